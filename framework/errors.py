@@ -1,0 +1,66 @@
+"""Every error that the framework raises on purpose.
+
+    ViperError
+    ├── TopologyError (ValueError)     a topology that must not start; carries all its problems
+    ├── ConfigError (ValueError)       a configuration file, variable or option that cannot be used
+    ├── LoadError (ValueError)         a target that names no topology
+    ├── EmitError (ValueError)         an emit that the stream it goes to does not allow
+    ├── ComponentError (RuntimeError)  user code raised while a topology ran
+    └── InternalError (RuntimeError)   a bug of ours, never the user's mistake
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from framework.topology.problems import Problem
+
+
+class ViperError(Exception):
+    """Root of all errors that the framework raises on purpose."""
+
+
+class TopologyError(ViperError, ValueError):
+    """A topology that was refused before anything started.
+
+    Attributes:
+        problems: every problem that was found, sorted by place; never empty.
+    """
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems: Sequence[Problem] = tuple(sorted(problems, key=lambda p: p.sort_key))
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class ConfigError(ViperError, ValueError):
+    """A configuration file, environment variable or option that cannot be used."""
+
+
+class LoadError(ViperError, ValueError):
+    """A target (file or module) that names no topology."""
+
+
+class EmitError(ViperError, ValueError):
+    """An emit that its stream does not allow: unknown stream, wrong arity, wrong kind of stream."""
+
+
+class ComponentError(ViperError, RuntimeError):
+    """User code raised while a topology ran.
+
+    Attributes:
+        component: id of the component.
+        task: id of the task, 1 upwards.
+        during: the callback that raised, e.g. ``"process"`` or ``"initialize"``.
+    """
+
+    def __init__(self, component: str, task: int, during: str, detail: str) -> None:
+        self.component = component
+        self.task = task
+        self.during = during
+        super().__init__(f"component {component!r}, task {task}, in {during}: {detail}")
+
+
+class InternalError(ViperError, RuntimeError):
+    """Something that cannot happen did: please report it with its traceback."""

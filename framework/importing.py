@@ -1,0 +1,98 @@
+"""User code by name: dotted class paths to classes, with the project's folders importable."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from framework.errors import LoadError
+from framework.topology.problems import did_you_mean
+
+_JAVA_CLASS = re.compile(r"(?:[a-z_][\w$]*\.){2,}[A-Z][\w$]*")
+_JAVA_DOMAINS = frozenset("backtype com de edu eu fr gov io java javax kotlin net org scala storm uk".split())
+
+
+def looks_like_java(class_name: str) -> bool:
+    """Whether a class name is a Java one: a reverse domain that Python has no package for."""
+    head, _, rest = class_name.partition(".")
+    if not _JAVA_CLASS.fullmatch(class_name) or head not in _JAVA_DOMAINS:
+        return False
+    second = rest.partition(".")[0]
+    try:
+        return importlib.util.find_spec(f"{head}.{second}") is None
+    except (ImportError, ValueError):
+        return True
+
+
+def import_class(class_name: str) -> type:
+    """The class of a dotted path: ``package.module.Class`` or ``package.module:Outer.Inner``.
+
+    Raises:
+        LoadError: no such module or class, or the module raised while it was imported;
+            the message says which, and the nearest valid name.
+    """
+    found = import_object(class_name)
+    if not isinstance(found, type):
+        raise LoadError(f"{class_name!r} is a {type(found).__name__}, expected a class")
+    return found
+
+
+def import_object(path: str) -> object:
+    """Whatever a dotted path names; errors as in `import_class`."""
+    module_name, _, attributes = path.partition(":")
+    if attributes:
+        return _attribute(_module(module_name, path), attributes.split("."), path)
+    parts = path.split(".")
+    if len(parts) < 2 or not all(part.isidentifier() for part in parts):
+        raise LoadError(f"{path!r} is no class path: expected 'package.module.Class'")
+    for split in range(len(parts) - 1, 0, -1):
+        name = ".".join(parts[:split])
+        if _module_exists(name):
+            return _attribute(_module(name, path), parts[split:], path)
+    raise LoadError(f"{path!r}: no module {parts[0]!r} in {_searched()}")
+
+
+@contextmanager
+def importable(folders: Sequence[str]) -> Iterator[None]:
+    """Put folders in front of ``sys.path`` for as long as the block runs."""
+    before = list(sys.path)
+    sys.path[:0] = [folder for folder in folders if folder not in before]
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+
+
+def _module_exists(name: str) -> bool:
+    if name in sys.modules:
+        return True
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError, AttributeError):
+        return False
+
+
+def _module(name: str, path: str) -> object:
+    try:
+        return importlib.import_module(name)
+    except Exception as error:
+        raise LoadError(f"{path!r}: importing {name!r} raised {type(error).__name__}: {error}") from error
+
+
+def _attribute(owner: object, names: Sequence[str], path: str) -> object:
+    for name in names:
+        if not hasattr(owner, name):
+            where = getattr(owner, "__name__", repr(owner))
+            public = [n for n in dir(owner) if not n.startswith("_")]
+            raise LoadError(f"{path!r}: {where!r} has no {name!r}{did_you_mean(name, public)}")
+        owner = getattr(owner, name)
+    return owner
+
+
+def _searched() -> str:
+    return ", ".join(repr(folder or ".") for folder in sys.path[:3]) + " or the installed packages"

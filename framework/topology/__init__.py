@@ -1,0 +1,59 @@
+"""The logical topology as frozen values, and the words for what is wrong with one."""
+
+from framework.topology.grouping import Grouping, GroupingKind
+from framework.topology.model import (
+    ComponentSpec,
+    Implementation,
+    Input,
+    JavaImplementation,
+    PythonImplementation,
+    Role,
+    ShellImplementation,
+    Topology,
+)
+from framework.topology.objects import (
+    Argument,
+    Bean,
+    ConfigMethod,
+    ObjectDef,
+    Property,
+    Ref,
+    RefList,
+    class_path,
+    references,
+)
+from framework.topology.places import Path, Place, SourceMap
+from framework.topology.problems import Problem, did_you_mean, one_of, unknown
+from framework.topology.stream import DEFAULT_STREAM, Stream, declared_streams
+
+__all__ = [
+    "DEFAULT_STREAM",
+    "Argument",
+    "Bean",
+    "ComponentSpec",
+    "ConfigMethod",
+    "Grouping",
+    "GroupingKind",
+    "Implementation",
+    "Input",
+    "JavaImplementation",
+    "ObjectDef",
+    "Path",
+    "Place",
+    "Problem",
+    "Property",
+    "PythonImplementation",
+    "Ref",
+    "RefList",
+    "Role",
+    "ShellImplementation",
+    "SourceMap",
+    "Stream",
+    "Topology",
+    "class_path",
+    "declared_streams",
+    "did_you_mean",
+    "one_of",
+    "references",
+    "unknown",
+]

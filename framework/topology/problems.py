@@ -1,0 +1,51 @@
+"""What is wrong with a topology, as values, and how such a sentence is put together."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from framework.topology.places import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong, where it is, and what would be right."""
+
+    place: Place
+    message: str
+    """What was found, what is allowed, the nearest valid name."""
+    warning: bool = False
+    """True for what deserves a word but does not keep the topology from running."""
+
+    @property
+    def sort_key(self) -> tuple[str, int, str, str]:
+        """Problems are shown in the order of the file."""
+        return (self.place.file, self.place.line, self.place.attribute, self.message)
+
+    def __str__(self) -> str:
+        severity = "warning: " if self.warning else ""
+        return f"{self.place}: {severity}{self.message}"
+
+
+def unknown(what: str, found: object, allowed: Iterable[str]) -> str:
+    """``unknown stream 'wrods': expected 'words' or 'lines'; did you mean 'words'?``"""
+    names = sorted(set(allowed))
+    return f"unknown {what} {found!r}: expected {one_of(names)}{did_you_mean(found, names)}"
+
+
+def one_of(names: Iterable[str], limit: int = 12) -> str:
+    """``'a', 'b' or 'c'``; a long list is cut, an empty one is ``nothing``."""
+    quoted = [repr(name) for name in names]
+    if not quoted:
+        return "nothing (there are none)"
+    if len(quoted) > limit:
+        return ", ".join(quoted[:limit]) + f" or {len(quoted) - limit} others"
+    return " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
+
+
+def did_you_mean(found: object, names: Iterable[str]) -> str:
+    """``; did you mean 'words'?`` where a valid name is near, else nothing."""
+    near = difflib.get_close_matches(str(found), list(names), n=1, cutoff=0.6)
+    return f"; did you mean {near[0]!r}?" if near else ""
