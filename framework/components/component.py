@@ -1,0 +1,78 @@
+"""What spouts and bolts have in common."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from framework.components.collector import UNHOSTED, Collector
+
+LOGGER_PREFIX = "viperstorm.component"
+"""Each component logs to ``viperstorm.component.<id>``."""
+
+
+class Component:
+    """Base of spouts and bolts, with streamparse's attributes.
+
+    The constructor's parameters are pystorm's; they are accepted so that code and
+    unit tests written for pystorm go on working, and nothing is read or written
+    through them.
+    """
+
+    outputs: Sequence[Any] | None = None
+    """Declared streams: field names of the default stream, and `Stream` objects."""
+    par: int | Mapping[str, int] = 1
+    """Parallelism, or a mapping of environment to parallelism."""
+    config: Mapping[str, Any] | None = None
+    """The component's own configuration."""
+    exit_on_exception: bool = True
+    """Whether an exception in a callback stops the component."""
+
+    topology_name: str = ""
+    task_id: int = 0
+    component_name: str = ""
+    debug: bool = False
+    storm_conf: Mapping[str, Any]
+    context: Mapping[str, Any]
+
+    _collector: Collector = UNHOSTED
+
+    def __init__(
+        self,
+        input_stream: Any = None,
+        output_stream: Any = None,
+        rdb_signal: Any = "SIGUSR1",
+        serializer: str = "json",
+    ) -> None:
+        self.pid = os.getpid()
+        self.logger = logging.getLogger(f"{LOGGER_PREFIX}.{type(self).__name__}")
+        self.storm_conf = {}
+        self.context = {}
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        """Called once before the first tuple, with Storm's configuration and context."""
+
+    def close(self) -> None:
+        """Called once after the last tuple; release what `initialize` acquired. Cannot emit."""
+
+    def cleanup(self) -> None:
+        """Storm's name for `close` in bolts; called right before it."""
+
+    def log(self, message: object, level: str | None = None) -> None:
+        """Write a line to the component's log.
+
+        Args:
+            message: what to write.
+            level: trace, debug, info, warn, warning, error or critical; info if unknown.
+        """
+        self._collector.log(str(message), level)
+
+    def report_metric(self, name: str, value: Any) -> None:
+        """Note the value of a metric of any name; it appears in the run's report."""
+        self._collector.report_metric(name, value)
+
+    def raise_exception(self, exception: BaseException, tup: Any = None) -> None:
+        """Report an exception with its traceback, and carry on."""
+        self._collector.report_error(exception, tup)

@@ -1,0 +1,24 @@
+"""The tuple as a component sees it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+TICK_COMPONENT = "__system"
+TICK_STREAM = "__tick"
+"""Ticks come from this component on this stream, as in Storm."""
+
+
+class Tuple(NamedTuple):
+    """One received tuple, with streamparse's attributes in streamparse's order."""
+
+    id: str
+    """Opaque; differs with the plan and from run to run."""
+    component: str
+    """Id of the component that emitted it."""
+    stream: str
+    """Name of the stream it came on."""
+    task: int
+    """Id of the task that emitted it."""
+    values: tuple[Any, ...]
+    """Its values; a named tuple where the stream declares its fields."""
