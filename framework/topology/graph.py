@@ -1,0 +1,115 @@
+"""The topology as a graph: what is reachable, which edges go back, how deep each component lies.
+
+Planning, validation and drawing share this walk, so that a feedback edge is the same edge to all of
+them. Every function takes any topology, also one that validation would refuse.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from graphlib import TopologicalSorter
+
+from framework.topology.model import Role, Topology
+
+SYSTEM_PREFIX = "__"
+"""Ids of Storm's own components and streams begin like this; a user's ids do not."""
+
+Edge = tuple[str, str, str]
+"""Source component, stream, target component."""
+
+
+def edges(topology: Topology) -> tuple[Edge, ...]:
+    """Every subscription of one component to another, by target in order of definition.
+
+    Subscriptions to unknown and to system components are left out.
+    """
+    ids = {component.id for component in topology.components}
+    found = (
+        (subscription.source, subscription.stream, component.id)
+        for component in topology.components
+        for subscription in component.inputs
+        if subscription.source in ids
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def feedback_edges(topology: Topology) -> frozenset[Edge]:
+    """The edges that close a cycle, found depth first from the spouts in order of definition.
+
+    Without them the graph has no cycle. Cycles that no spout reaches are opened as well, beginning
+    at the component that is defined first.
+    """
+    outgoing = _outgoing(edges(topology))
+    feedback: set[Edge] = set()
+    visited: set[str] = set()
+    for root in _roots(topology):
+        if root not in visited:
+            feedback.update(_edges_back(root, outgoing, visited))
+    return frozenset(feedback)
+
+
+def depths(topology: Topology) -> dict[str, int]:
+    """The number of hops on the longest way to each component, feedback edges left aside.
+
+    A component without inputs lies at 0. The order is one in which every source comes before its targets.
+    """
+    feedback = feedback_edges(topology)
+    sources: dict[str, list[str]] = {component.id: [] for component in topology.components}
+    for source, stream, target in edges(topology):
+        if (source, stream, target) not in feedback:
+            sources[target].append(source)
+    depth: dict[str, int] = {}
+    for component_id in TopologicalSorter(sources).static_order():
+        depth[component_id] = 1 + max((depth[source] for source in sources[component_id]), default=-1)
+    return depth
+
+
+def reachable(topology: Topology) -> frozenset[str]:
+    """Ids of the components that tuples can come to: from a spout, or from the system's ticks."""
+    outgoing = _outgoing(edges(topology))
+    found: set[str] = set()
+    waiting = [component.id for component in topology.spouts] + _subscribers_of_the_system(topology)
+    while waiting:
+        component_id = waiting.pop()
+        if component_id not in found:
+            found.add(component_id)
+            waiting.extend(target for _, _, target in outgoing[component_id])
+    return frozenset(found)
+
+
+def _roots(topology: Topology) -> Iterator[str]:
+    """Where walks begin: the spouts, and then all others, for what no spout reaches."""
+    in_order = sorted(topology.components, key=lambda component: component.role is not Role.SPOUT)
+    return (component.id for component in in_order)
+
+
+def _outgoing(all_edges: Iterable[Edge]) -> defaultdict[str, list[Edge]]:
+    outgoing: defaultdict[str, list[Edge]] = defaultdict(list)
+    for edge in all_edges:
+        outgoing[edge[0]].append(edge)
+    return outgoing
+
+
+def _edges_back(root: str, outgoing: defaultdict[str, list[Edge]], visited: set[str]) -> Iterator[Edge]:
+    """Walk depth first from ``root`` (without recursion: a chain may be long)."""
+    visited.add(root)
+    on_path = {root: iter(outgoing[root])}
+    while on_path:
+        component_id, remaining = next(reversed(on_path.items()))
+        edge = next(remaining, None)
+        if edge is None:
+            del on_path[component_id]
+        elif edge[2] in on_path:
+            yield edge
+        elif edge[2] not in visited:
+            visited.add(edge[2])
+            on_path[edge[2]] = iter(outgoing[edge[2]])
+
+
+def _subscribers_of_the_system(topology: Topology) -> list[str]:
+    return [
+        component.id
+        for component in topology.components
+        if any(subscription.source.startswith(SYSTEM_PREFIX) for subscription in component.inputs)
+    ]
