@@ -1,0 +1,39 @@
+/* The extension module viper._rows. */
+#include "rows.h"
+
+static int add_type(PyObject *module, const char *name, PyType_Spec *spec)
+{
+    PyObject *type = PyType_FromSpec(spec);
+    int failed = type == NULL || PyModule_AddObjectRef(module, name, type);
+    Py_XDECREF(type);
+    return failed ? -1 : 0;
+}
+
+static int rows_exec(PyObject *module)
+{
+    return add_type(module, "Outbox", &rows_outbox_spec) || add_type(module, "Inbox", &rows_inbox_spec) ? -1 : 0;
+}
+
+static PyMethodDef rows_methods[] = {
+    {"is_plain", rows_is_plain, METH_O, "is_plain(value) -> bool: whether a value is exactly immutable."},
+    {"partition", rows_partition, METH_VARARGS,
+     "partition(rows, targets, parts) -> list of lists: row i goes to part targets[i] (native uint16);\n"
+     "a target past the last part drops its row."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyModuleDef_Slot rows_slots[] = {
+    {Py_mod_exec, rows_exec},
+#ifdef Py_mod_gil
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef rows_module = {
+    .m_base = PyModuleDef_HEAD_INIT, .m_name = "viper._rows", .m_methods = rows_methods, .m_slots = rows_slots};
+
+PyMODINIT_FUNC PyInit__rows(void)
+{
+    return PyModuleDef_Init(&rows_module);
+}

@@ -1,0 +1,244 @@
+/* What a component emits. */
+#include "rows.h"
+
+static int outbox_traverse(Outbox *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE((PyObject *)self));
+    Py_VISIT(self->rows);
+    Py_VISIT(self->names);
+    Py_VISIT(self->slow);
+    Py_VISIT(self->on_full);
+    return 0;
+}
+
+static int outbox_clear(Outbox *self)
+{
+    Py_CLEAR(self->rows);
+    Py_CLEAR(self->names);
+    Py_CLEAR(self->slow);
+    Py_CLEAR(self->on_full);
+    return 0;
+}
+
+static void outbox_dealloc(Outbox *self)
+{
+    PyTypeObject *type = Py_TYPE((PyObject *)self);
+    PyObject_GC_UnTrack(self);
+    outbox_clear(self);
+    PyMem_Free(self->ports);
+    PyMem_Free(self->tags);
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+static int outbox_add_port(Outbox *self, Py_ssize_t index, PyObject *declared)
+{
+    PyObject *name, *number;
+    Port *port = &self->ports[index];
+    if (!PyArg_ParseTuple(declared, "Onp;a port is (name, arity, keep)", &name, &port->arity, &port->keep))
+        return -1;
+    if (PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "default") == 0)
+        self->default_port = index;
+    number = PyLong_FromSsize_t(index);
+    if (number == NULL)
+        return -1;
+    int failed = PyDict_SetItem(self->names, name, number);
+    Py_DECREF(number);
+    return failed;
+}
+
+static int outbox_init(Outbox *self, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"ports", "slow", "on_full", "limit", NULL};
+    PyObject *ports, *slow, *on_full;
+    Py_ssize_t limit;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOn", keywords, &ports, &slow, &on_full, &limit))
+        return -1;
+    if (self->rows != NULL || !PyTuple_Check(ports) || PyTuple_Size(ports) > UINT16_MAX || limit < 1) {
+        PyErr_SetString(PyExc_ValueError, "an Outbox is made once, of a tuple of up to 65,535 ports and a limit >= 1");
+        return -1;
+    }
+    self->port_count = PyTuple_Size(ports);
+    self->default_port = -1;
+    self->limit = limit;
+    self->rows = PyList_New(0);
+    self->names = PyDict_New();
+    self->ports = PyMem_Calloc((size_t)self->port_count + 1, sizeof(Port));
+    if (self->rows == NULL || self->names == NULL || self->ports == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < self->port_count; i++)
+        if (outbox_add_port(self, i, PyTuple_GetItem(ports, i)))
+            return -1;
+    Py_INCREF(slow);
+    self->slow = slow;
+    Py_INCREF(on_full);
+    self->on_full = on_full;
+    return 0;
+}
+
+static int outbox_tag(Outbox *self, Py_ssize_t port)
+{
+    Py_ssize_t size = PyList_Size(self->rows);
+    if (size >= self->tag_capacity) {
+        Py_ssize_t capacity = size < 512 ? 1024 : 2 * size;
+        uint16_t *tags = PyMem_Realloc(self->tags, (size_t)capacity * sizeof(uint16_t));
+        if (tags == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        self->tags = tags;
+        self->tag_capacity = capacity;
+    }
+    self->tags[size] = (uint16_t)port;
+    return 0;
+}
+
+/* Appends a row (whose reference is taken over) to a port; -1 with an error set. */
+static int outbox_put(Outbox *self, Py_ssize_t port, PyObject *row)
+{
+    int failed = 0;
+    if (!self->ports[port].keep)
+        self->discarded++;
+    else
+        failed = (self->port_count > 1 && outbox_tag(self, port)) || PyList_Append(self->rows, row);
+    Py_DECREF(row);
+    if (failed || PyList_Size(self->rows) < self->limit || !self->ports[port].keep)
+        return failed ? -1 : 0;
+    PyObject *result = PyObject_CallObject(self->on_full, NULL);
+    Py_XDECREF(result);
+    return result == NULL ? -1 : 0;
+}
+
+/* The port that a call means, or -1 where the slow path has to find out. */
+static Py_ssize_t outbox_port(Outbox *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+{
+    if (count != 1)
+        return -1;
+    if (keywords == NULL)
+        return self->default_port;
+    if (PyTuple_Size(keywords) != 1 ||
+        PyUnicode_CompareWithASCIIString(PyTuple_GetItem(keywords, 0), "stream") != 0 || !PyUnicode_Check(args[1]))
+        return -1;
+    PyObject *number = PyDict_GetItemWithError(self->names, args[1]);
+    return number == NULL ? -1 : PyLong_AsSsize_t(number);
+}
+
+static PyObject *outbox_slow(Outbox *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+{
+    PyObject *positional = PyTuple_New(count), *options = PyDict_New(), *result = NULL;
+    if (positional == NULL || options == NULL)
+        goto done;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Py_INCREF(args[i]);
+        PyTuple_SetItem(positional, i, args[i]);
+    }
+    for (Py_ssize_t i = 0; keywords != NULL && i < PyTuple_Size(keywords); i++)
+        if (PyDict_SetItem(options, PyTuple_GetItem(keywords, i), args[count + i]))
+            goto done;
+    result = PyObject_Call(self->slow, positional, options);
+done:
+    Py_XDECREF(positional);
+    Py_XDECREF(options);
+    return result;
+}
+
+PyDoc_STRVAR(outbox_emit_doc, "emit(values, *, stream='default', ...): append one row; all but the common case goes to `slow`.");
+
+static PyObject *outbox_emit(Outbox *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+{
+    Py_ssize_t port = outbox_port(self, args, count, keywords);
+    PyObject *row = port < 0 ? NULL : rows_plain_row(args[0], self->ports[port].arity);
+    if (row == NULL)
+        return PyErr_Occurred() ? NULL : outbox_slow(self, args, count, keywords);
+    if (outbox_put(self, port, row))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(outbox_append_doc, "append(port, row): append a row tuple that has been checked already.");
+
+static PyObject *outbox_append(Outbox *self, PyObject *args)
+{
+    Py_ssize_t port;
+    PyObject *row;
+    if (!PyArg_ParseTuple(args, "nO!", &port, &PyTuple_Type, &row))
+        return NULL;
+    if (port < 0 || port >= self->port_count) {
+        PyErr_Format(PyExc_IndexError, "no port %zd: there are %zd", port, self->port_count);
+        return NULL;
+    }
+    Py_INCREF(row);
+    if (outbox_put(self, port, row))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(outbox_take_doc, "take() -> (rows, tags): all waiting rows, and the port of each as native\n"
+                              "uint16 bytes (None where there is but one port). The outbox is empty afterwards.");
+
+static PyObject *outbox_take(Outbox *self, PyObject *ignored)
+{
+    (void)ignored;
+    PyObject *tags, *fresh = PyList_New(0);
+    if (fresh == NULL)
+        return NULL;
+    if (self->port_count > 1) {
+        tags = PyBytes_FromStringAndSize((char *)self->tags, PyList_Size(self->rows) * (Py_ssize_t)sizeof(uint16_t));
+    } else {
+        Py_INCREF(Py_None);
+        tags = Py_None;
+    }
+    if (tags == NULL) {
+        Py_DECREF(fresh);
+        return NULL;
+    }
+    PyObject *rows = self->rows;
+    self->rows = fresh;
+    return Py_BuildValue("(NN)", rows, tags);
+}
+
+static Py_ssize_t outbox_length(Outbox *self)
+{
+    return PyList_Size(self->rows);
+}
+
+static PyObject *outbox_discarded(Outbox *self, void *ignored)
+{
+    (void)ignored;
+    return PyLong_FromUnsignedLongLong(self->discarded);
+}
+
+static PyMethodDef outbox_methods[] = {
+    {"emit", (PyCFunction)(void (*)(void))outbox_emit, METH_FASTCALL | METH_KEYWORDS, outbox_emit_doc},
+    {"append", (PyCFunction)outbox_append, METH_VARARGS, outbox_append_doc},
+    {"take", (PyCFunction)outbox_take, METH_NOARGS, outbox_take_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef outbox_getset[] = {
+    {"discarded", (getter)outbox_discarded, NULL, "Emits to ports that nobody subscribes to.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot outbox_slots[] = {
+    {Py_tp_doc, "Outbox(ports, slow, on_full, limit): the rows that a component has emitted."},
+    {Py_tp_new, PyType_GenericNew},
+    {Py_tp_init, outbox_init},
+    {Py_tp_dealloc, outbox_dealloc},
+    {Py_tp_traverse, outbox_traverse},
+    {Py_tp_clear, outbox_clear},
+    {Py_tp_methods, outbox_methods},
+    {Py_tp_getset, outbox_getset},
+    {Py_sq_length, outbox_length},
+    {0, NULL},
+};
+
+PyType_Spec rows_outbox_spec = {
+    "viper._rows.Outbox", sizeof(Outbox), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, outbox_slots};
+
+int rows_is_outbox(PyObject *candidate)
+{
+    return PyType_GetSlot(Py_TYPE(candidate), Py_tp_init) == (void *)outbox_init;
+}

@@ -1,0 +1,52 @@
+/* Values that may cross by reference. */
+#include "rows.h"
+
+/* Exactly immutable values: what a component does later cannot change them. Anything else (a
+ * subclass included, as it may carry attributes) is left to the slow path, which snapshots it. */
+static int is_plain(PyObject *value)
+{
+    PyTypeObject *type = Py_TYPE(value);
+    if (type == &PyUnicode_Type || type == &PyLong_Type || type == &PyFloat_Type || value == Py_None ||
+        type == &PyBool_Type || type == &PyBytes_Type || type == &PyComplex_Type)
+        return 1;
+    if (type != &PyTuple_Type || Py_EnterRecursiveCall(" in a nested tuple"))
+        return 0;
+    int plain = 1;
+    Py_ssize_t size = PyTuple_Size(value);
+    for (Py_ssize_t i = 0; plain && i < size; i++)
+        plain = is_plain(PyTuple_GetItem(value, i));
+    Py_LeaveRecursiveCall();
+    return plain;
+}
+
+PyObject *rows_is_plain(PyObject *module, PyObject *value)
+{
+    (void)module;
+    int plain = is_plain(value);
+    if (PyErr_Occurred()) /* nested too deeply to look into: not plain */
+        PyErr_Clear();
+    return PyBool_FromLong(plain);
+}
+
+PyObject *rows_plain_row(PyObject *values, Py_ssize_t arity)
+{
+    int is_list = Py_TYPE(values) == &PyList_Type;
+    if (!is_list && Py_TYPE(values) != &PyTuple_Type)
+        return NULL;
+    Py_ssize_t size = is_list ? PyList_Size(values) : PyTuple_Size(values);
+    if (arity >= 0 && size != arity)
+        return NULL;
+    PyObject *row = PyTuple_New(size);
+    for (Py_ssize_t i = 0; row != NULL && i < size; i++) {
+        PyObject *value = is_list ? PyList_GetItem(values, i) : PyTuple_GetItem(values, i);
+        if (!is_plain(value)) {
+            Py_DECREF(row);
+            if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_RecursionError))
+                PyErr_Clear();
+            return NULL;
+        }
+        Py_INCREF(value);
+        PyTuple_SetItem(row, i, value);
+    }
+    return row;
+}

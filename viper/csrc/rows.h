@@ -1,0 +1,59 @@
+/* Rows and records: what happens once per tuple between user code and jumbo tuples.
+ *
+ *   Outbox     what a component emits: a row per emit, snapshotted, with the port (stream) it goes to
+ *   Inbox      what a component receives: a record per row, and how far the outbox was after each
+ *
+ *   partition  rows divided among the tasks that a grouping chose
+ *
+ * They are the only places where C touches Python objects, and they exist for their cost: word count
+ * over the King James Bible, per word, 900 ns with both in Python against 390 ns with both here, where
+ * the plain loop of three functions takes 190 ns (CPython 3.11, one core, medians).
+ *
+ * Written against the limited API, so that one wheel serves all versions. The GIL (or, in a
+ * free-threaded build, the rule that a task's boxes belong to the thread that runs it) makes every
+ * method atomic.
+ */
+#ifndef VIPER_ROWS_H
+#define VIPER_ROWS_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdint.h>
+
+typedef struct {
+    Py_ssize_t arity; /* number of values; -1: any */
+    int keep;         /* whether anybody subscribes */
+} Port;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *rows;    /* list of row tuples, in order of emit */
+    PyObject *names;   /* dict: stream name -> index of its port */
+    PyObject *slow;    /* emit in Python, for everything that is not the common case */
+    PyObject *on_full; /* called when `limit` rows are waiting */
+    Py_ssize_t limit;
+    Port *ports;
+    Py_ssize_t port_count;
+    Py_ssize_t default_port; /* -1: none is called "default" */
+    uint16_t *tags;          /* port of each row; NULL while there is but one port */
+    Py_ssize_t tag_capacity;
+    unsigned long long discarded; /* emits to ports that nobody subscribes to */
+} Outbox;
+
+extern PyType_Spec rows_outbox_spec;
+extern PyType_Spec rows_inbox_spec;
+
+/* Whether an object is an Outbox. */
+int rows_is_outbox(PyObject *candidate);
+
+/* is_plain(value) -> bool, as Python calls it. */
+PyObject *rows_is_plain(PyObject *module, PyObject *value);
+
+/* partition(rows, targets, parts) -> list of lists, as Python calls it. */
+PyObject *rows_partition(PyObject *module, PyObject *args);
+
+/* A new exact tuple of the values of a list or tuple; NULL without an error where the slow path
+ * has to decide, NULL with an error where memory ran out. An arity of -1 takes any number. */
+PyObject *rows_plain_row(PyObject *values, Py_ssize_t arity);
+
+#endif
