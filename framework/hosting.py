@@ -1,0 +1,41 @@
+"""What the planner must know of a component's class: whose base it has, how it brings tuples."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from framework.components import Component, Spout
+from framework.errors import LoadError
+from framework.importing import import_class
+from framework.topology import ComponentSpec, PythonImplementation
+
+
+def class_of(component: ComponentSpec) -> type:
+    """The Python class that implements a component.
+
+    Raises:
+        LoadError: it cannot be imported, or the component is no Python component.
+    """
+    if not isinstance(component.implementation, PythonImplementation):
+        raise LoadError(f"component {component.id!r} is not implemented by a Python class")
+    definition = component.implementation.definition
+    return definition.cls or import_class(definition.class_name)
+
+
+def is_ported(cls: type) -> bool:
+    """Whether a class derives from streamparse's (pystorm's) bases instead of ours."""
+    pystorm = sys.modules.get("pystorm.component")
+    return pystorm is not None and issubclass(cls, pystorm.Component) and not issubclass(cls, Component)
+
+
+def is_generator_spout(cls: type) -> bool:
+    """Whether a spout of ours defines the generator ``tuples``."""
+    return issubclass(cls, Spout) and cls.tuples is not Spout.tuples
+
+
+def is_bounded_spout(component: ComponentSpec, conf: Mapping[str, Any]) -> bool:
+    """Whether a spout is expected to end by itself: it says so, or it is a generator spout."""
+    said = conf.get("viper.spout.bounded")
+    return bool(said) if said is not None else is_generator_spout(class_of(component))

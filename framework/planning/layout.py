@@ -1,0 +1,104 @@
+"""How the 128 bits of a position's path are divided among the hops of a topology.
+
+A component writes into the field of its depth, the longest way from a spout. So a
+tuple that took a shorter way has zeros in between, whoever reads it compares like
+with like, and the layout depends on the topology alone, never on the parallelism.
+
+    depth 0   | spout, partition | how-manieth tuple of its timestamp |
+    depth d   | component, replica if it has them | how-manieth output of its input |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from framework.topology import GroupingKind, Role, Topology
+from framework.topology.graph import depths
+from viper.position import Level
+
+PATH_BITS = 128
+PARTITION_BITS = 12
+"""Room for 4,096 partitions of a spout."""
+REPLICA_BITS = 10
+"""Room for 1,024 replicas of a component that a tuple may reach more than once."""
+SEQUENCE_BITS = 24
+"""Room for 16.7 million tuples of one partition with the same timestamp."""
+MAX_ORDINAL_BITS = 32
+
+_COPYING = (GroupingKind.ALL, GroupingKind.CUSTOM)
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentLevel:
+    """Where the tuples that one component emits carry its mark."""
+
+    depth: int
+    offset: int
+    """Lowest bit of the field, counted from the end of the path."""
+    ordinal_bits: int
+    tag_bits: int
+    tag: int
+    """The component's own part of the tag."""
+    copy_bits: int
+    """Bits of the tag that hold the partition (spouts) or the replica (where tuples are copied)."""
+
+    def level(self, copy: int = 0) -> Level:
+        """The level for one partition of a spout, or for one replica of a component."""
+        return Level(self.offset, self.ordinal_bits, self.tag_bits, self.tag << self.copy_bits | copy)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The levels of all components, by id."""
+
+    components: Mapping[str, ComponentLevel]
+
+
+def make_layout(topology: Topology) -> Layout:
+    """Divide the path's bits among the depths of a topology.
+
+    Where a topology is so deep that nothing is left for its last levels, tuples there share
+    positions, and their order falls back to the order of their sources.
+    """
+    by_depth: dict[int, list[str]] = {}
+    for component_id, depth in depths(topology).items():
+        by_depth.setdefault(depth, []).append(component_id)
+    copying = _copying_depths(topology, by_depth)
+    ordinal_bits = _ordinal_bits(by_depth, copying)
+    levels: dict[str, ComponentLevel] = {}
+    free = PATH_BITS
+    for depth in sorted(by_depth):
+        # In order of definition within a depth, so that ties are broken as the user wrote them.
+        ids = [c.id for c in topology.components if c.id in by_depth[depth]]
+        copy_bits = min(copying[depth], free)
+        tag_bits = min(_bits(len(ids)) + copy_bits, free)
+        bits = min(SEQUENCE_BITS if depth == 0 else ordinal_bits, free - tag_bits)
+        free -= tag_bits + bits
+        for tag, component_id in enumerate(ids):
+            levels[component_id] = ComponentLevel(depth, free, bits, tag_bits, tag, copy_bits)
+    return Layout(levels)
+
+
+def _bits(choices: int) -> int:
+    return (choices - 1).bit_length()
+
+
+def _copying_depths(topology: Topology, by_depth: Mapping[int, list[str]]) -> dict[int, int]:
+    """Bits for partitions or replicas, by depth."""
+    copied = {
+        component.id
+        for component in topology.components
+        if any(subscription.grouping.kind in _COPYING for subscription in component.inputs)
+    }
+    spouts = {component.id for component in topology.components if component.role is Role.SPOUT}
+    return {
+        depth: PARTITION_BITS if spouts & set(ids) else REPLICA_BITS if copied & set(ids) else 0
+        for depth, ids in by_depth.items()
+    }
+
+
+def _ordinal_bits(by_depth: Mapping[int, list[str]], copying: Mapping[int, int]) -> int:
+    tags = sum(_bits(len(ids)) + copying[depth] for depth, ids in by_depth.items())
+    hops = max(len(by_depth) - 1, 1)
+    return min(MAX_ORDINAL_BITS, max(PATH_BITS - SEQUENCE_BITS - tags, 0) // hops)

@@ -1,0 +1,69 @@
+"""The physical plan: which tasks there are, who feeds whom, and how positions are laid out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from framework.planning.layout import Layout
+from framework.planning.time_mode import TimeMode
+from framework.topology import Grouping, Role, Topology
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One replica of a component."""
+
+    id: int
+    """From 1 upwards over the components sorted by id, as in Storm."""
+    component: str
+    index: int
+    """From 0 upwards within the component; for a spout also its source partition."""
+    role: Role
+    depth: int
+    """Hops on the longest way from a spout."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """A stream that a component subscribes to."""
+
+    source: str
+    stream: str
+    target: str
+    grouping: Grouping
+    feedback: bool
+    """Whether it closes a cycle: delivered as it arrives, without waiting for others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """What a task reads from."""
+
+    reader: int
+    """Id of the consuming task."""
+    sources: tuple[int, ...]
+    """Ids of the producing tasks; ties are broken in this order."""
+    feedback: tuple[int, ...] = ()
+    """Ids of the producing tasks whose tuples come back through a cycle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that running a topology needs to know, before anything runs."""
+
+    topology: Topology
+    time: TimeMode
+    tasks: tuple[Task, ...]
+    """By id."""
+    subscriptions: tuple[Subscription, ...]
+    channels: tuple[Channel, ...]
+    """One for each task of a bolt, by reader."""
+    layout: Layout
+    confs: Mapping[str, Mapping[str, Any]]
+    """Each component's resolved configuration, by id."""
+
+    def tasks_of(self, component: str) -> tuple[Task, ...]:
+        """The tasks of a component, by index."""
+        return tuple(task for task in self.tasks if task.component == component)

@@ -1,0 +1,68 @@
+"""From the logical topology to the physical plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from framework.config import Settings, component_conf
+from framework.errors import TopologyError
+from framework.importing import importable
+from framework.planning.layout import make_layout
+from framework.planning.plan import Channel, Plan, Subscription, Task
+from framework.planning.time_mode import choose_time, time_problems
+from framework.topology import ComponentSpec, Topology
+from framework.topology.graph import SYSTEM_PREFIX, feedback_edges
+
+
+def make_plan(topology: Topology, settings: Settings) -> Plan:
+    """Plan a valid topology.
+
+    Raises:
+        TopologyError: what only shows when the parts are put together, e.g. spouts of which
+            only some declare a timestamp field.
+        LoadError: a spout's class that cannot be imported.
+    """
+    confs = {c.id: component_conf(settings, topology, c) for c in topology.components}
+    problems = time_problems(topology, confs)
+    if problems:
+        raise TopologyError(problems)
+    layout = make_layout(topology)
+    counts = {c.id: _task_count(c, confs[c.id]) for c in topology.components}
+    tasks: list[Task] = []
+    for component in sorted(topology.components, key=lambda c: c.id):
+        depth = layout.components[component.id].depth
+        for index in range(counts[component.id]):
+            tasks.append(Task(len(tasks) + 1, component.id, index, component.role, depth))
+    subscriptions = _subscriptions(topology)
+    with importable(topology.import_paths):
+        time = choose_time(topology, confs, sum(counts[spout.id] for spout in topology.spouts))
+    return Plan(topology, time, tuple(tasks), subscriptions, _channels(tasks, subscriptions), layout, confs)
+
+
+def _task_count(component: ComponentSpec, conf: Mapping[str, Any]) -> int:
+    count = component.tasks or component.config.get("topology.tasks") or component.parallelism
+    limit = conf.get("topology.max.task.parallelism")
+    return int(count if limit is None else min(count, limit))
+
+
+def _subscriptions(topology: Topology) -> tuple[Subscription, ...]:
+    feedback = feedback_edges(topology)
+    return tuple(
+        Subscription(i.source, i.stream, c.id, i.grouping, (i.source, i.stream, c.id) in feedback)
+        for c in topology.components
+        for i in c.inputs
+        if not i.source.startswith(SYSTEM_PREFIX)
+    )
+
+
+def _channels(tasks: list[Task], subscriptions: tuple[Subscription, ...]) -> tuple[Channel, ...]:
+    return tuple(_channel(task, tasks, subscriptions) for task in tasks if task.role == "bolt")
+
+
+def _channel(reader: Task, tasks: list[Task], subscriptions: tuple[Subscription, ...]) -> Channel:
+    def sources(feedback: bool) -> tuple[int, ...]:
+        names = {s.source for s in subscriptions if s.target == reader.component and s.feedback == feedback}
+        return tuple(task.id for task in tasks if task.component in names)
+
+    return Channel(reader.id, sources(False), sources(True))

@@ -1,0 +1,61 @@
+"""Where a topology's timestamps come from."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Any
+
+from framework.hosting import is_bounded_spout
+from framework.topology import ComponentSpec, Problem, Topology
+
+
+class TimeMode(enum.StrEnum):
+    """The meaning of a position's timestamp (``viper.time``)."""
+
+    EVENT = "event"
+    """Microseconds of event time: a declared field, or ``timestamp=`` at the emit."""
+    LOGICAL = "logical"
+    """The count of emits of a source partition, so that runs repeat."""
+    INGEST = "ingest"
+    """Microseconds of the wall clock at the emit, so that no source waits for another."""
+
+
+def choose_time(topology: Topology, confs: Mapping[str, Mapping[str, Any]], partitions: int) -> TimeMode:
+    """The time that a topology runs by.
+
+    Without a choice (``viper.time``): `EVENT` where every spout declares a timestamp field, else
+    `LOGICAL` where there is one source partition or every spout is bounded, else `INGEST`.
+
+    Args:
+        topology: a valid topology.
+        confs: each component's resolved configuration, by id.
+        partitions: number of source partitions of all spouts.
+    """
+    spouts = topology.spouts
+    chosen = next((confs[spout.id].get("viper.time") for spout in spouts), None)
+    if chosen is not None:
+        return TimeMode(chosen)
+    if all(_declares_field(confs[spout.id]) for spout in spouts):
+        return TimeMode.EVENT
+    if partitions == 1 or all(is_bounded_spout(spout, confs[spout.id]) for spout in spouts):
+        return TimeMode.LOGICAL
+    return TimeMode.INGEST
+
+
+def time_problems(topology: Topology, confs: Mapping[str, Mapping[str, Any]]) -> list[Problem]:
+    """What keeps a topology from running by one time: only some spouts that declare a field."""
+    without = [spout for spout in topology.spouts if not _declares_field(confs[spout.id])]
+    if not without or len(without) == len(topology.spouts):
+        return []
+    return [Problem(topology.sources.at("components", spout.id), _only_some(spout)) for spout in without]
+
+
+def _declares_field(conf: Mapping[str, Any]) -> bool:
+    return conf.get("viper.timestamp.field") is not None
+
+
+def _only_some(spout: ComponentSpec) -> str:
+    return (
+        f"spout {spout.id!r} declares no viper.timestamp.field, but others do: expected one for every spout or for none"
+    )
