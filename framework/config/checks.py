@@ -1,0 +1,95 @@
+"""Whether a key is known, and whether its value is one that it allows."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+from framework.config.entry import Entry, Layer
+from framework.config.keys import KEYS
+from framework.config.storm_keys import STORM_PER_COMPONENT, STORM_WITHOUT_EFFECT
+from framework.topology.problems import Problem, did_you_mean
+
+KNOWN = (*KEYS, *sorted(STORM_WITHOUT_EFFECT))
+"""The name of every known key."""
+
+_OURS = ("topology", "viper", "pystorm")
+"""What stands before the first dot of a key that nobody else may define."""
+
+_NEAR = 0.9
+"""How alike a user's own key must be to a known one to look like a slip of the pen."""
+
+
+def check_layer(layer: Layer) -> list[Problem]:
+    """What is wrong with values for the whole topology."""
+    return _found(_check(key, entry) for key, entry in layer.items())
+
+
+def check_component(component_id: str, layer: Layer) -> list[Problem]:
+    """What is wrong with a component's own config."""
+    return _found(_check_in_component(component_id, key, entry) for key, entry in layer.items())
+
+
+def usable(key: str, value: Any) -> bool:
+    """Whether a value may be taken: the key is the user's own, or it is known and allows the value."""
+    return _complaint(key, value) is None
+
+
+def _found(problems: Iterable[Problem | None]) -> list[Problem]:
+    return [problem for problem in problems if problem is not None]
+
+
+def _check(key: str, entry: Entry) -> Problem | None:
+    complaint = _complaint(key, entry.value)
+    if complaint is not None:
+        return Problem(entry.place, complaint)
+    slip = _slip(key)
+    return Problem(entry.place, slip, warning=True) if slip is not None else None
+
+
+def _check_in_component(component_id: str, key: str, entry: Entry) -> Problem | None:
+    if _only_for_topologies(key):
+        message = f"component {component_id!r}: {key} has no effect here: set it in the topology's config"
+        return Problem(entry.place, message, warning=True)
+    problem = _check(key, entry)
+    if problem is None:
+        return None
+    return Problem(problem.place, f"component {component_id!r}: {problem.message}", problem.warning)
+
+
+def _only_for_topologies(key: str) -> bool:
+    known = KEYS.get(key)
+    if known is not None:
+        return not known.per_component
+    return key in STORM_WITHOUT_EFFECT and key not in STORM_PER_COMPONENT
+
+
+def _complaint(key: Any, value: Any) -> str | None:
+    if not isinstance(key, str):
+        return f"configuration key {key!r} is no text: expected a name such as 'topology.workers'"
+    known = KEYS.get(key)
+    if known is not None:
+        complaint = known.rule.complaint(value)
+        return f"{key} {complaint}" if complaint else None
+    if key in _OURS and isinstance(value, dict):
+        return f"configuration keys are flat: write '{key}.{next(iter(value), '...')}: ...' without nesting"
+    if key.partition(".")[0] in _OURS and "." in key and key not in STORM_WITHOUT_EFFECT:
+        return f"unknown configuration key {key!r}{_nearest(key)}"
+    return None
+
+
+def _nearest(key: str) -> str:
+    family = key.partition(".")[0] + "."
+    near = did_you_mean(key, [name for name in KNOWN if name.startswith(family)])
+    return near or ": `viper config show` lists all keys"
+
+
+def _slip(key: str) -> str | None:
+    """A word on a user's own key that is nearly the same as a known one."""
+    if key in KNOWN:
+        return None
+    near = difflib.get_close_matches(key.lower().replace("_", "."), KNOWN, n=1, cutoff=_NEAR)
+    if not near:
+        return None
+    return f"configuration key {key!r} is unknown here, only components see it; did you mean {near[0]!r}?"

@@ -1,0 +1,40 @@
+"""The configuration as one component sees it."""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from framework.config.keys import KEYS
+from framework.config.settings import Settings
+from framework.config.storm_keys import STORM_PER_COMPONENT, STORM_WITHOUT_EFFECT
+from framework.topology import ComponentSpec, Topology
+
+
+def component_conf(settings: Settings, topology: Topology, component: ComponentSpec) -> dict[str, Any]:
+    """What a component's ``initialize`` gets as its configuration.
+
+    The component's own config stands above the settings, but as in Storm only with the keys that may
+    differ between components and with the user's own; of every other key it sees the topology's value.
+
+    Returns:
+        A deep copy, which the component may change as it likes.
+    """
+    own = {key: value for key, value in component.config.items() if _is_seen(key)}
+    name = settings["topology.name"] or topology.name
+    return copy.deepcopy({**settings, "topology.name": name, **own})
+
+
+def task_count(component: ComponentSpec, conf: Mapping[str, Any]) -> int:
+    """How many tasks a component of a valid topology has; ``conf`` is from `component_conf`."""
+    count = component.tasks or component.config.get("topology.tasks") or conf["topology.tasks"]
+    limit = conf["topology.max.task.parallelism"]
+    return int(min(count or component.parallelism, limit or sys.maxsize))
+
+
+def _is_seen(key: str) -> bool:
+    if key.startswith("topology.") and (key in KEYS or key in STORM_WITHOUT_EFFECT):
+        return key in STORM_PER_COMPONENT
+    return key not in KEYS or KEYS[key].per_component

@@ -1,0 +1,70 @@
+"""Every configuration key that has an effect: its values, and where it may stand.
+
+The defaults and the long explanations are in ``conf/defaults.yaml``, which names the same keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from framework.config.rules import Rule, choice, duration, flag, integer, optional, text, topology_name
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A configuration key."""
+
+    name: str
+    rule: Rule
+    meaning: str
+    """In one sentence."""
+    per_component: bool = False
+    """Whether a component's own config may set it, too."""
+
+
+_ALL = (
+    Key("viper.worker", choice("inline", remark=", the only kind of worker so far"), "The kind of worker."),
+    Key("viper.scheduling", choice("downstream", "random"), "Which of the tasks that have work runs next."),
+    Key("viper.seed", integer(0, 2**64 - 1), "What random scheduling draws from."),
+    Key("viper.slice.tuples", integer(1), "The most tuples that a task processes in one turn."),
+    Key("viper.poll.pause.max.ms", duration(zero=True), "The longest pause between two polls of a spout."),
+    Key("viper.drain.timeout.secs", duration(zero=True), "How long a stop waits for what is in flight."),
+    Key("viper.time", optional(choice("event", "logical", "ingest")), "Where timestamps come from."),
+    Key("viper.order", choice("relaxed", "strict"), "Whether breaches of the order guarantee are refused."),
+    Key("viper.timestamp.field", optional(text()), "The field that holds a tuple's event time.", True),
+    Key("viper.timestamp.unit", choice("s", "ms", "us", "ns"), "The unit of event times.", True),
+    Key("viper.spout.bounded", optional(flag()), "Whether a spout ends by itself.", True),
+    Key("viper.mutates", flag(), "Whether a bolt may change the values that it receives.", True),
+    Key("viper.stateless", flag(), "Whether a bolt's outputs depend only on the tuple in process.", True),
+    Key("viper.jumbo.size", integer(1, 65536), "The most tuples in one jumbo tuple."),
+    Key("viper.jumbo.linger.ms", duration(zero=True), "How long a jumbo tuple may wait to be filled."),
+    Key("viper.channel.jumbos", integer(1, 2**20), "Jumbo tuples that a channel holds from each source."),
+    Key("viper.channel.tuples", integer(1, 2**26), "Tuples that a channel holds from each source."),
+    Key("viper.grouping.hash", choice("stable", "storm"), "How a fields grouping places its keys."),
+    Key("viper.emit.undeclared", choice("warn", "error"), "What an emit on an undeclared stream does."),
+    Key("topology.name", optional(topology_name()), "The topology's name, as components see it."),
+    Key("topology.workers", integer(1), "How many workers share the tasks."),
+    Key("topology.tasks", optional(integer(1)), "Tasks of a component.", True),
+    Key("topology.max.task.parallelism", optional(integer(1)), "The most tasks of a component.", True),
+    Key("topology.tick.tuple.freq.secs", optional(duration(zero=False)), "Seconds between ticks.", True),
+    Key("topology.debug", flag(), "Whether every tuple that is emitted is logged.", True),
+    Key("topology.acker.executors", optional(integer(0)), "0 switches the tracking of tuples off."),
+    Key("topology.message.timeout.secs", integer(1), "Seconds until a tracked tuple fails."),
+    Key("topology.enable.message.timeouts", flag(), "Whether tracked tuples fail by time."),
+    Key("topology.max.spout.pending", optional(integer(1)), "Tracked tuples in flight per spout task.", True),
+    Key("pystorm.log.path", optional(text()), "The folder of the components' log files.", True),
+    Key("pystorm.log.file", text(), "The name of a component's log file.", True),
+    Key(
+        "pystorm.log.level",
+        choice("trace", "debug", "info", "warn", "warning", "error", "critical"),
+        "The least level that a component logs.",
+        True,
+    ),
+    Key("pystorm.log.max_bytes", integer(0), "The size at which a log file is rotated.", True),
+    Key("pystorm.log.backup_count", integer(0), "How many rotated log files are kept.", True),
+    Key("pystorm.log.format", text(), "The format of log lines, as in Python's logging.", True),
+)
+
+KEYS: Mapping[str, Key] = {key.name: key for key in _ALL}
+"""Every key that has an effect, by name."""

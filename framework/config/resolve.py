@@ -1,0 +1,94 @@
+"""From the layers to the settings of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from framework.config.checks import check_component, check_layer, usable
+from framework.config.entry import Entry, Layer
+from framework.config.environment import environment_layer
+from framework.config.files import defaults_layer, file_layer
+from framework.config.options import options_layer
+from framework.config.settings import Settings
+from framework.config.streamparse_project import streamparse_layer
+from framework.topology import ComponentSpec, Topology
+from framework.topology.problems import Problem
+
+
+def resolve(
+    topology: Topology | None,
+    *,
+    options: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+    files: Sequence[Path] = (),
+    environment: str | None = None,
+) -> tuple[Settings, list[Problem]]:
+    """Put the layers of configuration on top of each other.
+
+    From the lowest: the shipped defaults, streamparse's ``config.json``, ``files``, the topology's
+    own config, ``environ``, ``options``. Nothing is read but what is given here and the files beside
+    the topology; see `project_files`.
+
+    Args:
+        topology: its config and that of its components is checked as well; None for none.
+        options: as from `parse_option`.
+        environ: environment variables; those that begin with ``VIPER_`` count.
+        files: YAML files; a later one overrides an earlier one.
+        environment: the environment of a streamparse project.
+
+    Returns:
+        The settings, from which everything that is wrong is left out, and all that is wrong, by place.
+    """
+    layers: list[Layer] = []
+    problems: list[Problem] = []
+    found = [streamparse_layer(topology, environment)] if topology else []
+    found += [file_layer(path) for path in files]
+    found += [(_topology_layer(topology), _component_problems(topology))] if topology else []
+    found += [environment_layer(environ or {}), (options_layer(options or {}), [])]
+    for layer, complaints in found:
+        layers.append(layer)
+        problems += complaints + check_layer(layer)
+    settings = _stack([defaults_layer(), *layers])
+    problems += _disagreements(settings)
+    return settings, sorted(problems, key=lambda problem: problem.sort_key)
+
+
+def _topology_layer(topology: Topology) -> Layer:
+    return {key: Entry(value, topology.sources.at("config", key)) for key, value in topology.config.items()}
+
+
+def _component_problems(topology: Topology) -> list[Problem]:
+    return [
+        problem
+        for component in topology.components
+        for problem in check_component(component.id, _component_layer(topology, component))
+    ]
+
+
+def _component_layer(topology: Topology, component: ComponentSpec) -> Layer:
+    return {
+        key: Entry(value, topology.sources.at("components", component.id, "config", key))
+        for key, value in component.config.items()
+    }
+
+
+def _stack(layers: Sequence[Layer]) -> Settings:
+    entries: dict[str, list[Entry]] = {}
+    for layer in layers:
+        for key, entry in layer.items():
+            if usable(key, entry.value):
+                entries.setdefault(key, []).append(entry)
+    return Settings({key: tuple(found) for key, found in entries.items()})
+
+
+def _disagreements(settings: Settings) -> list[Problem]:
+    """What no value shows alone: a full jumbo tuple must fit into a channel."""
+    tuples, jumbo = settings["viper.channel.tuples"], settings["viper.jumbo.size"]
+    if tuples >= jumbo:
+        return []
+    # The one that more layers set is the one that was changed.
+    key = max(("viper.channel.tuples", "viper.jumbo.size"), key=lambda k: len(settings.entries[k]))
+    message = f"viper.channel.tuples is {tuples}: expected at least viper.jumbo.size, which is {jumbo}"
+    return [Problem(settings.entries[key][-1].place, message)]

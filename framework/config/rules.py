@@ -1,0 +1,79 @@
+"""What a value may be, with the words for it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+from framework.topology.problems import did_you_mean, one_of
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """The values that a key allows."""
+
+    allowed: str
+    """In words, to stand after "expected"."""
+    accepts: Callable[[Any], bool]
+    names: Collection[str] = ()
+    """The allowed names, where there are only some."""
+
+    def complaint(self, value: object) -> str | None:
+        """What is wrong with a value, to stand after the key; None if nothing is."""
+        if self.accepts(value):
+            return None
+        return f"is {value!r}: expected {self.allowed}{did_you_mean(str(value).lower(), self.names)}"
+
+
+def integer(low: int, high: int | None = None) -> Rule:
+    """An integer of at least ``low`` and at most ``high``."""
+    bounds = f"from {low} to {high}" if high is not None else f"of at least {low}"
+    return Rule(f"an integer {bounds}", lambda v: is_integer(v) and low <= v and (high is None or v <= high))
+
+
+def duration(*, zero: bool) -> Rule:
+    """A finite number of time units, which may be 0 or not."""
+    if zero:
+        return Rule("a number of at least 0", lambda v: _is_number(v) and 0 <= v < math.inf)
+    return Rule("a number of more than 0", lambda v: _is_number(v) and 0 < v < math.inf)
+
+
+def flag() -> Rule:
+    """A bool."""
+    return Rule("true or false", lambda v: isinstance(v, bool))
+
+
+def text() -> Rule:
+    """A string."""
+    return Rule("text", lambda v: isinstance(v, str))
+
+
+def topology_name() -> Rule:
+    """A string that Storm takes as the name of a topology."""
+    pattern = re.compile(r"[^/.:\\]+")
+    return Rule(
+        "text without any of / . : \\ and not empty",
+        lambda v: isinstance(v, str) and pattern.fullmatch(v) is not None,
+    )
+
+
+def choice(*names: str, remark: str = "") -> Rule:
+    """One of some names."""
+    return Rule(one_of(names) + remark, lambda v: isinstance(v, str) and v in names, names)
+
+
+def optional(rule: Rule) -> Rule:
+    """What another rule allows, or null."""
+    return Rule(f"{rule.allowed}, or null", lambda v: v is None or rule.accepts(v), rule.names)
+
+
+def is_integer(value: object) -> bool:
+    """Whether a value is an int and no bool, which Python counts among them."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return is_integer(value) or isinstance(value, float)
