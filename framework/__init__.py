@@ -9,16 +9,23 @@ from framework.components import (
     TicklessBatchingBolt,
     Tuple,
 )
+from framework.dsl import GlobalStreamId, JavaBolt, JavaSpout, ShellBolt, ShellSpout, Topology
 from framework.topology import Grouping, Stream
 
 __all__ = [
     "BatchingBolt",
     "Bolt",
     "Component",
+    "GlobalStreamId",
     "Grouping",
+    "JavaBolt",
+    "JavaSpout",
     "ReliableSpout",
+    "ShellBolt",
+    "ShellSpout",
     "Spout",
     "Stream",
     "TicklessBatchingBolt",
+    "Topology",
     "Tuple",
 ]

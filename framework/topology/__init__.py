@@ -1,6 +1,7 @@
 """The logical topology as frozen values, and the words for what is wrong with one."""
 
 from framework.topology.grouping import Grouping, GroupingKind
+from framework.topology.loaded import Loaded
 from framework.topology.model import (
     ComponentSpec,
     Implementation,
@@ -37,6 +38,7 @@ __all__ = [
     "Implementation",
     "Input",
     "JavaImplementation",
+    "Loaded",
     "ObjectDef",
     "Path",
     "Place",

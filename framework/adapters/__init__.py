@@ -1,0 +1,1 @@
+"""Adapters for components and topologies written for other frameworks."""

@@ -1,0 +1,11 @@
+"""streamparse's topology classes, read as they are.
+
+Nothing here imports streamparse: a value that it made is only there when user code
+has imported it, and then its modules are found among those that are loaded.
+"""
+
+from framework.adapters.streamparse.salvage import salvaged
+from framework.adapters.streamparse.specs import is_spec, spec_of
+from framework.adapters.streamparse.topology import from_streamparse, is_topology
+
+__all__ = ["from_streamparse", "is_spec", "is_topology", "salvaged", "spec_of"]

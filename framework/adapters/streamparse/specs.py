@@ -1,0 +1,66 @@
+"""streamparse's component specs as ours."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from framework.adapters.streamparse.groupings import grouping_of, plain_arguments
+from framework.dsl.foreign import java_implementation, shell_implementation
+from framework.dsl.spec import Inputs, Spec
+from framework.dsl.specs import checked_par, python_implementation
+from framework.dsl.stream_id import GlobalStreamId
+from framework.topology import DEFAULT_STREAM, Implementation, Role, Stream
+
+
+def is_spec(value: object) -> bool:
+    """Whether a value is what streamparse's ``Cls.spec(...)`` returns."""
+    component = sys.modules.get("streamparse.dsl.component")
+    return component is not None and isinstance(value, component.ComponentSpec)
+
+
+def spec_of(attribute: str, spec: Any) -> Spec:
+    """The same as a spec of ours.
+
+    As streamparse's own metaclass does, it names a spec without a name after its attribute.
+    """
+    spec.name = spec.name or attribute
+    return Spec(
+        spec.component_cls,
+        _role(spec),
+        _implementation(spec),
+        spec.name,
+        _inputs(spec),
+        checked_par(spec.par),
+        json.loads(spec.config),
+        tuple(Stream(info.output_fields, name, bool(info.direct)) for name, info in spec.outputs.items()),
+    )
+
+
+def _role(spec: Any) -> Role:
+    dsl = sys.modules["streamparse.dsl.spout"]
+    return Role.SPOUT if isinstance(spec, dsl.JavaSpoutSpec | dsl.ShellSpoutSpec) else Role.BOLT
+
+
+def _implementation(spec: Any) -> Implementation:
+    pystorm = sys.modules["pystorm"]
+    if issubclass(spec.component_cls, pystorm.Bolt | pystorm.Spout):
+        return python_implementation(spec.component_cls)
+    return _foreign(spec.component_object)
+
+
+def _foreign(made: Any) -> Implementation:
+    if made.shell is not None:
+        return shell_implementation(made.shell.execution_command, made.shell.script)
+    if made.serialized_java is not None:
+        return java_implementation(made.serialized_java, None, None)
+    java = made.java_object
+    return java_implementation(None, java.full_class_name, plain_arguments(java.args_list))
+
+
+def _inputs(spec: Any) -> Inputs:
+    return tuple(
+        (GlobalStreamId(stream.componentId, stream.streamId or DEFAULT_STREAM), grouping_of(grouping))
+        for stream, grouping in spec.inputs.items()
+    )

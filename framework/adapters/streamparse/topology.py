@@ -1,0 +1,34 @@
+"""streamparse's topology classes as topologies."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from framework.adapters.streamparse.specs import is_spec, spec_of
+from framework.dsl.declaration import Declaration
+from framework.python_places import class_source
+from framework.topology import Loaded
+
+
+def is_topology(value: object) -> bool:
+    """Whether a value is a topology class of streamparse's, and not the base class itself."""
+    dsl = sys.modules.get("streamparse.dsl.topology")
+    return dsl is not None and isinstance(value, dsl.TopologyType) and value is not dsl.Topology
+
+
+def from_streamparse(cls: type, *, environment: str | None = None, name: str | None = None) -> Loaded:
+    """The topology that a streamparse ``Topology`` class declares.
+
+    Args:
+        environment: chooses from a ``par`` that is given per environment.
+        name: name of the topology; by default that of the file, as for ``sparse``.
+    """
+    return declaration_of(cls.__qualname__, vars(cls)).topology(name, environment)
+
+
+def declaration_of(qualname: str, namespace: Mapping[str, Any]) -> Declaration:
+    """What the body of a streamparse topology class declares."""
+    specs = {attribute: spec_of(attribute, spec) for attribute, spec in namespace.items() if is_spec(spec)}
+    return Declaration(class_source(namespace["__module__"], qualname), specs, namespace.get("config", {}))

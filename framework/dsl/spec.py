@@ -1,0 +1,48 @@
+"""A component as a part of a topology class: what ``Cls.spec(...)`` returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from framework.dsl.stream_id import GlobalStreamId
+from framework.topology import Grouping, Implementation, Role, Stream, unknown
+
+Par = int | Mapping[str, int]
+"""Parallelism, or the parallelism in each environment."""
+
+Inputs = tuple[tuple[GlobalStreamId, Grouping], ...]
+"""Subscriptions in the order in which they were declared."""
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Spec:
+    """A component with its inputs, parallelism and configuration.
+
+    ``spec["stream"]`` names one of its streams as an input of another component.
+    """
+
+    component_cls: type
+    role: Role
+    implementation: Implementation
+    name: str | None = None
+    """Id of the component; the topology class gives it the attribute's name if None."""
+    inputs: Inputs = ()
+    par: Par = 1
+    config: Mapping[str, Any] = field(default_factory=dict)
+    outputs: tuple[Stream, ...] = ()
+
+    def __getitem__(self, stream: str) -> GlobalStreamId:
+        """The stream of that name.
+
+        Raises:
+            KeyError: the component declares no such stream.
+        """
+        names = [output.name for output in self.outputs]
+        if stream not in names:
+            raise KeyError(unknown(f"stream of {self.component_cls.__name__}", stream, names))
+        return GlobalStreamId(self, stream)
+
+    def __repr__(self) -> str:
+        return f"<{self.role} spec {self.name or '(not named yet)'} of {self.component_cls.__name__}>"

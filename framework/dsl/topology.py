@@ -1,0 +1,49 @@
+"""The base class of topologies that are written as a class, as in streamparse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from framework.dsl.body import specs_in
+from framework.dsl.declaration import Declaration
+from framework.dsl.spec import Spec
+from framework.dsl.specs import checked_config
+from framework.python_places import class_source
+from framework.topology import Loaded
+
+
+class TopologyType(type):
+    """Gathers the specs in a class body, and names each after its attribute."""
+
+    specs: list[Spec]
+    """In order of definition; a subclass does not inherit those of its base."""
+    config: dict[str, Any]
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> TopologyType:
+        namespace["config"] = checked_config(namespace.get("config"))
+        cls = super().__new__(mcs, name, bases, namespace)
+        cls.specs = list(specs_in(namespace).values())
+        return cls
+
+
+class Topology(metaclass=TopologyType):
+    """A topology as a class whose attributes are the specs of its components.
+
+    Raises:
+        TypeError: an attribute is a component instead of a spec, or ``config`` is no dict.
+    """
+
+    config: dict[str, Any]
+    """The topology's configuration."""
+
+
+def topology_of(cls: TopologyType, environment: str | None = None, name: str | None = None) -> Loaded:
+    """The topology that a class declares.
+
+    Args:
+        environment: chooses from a ``par`` that is given per environment.
+        name: name of the topology; by default that of the file, as for ``sparse``.
+    """
+    source = class_source(cls.__module__, cls.__qualname__)
+    declaration = Declaration(source, specs_in(vars(cls)), cls.config)
+    return declaration.topology(name, environment)
