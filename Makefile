@@ -1,0 +1,52 @@
+# Every target sets up what it needs in .venv by itself, and again only when its sources have changed.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+METADATA := setup.cfg setup.py pyproject.toml
+C_SOURCES := $(shell find cbackend viper -name '*.[ch]' -o -name 'build.py')
+
+.PHONY: help demo test check bench clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo    count the words of a long text, to see the thing run"
+	@echo "make test    all tests"
+	@echo "make check   ruff, mypy --strict, and the C layer under its sanitizers"
+	@echo "make bench   the benchmarks"
+	@echo "make clean   remove .venv and everything that was built"
+
+demo: .venv/.core
+	$(BIN)/viper run topologies/wordcount.yaml
+
+test: .venv/.dev
+	$(BIN)/python -m pytest
+
+check: .venv/.dev
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(MAKE) -C cbackend test asan tsan planted
+
+bench: .venv/.core
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find framework viper spark_ingest tests topologies benchmarks \
+	    \( -name __pycache__ -o -name '*.so' \) -prune -exec rm -rf {} +
+	$(MAKE) -C cbackend clean
+
+# The package in editable form: what is changed in Python counts at once, C is compiled again.
+.venv/.core: $(METADATA) $(C_SOURCES) | .venv/bin/python
+	@echo "setting up .venv (once, and when the C sources or the metadata change) ..." >&2
+	@$(PIP) install --editable .
+	@touch $@
+
+.venv/.dev: .venv/.core
+	@$(PIP) install --editable '.[dev]'
+	@touch $@
+
+.venv/bin/python:
+	@$(PYTHON) .ci/prerequisites.py
+	@$(PYTHON) -m venv .venv
