@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
-import sys
 from collections.abc import Mapping
 from typing import Any
 
-from framework.config.keys import KEYS
+from framework.config.checks import usable
+from framework.config.keys import KEYS, MAX_TASKS
 from framework.config.settings import Settings
 from framework.config.storm_keys import STORM_PER_COMPONENT, STORM_WITHOUT_EFFECT
 from framework.topology import ComponentSpec, Topology
@@ -22,7 +22,7 @@ def component_conf(settings: Settings, topology: Topology, component: ComponentS
     Returns:
         A deep copy, which the component may change as it likes.
     """
-    own = {key: value for key, value in component.config.items() if _is_seen(key)}
+    own = {key: value for key, value in component.config.items() if usable(key, value) and _is_seen(key)}
     name = settings["topology.name"] or topology.name
     return copy.deepcopy({**settings, "topology.name": name, **own})
 
@@ -31,7 +31,7 @@ def task_count(component: ComponentSpec, conf: Mapping[str, Any]) -> int:
     """How many tasks a component of a valid topology has; ``conf`` is from `component_conf`."""
     count = component.tasks or component.config.get("topology.tasks") or conf["topology.tasks"]
     limit = conf["topology.max.task.parallelism"]
-    return int(min(count or component.parallelism, limit or sys.maxsize))
+    return min(count or component.parallelism, limit or MAX_TASKS)
 
 
 def _is_seen(key: str) -> bool:

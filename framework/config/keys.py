@@ -23,6 +23,9 @@ class Key:
     """Whether a component's own config may set it, too."""
 
 
+MAX_TASKS = 1024
+"""The most tasks that a component can have: a position has room for no more replicas."""
+
 _ALL = (
     Key("viper.worker", choice("inline", remark=", the only kind of worker so far"), "The kind of worker."),
     Key("viper.scheduling", choice("downstream", "random"), "Which of the tasks that have work runs next."),
@@ -45,7 +48,7 @@ _ALL = (
     Key("viper.emit.undeclared", choice("warn", "error"), "What an emit on an undeclared stream does."),
     Key("topology.name", optional(topology_name()), "The topology's name, as components see it."),
     Key("topology.workers", integer(1), "How many workers share the tasks."),
-    Key("topology.tasks", optional(integer(1)), "Tasks of a component.", True),
+    Key("topology.tasks", optional(integer(1, MAX_TASKS)), "Tasks of a component.", True),
     Key("topology.max.task.parallelism", optional(integer(1)), "The most tasks of a component.", True),
     Key("topology.tick.tuple.freq.secs", optional(duration(zero=False)), "Seconds between ticks.", True),
     Key("topology.debug", flag(), "Whether every tuple that is emitted is logged.", True),

@@ -65,11 +65,17 @@ def depths(topology: Topology) -> dict[str, int]:
     return depth
 
 
-def reachable(topology: Topology) -> frozenset[str]:
-    """Ids of the components that tuples can come to: from a spout, or from the system's ticks."""
+def reachable(topology: Topology, also_from: Iterable[str] = ()) -> frozenset[str]:
+    """Ids of the components that tuples can come to: from a spout, or from the system's ticks.
+
+    Args:
+        topology: any topology.
+        also_from: ids of further components to begin at.
+    """
     outgoing = _outgoing(edges(topology))
     found: set[str] = set()
-    waiting = [component.id for component in topology.spouts] + _subscribers_of_the_system(topology)
+    waiting = [component.id for component in topology.spouts]
+    waiting += [*_subscribers_of_the_system(topology), *also_from]
     while waiting:
         component_id = waiting.pop()
         if component_id not in found:

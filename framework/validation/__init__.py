@@ -1,0 +1,6 @@
+"""Validation: everything that is wrong with a topology, found before anything starts."""
+
+from framework.validation.runnable import check_runnable
+from framework.validation.validate import validate
+
+__all__ = ["check_runnable", "validate"]

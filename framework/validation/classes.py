@@ -1,0 +1,64 @@
+"""Classes: a spout's is a spout, a bolt's is a bolt, and each defines what will be called.
+
+Only classes that a front end holds are looked at; one that could not be imported is reported by it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from framework import components
+from framework.topology import ComponentSpec, Problem, PythonImplementation, Role, Topology
+from framework.validation.reporting import about
+
+
+def check_classes(topology: Topology) -> Iterator[Problem]:
+    """Every class that is held fits its role, and overrides what its base leaves open."""
+    for component in topology.components:
+        cls = held_class(component)
+        if cls is not None:
+            complaint = _wrong_role(component, cls) or _nothing_defined(component, cls)
+            if complaint:
+                yield about(topology, component, f"is implemented by {cls.__name__}, which {complaint}")
+
+
+def held_class(component: ComponentSpec) -> type | None:
+    """The class of a component where it is at hand; None for one that a factory makes."""
+    if not isinstance(component.implementation, PythonImplementation):
+        return None
+    definition = component.implementation.definition
+    return definition.cls if definition.factory is None else None
+
+
+def base_classes(name: str) -> tuple[type, ...]:
+    """Our base class of that name, and pystorm's if a topology has imported it."""
+    module = sys.modules.get("pystorm")
+    ported = (getattr(module, name),) if module is not None else ()
+    return (getattr(components, name), *ported)
+
+
+def overrides(cls: type, method: str, bases: tuple[type, ...]) -> bool:
+    """Whether a class defines a method otherwise than the bases that it derives from."""
+    inherited = [getattr(base, method, None) for base in bases if issubclass(cls, base)]
+    return all(getattr(cls, method, None) is not found for found in inherited)
+
+
+def _wrong_role(component: ComponentSpec, cls: type) -> str | None:
+    expected, other = ("Spout", "Bolt") if component.role is Role.SPOUT else ("Bolt", "Spout")
+    if issubclass(cls, base_classes(expected)):
+        return None
+    found = f"is a {other}" if issubclass(cls, base_classes(other)) else "is none"
+    return f"{found}: expected a subclass of framework.{expected} or of streamparse's"
+
+
+def _nothing_defined(component: ComponentSpec, cls: type) -> str | None:
+    if component.role is Role.SPOUT:
+        methods, bases = ("next_tuple", "tuples"), base_classes("Spout")
+    elif issubclass(cls, base_classes("BatchingBolt")):
+        methods, bases = ("process_batch", "process"), base_classes("BatchingBolt")
+    else:
+        methods, bases = ("process", "process_tick"), base_classes("Bolt")
+    if any(overrides(cls, method, bases) for method in methods):
+        return None
+    return f"does not define {' or '.join(methods)}"

@@ -1,0 +1,88 @@
+"""What loads, validates and draws, but cannot run here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from framework.importing import looks_like_java
+from framework.topology import (
+    ComponentSpec,
+    JavaImplementation,
+    ObjectDef,
+    Problem,
+    PythonImplementation,
+    ShellImplementation,
+    Topology,
+    references,
+)
+from framework.validation.reporting import about
+from framework.validation.subscriptions import subscriptions
+
+_INSTEAD = "to run the topology, put a Python class in its place"
+
+
+def check_runnable(topology: Topology) -> list[Problem]:
+    """Everything in a topology that only a Storm cluster can run, by place; empty if it can run here."""
+    found = [*_components(topology), *_groupings(topology), *_beans(topology), *_worker_hooks(topology)]
+    return sorted(found, key=lambda problem: problem.sort_key)
+
+
+def _components(topology: Topology) -> Iterator[Problem]:
+    for component in topology.components:
+        what = _foreign(component)
+        if what:
+            message = f"is {what}: {_INSTEAD}, a {component.role} with the same outputs"
+            yield about(topology, component, message)
+
+
+def _foreign(component: ComponentSpec) -> str | None:
+    match component.implementation:
+        case JavaImplementation(definition):
+            return f"the Java class {definition.class_name}, and there is no JVM"
+        case ShellImplementation(command):
+            return f"the program {' '.join(command)!r}, and programs cannot be hosted yet"
+        case PythonImplementation():
+            return None
+
+
+def _groupings(topology: Topology) -> Iterator[Problem]:
+    for found in subscriptions(topology):
+        definition = found.input.grouping.definition
+        if definition is not None and _is_java(definition):
+            message = f"the custom grouping is the Java class {definition.class_name}: {_INSTEAD}"
+            yield found.problem(f"{message}, with prepare and choose_tasks", "grouping")
+
+
+def _beans(topology: Topology) -> Iterator[Problem]:
+    """Java objects that a Python component is given; those of Java components go with them."""
+    needed = _needed_beans(topology)
+    for bean in topology.beans:
+        if bean.id in needed and _is_java(bean.definition):
+            message = f"component {bean.id!r} is the Java class {bean.definition.class_name}: {_INSTEAD}"
+            yield Problem(topology.sources.at("beans", bean.id), message)
+
+
+def _needed_beans(topology: Topology) -> set[str]:
+    definitions = {bean.id: bean.definition for bean in topology.beans}
+    waiting = [
+        component.implementation.definition
+        for component in topology.components
+        if isinstance(component.implementation, PythonImplementation)
+    ]
+    needed: set[str] = set()
+    while waiting:
+        for bean_id in references(waiting.pop()):
+            if bean_id in definitions and bean_id not in needed:
+                needed.add(bean_id)
+                waiting.append(definitions[bean_id])
+    return needed
+
+
+def _worker_hooks(topology: Topology) -> Iterator[Problem]:
+    for hook in topology.worker_hooks:
+        message = f"worker hook {hook.id!r} is the Java class {hook.definition.class_name}"
+        yield Problem(topology.sources.at("beans", hook.id), f"{message}: to run the topology, remove it")
+
+
+def _is_java(definition: ObjectDef) -> bool:
+    return definition.cls is None and looks_like_java(definition.class_name)

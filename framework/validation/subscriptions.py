@@ -1,0 +1,81 @@
+"""Subscriptions: they name streams that exist, each once, with groupings that fit these streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from framework.components.tuple import TICK_COMPONENT, TICK_STREAM
+from framework.topology import ComponentSpec, Input, Problem, Stream, Topology, unknown
+from framework.topology.graph import SYSTEM_PREFIX
+
+SYSTEM_STREAMS: Mapping[str, tuple[Stream, ...]] = {TICK_COMPONENT: (Stream(["rate_secs"], TICK_STREAM),)}
+"""The streams of the system's components that a bolt may name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """One input of one bolt, with what is known of its stream."""
+
+    topology: Topology
+    bolt: ComponentSpec
+    position: int
+    input: Input
+    streams: Mapping[str, Stream] | None
+    """The streams of the source, by name; None where they cannot be known."""
+
+    @property
+    def stream(self) -> Stream | None:
+        """The stream itself, where it is known."""
+        return (self.streams or {}).get(self.input.stream)
+
+    def problem(self, message: str, part: str | None = None) -> Problem:
+        """A problem of this input, or of its ``"grouping"``."""
+        path = ("components", self.bolt.id, "inputs", self.position)
+        place = self.topology.sources.at(*path, *([part] if part else []))
+        return Problem(place, f"bolt {self.bolt.id!r}, input from {self.input.source!r}: {message}")
+
+
+def subscriptions(topology: Topology) -> Iterator[Subscription]:
+    """Every input of every bolt, in order of definition."""
+    components = {component.id: component for component in reversed(topology.components)}
+    for bolt in topology.bolts:
+        for position, found in enumerate(bolt.inputs):
+            yield Subscription(topology, bolt, position, found, _streams_of(found.source, components))
+
+
+def check_sources(topology: Topology) -> Iterator[Problem]:
+    """Every input comes from a component of the topology, or from one of the system's."""
+    ids = [component.id for component in topology.components]
+    for found in subscriptions(topology):
+        source = found.input.source
+        known = SYSTEM_STREAMS if source.startswith(SYSTEM_PREFIX) else ids
+        if source not in known:
+            yield found.problem(unknown("component", source, known))
+
+
+def check_stream_names(topology: Topology) -> Iterator[Problem]:
+    """Every input is a stream that its source declares."""
+    # A spout without any is a mistake in itself, and reported as such.
+    spouts = {spout.id for spout in topology.spouts}
+    for found in subscriptions(topology):
+        if found.streams == {} and found.input.source not in spouts:
+            yield found.problem(f"{found.input.source!r} declares no outputs")
+        elif found.streams and found.stream is None:
+            yield found.problem(unknown("stream", found.input.stream, found.streams))
+
+
+def check_repeats(topology: Topology) -> Iterator[Problem]:
+    """No bolt subscribes to a stream twice."""
+    seen: set[tuple[str, str, str]] = set()
+    for found in subscriptions(topology):
+        edge = (found.bolt.id, found.input.source, found.input.stream)
+        if edge in seen:
+            yield found.problem(f"the stream {found.input.stream!r} is subscribed to twice")
+        seen.add(edge)
+
+
+def _streams_of(source: str, components: Mapping[str, ComponentSpec]) -> dict[str, Stream] | None:
+    component = components.get(source)
+    streams = component.outputs if component is not None else SYSTEM_STREAMS.get(source)
+    return None if streams is None else {stream.name: stream for stream in streams}

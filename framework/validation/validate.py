@@ -1,0 +1,59 @@
+"""All rules over one topology."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from framework.config import Settings, component_conf, resolve
+from framework.planning.time_mode import time_problems
+from framework.topology import Problem, Topology
+from framework.validation.boundary import check_order
+from framework.validation.classes import check_classes
+from framework.validation.groupings import check_custom, check_direct, check_fields
+from framework.validation.names import (
+    check_bean_ids,
+    check_component_ids,
+    check_streams,
+    check_topology_name,
+)
+from framework.validation.parallelism import check_parallelism
+from framework.validation.structure import check_bolts, check_reachable, check_spouts
+from framework.validation.subscriptions import check_repeats, check_sources, check_stream_names
+
+RULES: Sequence[Callable[[Topology], Iterator[Problem]]] = (
+    check_topology_name,
+    check_component_ids,
+    check_streams,
+    check_bean_ids,
+    check_spouts,
+    check_bolts,
+    check_reachable,
+    check_sources,
+    check_stream_names,
+    check_repeats,
+    check_fields,
+    check_direct,
+    check_custom,
+    check_parallelism,
+    check_classes,
+)
+"""What must hold for every topology, also for one that only a cluster can run."""
+
+
+def validate(topology: Topology, settings: Settings | None = None) -> list[Problem]:
+    """Everything that is wrong with a topology or deserves a warning, by place.
+
+    Args:
+        topology: any topology.
+        settings: from `framework.config.resolve`, which reports what is wrong with configuration;
+            None to resolve and check the topology's own configuration here.
+    """
+    problems: list[Problem] = []
+    if settings is None:
+        settings, problems = resolve(topology)
+    problems += [problem for rule in RULES for problem in rule(topology)]
+    # The order of a topology with errors cannot be judged.
+    if all(problem.warning for problem in problems):
+        confs = {c.id: component_conf(settings, topology, c) for c in topology.components}
+        problems += time_problems(topology, confs) or check_order(topology, settings, confs)
+    return sorted(problems, key=lambda problem: problem.sort_key)
