@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime
 import enum
-import math
 import numbers
 import uuid
 import zlib
@@ -54,7 +53,7 @@ def _mix(data: bytes) -> int:
 
 def _of_number(key: Any) -> int:
     # Python's numeric hash is the same for equal numbers of all types, and not randomized.
-    if isinstance(key, float) and math.isnan(key):
+    if key != key:
         raise TypeError("nan is no key: it does not equal itself")
     return hash(key) * 0x9E3779B97F4A7C1 % _MODULUS
 

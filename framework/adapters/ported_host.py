@@ -1,0 +1,169 @@
+"""streamparse's components, hosted as they are.
+
+A pystorm component speaks JSON over pipes through its serializer, from a process of
+its own. Here the instance is the very same, but what it would write is taken from
+`send_message`, and its callbacks are called directly.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pystorm
+import pystorm.bolt
+import pystorm.component
+
+from framework.runtime.collector import TaskCollector
+from framework.runtime.hosts import Host, Identity
+
+_LEVEL_NAMES = {0: "trace", 1: "debug", 2: "info", 3: "warn", 4: "error"}
+
+
+class PortedHost(Host):
+    """A component derived from streamparse's bases."""
+
+    record = pystorm.Tuple
+
+    def bind(self, collector: TaskCollector, identity: Identity) -> None:
+        """Connect the component to its task."""
+        component = self.component
+        messages = _Messages(component, collector)
+        component.send_message = messages.send
+        component.read_task_ids = messages.last_receivers
+        if self.cls.emit in (pystorm.Bolt.emit, pystorm.Spout.emit):
+            component.emit = collector.outbox.emit
+        self.tell(identity)
+
+    @property
+    def process(self) -> Any:
+        """The component's `process`, with the attribute that it expects around it."""
+        component, process = self.component, self.component.process
+
+        def process_as_current(tup: Any) -> None:
+            component._current_tups = [tup]
+            process(tup)
+
+        return process_as_current
+
+    def tick(self, tup: Any) -> None:
+        """Give the component a tick."""
+        self.component._current_tups = [tup]
+        self.component.process_tick(tup)
+
+    @property
+    def is_batching(self) -> bool:
+        """Whether the component gathers batches."""
+        return issubclass(self.cls, pystorm.BatchingBolt)
+
+    @property
+    def batch_seconds(self) -> float | None:
+        """Seconds between two firings by a timer, for a component that has one."""
+        if issubclass(self.cls, pystorm.TicklessBatchingBolt):
+            return float(self.component.secs_between_batches)
+        return None
+
+    @property
+    def is_polled(self) -> bool:
+        """Whether this is a spout; all ported ones are polled."""
+        return issubclass(self.cls, pystorm.Spout)
+
+    def tuples(self) -> Iterator[Any] | None:
+        """Ported spouts have no generator."""
+        return None
+
+    def close(self) -> None:
+        """streamparse's components have no hook for their end."""
+
+
+class _Messages:
+    """Takes the messages that a component would write to Storm."""
+
+    def __init__(self, component: Any, collector: TaskCollector) -> None:
+        self._component = component
+        self._collector = collector
+        self._receivers: list[int] = []
+
+    def send(self, message: Any) -> None:
+        """Do what a message asks for."""
+        command = message["command"]
+        if command == "emit":
+            self._emit(message)
+        elif command == "ack":
+            self._collector.ack(message["id"])
+        elif command == "fail":
+            self._collector.fail(message["id"])
+        elif command == "log":
+            self._collector.log(message["msg"], _LEVEL_NAMES.get(message.get("level", 2)))
+        elif command == "error":
+            self._collector.log(message["msg"], "error")
+            self._collector.counters.errors += 1
+        elif command == "metrics":
+            self._collector.report_metric(message["name"], message["params"])
+
+    def _emit(self, message: dict[str, Any]) -> None:
+        # pystorm asks for the ids by reading; it leaves need_task_ids out when it wants them.
+        wanted = message.get("need_task_ids", True)
+        options: dict[str, Any] = {"stream": message.get("stream"), "direct_task": message.get("task")}
+        if message.get("id") is not None:
+            options["tup_id"] = message["id"]
+        self._receivers = self._collector.emit(message["tuple"], need_task_ids=wanted, **options) or []
+
+    def last_receivers(self) -> list[int]:
+        """The task ids of the last emit."""
+        return self._receivers
+
+
+class _NoSerializer:
+    """Stands in for a serializer while a component is constructed: nothing is read or written."""
+
+    def __init__(self, *_streams: Any) -> None:
+        self.output_stream = self.input_stream = None
+
+
+def construct(cls: type[Any]) -> Any:
+    """A ported component, constructed as streamparse does it, without pipes, signal handlers or threads.
+
+    A `TicklessBatchingBolt` starts its timer thread in its constructor; that thread ends at
+    once here, and the task's worker calls `process_batches` when it is due.
+    """
+    component = cls.__new__(cls)
+    if issubclass(cls, pystorm.TicklessBatchingBolt):
+        component._batch_entry = lambda: None
+    with _no_serializers(), _signals_kept(), _thread_name_kept():
+        component.__init__(serializer="json")
+    return component
+
+
+@contextmanager
+def _no_serializers() -> Iterator[None]:
+    serializers = pystorm.component._SERIALIZERS
+    before = dict(serializers)
+    serializers.update(dict.fromkeys(before, _NoSerializer))
+    try:
+        yield
+    finally:
+        serializers.update(before)
+
+
+@contextmanager
+def _signals_kept() -> Iterator[None]:
+    before = signal.signal
+    signal.signal = lambda signalnum, handler: signal.getsignal(signalnum)
+    try:
+        yield
+    finally:
+        signal.signal = before
+
+
+@contextmanager
+def _thread_name_kept() -> Iterator[None]:
+    thread = threading.current_thread()
+    name = thread.name
+    try:
+        yield
+    finally:
+        thread.name = name

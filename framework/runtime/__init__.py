@@ -1,0 +1,8 @@
+"""Running a plan."""
+
+from framework.runtime.counters import TaskCounters
+from framework.runtime.report import Progress, RunReport
+from framework.runtime.running import Run, run
+from framework.runtime.stop import StopReason, StopSignal
+
+__all__ = ["Progress", "Run", "RunReport", "StopReason", "StopSignal", "TaskCounters", "run"]

@@ -1,0 +1,249 @@
+"""The task of a bolt: ready tuples in, positioned tuples out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from framework.components.tuple import TICK_COMPONENT, TICK_STREAM
+from framework.planning import Task
+from framework.runtime.collector import TaskCollector
+from framework.runtime.hosts import Host, Identity
+from framework.runtime.inputs import InputSource, Piece, pieces
+from framework.runtime.lineage import LAST, Lineage
+from framework.runtime.output import Output
+from framework.runtime.task import USER_ERRORS, RunningTask
+from framework.runtime.ticks import EventTicks
+from framework.sinks import Sink
+from viper.channel import Channel, Run
+from viper.position import END, Level, Position, Positions
+from viper.rows import Inbox
+
+
+class BoltTask(RunningTask):
+    """Runs one replica of a bolt."""
+
+    consumes = True
+
+    def __init__(
+        self,
+        task: Task,
+        host: Host,
+        collector: TaskCollector,
+        output: Output,
+        identity: Identity,
+        *,
+        channel: Channel,
+        sources: Sequence[InputSource],
+        feedback: Sequence[tuple[Channel, InputSource]],
+        level: Level,
+        event_ticks: EventTicks | None,
+    ) -> None:
+        super().__init__(task, host, collector, output, identity)
+        self.feedback = tuple(feedback)
+        self.nothing_comes_back = False
+        """Set by the worker when nothing is in flight that could come back through a cycle."""
+        self._channel = channel
+        self._sources = tuple(sources)
+        self._level = level
+        """The level of outputs for inputs that are not copied, and of ticks."""
+        self._event_ticks = event_ticks
+        self._positions = Positions()
+        self._lineage = Lineage()
+        self._inbox = Inbox(host.record, collector.outbox if output.destinations else None)
+        # How outputs are placed right now: below their inputs, or beside all input.
+        self._below_inputs = False
+        self._placing = level
+        self._beside_at: Position | None = None
+        self._tick_number = 0
+
+    def start(self) -> None:
+        """Initialize the component; what it emits there comes before everything else."""
+        super().start()
+        self._process_tuple = self.host.process
+        self._place_outputs()
+
+    # -- state
+
+    def has_input(self) -> bool:
+        """Whether a tuple could be processed now."""
+        return self._channel.ready() or any(channel.ready() for channel, _ in self.feedback)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether there will be no more input."""
+        return self._channel.drained() and (self.nothing_comes_back or not self.feedback)
+
+    @property
+    def drained(self) -> bool:
+        """Whether all input has been processed, but for what may come back through a cycle."""
+        return self._channel.drained()
+
+    @property
+    def waiting_for(self) -> int | None:
+        """Id of the task that holds this one's input back, if one does."""
+        held = self._channel.holding_source()
+        return None if held is None else self._sources[held].task
+
+    def _wants_turn(self, now_s: float) -> bool:
+        return self.signalled
+
+    # -- work
+
+    def run(self, limit: int) -> int:
+        """Process about so many ready tuples at most, and tell the consumers how far that is."""
+        self.signalled = False
+        if len(self.collector.outbox):  # a thread of the component's own has emitted
+            self._place_outputs()
+        count = self._run_ready(limit)
+        for channel, source in self.feedback:
+            count += self._run_feedback(channel, source, limit)
+        self.collector.counters.processed += count
+        self._advance()
+        self.unblock()
+        self.signalled = self.signalled or self.has_input()
+        return count
+
+    def _run_ready(self, limit: int) -> int:
+        positions = self._positions
+        positions.clear()
+        runs = self._channel.get_ready(limit, positions)
+        if not runs:
+            return 0
+        self._lineage.begin(positions)
+        self._below_inputs = True
+        self._process_ready(self._cut(runs))
+        self._place_outputs()
+        self._below_inputs = False
+        return len(positions)
+
+    def _cut(self, runs: Sequence[Run]) -> list[Piece]:
+        return [
+            piece
+            for index, payload, first, count in runs
+            for piece in pieces(self._sources[index], payload, first, count)
+        ]
+
+    def _process_ready(self, ready: Sequence[Piece]) -> None:
+        boundary = None if self._event_ticks is None else self._event_ticks.next_boundary()
+        if self._event_ticks is None or (boundary is not None and self._positions.last().ts < boundary):
+            for piece in ready:
+                self._process(piece)
+        else:
+            self._process_between_ticks(ready, self._event_ticks)
+
+    def _run_feedback(self, channel: Channel, source: InputSource, limit: int) -> int:
+        # In order of arrival: what comes back takes its place at the frontier, as a timer's emit does.
+        positions = Positions()
+        for _, payload, first, count in channel.get_ready(limit, positions):
+            for piece in pieces(source, payload, first, count):
+                self._process(piece)
+                self._place_outputs()
+        return len(positions)
+
+    def _process(self, piece: Piece) -> None:
+        if isinstance(self.host.component, Sink):
+            self._consume(self.host.component, piece)
+            return
+        source, stream = piece.source, piece.stream
+        if stream.level != self._placing:
+            self._place_outputs()
+            self._placing = stream.level
+        inbox, process, tup = self._inbox, self._process_tuple, None
+        inbox.load(
+            piece.rows, piece.first, piece.count, source.component, stream.name, source.task, stream.values
+        )
+        while True:
+            try:
+                for tup in inbox:
+                    process(tup)
+                return
+            except USER_ERRORS as error:
+                self._survive("process", error, tup)
+
+    def _consume(self, sink: Sink, piece: Piece) -> None:
+        whole = piece.count == len(piece.rows)
+        rows = piece.rows if whole else piece.rows[piece.first : piece.first + piece.count]
+        try:
+            sink.consume(rows)
+        except USER_ERRORS as error:
+            self._survive("consume", error)
+
+    # -- positions
+
+    def _take_placed(self) -> tuple[list[tuple[object, ...]], bytes | None, bool]:
+        """What the outbox holds, with its positions in `_out`."""
+        unfinished = self._inbox.open
+        marks = memoryview(self._inbox.cut()).cast("I")
+        rows, tags, mutable = self.collector.take()
+        self._out.clear()
+        if self._below_inputs:
+            self._lineage.place(marks, unfinished, self._placing, self._out)
+        elif rows:
+            self._lineage.place_beside(len(rows), self._placing, self._out, self._beside_at)
+            self.collector.counters.unplanned += len(rows) if self._beside_at is None else 0
+        return rows, tags, mutable
+
+    def _advance(self) -> None:
+        frontier = self._channel.frontier()
+        self._lineage.advance(frontier)
+        ticks = self._event_ticks
+        if ticks is not None and ticks.next_boundary() is not None and frontier < LAST:
+            for time_us in ticks.due(frontier.ts):
+                self.tick(Position(time_us, 0, 0))
+        self.collector.counters.saturated = self._lineage.saturated
+        self.publish(min(frontier, LAST))
+
+    # -- what is not input
+
+    def _process_between_ticks(self, ready: Sequence[Piece], ticks: EventTicks) -> None:
+        index = 0
+        for piece in ready:
+            start = 0
+            for row in range(piece.count):
+                for time_us in ticks.due(self._positions[index + row].ts):
+                    self._process(piece.part(start, row))
+                    self._place_outputs()
+                    self.tick(Position(time_us, 0, 0))
+                    start = row
+            self._process(piece.part(start, piece.count))
+            index += piece.count
+
+    def tick(self, at: Position | None = None) -> None:
+        """Give the component a tick; what it emits is placed there, or at the frontier."""
+        self._tick_number += 1
+        self.collector.counters.ticks += 1
+        values = (self.identity.conf.get("topology.tick.tuple.freq.secs"),)
+        record = self.host.record
+        tup = tuple.__new__(record, (f"tick-{self._tick_number}", TICK_COMPONENT, TICK_STREAM, -1, values))
+        with self._beside_inputs(at):
+            try:
+                self.host.tick(tup)
+            except USER_ERRORS as error:
+                self._survive("process_tick", error, tup)
+
+    def fire_batches(self, at: Position | None = None) -> None:
+        """Let a batching component process what it has gathered."""
+        with self._beside_inputs(at):
+            try:
+                self.host.fire_batches()
+            except USER_ERRORS as error:
+                self._survive("process_batch", error)
+
+    @contextmanager
+    def _beside_inputs(self, at: Position | None) -> Iterator[None]:
+        before = self._below_inputs
+        self._below_inputs, self._beside_at, self._placing = False, at, self._level
+        try:
+            yield
+            self._place_outputs()
+        finally:
+            self._below_inputs, self._beside_at = before, None
+
+    def end(self) -> None:
+        """All input has been processed: the last tick and the last batches."""
+        self._lineage.advance(END)
+        if self.identity.conf.get("topology.tick.tuple.freq.secs"):
+            self.tick(LAST)
+        if self.host.is_batching:
+            self.fire_batches(LAST)

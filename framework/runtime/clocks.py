@@ -1,0 +1,164 @@
+"""The positions of what a spout's task emits: one clock per kind of time."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from abc import ABC, abstractmethod
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from framework.errors import EmitError
+from framework.planning import TimeMode
+from viper.position import Level, Position, Positions, SourceClock
+
+_UNIT_US = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 0.001}
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+Row = tuple[Any, ...]
+
+
+class Clock(ABC):
+    """Gives positions to the tuples of one source partition, in order."""
+
+    is_live = False
+    """Whether its time goes on while nothing is emitted."""
+
+    def __init__(self, level: Level) -> None:
+        self._level = level
+
+    @abstractmethod
+    def place(self, rows: Sequence[Row], tags: bytes | None, stamps: Mapping[int, int], out: Positions) -> None:
+        """Append one position per row.
+
+        Args:
+            rows: what was emitted, in order.
+            tags: the port of each row as native uint16, None for a single port.
+            stamps: event times in microseconds that the emits gave, by index of the row.
+            out: the positions are appended here.
+
+        Raises:
+            EmitError: event time is missing or goes back.
+        """
+
+    @abstractmethod
+    def frontier(self) -> Position:
+        """Nothing that is emitted later will have a smaller position."""
+
+
+class LogicalClock(Clock):
+    """Time is the count of emits, so that a run can be repeated."""
+
+    def __init__(self, level: Level) -> None:
+        super().__init__(level)
+        self._next = 1
+
+    def place(self, rows: Sequence[Row], tags: bytes | None, stamps: Mapping[int, int], out: Positions) -> None:
+        """Append one position per row."""
+        out.extend_logical(self._next, len(rows), self._level)
+        self._next += len(rows)
+
+    def frontier(self) -> Position:
+        """Nothing that is emitted later will have a smaller position."""
+        return Position(self._next, 0, 0)
+
+
+class IngestClock(Clock):
+    """Time is the wall clock, so that no live source waits for another."""
+
+    is_live = True
+
+    def __init__(self, level: Level) -> None:
+        super().__init__(level)
+        self._clock = SourceClock()
+        self._now = 0
+
+    def place(self, rows: Sequence[Row], tags: bytes | None, stamps: Mapping[int, int], out: Positions) -> None:
+        """Append one position per row."""
+        out.extend_timed(array("q", [self._read()]) * len(rows), self._clock, self._level)
+
+    def frontier(self) -> Position:
+        """Nothing that is emitted later will have a smaller position."""
+        return Position(self._read(), 0, 0)
+
+    def _read(self) -> int:
+        # The wall clock may be set back; a position may not.
+        self._now = max(self._now, time.time_ns() // 1_000)
+        return self._now
+
+
+class EventClock(Clock):
+    """Time is what the tuples say."""
+
+    def __init__(self, level: Level, spout: str, fields: Mapping[int, int], unit: str) -> None:
+        """
+        Args:
+            level: where the partition marks the path.
+            spout: its name, for messages.
+            fields: for each port the index of its timestamp field, where it has one.
+            unit: s, ms, us or ns: what a number in that field counts.
+        """
+        super().__init__(level)
+        self._spout = spout
+        self._fields = fields
+        self._unit = unit
+        self._clock = SourceClock()
+        self._last: Position | None = None
+
+    def place(self, rows: Sequence[Row], tags: bytes | None, stamps: Mapping[int, int], out: Positions) -> None:
+        """Append one position per row."""
+        ports = [0] * len(rows) if tags is None else memoryview(tags).cast("H")
+        times = array("q", [self._time(i, row, ports[i], stamps) for i, row in enumerate(rows)])
+        placed = out.extend_timed(times, self._clock, self._level)
+        if placed < len(rows):
+            raise EmitError(
+                f"spout {self._spout} emitted {rows[placed]!r:.300} at {_show(times[placed])}, "
+                f"after a tuple at {_show(self._clock.last_ts)}: event time must not go back within a spout's task"
+            )
+        if len(out):
+            self._last = out.last()
+
+    def frontier(self) -> Position:
+        """Nothing that is emitted later will have a smaller position."""
+        return self._last or Position(-(1 << 63), 0, 0)
+
+    def _time(self, index: int, row: Row, port: int, stamps: Mapping[int, int]) -> int:
+        stamp = stamps.get(index)
+        if stamp is not None:
+            return stamp
+        if port not in self._fields:
+            raise EmitError(
+                f"spout {self._spout} emitted {row!r:.300} without event time: give timestamp= at the emit, "
+                "or name the field with viper.timestamp.field"
+            )
+        return to_micros(row[self._fields[port]], self._unit, self._spout)
+
+
+def to_micros(value: Any, unit: str, spout: str) -> int:
+    """Event time in microseconds since 1970 of a number in a unit, or of a datetime (naive: UTC).
+
+    Raises:
+        EmitError: neither of the two.
+    """
+    if isinstance(value, datetime.datetime):
+        aware = value if value.tzinfo else value.replace(tzinfo=datetime.UTC)
+        return (aware - _EPOCH) // datetime.timedelta(microseconds=1)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value // 1000 if unit == "ns" else value * int(_UNIT_US[unit])
+    try:
+        return round(float(value) * _UNIT_US[unit])
+    except (TypeError, ValueError, OverflowError):
+        raise EmitError(
+            f"spout {spout}: timestamp {value!r:.100} is no time: expected a number of {unit} or a datetime"
+        ) from None
+
+
+def _show(time_us: int) -> str:
+    return f"{time_us} us"
+
+
+def make_clock(mode: TimeMode, level: Level, spout: str, fields: Mapping[int, int], unit: str) -> Clock:
+    """The clock of one source partition."""
+    if mode is TimeMode.EVENT:
+        return EventClock(level, spout, fields, unit)
+    return LogicalClock(level) if mode is TimeMode.LOGICAL else IngestClock(level)

@@ -1,0 +1,177 @@
+"""A task's collector: the outbox in C for the common emit, Python for every other one."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from framework.components.collector import EmitResult
+from framework.errors import EmitError
+from framework.runtime.counters import TaskCounters
+from framework.runtime.output import Output, Port
+from framework.runtime.snapshot import is_shareable, snapshot
+from framework.topology import DEFAULT_STREAM, unknown
+from viper.rows import Outbox
+
+LEVELS = {
+    "trace": logging.DEBUG,
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "warn": logging.WARNING,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+    "critical": logging.CRITICAL,
+}
+
+Deliver = Callable[[], EmitResult]
+"""Gives the rows of the outbox their positions and routes them; returns who received any."""
+
+
+class TaskCollector:
+    """Takes what one task emits, acks, fails and logs.
+
+    The task sets `on_full`, which is called when the outbox is full, and `deliver_and_tell`,
+    which is called for an emit that wants to know who receives it.
+    """
+
+    on_full: Callable[[], None]
+    deliver_and_tell: Deliver
+
+    def __init__(
+        self,
+        component: str,
+        output: Output,
+        counters: TaskCounters,
+        logger: logging.Logger,
+        *,
+        limit: int,
+        undeclared_is_error: bool = False,
+    ) -> None:
+        self.output = output
+        self.counters = counters
+        self.mutable = False
+        """Whether a row in the outbox may hold a value that a consumer can change."""
+        self._component = component
+        self._logger = logger
+        self._undeclared_is_error = undeclared_is_error
+        self._warned: set[str] = set()
+        self._ports = {port.stream.name: port for port in output.ports}
+        self._discarded = 0
+        self.outbox = Outbox(
+            tuple((port.stream.name, _arity(port), bool(port.edges)) for port in output.ports),
+            slow=self._slow,
+            on_full=self._full,
+            limit=limit,
+        )
+
+    # -- what the component calls
+
+    def emit(
+        self,
+        tup: Sequence[Any],
+        stream: str | None = None,
+        anchors: Any = None,
+        direct_task: int | None = None,
+        need_task_ids: bool = False,
+    ) -> EmitResult:
+        """A bolt's emit, in all its forms."""
+        return self._put(tup, stream, direct_task, need_task_ids)
+
+    def ack(self, tup: Any) -> None:
+        """Count an ack."""
+        self.counters.acked += 1
+
+    def fail(self, tup: Any) -> None:
+        """Count a failure."""
+        self.counters.failed += 1
+
+    def log(self, message: str, level: str | None) -> None:
+        """Write to the component's log; an unknown level is info, as in streamparse."""
+        self._logger.log(LEVELS.get(level or "", logging.INFO), "%s", message)
+
+    def report_metric(self, name: str, value: Any) -> None:
+        """Keep the last value of a metric."""
+        self.counters.metrics[name] = value
+
+    def report_error(self, exception: BaseException, tup: Any) -> None:
+        """Log an exception that the component goes on after."""
+        self.counters.errors += 1
+        where = f" while processing {tup!r:.500}" if tup else ""
+        text = "".join(traceback.format_exception(exception))
+        self._logger.error("%s raised%s\n%s", type(exception).__name__, where, text)
+
+    # -- what the task calls
+
+    def take(self) -> tuple[list[tuple[Any, ...]], bytes | None, bool]:
+        """All rows that wait for a position, their ports, and whether any may be mutable."""
+        rows, tags = self.outbox.take()
+        discarded = self.outbox.discarded
+        self.counters.emitted += len(rows) + discarded - self._discarded
+        self._discarded = discarded
+        mutable, self.mutable = self.mutable, False
+        return rows, tags, mutable
+
+    # -- inside
+
+    def _slow(self, *args: Any, **options: Any) -> EmitResult:
+        # Looked up at each call: a spout's collector has an emit of its own.
+        return self.emit(*args, **options)
+
+    def _full(self) -> None:
+        self.on_full()
+
+    def _put(
+        self, tup: Sequence[Any], stream: str | None, direct_task: int | None, need_task_ids: bool
+    ) -> EmitResult:
+        if not isinstance(tup, list | tuple):
+            raise TypeError(f"emit takes a list or tuple of values, found {type(tup).__name__}: {tup!r:.200}")
+        name = DEFAULT_STREAM if stream is None else stream
+        port = self._ports.get(name)
+        if port is None:
+            return self._undeclared(name, len(tup), need_task_ids)
+        self._check(port, tup, direct_task)
+        row = tuple([snapshot(value) for value in tup])
+        self.mutable = self.mutable or not is_shareable(row)
+        if need_task_ids:
+            self.deliver_and_tell()
+        if direct_task is not None and port.edges:
+            port.named.append(direct_task)
+        self.outbox.append(port.tag, row)
+        return self.deliver_and_tell() or [] if need_task_ids else None
+
+    def _check(self, port: Port, tup: Sequence[Any], direct_task: int | None) -> None:
+        stream, where = port.stream, f"component {self._component!r}, stream {port.stream.name!r}"
+        if stream.direct and direct_task is None:
+            raise EmitError(f"{where}: a direct stream needs direct_task=, the id of the receiving task")
+        if direct_task is not None and not stream.direct:
+            raise EmitError(f"{where}: direct_task={direct_task!r}, but the stream is not declared direct=True")
+        if stream.fields and len(tup) != len(stream.fields):
+            raise EmitError(
+                f"{where}: {len(tup)} values {list(tup)!r:.200}, expected {len(stream.fields)}: {list(stream.fields)}"
+            )
+
+    def _undeclared(self, name: str, count: int, need_task_ids: bool) -> EmitResult:
+        if self._ports or self._undeclared_is_error:
+            raise EmitError(f"component {self._component!r}: {unknown('stream', name, self._ports)}")
+        self.counters.undeclared += 1
+        if name not in self._warned:
+            self._warned.add(name)
+            fields = ", ".join(f'"field{i}"' for i in range(1, count + 1))
+            declaration = f"[{fields}]" if name == DEFAULT_STREAM else f'[Stream(fields=[{fields}], name="{name}")]'
+            self._logger.warning(
+                "emits on stream %r, but declares no outputs, so nobody receives it; add to its class: outputs = %s",
+                name,
+                declaration,
+            )
+        return [] if need_task_ids else None
+
+
+def _arity(port: Port) -> int:
+    """Number of values that the fast way takes; none will do for a direct stream, any without fields."""
+    if port.stream.direct:
+        return sys.maxsize
+    return len(port.stream.fields) or -1
+

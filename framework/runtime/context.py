@@ -1,0 +1,60 @@
+"""The context that `initialize` receives, with the keys and texts that Storm's has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from framework.planning import Plan, Task
+from framework.topology import ComponentSpec, Grouping, GroupingKind
+
+
+def make_context(plan: Plan, task: Task) -> dict[str, Any]:
+    """One task's context; a new dict at each call."""
+    component = plan.topology.component(task.component)
+    return {
+        "task->component": {str(other.id): other.component for other in plan.tasks},
+        "taskid": task.id,
+        "componentid": task.component,
+        "streams": [stream.name for stream in component.outputs or ()],
+        "stream->outputfields": _fields(component),
+        "stream->target->grouping": _targets(plan, component),
+        "source->stream->grouping": _sources(component),
+        "source->stream->fields": _source_fields(plan, component),
+    }
+
+
+def _fields(component: ComponentSpec) -> dict[str, list[str]]:
+    return {stream.name: list(stream.fields) for stream in component.outputs or ()}
+
+
+def _targets(plan: Plan, component: ComponentSpec) -> dict[str, dict[str, Any]]:
+    targets: dict[str, dict[str, Any]] = {stream.name: {} for stream in component.outputs or ()}
+    for subscription in plan.subscriptions:
+        if subscription.source == component.id:
+            grouping = _describe(subscription.grouping)
+            targets.setdefault(subscription.stream, {})[subscription.target] = grouping
+    return targets
+
+
+def _sources(component: ComponentSpec) -> dict[str, dict[str, Any]]:
+    sources: dict[str, dict[str, Any]] = {}
+    for subscription in component.inputs:
+        sources.setdefault(subscription.source, {})[subscription.stream] = _describe(subscription.grouping)
+    return sources
+
+
+def _source_fields(plan: Plan, component: ComponentSpec) -> dict[str, dict[str, list[str]]]:
+    known = {other.id: other for other in plan.topology.components}
+    return {
+        source: _fields(known[source])
+        for source in dict.fromkeys(subscription.source for subscription in component.inputs)
+        if source in known
+    }
+
+
+def _describe(grouping: Grouping) -> dict[str, Any]:
+    if grouping.kind is GroupingKind.GLOBAL:
+        return {"type": "FIELDS", "fields": []}  # as Storm's Thrift form has it
+    if grouping.names:
+        return {"type": str(grouping.kind), "fields": list(grouping.names)}
+    return {"type": str(grouping.kind)}

@@ -1,0 +1,162 @@
+"""One subscription as its producing task sees it: rows in, rows divided among destinations out.
+
+Every edge can do it in two ways. `deliver` serves a task that emits on one stream
+only, where whole buffers move at once. `assign` serves a task with several streams,
+whose rows are put back into one order per destination after all edges have chosen.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from itertools import compress
+from typing import Any
+
+from framework.routing.router import Router
+from framework.runtime.destination import Destination, Row
+from framework.runtime.snapshot import separate
+from viper.position import Positions
+from viper.rows import partition
+
+Assignment = Iterable[tuple[Destination, Sequence[int] | None]]
+"""For each receiving destination the indexes of its rows in ascending order; None for all rows."""
+
+
+class Edge(ABC):
+    """How one subscription's rows are divided among the tasks of its consumer."""
+
+    copies: bool = False
+    """Whether one row may go to several tasks."""
+
+    def __init__(self, destinations: Sequence[Destination]) -> None:
+        self.destinations = tuple(destinations)
+
+    @abstractmethod
+    def assign(self, rows: list[Row]) -> Assignment:
+        """Choose the destinations of rows."""
+
+    def deliver(self, rows: list[Row], positions: Positions, mutable: bool, again: bool) -> None:
+        """Put rows and their positions into the chosen destinations.
+
+        Args:
+            rows: all of this edge's stream.
+            positions: one per row.
+            mutable: whether there may be values among them that a consumer can change.
+            again: whether another edge was given the same rows before.
+        """
+        for destination, indexes in self.assign(rows):
+            mine = separate(rows) if mutable and again else rows
+            if indexes is None:
+                destination.positions.extend_from(positions, 0, len(rows))
+                destination.put(mine)
+            else:
+                put_members(destination, mine, None, positions, indexes)
+            again = again or self.copies
+
+
+class WholeEdge(Edge):
+    """Everything goes to one task: a consumer with a single task, or the global grouping."""
+
+    def assign(self, rows: list[Row]) -> Assignment:
+        """Choose the destinations of rows."""
+        return ((self.destinations[0], None),)
+
+
+class BroadcastEdge(Edge):
+    """Everything goes to every task."""
+
+    copies = True
+
+    def assign(self, rows: list[Row]) -> Assignment:
+        """Choose the destinations of rows."""
+        return tuple((destination, None) for destination in self.destinations)
+
+
+class SpreadEdge(Edge):
+    """A router chooses one task per row."""
+
+    def __init__(self, destinations: Sequence[Destination], router: Router) -> None:
+        super().__init__(destinations)
+        self._router = router
+
+    def assign(self, rows: list[Row]) -> Assignment:
+        """Choose the destinations of rows."""
+        chosen = self._router.targets(rows)
+        parts: list[list[int]] = [[] for _ in self.destinations]
+        for index, target in enumerate(chosen):
+            parts[target].append(index)
+        return [(d, part) for d, part in zip(self.destinations, parts, strict=True) if part]
+
+    def deliver(self, rows: list[Row], positions: Positions, mutable: bool, again: bool) -> None:
+        """As in the base class, without a Python step per row."""
+        chosen = self._router.targets(rows)
+        positions.scatter(chosen, [destination.positions for destination in self.destinations])
+        parts = partition(separate(rows) if mutable and again else rows, chosen, len(self.destinations))
+        for destination, part in zip(self.destinations, parts, strict=True):
+            destination.put(part)
+
+
+class ChosenEdge(Edge):
+    """A custom grouping chooses any number of tasks per row."""
+
+    copies = True
+
+    def __init__(self, destinations: Sequence[Destination], choose: Callable[[Row], Iterable[Any]]) -> None:
+        super().__init__(destinations)
+        self._choose = choose
+        self._index = {destination.task: i for i, destination in enumerate(destinations)}
+
+    def assign(self, rows: list[Row]) -> Assignment:
+        """Choose the destinations of rows.
+
+        Raises:
+            ValueError: a chosen task is none of the consumer's.
+        """
+        parts: list[list[int]] = [[] for _ in self.destinations]
+        for index, row in enumerate(rows):
+            for target in sorted({self._target(task) for task in self._choose(row)}):
+                parts[target].append(index)
+        return [(d, part) for d, part in zip(self.destinations, parts, strict=True) if part]
+
+    def _target(self, task: Any) -> int:
+        try:
+            return self._index[task]
+        except (KeyError, TypeError):
+            raise ValueError(
+                f"choose_tasks returned task {task!r}: expected ids out of {sorted(self._index)}"
+            ) from None
+
+
+class DirectEdge(Edge):
+    """The producer named one task per row; a row for a task that does not subscribe is dropped."""
+
+    def __init__(self, destinations: Sequence[Destination]) -> None:
+        super().__init__(destinations)
+        self._index = {destination.task: i for i, destination in enumerate(destinations)}
+        self.named: Sequence[int] = ()
+        """The task named for each of the rows that come next."""
+
+    def assign(self, rows: list[Row]) -> Assignment:
+        """Choose the destinations of rows."""
+        parts: list[list[int]] = [[] for _ in self.destinations]
+        for index, task in enumerate(self.named):
+            if task in self._index:
+                parts[self._index[task]].append(index)
+        return [(d, part) for d, part in zip(self.destinations, parts, strict=True) if part]
+
+
+def put_members(
+    destination: Destination,
+    rows: list[Row],
+    tags: Sequence[int] | None,
+    positions: Positions,
+    indexes: Iterable[int],
+) -> None:
+    """Put the rows of some indexes, in order, with their tags and positions, into a destination."""
+    member = array("H", bytes(2 * len(rows)))
+    for index in indexes:
+        member[index] = 1
+    nowhere = Positions()
+    positions.scatter(member, (nowhere, destination.positions))
+    destination.put(list(compress(rows, member)), compress(tags, member) if tags is not None else ())

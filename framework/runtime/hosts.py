@@ -1,0 +1,113 @@
+"""Component instances as the runtime drives them."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from framework.components import Bolt, Spout, TicklessBatchingBolt, Tuple
+from framework.components.batching import BatchingBolt
+from framework.hosting import is_generator_spout
+from framework.runtime.collector import TaskCollector
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a component is told about itself before `initialize`."""
+
+    topology: str
+    component: str
+    task: int
+    conf: dict[str, Any]
+    context: dict[str, Any]
+    logger: logging.Logger
+
+
+class Host:
+    """A component derived from our bases, and the calls that the runtime makes on it.
+
+    Hooks are looked up on the class: a user's instance may have properties that raise
+    before `initialize`, and attributes of its own under any name.
+    """
+
+    record: type[tuple[Any, ...]] = Tuple
+    """The class of the tuples that the component receives."""
+
+    def __init__(self, component: Any) -> None:
+        self.component = component
+        self.cls: type[Any] = type(component)
+
+    def bind(self, collector: TaskCollector, identity: Identity) -> None:
+        """Connect the component to its task."""
+        component = self.component
+        component._collector = collector
+        if self.cls.emit in (Bolt.emit, Spout.emit):
+            component.emit = collector.outbox.emit
+        self.tell(identity)
+
+    def tell(self, identity: Identity) -> None:
+        """Set the attributes that streamparse's components have."""
+        component = self.component
+        component.topology_name = identity.topology
+        component.component_name = identity.component
+        component.task_id = identity.task
+        component.storm_conf = identity.conf
+        component.context = identity.context
+        component.debug = bool(identity.conf.get("topology.debug"))
+        component.logger = identity.logger
+        component.pid = os.getpid()
+
+    def initialize(self, identity: Identity) -> None:
+        """Call the component's `initialize`."""
+        self.component.initialize(identity.conf, identity.context)
+
+    @property
+    def process(self) -> Any:
+        """The component's `process`."""
+        return self.component.process
+
+    def tick(self, tup: Any) -> None:
+        """Give the component a tick."""
+        self.component.process_tick(tup)
+
+    @property
+    def is_batching(self) -> bool:
+        """Whether the component gathers batches."""
+        return issubclass(self.cls, BatchingBolt)
+
+    @property
+    def batch_seconds(self) -> float | None:
+        """Seconds between two firings by a timer, for a component that has one."""
+        return float(self.component.secs_between_batches) if issubclass(self.cls, TicklessBatchingBolt) else None
+
+    @property
+    def noticeable_ticks(self) -> int:
+        """How many ticks in a row, without input between them, can make a difference to the component."""
+        return self.component.ticks_between_batches + 2 if self.is_batching else 2
+
+    def fire_batches(self) -> None:
+        """Let a batching component process what it has gathered."""
+        if self.component._batches:
+            self.component.process_batches()
+
+    @property
+    def is_polled(self) -> bool:
+        """Whether this is a spout that is asked through `next_tuple`."""
+        return issubclass(self.cls, Spout) and not is_generator_spout(self.cls)
+
+    @property
+    def survives_errors(self) -> bool:
+        """Whether the component goes on after an exception."""
+        return not self.component.exit_on_exception
+
+    def tuples(self) -> Iterator[Any] | None:
+        """The generator of a generator spout, else None."""
+        return iter(self.component.tuples()) if is_generator_spout(self.cls) else None
+
+    def close(self) -> None:
+        """Tell the component that it is over."""
+        self.component.cleanup()
+        self.component.close()

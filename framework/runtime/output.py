@@ -1,0 +1,100 @@
+"""Everything that leaves one task: its streams, its edges, its destinations."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from framework.runtime.destination import Destination, Row
+from framework.runtime.edges import DirectEdge, Edge, put_members
+from framework.runtime.snapshot import separate
+from framework.topology import Stream
+from viper.channel import Heartbeats
+from viper.position import Position, Positions
+from viper.rows import partition
+
+
+@dataclass(slots=True)
+class Port:
+    """One output stream of a task, and who subscribes to it."""
+
+    tag: int
+    """Its index among the component's streams."""
+    stream: Stream
+    edges: list[Edge] = field(default_factory=list)
+    named: list[int] = field(default_factory=list)
+    """For a direct stream: the tasks named for the rows that wait in the outbox."""
+
+
+class Output:
+    """Routes the rows of one task, and tells its consumers how far the task has come."""
+
+    def __init__(self, ports: Sequence[Port], destinations: Sequence[Destination]) -> None:
+        self.ports = tuple(ports)
+        self.destinations = tuple(destinations)
+        self._heartbeats = Heartbeats([destination.source for destination in destinations])
+
+    def deliver(self, rows: list[Row], tags: bytes | None, positions: Positions, mutable: bool) -> None:
+        """Divide rows among the destinations.
+
+        Args:
+            rows: in the order of their emission.
+            tags: for each row its port, as native uint16; None where there is but one port.
+            positions: one per row, in order.
+            mutable: whether any of them may hold a value that a consumer can change.
+        """
+        if tags is None:
+            self._deliver_one_stream(self.ports[0], rows, positions, mutable)
+        else:
+            self._deliver_streams(rows, array("H", tags), positions, mutable)
+
+    def _deliver_one_stream(self, port: Port, rows: list[Row], positions: Positions, mutable: bool) -> None:
+        named, port.named = port.named, []
+        for nth, edge in enumerate(port.edges):
+            if isinstance(edge, DirectEdge):
+                edge.named = named
+            edge.deliver(rows, positions, mutable, again=nth > 0)
+
+    def _deliver_streams(self, rows: list[Row], tags: array[int], positions: Positions, mutable: bool) -> None:
+        # One destination may read several of the streams: its rows are put in one order again.
+        members: dict[Destination, set[int]] = {}
+        indexes = partition(list(range(len(rows))), tags, len(self.ports))
+        for port, mine in zip(self.ports, indexes, strict=True):
+            stream_rows = [rows[index] for index in mine]
+            named, port.named = port.named, []
+            for edge in port.edges:
+                if isinstance(edge, DirectEdge):
+                    edge.named = named
+                for destination, chosen in edge.assign(stream_rows):
+                    found = mine if chosen is None else [mine[i] for i in chosen]
+                    members.setdefault(destination, set()).update(found)
+        for nth, (destination, chosen_rows) in enumerate(members.items()):
+            mine_only = separate(rows) if mutable and nth else rows
+            put_members(destination, mine_only, tags, positions, chosen_rows)
+
+    def deliver_and_tell(
+        self, rows: list[Row], tags: bytes | None, positions: Positions, mutable: bool
+    ) -> list[int]:
+        """As `deliver`; returns the ids of the tasks that received any of the rows."""
+        before = [len(destination.rows) for destination in self.destinations]
+        self.deliver(rows, tags, positions, mutable)
+        grown = zip(self.destinations, before, strict=True)
+        return [destination.task for destination, count in grown if len(destination.rows) > count]
+
+    def flush(self) -> bool:
+        """Hand over all that waits; False if some channel has no room for it."""
+        done = True
+        for destination in self.destinations:
+            if destination.rows:
+                done = destination.flush() and done
+        return done
+
+    def heartbeat(self, position: Position) -> None:
+        """Tell every consumer that nothing smaller will come."""
+        self._heartbeats.publish(position)
+
+    def close(self) -> None:
+        """Tell every consumer that nothing at all will come."""
+        for destination in self.destinations:
+            destination.source.close()

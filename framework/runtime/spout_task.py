@@ -1,0 +1,202 @@
+"""The task of a spout: asks for tuples and gives them their first positions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from framework.components.collector import EmitResult
+from framework.errors import EmitError
+from framework.planning import Task, TimeMode
+from framework.runtime.clocks import Clock, to_micros
+from framework.runtime.collector import TaskCollector
+from framework.runtime.hosts import Host, Identity
+from framework.runtime.output import Output
+from framework.runtime.quota import Quota
+from framework.runtime.task import SPILL_AT, USER_ERRORS, RunningTask
+
+FIRST_PAUSE_S = 0.001
+"""How long an idle polled spout rests at first; twice as long each time, up to a bound."""
+
+
+class SpoutCollector(TaskCollector):
+    """A spout's collector: its emit takes an id and a timestamp."""
+
+    time: TimeMode
+    unit: str = "ms"
+    acked_at_emit: Any
+    """Calls the spout's `ack`: tuples are not tracked, so an id is done with when it is emitted."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.stamps: dict[int, int] = {}
+
+    def emit(  # type: ignore[override]
+        self,
+        tup: Sequence[Any],
+        tup_id: Any = None,
+        stream: str | None = None,
+        direct_task: int | None = None,
+        need_task_ids: bool = False,
+        *,
+        timestamp: Any = None,
+    ) -> EmitResult:
+        """A spout's emit, in all its forms."""
+        if timestamp is not None:
+            self._stamp(timestamp)
+        receivers = self._put(tup, stream, direct_task, need_task_ids)
+        if tup_id is not None:
+            self.acked_at_emit(tup_id)
+        return receivers
+
+    def _stamp(self, timestamp: Any) -> None:
+        if self.time is not TimeMode.EVENT:
+            raise EmitError(
+                f"component {self._component!r} emits with timestamp={timestamp!r:.100}, but the topology runs by "
+                f"{self.time} time: set viper.time to event"
+            )
+        self.stamps[len(self.outbox)] = to_micros(timestamp, self.unit, self._component)
+
+
+class SpoutTask(RunningTask):
+    """Runs one task of a spout, which is one source partition."""
+
+    consumes = False
+    waiting_for = None
+
+    def __init__(
+        self,
+        task: Task,
+        host: Host,
+        collector: SpoutCollector,
+        output: Output,
+        identity: Identity,
+        *,
+        clock: Clock,
+        quota: Quota,
+        linger_s: float,
+        max_pause_s: float,
+    ) -> None:
+        super().__init__(task, host, collector, output, identity)
+        self.polled_again_at = 0.0
+        """Monotonic time in seconds before which an idle spout is left alone."""
+        self.collector: SpoutCollector = collector
+        self._clock = clock
+        self._quota = quota
+        self._linger_s = linger_s
+        self._max_pause_s = max_pause_s
+        self._pause_s = 0.0
+        self._slice_end = 0.0
+        self._generator: Iterator[Any] | None = None
+        self._active = False
+        self._exhausted = False
+
+    def start(self) -> None:
+        """Initialize the component; what it emits there comes before everything else."""
+        super().start()
+        self.collector.acked_at_emit = self.host.component.ack
+        self._generator = self.host.tuples()
+        self._place_outputs()
+
+    def activate(self) -> None:
+        """Tell the spout that tuples will be asked for."""
+        self._call("activate", self.host.component.activate)
+        self._active = True
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether there will be no more input."""
+        return self._exhausted
+
+    def _wants_turn(self, now_s: float) -> bool:
+        return now_s >= self.polled_again_at
+
+    def end(self) -> None:
+        """Ask for no more tuples, and tell the spout so."""
+        self._exhausted = True
+        if isinstance(self._generator, Generator):
+            self._call("tuples", self._generator.close)
+        if self._active:
+            self._active = False
+            self._call("deactivate", self.host.component.deactivate)
+        self._place_outputs()
+
+    def run(self, limit: int) -> int:
+        """Ask for about so many tuples at most, or for as many as come within the linger time."""
+        before = self.collector.counters.emitted
+        self._slice_end = time.monotonic() + self._linger_s
+        count = self._quota.share(limit)
+        try:
+            if self._generator is not None:
+                self._draw(self._generator, count)
+            else:
+                self._poll(count)
+        except USER_ERRORS as error:
+            self._survive("tuples" if self._generator is not None else "next_tuple", error)
+        self._place_outputs()
+        emitted = self.collector.counters.emitted - before
+        self._quota.use(emitted)
+        self._rest(emitted)
+        self.unblock()
+        self.publish(self._clock.frontier())
+        return emitted
+
+    def pass_time(self) -> bool:
+        """Let the time of a live source go on while it has nothing to say; whether it did."""
+        return self._clock.is_live and self.publish(self._clock.frontier())
+
+    def _draw(self, generator: Iterator[Any], count: int) -> None:
+        emit, drawn = self.host.component.emit, 0
+        for values in islice(generator, count):
+            if values is None:
+                return
+            emit(values)
+            drawn += 1
+        self._exhausted = drawn < count
+
+    def _poll(self, count: int) -> None:
+        next_tuple, outbox = self.host.component.next_tuple, self.collector.outbox
+        emitted = self.collector.counters.emitted
+        try:
+            while True:
+                before = len(outbox) + self.collector.counters.emitted
+                next_tuple()
+                total = len(outbox) + self.collector.counters.emitted
+                if total == before or total - emitted >= count or time.monotonic() >= self._slice_end:
+                    return
+        except StopIteration:
+            self._exhausted = True
+
+    def _rest(self, emitted: int) -> None:
+        if emitted:
+            self._pause_s = 0.0
+        else:
+            self._pause_s = min(max(2 * self._pause_s, FIRST_PAUSE_S), self._max_pause_s)
+        self.polled_again_at = time.monotonic() + self._pause_s if self._pause_s else 0.0
+
+    def _spill(self) -> None:
+        # Called at every emit of a polled spout, which may never return from next_tuple.
+        now = time.monotonic()
+        if len(self.collector.outbox) >= SPILL_AT or now >= self._slice_end:
+            self._slice_end = now + self._linger_s
+            self._place_outputs()
+            self.output.flush()
+            self.publish(self._clock.frontier())
+            self.let_others_run(self)
+
+    def _take_placed(self) -> tuple[list[tuple[Any, ...]], bytes | None, bool]:
+        rows, tags, mutable = self.collector.take()
+        stamps, self.collector.stamps = self.collector.stamps, {}
+        self._out.clear()
+        self._clock.place(rows, tags, stamps, self._out)
+        return rows, tags, mutable
+
+    def _call(self, during: str, callback: Any) -> None:
+        try:
+            callback()
+        except USER_ERRORS as error:
+            self._failed(during, error)
+
+

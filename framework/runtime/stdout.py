@@ -1,0 +1,57 @@
+"""Where stdout goes while a topology runs.
+
+Stdout is for data. What a component prints goes to its log instead, so that a
+forgotten ``print`` in a ported bolt breaks nothing and is not lost either.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+_data: TextIO | None = None
+
+
+def data_stream() -> TextIO:
+    """The process's real stdout, for sinks that write data."""
+    return _data or sys.stdout
+
+
+class _Printed(io.TextIOBase):
+    """Turns printed lines into log lines of the component that is running."""
+
+    def __init__(self, current: Callable[[], logging.Logger]) -> None:
+        self._current = current
+        self._partial = ""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        *lines, self._partial = (self._partial + text).split("\n")
+        for line in lines:
+            self._current().info("%s", line)
+        return len(text)
+
+    def finish(self) -> None:
+        if self._partial:
+            self.write("\n")
+
+
+@contextmanager
+def printing_to_log(current: Callable[[], logging.Logger]) -> Iterator[None]:
+    """For as long as the block runs, printed lines go to the logger that `current` returns."""
+    global _data
+    before, _data = sys.stdout, sys.stdout
+    printed = _Printed(current)
+    sys.stdout = printed
+    try:
+        yield
+    finally:
+        printed.finish()
+        sys.stdout, _data = before, None
+        before.flush()

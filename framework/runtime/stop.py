@@ -1,0 +1,80 @@
+"""When a run stops, and who asked for it."""
+
+from __future__ import annotations
+
+import enum
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class StopReason(enum.StrEnum):
+    """Why a run ended."""
+
+    EXHAUSTED = "exhausted"
+    """Every spout has ended, and everything has been processed."""
+    DURATION = "duration"
+    """The time was up."""
+    MAX_TUPLES = "max-tuples"
+    """The spouts have emitted as many tuples as they may."""
+    INTERRUPTED = "interrupted"
+    """Ctrl-C or SIGTERM."""
+    FAILED = "failed"
+    """A component raised."""
+
+
+class StopSignal:
+    """Asks a run to drain: spouts stop, what is in flight is finished.
+
+    Safe to use from signal handlers and other threads.
+    """
+
+    def __init__(self) -> None:
+        self._wake = threading.Event()
+        self.reason: StopReason | None = None
+        """Why it was asked for; None as long as it was not."""
+        self.at_s: float | None = None
+        """Monotonic time in seconds at which it was asked for."""
+
+    @property
+    def requested(self) -> bool:
+        """Whether the run shall drain."""
+        return self.reason is not None
+
+    def request(self, reason: StopReason) -> None:
+        """Ask for the end; only the first reason counts."""
+        if self.reason is None:
+            self.at_s = time.monotonic()
+            self.reason = reason
+        self._wake.set()
+
+    def wait(self, timeout_s: float) -> None:
+        """Rest for a while, or until the end is asked for."""
+        if self._wake.wait(timeout_s) and timeout_s > 0 and self.requested:
+            self._wake.clear()
+
+    @contextmanager
+    def on_signals(self) -> Iterator[None]:
+        """For as long as the block runs, the first SIGINT or SIGTERM drains and the second stops at once.
+
+        Only a process's main thread can do so; elsewhere the block just runs.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self._handle) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self.reason is StopReason.INTERRUPTED:
+            raise KeyboardInterrupt
+        if self.requested:  # draining for another reason: a first Ctrl-C shows that this takes too long
+            self.reason = StopReason.INTERRUPTED
+        self.request(StopReason.INTERRUPTED)

@@ -1,0 +1,174 @@
+"""What the tasks of spouts and of bolts have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import NoReturn
+
+from framework.errors import ComponentError
+from framework.planning import Task
+from framework.runtime.collector import TaskCollector
+from framework.runtime.destination import Row
+from framework.runtime.hosts import Host, Identity
+from framework.runtime.output import Output
+from viper.position import LEAST, Position, Positions
+
+USER_ERRORS = (Exception, SystemExit)
+"""What user code may raise; KeyboardInterrupt and our own stop signal pass through."""
+
+
+SPILL_AT = 4096
+"""Rows in the outbox at which they are sent off in the middle of a callback."""
+
+
+class TaskStopped(BaseException):
+    """Unwinds a callback that emits for ever; user code that catches Exception does not see it."""
+
+
+class RunningTask(ABC):
+    """One task while it runs; its worker calls `run` again and again."""
+
+    consumes: bool
+    """Whether it has input of its own to process."""
+
+    def __init__(
+        self, task: Task, host: Host, collector: TaskCollector, output: Output, identity: Identity
+    ) -> None:
+        self.task = task
+        self.host = host
+        self.collector = collector
+        self.output = output
+        self.identity = identity
+        self.signalled = True
+        """Whether there may be something to do: input, a watermark, room."""
+        self.ending = False
+        """Whether its end has begun: no more input will come."""
+        self.finished = False
+        """Whether its end is over: everything has been handed over, and the consumers know."""
+        self.running = False
+        """Whether one of its callbacks is on the stack."""
+        self.blocked = False
+        """Whether something that it emitted waits for room."""
+        self.let_others_run: Callable[[RunningTask], None]
+        """Set by the worker: runs what can run until this task's output has gone."""
+        self.consumers: tuple[RunningTask, ...] = ()
+        """The tasks that read what this one emits."""
+        self._out = Positions()
+        self._published = LEAST
+        collector.on_full = self._spill
+
+    @abstractmethod
+    def run(self, limit: int) -> int:
+        """Do some work, for about so many tuples at most; returns how many there were."""
+
+    @property
+    @abstractmethod
+    def has_ended(self) -> bool:
+        """Whether there will be no more input."""
+
+    @property
+    @abstractmethod
+    def waiting_for(self) -> int | None:
+        """Id of the task that holds this one's input back, if one does."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """There is no more input: emit what is left."""
+
+    @abstractmethod
+    def _wants_turn(self, now_s: float) -> bool:
+        """Whether there may be something to do."""
+
+    @abstractmethod
+    def _take_placed(self) -> tuple[list[Row], bytes | None, bool]:
+        """What the outbox holds, with its positions in `_out`; as `TaskCollector.take`."""
+
+    @property
+    def name(self) -> str:
+        """``component:task id``, for messages."""
+        return f"{self.task.component}:{self.task.id}"
+
+    def start(self) -> None:
+        """Initialize the component.
+
+        Raises:
+            ComponentError: it raised.
+        """
+        self.collector.deliver_and_tell = self._place_and_tell
+        self.host.bind(self.collector, self.identity)
+        try:
+            self.host.initialize(self.identity)
+        except USER_ERRORS as error:
+            self._failed("initialize", error)
+
+    def close(self) -> None:
+        """Tell the component that it is over.
+
+        Raises:
+            ComponentError: it raised.
+        """
+        try:
+            self.host.close()
+        except USER_ERRORS as error:
+            self._failed("close", error)
+
+    def tell_end(self) -> bool:
+        """Close the output once everything has been handed over; whether that is done."""
+        if not self.output.flush():
+            return False
+        self.output.close()
+        return True
+
+    def is_runnable(self, now_s: float, stopping: bool) -> bool:
+        """Whether a turn would be of use, and nothing that it emitted before still waits for room.
+
+        Args:
+            now_s: monotonic time in seconds.
+            stopping: whether the run is to drain.
+        """
+        if self.finished or self.running:
+            return False
+        wants = self.blocked or self.has_ended or self._wants_turn(now_s) or (stopping and not self.consumes)
+        return wants and self.unblock()
+
+    def unblock(self) -> bool:
+        """Hand over what waits for room; whether nothing is left that waits."""
+        self.blocked = not self.output.flush()
+        return not self.blocked
+
+    def publish(self, position: Position) -> bool:
+        """Tell the consumers that nothing smaller will come, unless they know; whether they did not."""
+        if position <= self._published:
+            return False
+        self._published = position
+        self.output.heartbeat(position)
+        return True
+
+    def _place_outputs(self) -> None:
+        """Give the outbox's rows their positions and route them."""
+        rows, tags, mutable = self._take_placed()
+        if rows:
+            self.output.deliver(rows, tags, self._out, mutable)
+
+    def _place_and_tell(self) -> list[int]:
+        """As `_place_outputs`; returns the ids of the tasks that received any."""
+        rows, tags, mutable = self._take_placed()
+        return self.output.deliver_and_tell(rows, tags, self._out, mutable) if rows else []
+
+    def _spill(self) -> None:
+        """The outbox is full in the middle of a callback: let it flow before going on."""
+        self._place_outputs()
+        if not self.unblock():
+            self.let_others_run(self)
+
+    def _survive(self, during: str, error: BaseException, tup: object = None) -> None:
+        """Report an error after which the component goes on, or raise it as the end of the run."""
+        if not self.host.survives_errors or isinstance(error, SystemExit):
+            self._failed(during, error, tup)
+        self.collector.counters.failed += tup is not None
+        self.collector.report_error(error, tup)
+
+    def _failed(self, during: str, error: BaseException, tup: object = None) -> NoReturn:
+        detail = f"{type(error).__name__}: {error}" + (f"\n  tuple: {tup!r:.1000}" if tup is not None else "")
+        raise ComponentError(self.task.component, self.task.id, during, detail) from error

@@ -1,0 +1,211 @@
+"""From a plan to tasks that are connected by channels."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from framework.components.component import LOGGER_PREFIX
+from framework.config import Settings
+from framework.instantiate import Beans
+from framework.planning import Plan, Subscription, Task
+from framework.routing import make_router
+from framework.runtime.bolt_task import BoltTask
+from framework.runtime.clocks import make_clock
+from framework.runtime.collector import TaskCollector
+from framework.runtime.context import make_context
+from framework.runtime.counters import TaskCounters
+from framework.runtime.destination import Destination, FeedbackDestination
+from framework.runtime.edges import BroadcastEdge, ChosenEdge, DirectEdge, Edge, SpreadEdge, WholeEdge
+from framework.runtime.hosts import Host, Identity
+from framework.runtime.inputs import InputSource, InputStream, values_class
+from framework.runtime.making import make_host
+from framework.runtime.network import Network
+from framework.runtime.output import Output, Port
+from framework.runtime.quota import Quota
+from framework.runtime.spout_task import SpoutCollector, SpoutTask
+from framework.runtime.task import SPILL_AT, RunningTask
+from framework.runtime.ticks import EventTicks
+from framework.topology import Grouping, GroupingKind, Role
+from viper.channel import Channel
+
+_COPYING = (GroupingKind.ALL, GroupingKind.CUSTOM)
+
+
+class Wiring:
+    """Makes the tasks of a plan; nothing of the user's but constructors is called."""
+
+    def __init__(self, plan: Plan, settings: Settings, quota: Quota) -> None:
+        self._plan = plan
+        self._settings = settings
+        self._quota = quota
+        self._beans = Beans(plan.topology.beans)
+        self._network = Network(plan, settings)
+        self._tasks = {task.id: task for task in plan.tasks}
+
+    def tasks(self) -> tuple[list[SpoutTask], list[BoltTask]]:
+        """All tasks, connected.
+
+        Raises:
+            ComponentError: a constructor raised.
+            MemoryError: the channels need more memory than there is.
+        """
+        made = {task.id: self._make(task) for task in self._plan.tasks}
+        for running in made.values():
+            running.consumers = tuple(made[task_id] for task_id in self._neighbours(running))
+        spouts = [running for running in made.values() if isinstance(running, SpoutTask)]
+        return spouts, [running for running in made.values() if isinstance(running, BoltTask)]
+
+    def _neighbours(self, running: RunningTask) -> list[int]:
+        """Tasks that may have something to do once this one has run: those that read from it,
+        and those that wait for room to send something back to it."""
+        reading = [destination.task for destination in running.output.destinations]
+        return list(dict.fromkeys(reading + list(self._network.feedback_of(running.task.id))))
+
+    # -- one task
+
+    def _make(self, task: Task) -> RunningTask:
+        conf = dict(self._plan.confs[task.component])
+        logger = logging.getLogger(f"{LOGGER_PREFIX}.{task.component}")
+        identity = Identity(
+            self._plan.topology.name, task.component, task.id, conf, make_context(self._plan, task), logger
+        )
+        host = make_host(self._plan.topology.component(task.component), task, self._beans)
+        output = self._output(task)
+        if task.role is Role.SPOUT:
+            return self._spout(task, host, output, identity)
+        return self._bolt(task, host, output, identity)
+
+    def _collector_options(self, identity: Identity, host: Host) -> dict[str, Any]:
+        # A polled spout may never return from next_tuple, so each of its emits looks around.
+        return {
+            "limit": 1 if host.is_polled else SPILL_AT,
+            "undeclared_is_error": identity.conf["viper.emit.undeclared"] == "error",
+        }
+
+    def _spout(self, task: Task, host: Host, output: Output, identity: Identity) -> SpoutTask:
+        conf, unit = identity.conf, identity.conf["viper.timestamp.unit"]
+        options = self._collector_options(identity, host)
+        collector = SpoutCollector(task.component, output, TaskCounters(), identity.logger, **options)
+        collector.time, collector.unit = self._plan.time, unit
+        level = self._plan.layout.components[task.component].level(copy=task.index)
+        return SpoutTask(
+            task,
+            host,
+            collector,
+            output,
+            identity,
+            clock=make_clock(self._plan.time, level, f"{task.component}:{task.id}", _time_fields(output, conf), unit),
+            quota=self._quota,
+            linger_s=self._settings["viper.jumbo.linger.ms"] / 1000,
+            max_pause_s=self._settings["viper.poll.pause.max.ms"] / 1000,
+        )
+
+    def _bolt(self, task: Task, host: Host, output: Output, identity: Identity) -> BoltTask:
+        options = self._collector_options(identity, host)
+        collector = TaskCollector(task.component, output, TaskCounters(), identity.logger, **options)
+        channel, feedback = self._network.channels_of(task.id)
+        return BoltTask(
+            task,
+            host,
+            collector,
+            output,
+            identity,
+            channel=channel,
+            sources=[self._input_source(source, task) for source in self._network.sources_of(task.id)],
+            feedback=self._feedback(task, feedback),
+            level=self._plan.layout.components[task.component].level(),
+            event_ticks=self._event_ticks(host, identity.conf),
+        )
+
+    def _event_ticks(self, host: Host, conf: Mapping[str, Any]) -> EventTicks | None:
+        period = conf.get("topology.tick.tuple.freq.secs")
+        if not period or self._plan.time != "event":
+            return None
+        return EventTicks(period, host.noticeable_ticks)
+
+    # -- input
+
+    def _feedback(self, task: Task, channels: Sequence[Channel]) -> list[tuple[Channel, InputSource]]:
+        sources = [self._input_source(source, task) for source in self._network.feedback_of(task.id)]
+        return list(zip(channels, sources, strict=True))
+
+    def _input_source(self, source_id: int, reader: Task) -> InputSource:
+        source = self._tasks[source_id]
+        component = self._plan.topology.component(source.component)
+        tags = {stream.name: tag for tag, stream in enumerate(component.outputs or ())}
+        streams = {
+            tags[subscription.stream]: self._input_stream(subscription, reader)
+            for subscription in self._subscriptions(source.component, reader.component)
+        }
+        return InputSource(source.id, source.component, streams)
+
+    def _input_stream(self, subscription: Subscription, reader: Task) -> InputStream:
+        stream = self._plan.topology.component(subscription.source).stream(subscription.stream)
+        fields = stream.fields if stream else ()
+        copy = reader.index if subscription.grouping.kind in _COPYING else 0
+        return InputStream(
+            subscription.stream,
+            values_class(subscription.source, subscription.stream, fields) if fields else None,
+            self._plan.layout.components[reader.component].level(copy),
+        )
+
+    def _subscriptions(self, source: str, target: str) -> list[Subscription]:
+        return [s for s in self._plan.subscriptions if s.source == source and s.target == target]
+
+    # -- output
+
+    def _output(self, task: Task) -> Output:
+        component = self._plan.topology.component(task.component)
+        ports = [Port(tag, stream) for tag, stream in enumerate(component.outputs or ())]
+        destinations: dict[str, list[Destination]] = {}
+        for port in ports:
+            for subscription in self._plan.subscriptions:
+                if (subscription.source, subscription.stream) == (component.id, port.stream.name):
+                    if subscription.target not in destinations:
+                        destinations[subscription.target] = self._destinations(task, subscription)
+                    port.edges.append(self._edge(port, subscription, task, destinations[subscription.target]))
+        return Output(ports, [d for group in destinations.values() for d in group])
+
+    def _destinations(self, task: Task, subscription: Subscription) -> list[Destination]:
+        tagged = len(self._subscriptions(task.component, subscription.target)) > 1
+        kind = FeedbackDestination if subscription.feedback else Destination
+        size = self._settings["viper.jumbo.size"]
+        return [
+            kind(reader.id, self._network.source(task.id, reader.id), size, tagged)
+            for reader in self._plan.tasks_of(subscription.target)
+        ]
+
+    def _edge(
+        self, port: Port, subscription: Subscription, task: Task, destinations: Sequence[Destination]
+    ) -> Edge:
+        grouping = subscription.grouping
+        if grouping.kind is GroupingKind.DIRECT:
+            return DirectEdge(destinations)
+        if grouping.kind is GroupingKind.CUSTOM:
+            return self._custom_edge(grouping, subscription, task, destinations)
+        if len(destinations) == 1 or grouping.kind is GroupingKind.GLOBAL:
+            return WholeEdge(destinations)
+        if grouping.kind is GroupingKind.ALL:
+            return BroadcastEdge(destinations)
+        hash_name = self._settings["viper.grouping.hash"]
+        return SpreadEdge(
+            destinations, make_router(grouping, port.stream.fields, len(destinations), task.index, hash_name)
+        )
+
+    def _custom_edge(
+        self, grouping: Grouping, subscription: Subscription, task: Task, destinations: Sequence[Destination]
+    ) -> Edge:
+        assert grouping.definition is not None
+        chooser: Any = self._beans.make(grouping.definition)
+        context, targets = make_context(self._plan, task), [d.task for d in destinations]
+        chooser.prepare(context, subscription.source, subscription.stream, targets)
+        return ChosenEdge(destinations, chooser.choose_tasks)
+
+
+def _time_fields(output: Output, conf: Mapping[str, Any]) -> dict[int, int]:
+    name = conf.get("viper.timestamp.field")
+    return {
+        port.tag: port.stream.fields.index(name) for port in output.ports if name and name in port.stream.fields
+    }

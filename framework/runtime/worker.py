@@ -1,0 +1,221 @@
+"""The inline worker: one thread of execution that runs all tasks in turn."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+
+from framework.errors import InternalError
+from framework.runtime.bolt_task import BoltTask
+from framework.runtime.scheduling import Policy
+from framework.runtime.spout_task import SpoutTask
+from framework.runtime.stop import StopSignal
+from framework.runtime.task import RunningTask, TaskStopped
+from framework.runtime.timers import Timers
+
+log = logging.getLogger("viperstorm.worker")
+
+SLICE_S = 0.005
+"""Aimed length of a slice; a task's number of tuples per slice follows it."""
+FIRST_SLICE = 64
+"""Tuples in a task's first slice."""
+LONGEST_REST_S = 0.1
+"""Longest time that an idle worker rests before it looks around."""
+
+
+class InlineWorker:
+    """Runs tasks until every spout has ended and everything has been processed, or it is stopped.
+
+    A callback that fills its output in the middle (a bolt that emits without end, a spout
+    that never returns from `next_tuple`) is not interrupted: its emit runs the other tasks
+    until there is room, on top of its own stack.
+    """
+
+    def __init__(
+        self,
+        spouts: Sequence[SpoutTask],
+        bolts: Sequence[BoltTask],
+        *,
+        policy: Policy,
+        stop: StopSignal,
+        timers: Timers,
+        max_slice: int,
+        drain_timeout_s: float,
+        on_turn: Callable[[float], None],
+    ) -> None:
+        """
+        Args:
+            spouts: the tasks that bring tuples.
+            bolts: all other tasks.
+            policy: chooses among the tasks that could run.
+            stop: asks the worker to drain.
+            timers: what is due by the wall clock.
+            max_slice: most tuples that a task processes before another is chosen.
+            drain_timeout_s: seconds after which a drain is given up.
+            on_turn: called before every turn with the monotonic time in seconds.
+        """
+        self.spouts = tuple(spouts)
+        self.bolts = tuple(bolts)
+        self.tasks: tuple[RunningTask, ...] = (*self.spouts, *self.bolts)
+        self.current: RunningTask | None = None
+        """The task whose callback runs."""
+        self.undrained = False
+        """Whether a drain was given up before everything had been processed."""
+        self._policy = policy
+        self._stop = stop
+        self._timers = timers
+        self._max_slice = max_slice
+        self._limits = {running: min(FIRST_SLICE, max_slice) for running in self.tasks}
+        self._drain_timeout_s = drain_timeout_s
+        self._on_turn = on_turn
+        for running in self.tasks:
+            running.let_others_run = self._let_others_run
+
+    def run(self) -> None:
+        """Run until the end.
+
+        Raises:
+            ComponentError: user code raised.
+            KeyboardInterrupt: a second Ctrl-C.
+        """
+        for spout in self.spouts:
+            self.call(spout, spout.activate)
+        while not all(running.finished for running in self.tasks):
+            if self._stop.requested and self._give_up_draining():
+                return
+            if not self._turn(self.tasks):
+                self._open_cycle_or_rest()
+
+    # -- one turn
+
+    def _turn(self, candidates: Sequence[RunningTask]) -> bool:
+        """Run one of the tasks; whether there was one to run."""
+        now = time.monotonic()
+        self._on_turn(now)
+        for owner, callback in self._timers.due(now):
+            self.call(owner, callback)
+            self._signal_consumers(owner)
+        stopping = self._stop.requested
+        runnable = [running for running in candidates if running.is_runnable(now, stopping)]
+        if not runnable:
+            return False
+        self._run(self._policy.choose(runnable))
+        return True
+
+    def _run(self, running: RunningTask) -> None:
+        if running.has_ended or (self._stop.requested and isinstance(running, SpoutTask)):
+            self._end(running)
+            return
+        limit, started = self._limits[running], time.monotonic()
+        try:
+            count = self.call(running, lambda: running.run(limit))
+        except TaskStopped:
+            self._end(running)
+            return
+        self._adapt(running, limit, count, time.monotonic() - started)
+        self._signal_consumers(running)
+        if isinstance(running, SpoutTask):
+            self._pass_time()
+
+    def _adapt(self, running: RunningTask, limit: int, count: int, took_s: float) -> None:
+        if count >= limit and took_s < SLICE_S / 2:
+            self._limits[running] = min(2 * limit, self._max_slice)
+        elif took_s > 2 * SLICE_S:
+            self._limits[running] = max(limit // 2, 1)
+
+    def _end(self, running: RunningTask) -> None:
+        if not running.ending:
+            running.ending = True
+            self.call(running, running.end)
+        running.finished = running.tell_end()
+        self._signal_consumers(running)
+
+    def call(self, running: RunningTask, callback: Callable[[], int | None]) -> int:
+        """Call back into a task, which is the current one meanwhile."""
+        outer, self.current = self.current, running
+        running.running = True
+        try:
+            return callback() or 0
+        finally:
+            running.running = False
+            self.current = outer
+
+    @staticmethod
+    def _signal_consumers(running: RunningTask) -> None:
+        for consumer in running.consumers:
+            consumer.signalled = True
+
+    def _pass_time(self) -> None:
+        """Live sources' time goes on although they have nothing to say."""
+        for spout in self.spouts:
+            if not spout.running and not spout.ending and spout.pass_time():
+                self._signal_consumers(spout)
+
+    # -- when nothing can run
+
+    def _open_cycle_or_rest(self) -> None:
+        if not all(spout.finished for spout in self.spouts):
+            self._rest()
+            return
+        # Nothing is in flight any more, so nothing will come back to the tasks that still wait for it.
+        waiting = [bolt for bolt in self.bolts if not bolt.finished and bolt.feedback and bolt.drained]
+        if not waiting:
+            raise InternalError(f"nothing can run, but {self._unfinished()}")
+        min(waiting, key=lambda bolt: bolt.task.depth).nothing_comes_back = True
+
+    def _rest(self) -> None:
+        now = time.monotonic()
+        polls = [spout.polled_again_at for spout in self.spouts if not spout.ending]
+        until = min(now + LONGEST_REST_S, self._timers.next_due(), *polls)
+        if until > now:
+            self._stop.wait(until - now)
+        self._pass_time()
+        for running in self.tasks:  # threads of a component's own may have emitted
+            running.signalled = running.signalled or len(running.collector.outbox) > 0
+
+    def _give_up_draining(self) -> bool:
+        started = self._stop.at_s
+        if started is None or time.monotonic() - started < self._drain_timeout_s:
+            return False
+        self.undrained = True
+        log.warning("not drained within %g s: %s", self._drain_timeout_s, self._unfinished())
+        return True
+
+    def _unfinished(self) -> str:
+        names = {running.task.id: running.name for running in self.tasks}
+        states = []
+        for running in self.tasks:
+            held = running.waiting_for
+            if not running.finished:
+                states.append(f"{running.name} waits for {names[held]}" if held else f"{running.name} is not done")
+        return "; ".join(states)
+
+    # -- callbacks that do not return
+
+    def _let_others_run(self, waiting: RunningTask) -> None:
+        """Run bolts until none can go on, and then others too while the waiting task has no room.
+
+        Raises:
+            TaskStopped: the run is to stop, and the waiting task is a spout.
+            InternalError: nobody can make room.
+        """
+        self._signal_consumers(waiting)
+        while True:
+            if isinstance(waiting, SpoutTask) and self._stop.requested:
+                raise TaskStopped
+            if self._turn(self.bolts):
+                continue
+            if waiting.unblock():
+                return
+            if not self._turn(self.tasks):
+                self._wait_for_room(waiting)
+
+    def _wait_for_room(self, waiting: RunningTask) -> None:
+        others = [spout for spout in self.spouts if not spout.running and not spout.finished]
+        if not others:
+            raise InternalError(
+                f"{waiting.name} emits without returning and has no room left, but {self._unfinished()}; "
+                "several spouts that never return cannot share one worker"
+            )
+        self._rest()
