@@ -27,7 +27,8 @@ def main() -> str | None:
     if sys.version_info < MINIMUM:
         found, least = sys.version.split()[0], ".".join(map(str, MINIMUM))
         return f"Python {least} or newer is needed, found {found}: name one with make PYTHON=python{least}"
-    return "\n".join(f"missing: {what}; on Debian: apt-get install {package}" for what, package in missing()) or None
+    lines = (f"missing: {what}; on Debian: apt-get install {package}" for what, package in missing())
+    return "\n".join(lines) or None
 
 
 if __name__ == "__main__":

@@ -1,0 +1,20 @@
+"""Pictures of topologies: one value that says what is drawn, and a writer for each format."""
+
+from framework.render.dot import to_dot
+from framework.render.json import to_json
+from framework.render.mermaid import to_mermaid
+from framework.render.model import Kind, RenderedEdge, RenderedNode, RenderedTopology, rendered
+from framework.render.svg import RenderError, to_svg
+
+__all__ = [
+    "Kind",
+    "RenderError",
+    "RenderedEdge",
+    "RenderedNode",
+    "RenderedTopology",
+    "rendered",
+    "to_dot",
+    "to_json",
+    "to_mermaid",
+    "to_svg",
+]
