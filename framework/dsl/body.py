@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from framework.adapters import streamparse
 from framework.components.component import Component
-from framework.dsl.spec import Spec
+from framework.declaration import Spec
 
 
 def specs_in(namespace: Mapping[str, object]) -> dict[str, Spec]:

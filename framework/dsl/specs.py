@@ -1,20 +1,9 @@
-"""How specs are made, and what their arguments may be."""
+"""Python components as parts of a topology."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from framework.dsl.inputs import subscriptions
-from framework.dsl.spec import Par, Spec
-from framework.topology import (
-    Implementation,
-    ObjectDef,
-    PythonImplementation,
-    Role,
-    class_path,
-    declared_streams,
-)
+from framework.declaration import Par, Spec, make_spec, python_implementation
+from framework.topology import Role
 
 
 def bolt_spec(
@@ -32,58 +21,3 @@ def bolt_spec(
 def spout_spec(cls: type, name: str | None = None, par: Par | None = None, config: object = None) -> Spec:
     """A spout class as a part of a topology; otherwise as `bolt_spec`."""
     return make_spec(cls, Role.SPOUT, python_implementation(cls), name, None, par, config)
-
-
-def make_spec(
-    cls: type,
-    role: Role,
-    implementation: Implementation,
-    name: str | None,
-    inputs: object,
-    par: Par | None,
-    config: object,
-    outputs: object = None,
-) -> Spec:
-    """A spec of any kind, its arguments checked; None stands for the attribute of the class."""
-    if name is not None and not isinstance(name, str):
-        raise TypeError(f"name must be a str, found {name!r}")
-    return Spec(
-        cls,
-        role,
-        implementation,
-        name,
-        subscriptions(inputs),
-        checked_par(getattr(cls, "par", 1) if par is None else par),
-        checked_config(getattr(cls, "config", None) if config is None else config),
-        declared_streams(getattr(cls, "outputs", None) if outputs is None else outputs),
-    )
-
-
-def checked_par(par: object) -> Par:
-    """An int or a mapping of environment to int; its range is left to validation.
-
-    Raises:
-        TypeError: anything else.
-    """
-    entries = par.items() if isinstance(par, Mapping) else [("", par)]
-    if not all(isinstance(key, str) and isinstance(value, int) for key, value in entries):
-        raise TypeError(f"par must be an int >= 1, or a dict of environment name to int, found {par!r}")
-    return par  # type: ignore[return-value]
-
-
-def checked_config(config: object) -> dict[str, Any]:
-    """A component's or topology's configuration, copied.
-
-    Raises:
-        TypeError: neither None nor a mapping with str keys.
-    """
-    if config is None:
-        return {}
-    if not isinstance(config, Mapping) or not all(isinstance(key, str) for key in config):
-        raise TypeError(f"config must be a dict with str keys, or None, found {config!r}")
-    return dict(config)
-
-
-def python_implementation(cls: type) -> PythonImplementation:
-    """A component class that is held, not imported by its name."""
-    return PythonImplementation(ObjectDef(class_path(cls), cls=cls))

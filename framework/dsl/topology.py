@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from framework.declaration import (
+    ANY_ENVIRONMENT,
+    Declaration,
+    Spec,
+    accepted,
+    checked_config,
+    class_declaration,
+    file_of,
+)
 from framework.dsl.body import specs_in
-from framework.dsl.declaration import Declaration
-from framework.dsl.spec import Spec
-from framework.dsl.specs import checked_config
-from framework.python_places import class_source
 from framework.topology import Loaded
 
 
@@ -23,6 +28,8 @@ class TopologyType(type):
         namespace["config"] = checked_config(namespace.get("config"))
         cls = super().__new__(mcs, name, bases, namespace)
         cls.specs = list(specs_in(namespace).values())
+        if bases:
+            accepted(_declaration(cls).topology(environment=ANY_ENVIRONMENT))
         return cls
 
 
@@ -31,6 +38,8 @@ class Topology(metaclass=TopologyType):
 
     Raises:
         TypeError: an attribute is a component instead of a spec, or ``config`` is no dict.
+        TopologyError: components, streams, fields, groupings and parallelism do not fit together;
+            the error has all problems, each with its place.
     """
 
     config: dict[str, Any]
@@ -44,6 +53,8 @@ def topology_of(cls: TopologyType, environment: str | None = None, name: str | N
         environment: chooses from a ``par`` that is given per environment.
         name: name of the topology; by default that of the file, as for ``sparse``.
     """
-    source = class_source(cls.__module__, cls.__qualname__)
-    declaration = Declaration(source, specs_in(vars(cls)), cls.config)
-    return declaration.topology(name, environment)
+    return _declaration(cls).topology(name, environment)
+
+
+def _declaration(cls: TopologyType) -> Declaration:
+    return class_declaration(file_of(cls), cls.__qualname__, specs_in(vars(cls)), cls.config)

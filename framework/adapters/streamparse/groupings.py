@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from framework.dsl.foreign import deserialized
+from framework.declaration import deserialized
 from framework.topology import Argument, Grouping, GroupingKind
 
 

@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 from framework.adapters.streamparse.topology import declaration_of
-from framework.dsl.declaration import Declaration
+from framework.declaration import Declaration
 
 
 def salvaged(error: BaseException) -> Declaration | None:
@@ -26,7 +26,8 @@ def salvaged(error: BaseException) -> Declaration | None:
     if frame is None or not isinstance(error, ValueError | KeyError):
         return None
     namespace: dict[str, Any] = frame.f_locals["class_dict"]
-    return declaration_of(namespace["__qualname__"], namespace)
+    file = frame.f_back.f_code.co_filename if frame.f_back else ""
+    return declaration_of(file, namespace["__qualname__"], namespace)
 
 
 def _refusing_frame(error: BaseException) -> FrameType | None:

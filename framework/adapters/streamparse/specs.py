@@ -7,10 +7,15 @@ import sys
 from typing import Any
 
 from framework.adapters.streamparse.groupings import grouping_of, plain_arguments
-from framework.dsl.foreign import java_implementation, shell_implementation
-from framework.dsl.spec import Inputs, Spec
-from framework.dsl.specs import checked_par, python_implementation
-from framework.dsl.stream_id import GlobalStreamId
+from framework.declaration import (
+    GlobalStreamId,
+    Inputs,
+    Spec,
+    checked_par,
+    java_implementation,
+    python_implementation,
+    shell_implementation,
+)
 from framework.topology import DEFAULT_STREAM, Implementation, Role, Stream
 
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from framework.adapters.streamparse.specs import is_spec, spec_of
-from framework.dsl.declaration import Declaration
-from framework.python_places import class_source
+from framework.declaration import Declaration, class_declaration, file_of
 from framework.topology import Loaded
 
 
@@ -25,10 +24,10 @@ def from_streamparse(cls: type, *, environment: str | None = None, name: str | N
         environment: chooses from a ``par`` that is given per environment.
         name: name of the topology; by default that of the file, as for ``sparse``.
     """
-    return declaration_of(cls.__qualname__, vars(cls)).topology(name, environment)
+    return declaration_of(file_of(cls), cls.__qualname__, vars(cls)).topology(name, environment)
 
 
-def declaration_of(qualname: str, namespace: Mapping[str, Any]) -> Declaration:
-    """What the body of a streamparse topology class declares."""
+def declaration_of(file: str, qualname: str, namespace: Mapping[str, Any]) -> Declaration:
+    """What the body of a streamparse topology class in a file declares."""
     specs = {attribute: spec_of(attribute, spec) for attribute, spec in namespace.items() if is_spec(spec)}
-    return Declaration(class_source(namespace["__module__"], qualname), specs, namespace.get("config", {}))
+    return class_declaration(file, qualname, specs, namespace.get("config", {}))

@@ -1,4 +1,4 @@
-"""A component as a part of a topology class: what ``Cls.spec(...)`` returns."""
+"""A component as it is declared: what ``Cls.spec(...)`` returns."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from framework.dsl.stream_id import GlobalStreamId
+from framework.declaration.stream_id import GlobalStreamId
 from framework.topology import Grouping, Implementation, Role, Stream, unknown
 
 Par = int | Mapping[str, int]
@@ -30,8 +30,11 @@ class Spec:
     """Id of the component; the topology class gives it the attribute's name if None."""
     inputs: Inputs = ()
     par: Par = 1
-    config: Mapping[str, Any] = field(default_factory=dict)
+    config: dict[str, Any] = field(default_factory=dict)
     outputs: tuple[Stream, ...] = ()
+    tasks: int | None = None
+    """Number of tasks, where it differs from the parallelism."""
+    resources: dict[str, float] = field(default_factory=dict)
 
     def __getitem__(self, stream: str) -> GlobalStreamId:
         """The stream of that name.

@@ -47,11 +47,21 @@ class ClassSource:
         return Place(self.file, line, f"{self.name}.{attribute}" if attribute else self.name)
 
 
-def class_source(module: str, qualname: str) -> ClassSource:
-    """What the source of a module says about a class; only its name where there is no source."""
+    def attribute_at(self, line: int) -> str:
+        """The attribute whose definition begins at a line or goes on there."""
+        begun = [(begin, attribute) for (attribute, _), begin in self.lines.items() if begin <= line]
+        return max(begun, default=(0, ""))[1]
+
+
+def file_of(cls: type) -> str:
+    """The file that a class is defined in; "" where there is none."""
+    return getattr(sys.modules.get(cls.__module__), "__file__", None) or ""
+
+
+def class_source(file: str, qualname: str) -> ClassSource:
+    """What a file says about a class; only its name where it is not found there."""
     name = qualname.rpartition(".")[2]
-    file = getattr(sys.modules.get(module), "__file__", None)
-    if file is None:
+    if not file:
         return ClassSource(name)
     statement = _statement(file, qualname)
     if statement is None:

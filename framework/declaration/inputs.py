@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from framework.dsl.spec import Inputs, Spec
-from framework.dsl.stream_id import GlobalStreamId
+from framework.declaration.spec import Inputs, Spec
+from framework.declaration.stream_id import GlobalStreamId
 from framework.topology import DEFAULT_STREAM, Grouping
 
 _EXPECTED = "expected a spec or a GlobalStreamId, as in inputs=[words] or inputs={words: Grouping.SHUFFLE}"

@@ -1,0 +1,64 @@
+"""What a component runs: a Python class, a program in another language, a Java class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from framework.topology import (
+    Argument,
+    JavaImplementation,
+    ObjectDef,
+    PythonImplementation,
+    ShellImplementation,
+    class_path,
+)
+
+
+def python_implementation(
+    cls: type, args: Sequence[Argument] = (), kwargs: Mapping[str, Argument] | None = None
+) -> PythonImplementation:
+    """A component class that is held, not imported by its name, and its constructor's arguments."""
+    return PythonImplementation(ObjectDef(class_path(cls), tuple(args), dict(kwargs or {}), cls=cls))
+
+
+def shell_implementation(command: str | Sequence[str] | None, script: str | None) -> ShellImplementation:
+    """A command and its argument, as streamparse splits them; an empty script means no argument.
+
+    Raises:
+        ValueError: no command.
+        TypeError: ``script`` is None.
+    """
+    if not command:
+        raise ValueError(f"command is required: the program to start, e.g. 'ruby'; found {command!r}")
+    if script is None:
+        raise TypeError("script is required: the argument of the command, or '' if it takes none")
+    head = (command,) if isinstance(command, str) else tuple(command)
+    return ShellImplementation((*head, script) if script else head)
+
+
+def java_implementation(
+    serialized_java: bytes | None, full_class_name: str | None, args_list: Sequence[Argument] | None
+) -> JavaImplementation:
+    """A Java class with its constructor's arguments, or a serialized Java object.
+
+    Raises:
+        ValueError: neither is given.
+        TypeError: an argument of the wrong type.
+    """
+    if serialized_java is not None:
+        return JavaImplementation(deserialized(serialized_java))
+    if not full_class_name:
+        raise ValueError("full_class_name is required, or serialized_java")
+    if args_list is None:
+        raise TypeError("args_list is required: the constructor's arguments, [] if it takes none")
+    for arg in args_list:
+        if not isinstance(arg, bool | int | float | str | bytes):
+            raise TypeError(f"a Java argument must be a bool, int, float, str or bytes, found {arg!r}")
+    return JavaImplementation(ObjectDef(full_class_name, tuple(args_list)))
+
+
+def deserialized(serialized: bytes) -> ObjectDef:
+    """A serialized Java object, as the call that would read it."""
+    if not isinstance(serialized, bytes):
+        raise TypeError(f"a serialized Java object must be bytes, found {serialized!r}")
+    return ObjectDef("java.io.ObjectInputStream", factory="readObject", factory_args=(serialized,))
