@@ -1,0 +1,60 @@
+/* The merge: what the consuming task of several rings sees, one sequence in position order.
+ *
+ * Each source has a bound: the position of its first waiting tuple, or, while none waits, a position
+ * below which nothing more will come from it. Ties are broken by the source's index. So a tuple is
+ * ready when (its position, its source) lies before (bound, index) of every other source, and the
+ * sequence depends on what the sources add, never on when. A source that has not spoken is bounded
+ * by the least position, and holds the merge.
+ *
+ * What is delivered are runs: stretches of one jumbo tuple. The positions are copied out; the
+ * payload stays under its slot until vp_merge_release.
+ */
+#ifndef VIPER_MERGE_H
+#define VIPER_MERGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "viper/position.h"
+#include "viper/ring.h"
+
+typedef struct vp_merge vp_merge;
+
+/* Tuples [first, first + count) of the jumbo tuple in a slot of a source. */
+typedef struct {
+    uint32_t source, slot, first, count;
+} vp_run;
+
+typedef struct {
+    uint64_t taken_jumbos, taken_tuples; /* delivered so far; a jumbo tuple counts with its last tuple */
+    uint64_t runs;
+} vp_merge_counts;
+
+/* The one reader of the rings, which must outlive it. NULL if there is no memory. Needs count >= 1. */
+vp_merge *vp_merge_new(vp_ring *const *rings, uint32_t count);
+void vp_merge_free(vp_merge *merge);
+
+/* Delivers up to `limit` ready tuples in up to `max_runs` runs: positions to `into`, runs to `runs`.
+ * Returns the number of runs; fewer than could be ready where memory ran out, and VP_NO_MEMORY if
+ * there was none for the first. */
+int64_t vp_merge_take(vp_merge *merge, vp_positions *into, uint64_t limit, vp_run *runs, uint32_t max_runs);
+
+/* Gives the slots of all jumbo tuples that were delivered to the end back to their producers. */
+void vp_merge_release(vp_merge *merge);
+
+/* Whether a tuple is ready. */
+bool vp_merge_ready(vp_merge *merge);
+
+/* Whether all sources closed and everything was delivered. */
+bool vp_merge_drained(vp_merge *merge);
+
+/* The smallest position that can still be delivered; END when drained. */
+vp_position vp_merge_frontier(vp_merge *merge);
+
+/* The source without a waiting tuple that everything else waits for; -1 while a tuple is ready, and
+ * when drained. */
+int64_t vp_merge_holding(vp_merge *merge);
+
+vp_merge_counts vp_merge_statistics(const vp_merge *merge, uint32_t source);
+
+#endif

@@ -1,0 +1,77 @@
+/* Positions: where a tuple stands in the one order that all tasks agree on.
+ *
+ * A position is (ts, path), compared lexicographically, ts signed. The 128 bits of the path, hi
+ * above lo, are divided into levels from the top down, one per hop of the topology. Seen from its
+ * highest bit, a level is
+ *
+ *     | tag: who emitted | ordinal: the how-manieth output, from 1 | levels below, zero as yet |
+ *                                                                  ^ offset
+ *
+ * The ordinal of all ones is reserved. An output that would need it, or a greater one, saturates:
+ * its tag, its ordinal and everything below become ones. So do all outputs after it, and outputs
+ * of a saturated position keep that position. Order therefore never breaks; it only becomes
+ * coarser, and every position made that way is counted.
+ */
+#ifndef VIPER_POSITION_H
+#define VIPER_POSITION_H
+
+#include <stdint.h>
+
+typedef struct {
+    int64_t ts;
+    uint64_t hi, lo;
+} vp_position;
+
+/* Needs ordinal_bits and tag_bits below 64, and offset + ordinal_bits + tag_bits at most 128.
+ * A tag with more than tag_bits bits has no place, and saturates every output. */
+typedef struct {
+    uint32_t offset, ordinal_bits, tag_bits;
+    uint64_t tag;
+} vp_level;
+
+/* A growable array. The functions on it append to `out`. */
+typedef struct {
+    vp_position *data;
+    uint64_t length, capacity;
+} vp_positions;
+
+/* What a source of timestamped tuples remembers. It starts as {INT64_MIN, 0, 0}. */
+typedef struct {
+    int64_t ts;           /* of the latest tuple */
+    uint64_t ordinal;     /* how many tuples had that ts so far */
+    uint64_t overflowed;  /* how many were placed by saturation, ever */
+} vp_clock;
+
+/* NULL if there is no memory. */
+vp_positions *vp_positions_new(void);
+void vp_positions_free(vp_positions *positions);
+
+/* What the functions below return instead of 0 or a count; `out` is as before, except where they
+ * ran out of memory half-way through a scatter. */
+enum { VP_NO_MEMORY = -1, VP_ENDS_DESCEND = -2 };
+
+int vp_positions_append(vp_positions *out, vp_position position);
+
+/* [first, first + count) must lie within `from`, which may be `out` itself. */
+int vp_positions_extend(vp_positions *out, const vp_positions *from, uint64_t first, uint64_t count);
+
+/* The outputs of parents[first, first + count): parent i of them has the outputs from ends[i - 1] to
+ * ends[i], where ends[-1] is 0. Ordinals go on after first_ordinal for the first parent, and start
+ * at 1 for each that differs from the one before it above the level; parents that are equal there
+ * share one count. Parents that do not descend give outputs that do not descend.
+ * Returns how many outputs were placed by saturation. */
+int64_t vp_positions_children(vp_positions *out, const vp_positions *parents, uint64_t first, uint64_t count,
+                              const uint32_t *ends, uint64_t first_ordinal, vp_level level);
+
+/* Tuple i has the timestamp first_ts + i, which must not overflow, and the ordinal 1. */
+int vp_positions_logical(vp_positions *out, int64_t first_ts, uint64_t count, vp_level level);
+
+/* Tuples with the given timestamps; those with the same one count up. Stops before the first that
+ * lies behind its predecessor. Returns how many were placed. */
+int64_t vp_positions_timed(vp_positions *out, const int64_t *ts, uint64_t count, vp_clock *clock, vp_level level);
+
+/* Appends from[i] to outs[targets[i]]; a target past the last out drops its position. */
+int vp_positions_scatter(const vp_positions *from, const uint16_t *targets, vp_positions *const *outs,
+                         uint32_t out_count);
+
+#endif

@@ -1,0 +1,72 @@
+/* The consumer's side of a ring; ring.c has the roles, the invariant and the orders R0, R1.
+ *
+ * A bound must never be too large: it lets other sources' tuples pass. What a refresh finds is right
+ * because it reads progress first and tail second. Let the progress read be p. The producer stored it
+ * (R2) behind all it had published till then (R0, earlier in its program), so with A2 the consumer's
+ * later look at tail covers all of that. If the ring is empty by that look, everything added before p
+ * was published has been taken; everything after is at p or above. Read the other way round, a tuple
+ * below p could be published between the two looks, and the empty ring with the bound p would let
+ * others pass it. An old progress, kept because the word was just being written, is only smaller.
+ *
+ * Progress: every function is wait-free.
+ */
+#include "reader.h"
+
+#include "order.h"
+#include "progress.h"
+
+vp_reader vp_reader_of(vp_ring *ring)
+{
+    /* Relaxed: the consumer's own word. */
+    uint64_t head = atomic_load_explicit(&ring->consumer.head, memory_order_relaxed);
+    return (vp_reader){.ring = ring, .slot = head, .published = head, .released = head, .bound = VP_LEAST};
+}
+
+bool vp_reader_refresh(vp_reader *reader)
+{
+    vp_position progress = reader->bound;
+    vp_progress_read(&reader->ring->progress, &progress); /* A2, before tail: see above */
+    reader->published = atomic_load_explicit(&reader->ring->producer.tail, memory_order_acquire); /* A0 <- R0 */
+    if (vp_reader_has_tuple(reader)) {
+        uint32_t count;
+        reader->bound = *vp_reader_positions(reader, &count);
+        return true;
+    }
+    if (vp_compare(progress, reader->bound) <= 0)
+        return false;
+    reader->bound = progress;
+    return true;
+}
+
+const vp_position *vp_reader_positions(const vp_reader *reader, uint32_t *count)
+{
+    const vp_slot *slot = vp_ring_slot(reader->ring, reader->slot);
+    *count = slot->count - reader->taken;
+    return vp_ring_position(reader->ring, slot->first) + reader->taken;
+}
+
+void vp_reader_advance(vp_reader *reader, uint32_t count)
+{
+    uint32_t left;
+    const vp_position *positions = vp_reader_positions(reader, &left);
+    if (count < left) {
+        reader->taken += count;
+        reader->bound = positions[count];
+        return;
+    }
+    reader->slot++;
+    reader->taken = 0;
+    reader->bound = positions[count - 1];
+    if (vp_reader_has_tuple(reader))
+        reader->bound = *vp_reader_positions(reader, &left);
+    else
+        vp_reader_refresh(reader);
+}
+
+void vp_reader_release(vp_reader *reader)
+{
+    if (reader->released == reader->slot)
+        return;
+    reader->released = reader->slot;
+    atomic_store_explicit(&reader->ring->consumer.head, reader->slot, memory_order_release); /* R1 -> A1 */
+}

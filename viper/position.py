@@ -1,0 +1,216 @@
+"""Positions: where a tuple stands in the one order that all tasks agree on.
+
+A position is a timestamp and a path of 128 bits, compared in that order. The path says where the
+tuple descends from; each hop of a topology writes into the bits of its own `Level`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from viper._backend import ffi, lib
+from viper.errors import PositionError
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+_WORD = 2**64 - 1
+
+
+class Position(NamedTuple):
+    """A place in the order; positions compare as the tuples that they are."""
+
+    ts: int
+    """Timestamp, a signed 64-bit integer in the unit that the topology chose."""
+    hi: int
+    """Upper 64 bits of the path."""
+    lo: int
+    """Lower 64 bits of the path."""
+
+
+LEAST: Final = Position(-(2**63), 0, 0)
+"""Not above any tuple: how far a source is that has not spoken."""
+END: Final = Position(2**63 - 1, _WORD, _WORD)
+"""Above every tuple: how far a source is that has closed. No tuple may have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The bits of a path that one hop writes: a tag above an ordinal.
+
+    Raises:
+        PositionError: a width out of range, or the level does not fit into 128 bits.
+    """
+
+    offset: int
+    """Lowest bit of the ordinal, counted from the end of the path."""
+    ordinal_bits: int
+    """Width of the ordinal, at most 63; its greatest value is reserved for what does not fit."""
+    tag_bits: int
+    """Width of the tag, at most 63."""
+    tag: int
+    """Who emits. A tag wider than `tag_bits` leaves no room: every output is placed by saturation."""
+
+    def __post_init__(self) -> None:
+        fits = self.offset + self.ordinal_bits + self.tag_bits <= 128
+        if not (fits and self.offset >= 0 and 0 <= self.ordinal_bits < 64 and 0 <= self.tag_bits < 64):
+            raise PositionError(
+                f"{self!r}: expected widths from 0 to 63 that fit, from the offset upwards, into 128 bits"
+            )
+        if not 0 <= self.tag <= _WORD:
+            raise PositionError(f"{self!r}: expected a tag from 0 to 2**64 - 1")
+
+
+class SourceClock:
+    """What a source of timestamped tuples remembers between calls of `Positions.extend_timed`."""
+
+    def __init__(self) -> None:
+        self._handle: Any = ffi.new("vp_clock *", {"ts": LEAST.ts})
+
+    @property
+    def ts(self) -> int:
+        """Timestamp of the latest tuple; the least integer before the first."""
+        return int(self._handle.ts)
+
+    @property
+    def overflowed(self) -> int:
+        """How many tuples had no room left for their place among those of the same timestamp."""
+        return int(self._handle.overflowed)
+
+
+class Positions:
+    """A growable array of positions in C memory.
+
+    What appends to it raises MemoryError where there is no memory, and leaves it as it was.
+    """
+
+    __slots__ = ("_handle",)
+
+    def __init__(self) -> None:
+        handle = lib.vp_positions_new()
+        if not handle:
+            raise MemoryError("no memory for an array of positions")
+        self._handle: Any = ffi.gc(handle, lib.vp_positions_free)
+
+    def __len__(self) -> int:
+        return int(self._handle.length)
+
+    def __getitem__(self, index: int) -> Position:
+        length = self._handle.length
+        place = index + length if index < 0 else index
+        if not 0 <= place < length:
+            raise IndexError(f"index {index} out of range: there are {length} positions")
+        position = self._handle.data[place]
+        return Position(position.ts, position.hi, position.lo)
+
+    def __iter__(self) -> Iterator[Position]:
+        for index in range(len(self)):
+            yield self[index]
+
+    def __repr__(self) -> str:
+        return f"Positions({list(self)!r})" if len(self) <= 4 else f"Positions({len(self)} of them)"
+
+    def clear(self) -> None:
+        """Forget all positions, keep the memory."""
+        self._handle.length = 0
+
+    def last(self) -> Position:
+        """The position appended last; IndexError if there is none."""
+        return self[-1]
+
+    def append(self, position: Position) -> None:
+        """Append one position."""
+        _checked(lib.vp_positions_append(self._handle, position))
+
+    def extend_from(self, other: Positions, first: int, count: int) -> None:
+        """Append `count` positions of another array (or of this one) from index `first` on.
+
+        Raises:
+            IndexError: there are not that many.
+        """
+        _check_range(other, first, count)
+        _checked(lib.vp_positions_extend(self._handle, other._handle, first, count))
+
+    def extend_children(
+        self, parents: Positions, first: int, count: int, ends: Buffer, first_ordinal: int, level: Level
+    ) -> int:
+        """Append the positions of what a task emitted for `count` inputs from index `first` on.
+
+        Args:
+            parents: positions of the inputs, not descending.
+            first: index of the first input.
+            count: number of inputs.
+            ends: for each input how many outputs there were up to and including its own, as uint32.
+            first_ordinal: outputs of the first input that were given positions before.
+            level: where this hop writes.
+
+        Returns:
+            How many outputs had no room for their place among their siblings. They share the last
+            place, so that order is coarser there, but never broken.
+
+        Inputs that are equal above the level share one count of outputs, so that the outputs do not
+        descend either. Across calls that is up to the caller, through `first_ordinal`.
+
+        Raises:
+            IndexError: there are not that many parents.
+            PositionError: not one end per parent, or ends that descend.
+        """
+        _check_range(parents, first, count)
+        if memoryview(ends).nbytes != 4 * count:
+            raise PositionError(f"ends of {memoryview(ends).nbytes} bytes: expected {count} of 4 bytes each")
+        saturated: int = lib.vp_positions_children(
+            self._handle, parents._handle, first, count, ffi.from_buffer("uint32_t[]", ends), first_ordinal,
+            _c_level(level),
+        )  # fmt: skip
+        if saturated == lib.VP_ENDS_DESCEND:
+            found = memoryview(ends).cast("B").cast("I").tolist()
+            raise PositionError(f"ends {found!r:.200}: expected each to be no smaller than the one before it")
+        return _checked(saturated)
+
+    def extend_logical(self, first_ts: int, count: int, level: Level) -> None:
+        """Append positions for `count` tuples of a source that counts: `first_ts` and upwards."""
+        if not LEAST.ts <= first_ts <= END.ts - count:
+            raise PositionError(f"first_ts={first_ts!r}, count={count!r}: timestamps must stay below 2**63 - 1")
+        _checked(lib.vp_positions_logical(self._handle, first_ts, count, _c_level(level)))
+
+    def extend_timed(self, ts: Buffer, clock: SourceClock, level: Level) -> int:
+        """Append positions for a source's tuples with these timestamps, given as int64.
+
+        Returns:
+            How many were placed. If fewer than given, the next one lies behind its predecessor.
+        """
+        stamps = ffi.from_buffer("int64_t[]", ts)
+        return _checked(
+            lib.vp_positions_timed(self._handle, stamps, len(stamps), clock._handle, _c_level(level))
+        )
+
+    def scatter(self, targets: Buffer, outs: Sequence[Positions]) -> None:
+        """Append position i to outs[targets[i]], for all i; targets are given as uint16.
+
+        A target past the last out drops its position.
+
+        Raises:
+            PositionError: not one target per position.
+        """
+        chosen = ffi.from_buffer("uint16_t[]", targets)
+        if len(chosen) != len(self):
+            raise PositionError(f"{len(chosen)} targets for {len(self)} positions: expected one for each")
+        handles = [out._handle for out in outs]
+        _checked(lib.vp_positions_scatter(self._handle, chosen, handles, len(handles)))
+
+
+def _c_level(level: Level) -> tuple[int, int, int, int]:
+    return (level.offset, level.ordinal_bits, level.tag_bits, level.tag)
+
+
+def _check_range(positions: Positions, first: int, count: int) -> None:
+    if first < 0 or count < 0 or first + count > len(positions):
+        raise IndexError(f"[{first}, {first + count}) out of range: there are {len(positions)} positions")
+
+
+def _checked(result: int) -> int:
+    if result < 0:
+        raise MemoryError("no memory for more positions")
+    return result
