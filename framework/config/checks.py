@@ -9,7 +9,7 @@ from typing import Any
 from framework.config.entry import Entry, Layer
 from framework.config.keys import KEYS
 from framework.config.storm_keys import STORM_PER_COMPONENT, STORM_WITHOUT_EFFECT
-from framework.topology.problems import Problem, did_you_mean
+from framework.topology.problems import Problem
 
 KNOWN = (*KEYS, *sorted(STORM_WITHOUT_EFFECT))
 """The name of every known key."""
@@ -80,9 +80,11 @@ def _complaint(key: Any, value: Any) -> str | None:
 
 
 def _nearest(key: str) -> str:
-    family = key.partition(".")[0] + "."
-    near = did_you_mean(key, [name for name in KNOWN if name.startswith(family)])
-    return near or ": `viper config show` lists all keys"
+    # What all names of a family have in common says nothing of how alike they are.
+    family, _, rest = key.partition(".")
+    names = {name.removeprefix(f"{family}."): name for name in KNOWN if name.startswith(f"{family}.")}
+    near = difflib.get_close_matches(rest, names, n=1)
+    return f"; did you mean {names[near[0]]!r}?" if near else ": `viper config show` lists all keys"
 
 
 def _slip(key: str) -> str | None:

@@ -67,12 +67,10 @@ def check_stream_names(topology: Topology) -> Iterator[Problem]:
 
 def check_repeats(topology: Topology) -> Iterator[Problem]:
     """No bolt subscribes to a stream twice."""
-    seen: set[tuple[str, str, str]] = set()
     for found in subscriptions(topology):
-        edge = (found.bolt.id, found.input.source, found.input.stream)
-        if edge in seen:
+        earlier = [(i.source, i.stream) for i in found.bolt.inputs[: found.position]]
+        if (found.input.source, found.input.stream) in earlier:
             yield found.problem(f"the stream {found.input.stream!r} is subscribed to twice")
-        seen.add(edge)
 
 
 def _streams_of(source: str, components: Mapping[str, ComponentSpec]) -> dict[str, Stream] | None:
