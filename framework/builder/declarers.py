@@ -94,7 +94,9 @@ class BoltDeclarer(Declarer):
         """Spread tuples evenly."""
         return self.grouping(source, Grouping.SHUFFLE, stream)
 
-    def fields_grouping(self, source: str, *fields: str | Iterable[str], stream: str = DEFAULT_STREAM) -> Self:
+    def fields_grouping(
+        self, source: str, *fields: str | Iterable[str], stream: str = DEFAULT_STREAM
+    ) -> Self:
         """Send tuples with equal values in these fields to one task.
 
         Raises:

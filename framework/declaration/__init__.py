@@ -7,7 +7,6 @@ specs with the lines that declare them; from there on they are one.
 from framework.declaration.acceptance import accepted
 from framework.declaration.declaration import Declaration
 from framework.declaration.implementations import (
-    deserialized,
     java_implementation,
     python_implementation,
     shell_implementation,
@@ -33,7 +32,6 @@ __all__ = [
     "checked_par",
     "class_declaration",
     "class_source",
-    "deserialized",
     "file_of",
     "java_implementation",
     "make_spec",

@@ -11,6 +11,7 @@ from framework.topology import (
     PythonImplementation,
     ShellImplementation,
     class_path,
+    deserialized,
 )
 
 
@@ -55,10 +56,3 @@ def java_implementation(
         if not isinstance(arg, bool | int | float | str | bytes):
             raise TypeError(f"a Java argument must be a bool, int, float, str or bytes, found {arg!r}")
     return JavaImplementation(ObjectDef(full_class_name, tuple(args_list)))
-
-
-def deserialized(serialized: bytes) -> ObjectDef:
-    """A serialized Java object, as the call that would read it."""
-    if not isinstance(serialized, bytes):
-        raise TypeError(f"a serialized Java object must be bytes, found {serialized!r}")
-    return ObjectDef("java.io.ObjectInputStream", factory="readObject", factory_args=(serialized,))

@@ -21,8 +21,6 @@ def make_spec(
     outputs: object = None,
 ) -> Spec:
     """A spec of any kind, its arguments checked; None stands for the attribute of the class."""
-    if name is not None and not isinstance(name, str):
-        raise TypeError(f"name must be a str, found {name!r}")
     return Spec(
         cls,
         role,

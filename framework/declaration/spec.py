@@ -36,6 +36,10 @@ class Spec:
     """Number of tasks, where it differs from the parallelism."""
     resources: dict[str, float] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if self.name is not None and not isinstance(self.name, str):
+            raise TypeError(f"name must be a str, found {self.name!r}")
+
     def __getitem__(self, stream: str) -> GlobalStreamId:
         """The stream of that name.
 

@@ -9,9 +9,10 @@ from framework.topology import DEFAULT_STREAM
 
 
 class Named(Protocol):
-    """A spec; it has its name from the moment its topology class exists."""
+    """A spec, ours or streamparse's; it has its name from the moment its topology class exists."""
 
     name: str | None
+    component_cls: type
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ class GlobalStreamId:
             raise TypeError(f"streamId must be a str, found {self.streamId!r}")
 
     @property
-    def component_name(self) -> str | None:
-        """Name of the component; None as long as its spec has none."""
-        return self.componentId if isinstance(self.componentId, str) else self.componentId.name
+    def component_name(self) -> str:
+        """Name of the component, or words for a spec that has none yet."""
+        if isinstance(self.componentId, str):
+            return self.componentId
+        return self.componentId.name or f"<unnamed spec of {self.componentId.component_cls.__name__}>"

@@ -24,13 +24,12 @@ class TopologyType(type):
     """In order of definition; a subclass does not inherit those of its base."""
     config: dict[str, Any]
 
-    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> TopologyType:
-        namespace["config"] = checked_config(namespace.get("config"))
-        cls = super().__new__(mcs, name, bases, namespace)
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
+        super().__init__(name, bases, namespace)
+        cls.config = checked_config(namespace.get("config"))
         cls.specs = list(specs_in(namespace).values())
         if bases:
             accepted(_declaration(cls).topology(environment=ANY_ENVIRONMENT))
-        return cls
 
 
 class Topology(metaclass=TopologyType):

@@ -21,6 +21,7 @@ from framework.topology.objects import (
     Ref,
     RefList,
     class_path,
+    deserialized,
     references,
 )
 from framework.topology.places import Path, Place, SourceMap
@@ -54,6 +55,7 @@ __all__ = [
     "Topology",
     "class_path",
     "declared_streams",
+    "deserialized",
     "did_you_mean",
     "one_of",
     "references",

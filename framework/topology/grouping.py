@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from framework.topology.objects import Argument, ObjectDef, class_path
+from framework.topology.objects import Argument, ObjectDef, class_path, deserialized
 
 
 class GroupingKind(enum.StrEnum):
@@ -69,6 +69,11 @@ class Grouping:
     def custom_object(cls, java_class_name: str, arg_list: Sequence[Argument] = ()) -> Grouping:
         """streamparse's name for a custom grouping; a Java class draws but does not run."""
         return cls.custom(java_class_name, *arg_list)
+
+    @classmethod
+    def custom_serialized(cls, java_serialized: bytes) -> Grouping:
+        """streamparse's name for a custom grouping that is a serialized Java object."""
+        return cls(GroupingKind.CUSTOM, (), deserialized(java_serialized))
 
     @property
     def is_keyed(self) -> bool:

@@ -74,6 +74,17 @@ class Bean:
     definition: ObjectDef
 
 
+def deserialized(serialized: bytes) -> ObjectDef:
+    """A serialized Java object, as the call that would read it.
+
+    Raises:
+        TypeError: it is not bytes.
+    """
+    if not isinstance(serialized, bytes):
+        raise TypeError(f"a serialized Java object must be bytes, found {serialized!r}")
+    return ObjectDef("java.io.ObjectInputStream", factory="readObject", factory_args=(serialized,))
+
+
 def class_path(cls: type) -> str:
     """``package.module.Class`` of a class."""
     return f"{cls.__module__}.{cls.__qualname__}"

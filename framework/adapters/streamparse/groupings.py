@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from framework.declaration import deserialized
 from framework.topology import Argument, Grouping, GroupingKind
 
 
@@ -18,7 +17,7 @@ def grouping_of(union: Any) -> Grouping:
         custom = union.custom_object
         return Grouping.custom(custom.full_class_name, *plain_arguments(custom.args_list))
     if union.custom_serialized is not None:
-        return Grouping(GroupingKind.CUSTOM, definition=deserialized(union.custom_serialized))
+        return Grouping.custom_serialized(union.custom_serialized)
     kind = next(name for name, value in vars(union).items() if value is not None)
     return Grouping(GroupingKind[kind.upper()])
 

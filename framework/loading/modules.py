@@ -1,0 +1,118 @@
+"""Importing the module that a target names, with its project's folders importable."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import sysconfig
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.machinery import PathFinder
+from pathlib import Path
+from types import ModuleType
+
+from framework.errors import LoadError
+from framework.loading.target import Target, project_names
+from framework.topology import did_you_mean
+
+_ours: dict[str, ModuleType] = {}
+"""Project modules that earlier targets brought into the process, by name."""
+
+
+def project_folders(file: Path | None) -> tuple[str, ...]:
+    """Folders that a project's modules are imported from: as ``sparse`` does, and the current one."""
+    folder = Path() if file is None else file.parent
+    candidates = (folder / ".." / "src", folder, folder / "src", Path())
+    return tuple(dict.fromkeys(str(path.resolve()) for path in candidates if path.is_dir()))
+
+
+def import_target(target: Target, folders: Sequence[str]) -> ModuleType:
+    """Import a target's module.
+
+    Raises:
+        LoadError: there is no such module, or its name cannot be used.
+        BaseException: whatever the module raises.
+    """
+    _forget_namesakes(folders)
+    with _recorded():
+        return _import_name(target.module) if target.file is None else _import_file(target.file)
+
+
+def _import_name(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        # Anything else that is missing is the module's own affair.
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise
+    near = did_you_mean(name, project_names())
+    raise LoadError(f"no topology {name!r}: neither a file in topologies/ nor a module{near}")
+
+
+def _import_file(file: Path) -> ModuleType:
+    name, path = file.stem, file.resolve()
+    found = sys.modules.get(name)
+    if found is not None and _file_of(found) == path:
+        return found
+    if name in sys.stdlib_module_names or (found is not None and _is_installed(found)):
+        raise LoadError(f"{str(file)!r} has the name of the Python module {name!r}: rename the file")
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise LoadError(f"{str(file)!r} cannot be imported as a Python module")
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _file_of(module: ModuleType | None) -> Path | None:
+    file = getattr(module, "__file__", None)
+    return Path(file).resolve() if file else None
+
+
+def _is_installed(module: ModuleType) -> bool:
+    paths = sysconfig.get_paths()
+    installed = [paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")]
+    return any(place.is_relative_to(folder) for place in _places(module) for folder in installed)
+
+
+def _places(module: ModuleType) -> list[Path]:
+    # A package without __init__.py has no file, only its folders.
+    file = _file_of(module)
+    return [file] if file else [Path(folder).resolve() for folder in getattr(module, "__path__", ())]
+
+
+def _forget_namesakes(folders: Sequence[str]) -> None:
+    """Let a project have modules of the same names as one that was loaded before.
+
+    Every project has a package ``bolts``; without this the second would get the first's.
+    """
+    packages = {name: module for name, module in _ours.items() if "." not in name}
+    stale = {name for name, module in packages.items() if _is_shadowed(name, module, folders)}
+    for name in [name for name in _ours if name.partition(".")[0] in stale]:
+        if sys.modules.get(name) is _ours.pop(name):
+            del sys.modules[name]
+
+
+def _is_shadowed(name: str, module: ModuleType, folders: Sequence[str]) -> bool:
+    spec = PathFinder.find_spec(name, list(folders))
+    if spec is None:
+        return False
+    found = [spec.origin] if spec.has_location else list(spec.submodule_search_locations or ())
+    return [Path(place or "").resolve() for place in found] != _places(module)
+
+
+@contextmanager
+def _recorded() -> Iterator[None]:
+    """Note which modules are new and a project's own, to be forgotten for the next project."""
+    before = set(sys.modules)
+    try:
+        yield
+    finally:
+        for name, module in list(sys.modules.items()):
+            if name.partition(".")[0] not in before and not _is_installed(module):
+                _ours[name] = module

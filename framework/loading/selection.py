@@ -1,0 +1,87 @@
+"""Which of a module's values a target means."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from types import ModuleType
+
+from framework.adapters import streamparse
+from framework.builder import TopologyBuilder
+from framework.dsl.topology import Topology as TopologyBase
+from framework.dsl.topology import TopologyType
+from framework.errors import LoadError
+from framework.topology import Topology, did_you_mean, one_of
+
+EXPECTED = "a Topology class, a topology, a TopologyBuilder or a function that returns one of them"
+
+
+def is_topology(value: object) -> bool:
+    """Whether a value is a topology in any of Python's forms."""
+    return (
+        isinstance(value, Topology | TopologyBuilder)
+        or (isinstance(value, TopologyType) and value is not TopologyBase)
+        or streamparse.is_topology(value)
+    )
+
+
+def named(module: ModuleType, name: str) -> object:
+    """The topology, or function that makes one, of that name, which may be dotted.
+
+    Raises:
+        LoadError: there is none.
+    """
+    value: object = module
+    for part in name.split("."):
+        if not hasattr(value, part):
+            raise LoadError(f"{module.__name__!r} has no {name!r}{_alternatives(module, name)}")
+        value = getattr(value, part)
+    if not is_topology(value) and not inspect.isfunction(value):
+        raise LoadError(f"{name!r} is a {type(value).__name__}, expected {EXPECTED}")
+    return value
+
+
+def first(module: ModuleType) -> tuple[object, str, list[str]]:
+    """The first topology of a module, its name, and the names of the others that are passed over.
+
+    What the module defines comes before what it imports. A builder does not count where
+    there is anything else: it is what a topology beside it was made with.
+
+    Raises:
+        LoadError: there is none.
+    """
+    found = topologies_in(module)
+    own = {name: value for name, value in found.items() if _is_own(value, module)} or found
+    finished = {name: value for name, value in own.items() if not isinstance(value, TopologyBuilder)} or own
+    if not finished:
+        raise LoadError(f"there is no topology in it: expected {EXPECTED}{_alternatives(module, '')}")
+    names = list(finished)
+    return finished[names[0]], names[0], names[1:]
+
+
+def topologies_in(module: ModuleType) -> Mapping[str, object]:
+    """All topologies of a module by name, each once, in order of definition."""
+    found: dict[str, object] = {}
+    for name, value in vars(module).items():
+        if is_topology(value) and all(value is not other for other in found.values()):
+            found[name] = value
+    return found
+
+
+def _is_own(value: object, module: ModuleType) -> bool:
+    return not isinstance(value, type) or value.__module__ == module.__name__
+
+
+def _alternatives(module: ModuleType, name: str) -> str:
+    functions = [
+        name
+        for name, value in vars(module).items()
+        if inspect.isfunction(value) and value.__module__ == module.__name__
+    ]
+    topologies = list(topologies_in(module))
+    near = did_you_mean(name, [*topologies, *functions])
+    if near:
+        return near
+    if topologies:
+        return f"; its topologies: {one_of(topologies)}"
+    return f"; to take what a function returns, add its name: {one_of(functions)}" if functions else ""

@@ -1,0 +1,90 @@
+"""What a target names: ``path.yaml``, ``path.py``, ``path.py:Name``, ``package.module:Name``, a bare name."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from framework.errors import LoadError
+from framework.topology import did_you_mean, one_of
+
+TOPOLOGIES = "topologies"
+"""Folder of a project in which a bare name is looked up, as by ``sparse -n``."""
+
+YAML_SUFFIXES = (".yaml", ".yml")
+SUFFIXES = (".py", *YAML_SUFFIXES)
+
+_TARGET = re.compile(r"(?P<source>.+?)(?::(?P<attribute>[A-Za-z_][\w.]*))?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Either a file or a module, and possibly a name in it."""
+
+    file: Path | None
+    module: str
+    """Name of the module; that of a Python file is its stem."""
+    attribute: str | None
+
+def parse(target: str) -> Target:
+    """What a target names; a file is known to exist, a module is not.
+
+    Raises:
+        LoadError: no such file, or not of a kind that holds topologies.
+    """
+    match = _TARGET.fullmatch(target)
+    if match is None:
+        raise LoadError(f"empty target: expected {_FORMS}")
+    source, attribute = match["source"], match["attribute"]
+    file = _file(source)
+    if file is None:
+        return Target(None, source, attribute)
+    if attribute and file.suffix in YAML_SUFFIXES:
+        raise LoadError(f"a YAML file holds one topology: drop ':{attribute}' of {target!r}")
+    return Target(file, file.stem, attribute)
+
+
+_FORMS = "path.yaml, path.py, path.py:Name, package.module:Name, or the name of a file in topologies/"
+
+
+def _file(source: str) -> Path | None:
+    path = Path(source)
+    is_package = Path(path, "__init__.py").is_file()
+    if path.suffix in SUFFIXES or os.sep in source or (path.exists() and not is_package):
+        return _existing(path)
+    in_project = (Path(TOPOLOGIES, source + suffix) for suffix in SUFFIXES)
+    return next((file for file in in_project if file.is_file()), None)
+
+
+def _existing(path: Path) -> Path:
+    if path.is_dir():
+        files = _files_in(path) or _files_in(path / TOPOLOGIES)
+        raise LoadError(f"{str(path)!r} is a folder: expected a topology file, {one_of(files)}")
+    if not path.exists():
+        near = did_you_mean(str(path), _files_in(path.parent))
+        raise LoadError(f"no such file: {str(path)!r}{near or _contents(path.parent)}")
+    if path.suffix not in SUFFIXES:
+        raise LoadError(f"{str(path)!r} is no topology file: expected one that ends in {one_of(SUFFIXES)}")
+    return path
+
+
+def _contents(folder: Path) -> str:
+    if not folder.is_dir():
+        return f", and there is no folder {str(folder)!r}"
+    return f"; topology files in {str(folder)!r}: {', '.join(_files_in(folder)) or 'none'}"
+
+
+def _files_in(folder: Path) -> list[str]:
+    return sorted(str(path) for path in _listed(folder) if path.suffix in SUFFIXES)
+
+
+def _listed(folder: Path) -> Iterator[Path]:
+    return folder.iterdir() if folder.is_dir() else iter(())
+
+
+def project_names() -> list[str]:
+    """Bare names that would be found in the current folder's project."""
+    return sorted({path.stem for path in map(Path, _files_in(Path(TOPOLOGIES)))})
