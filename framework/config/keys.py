@@ -1,4 +1,4 @@
-"""Every configuration key that has an effect: its values, and where it may stand.
+"""The configuration keys that have a default: their values, and where they may stand.
 
 The defaults and the long explanations are in ``conf/defaults.yaml``, which names the same keys.
 """
@@ -51,7 +51,7 @@ _ALL = (
     Key("topology.tasks", optional(integer(1, MAX_TASKS)), "Tasks of a component.", True),
     Key("topology.max.task.parallelism", optional(integer(1)), "The most tasks of a component.", True),
     Key("topology.tick.tuple.freq.secs", optional(duration(zero=False)), "Seconds between ticks.", True),
-    Key("topology.debug", flag(), "Whether every tuple that is emitted is logged.", True),
+    Key("topology.debug", flag(), "What components see as their `debug`.", True),
     Key("topology.acker.executors", optional(integer(0)), "0 switches the tracking of tuples off."),
     Key("topology.message.timeout.secs", integer(1), "Seconds until a tracked tuple fails."),
     Key("topology.enable.message.timeouts", flag(), "Whether tracked tuples fail by time."),
@@ -70,4 +70,4 @@ _ALL = (
 )
 
 KEYS: Mapping[str, Key] = {key.name: key for key in _ALL}
-"""Every key that has an effect, by name."""
+"""Every key that has a default, by name."""

@@ -11,10 +11,10 @@ from framework.config.entry import Entry
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Settings(Mapping[str, Any]):
-    """The values that hold for the whole topology: of every key with an effect, and of the user's own.
+    """The values that hold for the whole topology: of every key in `KEYS`, and of the user's own.
 
-    A key with an effect always has a value that its rule allows: what a layer sets wrongly is
-    reported by `resolve` and left out.
+    A key in `KEYS` always has a value that its rule allows: what a layer sets wrongly is reported
+    by `resolve` and left out.
     """
 
     entries: Mapping[str, Sequence[Entry]]

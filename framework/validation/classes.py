@@ -9,7 +9,8 @@ import sys
 from collections.abc import Iterator
 
 from framework import components
-from framework.topology import ComponentSpec, Problem, PythonImplementation, Role, Topology
+from framework.importing import looks_like_java
+from framework.topology import ComponentSpec, ObjectDef, Problem, PythonImplementation, Role, Topology
 from framework.validation.reporting import about
 
 
@@ -29,6 +30,11 @@ def held_class(component: ComponentSpec) -> type | None:
         return None
     definition = component.implementation.definition
     return definition.cls if definition.factory is None else None
+
+
+def is_java(definition: ObjectDef) -> bool:
+    """Whether a definition names a Java class that nothing here stands in for."""
+    return definition.cls is None and looks_like_java(definition.class_name)
 
 
 def base_classes(name: str) -> tuple[type, ...]:

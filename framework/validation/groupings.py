@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from framework.errors import LoadError
+from framework.importing import import_class, importable
 from framework.topology import GroupingKind, ObjectDef, Problem, Topology, unknown
+from framework.validation.classes import is_java
 from framework.validation.names import repeated
 from framework.validation.subscriptions import Subscription, subscriptions
 
@@ -37,7 +40,7 @@ def check_custom(topology: Topology) -> Iterator[Problem]:
     """A custom grouping has a class with the two methods that will be called."""
     for found in subscriptions(topology):
         if found.input.grouping.kind is GroupingKind.CUSTOM:
-            complaint = _wrong_with_class(found.input.grouping.definition)
+            complaint = _wrong_with_class(topology, found.input.grouping.definition)
             if complaint:
                 yield found.problem(complaint, "grouping")
 
@@ -53,12 +56,17 @@ def _wrong_with_fields(found: Subscription) -> Iterator[str]:
             yield unknown("field", name, found.stream.fields)
 
 
-def _wrong_with_class(definition: ObjectDef | None) -> str | None:
+def _wrong_with_class(topology: Topology, definition: ObjectDef | None) -> str | None:
     if definition is None:
         return "a custom grouping without a class"
-    if definition.cls is None or definition.factory is not None:
+    if definition.factory is not None or is_java(definition):
         return None
-    missing = [name for name in ("prepare", "choose_tasks") if not hasattr(definition.cls, name)]
+    try:
+        with importable(topology.import_paths):
+            cls = definition.cls or import_class(definition.class_name)
+    except LoadError as error:
+        return str(error)
+    missing = [name for name in ("prepare", "choose_tasks") if not hasattr(cls, name)]
     if not missing:
         return None
     return f"{definition.class_name} is no custom grouping: it has no {' and no '.join(missing)}"

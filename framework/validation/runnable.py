@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from framework.importing import looks_like_java
 from framework.topology import (
     ComponentSpec,
     JavaImplementation,
-    ObjectDef,
     Problem,
     PythonImplementation,
     ShellImplementation,
     Topology,
     references,
 )
+from framework.validation.classes import is_java
 from framework.validation.reporting import about
 from framework.validation.subscriptions import subscriptions
 
@@ -48,7 +47,7 @@ def _foreign(component: ComponentSpec) -> str | None:
 def _groupings(topology: Topology) -> Iterator[Problem]:
     for found in subscriptions(topology):
         definition = found.input.grouping.definition
-        if definition is not None and _is_java(definition):
+        if definition is not None and is_java(definition):
             message = f"the custom grouping is the Java class {definition.class_name}: {_INSTEAD}"
             yield found.problem(f"{message}, with prepare and choose_tasks", "grouping")
 
@@ -57,7 +56,7 @@ def _beans(topology: Topology) -> Iterator[Problem]:
     """Java objects that a Python component is given; those of Java components go with them."""
     needed = _needed_beans(topology)
     for bean in topology.beans:
-        if bean.id in needed and _is_java(bean.definition):
+        if bean.id in needed and is_java(bean.definition):
             message = f"component {bean.id!r} is the Java class {bean.definition.class_name}: {_INSTEAD}"
             yield Problem(topology.sources.at("beans", bean.id), message)
 
@@ -82,7 +81,3 @@ def _worker_hooks(topology: Topology) -> Iterator[Problem]:
     for hook in topology.worker_hooks:
         message = f"worker hook {hook.id!r} is the Java class {hook.definition.class_name}"
         yield Problem(topology.sources.at("beans", hook.id), f"{message}: to run the topology, remove it")
-
-
-def _is_java(definition: ObjectDef) -> bool:
-    return definition.cls is None and looks_like_java(definition.class_name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from framework.config import Settings, component_conf, resolve
-from framework.planning.time_mode import time_problems
 from framework.topology import Problem, Topology
 from framework.validation.boundary import check_order
 from framework.validation.classes import check_classes
@@ -19,6 +18,7 @@ from framework.validation.names import (
 from framework.validation.parallelism import check_parallelism
 from framework.validation.structure import check_bolts, check_reachable, check_spouts
 from framework.validation.subscriptions import check_repeats, check_sources, check_stream_names
+from framework.validation.timestamps import check_timestamps
 
 RULES: Sequence[Callable[[Topology], Iterator[Problem]]] = (
     check_topology_name,
@@ -55,5 +55,5 @@ def validate(topology: Topology, settings: Settings | None = None) -> list[Probl
     # The order of a topology with errors cannot be judged.
     if all(problem.warning for problem in problems):
         confs = {c.id: component_conf(settings, topology, c) for c in topology.components}
-        problems += time_problems(topology, confs) or check_order(topology, settings, confs)
+        problems += list(check_timestamps(topology, confs)) or check_order(topology, settings, confs)
     return sorted(problems, key=lambda problem: problem.sort_key)

@@ -15,7 +15,7 @@ from framework.config.files import defaults_layer
 from framework.config.storm_keys import STORM_PER_COMPONENT, STORM_WITHOUT_EFFECT
 
 
-def test_the_defaults_file_names_every_key_that_has_an_effect_and_no_other() -> None:
+def test_the_defaults_file_names_the_same_keys() -> None:
     assert set(defaults_layer()) == set(KEYS)
 
 

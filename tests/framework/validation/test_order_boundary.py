@@ -31,7 +31,13 @@ class Timed(TicklessBatchingBolt):
     def process_batch(self, key: object, tups: list[Tuple]) -> None: ...
 
 
-class PortedTimed(streamparse.TicklessBatchingBolt):
+class Grouper:
+    def prepare(self) -> None: ...
+
+    def choose_tasks(self) -> None: ...
+
+
+class PortedTimed(streamparse.TicklessBatchingBolt):  # type: ignore[misc]
     def process_batch(self, key: object, tups: list[object]) -> None: ...
 
 
@@ -52,7 +58,7 @@ def warnings(found: Topology) -> list[str]:
         (Grouping.NONE, "NONE"),
         (Grouping.LOCAL_OR_SHUFFLE, "LOCAL_OR_SHUFFLE"),
         (Grouping.partial_key("line"), "PARTIAL_KEY"),
-        (Grouping.custom("my.Grouping"), "CUSTOM"),
+        (Grouping.custom(Grouper), "CUSTOM"),
     ],
 )
 def test_a_keyless_grouping_over_several_tasks(grouping: Grouping, name: str) -> None:

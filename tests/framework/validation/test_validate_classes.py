@@ -40,27 +40,27 @@ class Batches(TicklessBatchingBolt):
     def process_batch(self, key: object, tups: list[Tuple]) -> None: ...
 
 
-class PortedSpout(streamparse.Spout):
+class PortedSpout(streamparse.Spout):  # type: ignore[misc]
     def next_tuple(self) -> None: ...
 
 
-class PortedBolt(streamparse.Bolt):
+class PortedBolt(streamparse.Bolt):  # type: ignore[misc]
     def process(self, tup: object) -> None: ...
 
 
-class PortedBatches(streamparse.BatchingBolt):
+class PortedBatches(streamparse.BatchingBolt):  # type: ignore[misc]
     def process_batch(self, key: object, tups: list[object]) -> None: ...
 
 
-class BarePortedBolt(streamparse.Bolt):
+class BarePortedBolt(streamparse.Bolt):  # type: ignore[misc]
     pass
 
 
-class BarePortedSpout(streamparse.ReliableSpout):
+class BarePortedSpout(streamparse.ReliableSpout):  # type: ignore[misc]
     pass
 
 
-class BarePortedBatches(streamparse.TicklessBatchingBolt):
+class BarePortedBatches(streamparse.TicklessBatchingBolt):  # type: ignore[misc]
     pass
 
 
@@ -133,7 +133,7 @@ def test_a_method_of_a_mixin_counts() -> None:
         def tuples(self) -> Iterator[list[str]]:
             yield ["x"]
 
-    class Mixed(Mixin, Spout):  # type: ignore[misc]
+    class Mixed(Mixin, Spout):
         pass
 
     assert problems(Role.SPOUT, Mixed) == []

@@ -147,6 +147,10 @@ def test_a_valid_topology_has_no_problems() -> None:
             "it has no choose_tasks",
         ),
         (
+            topology(spout(), split(Input("lines", Grouping.custom("math.Gruoper")))),
+            "wc.yaml:21: bolt 'split', input from 'lines': 'math.Gruoper': 'math' has no 'Gruoper'",
+        ),
+        (
             topology(spout(), split(Input("lines", Grouping(GroupingKind.CUSTOM)))),
             "wc.yaml:21: bolt 'split', input from 'lines': a custom grouping without a class",
         ),
@@ -176,6 +180,11 @@ def test_a_valid_topology_has_no_problems() -> None:
         (
             topology(spout(config={"viper.timestamp.field": "line"}), spout("other")),
             "wc.yaml:20: spout 'other' declares no viper.timestamp.field, but others do",
+        ),
+        (
+            topology(spout(), config={"viper.timestamp.field": "lien"}),
+            "wc.yaml:10: spout 'lines' takes its timestamps from an unknown field 'lien': "
+            "expected 'line'; did you mean 'line'?",
         ),
     ],
 )
@@ -214,6 +223,8 @@ def test_what_lies_behind_a_mistake_is_not_reported_again() -> None:
         topology(replace(spout(), outputs=None), split(Input("lines", Grouping.fields("x"), "any"))),
         topology(spout(outputs=(Stream(["line"], direct=True),)), split(Input("lines", Grouping.DIRECT))),
         topology(spout(), split(Input("lines", Grouping.custom(Grouper)))),
+        topology(spout(config={"viper.timestamp.field": "line"})),
+        topology(replace(spout(), outputs=None), config={"viper.timestamp.field": "any"}),
         topology(spout(outputs=(Stream(), Stream(["a"], "b"))), split(Input("lines", Grouping.GLOBAL, "b"))),
         topology(spout("lines with spaces-and-hyphens"), spout("other"), name="Wörter"),
         topology(spout(), SPLIT, beans=(Bean("split", ObjectDef("m.A")),)),
