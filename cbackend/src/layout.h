@@ -21,7 +21,6 @@ enum { VP_LINE = 128 };
 typedef struct {
     uint64_t first; /* number of its first position, counted over the ring's whole life */
     uint32_t count;
-    uint32_t unused;
 } vp_slot;
 
 /* Conflated: only the latest position counts. See progress.h. */
@@ -46,8 +45,8 @@ typedef struct {
 } vp_consumer_words;
 
 struct vp_ring {
-    uint64_t slot_count, tuple_count;  /* powers of two */
-    uint64_t slots_at, positions_at;   /* bytes from the ring's start */
+    uint64_t slot_count, tuple_count; /* powers of two */
+    uint64_t slots_at, positions_at;  /* bytes from the ring's start */
     alignas(VP_LINE) vp_producer_words producer;
     alignas(VP_LINE) vp_progress progress;
     alignas(VP_LINE) vp_consumer_words consumer;

@@ -202,7 +202,9 @@ bool vp_merge_drained(vp_merge *merge)
 
 int64_t vp_merge_holding(vp_merge *merge)
 {
-    return vp_merge_ready(merge) || vp_merge_drained(merge) ? -1 : merge->heap[0];
+    if (vp_merge_ready(merge) || vp_merge_drained(merge))
+        return -1;
+    return merge->heap[0];
 }
 
 vp_merge_counts vp_merge_statistics(const vp_merge *merge, uint32_t source)

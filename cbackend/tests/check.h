@@ -1,0 +1,78 @@
+/* The tests' harness: a check that no build option removes, and rings in memory of their own. */
+#ifndef VIPER_CHECK_H
+#define VIPER_CHECK_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "layout.h"
+#include "order.h"
+#include "viper/ring.h"
+
+#define CHECK(condition)                                                        \
+    do {                                                                        \
+        if (!(condition)) {                                                     \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+            exit(1);                                                            \
+        }                                                                       \
+    } while (0)
+
+#define CHECK_EQUAL(found, expected)                                                                         \
+    do {                                                                                                     \
+        long long found_ = (long long)(found), expected_ = (long long)(expected);                            \
+        if (found_ != expected_) {                                                                           \
+            fprintf(stderr, "%s:%d: %s is %lld, expected %lld\n", __FILE__, __LINE__, #found, found_, expected_); \
+            exit(1);                                                                                         \
+        }                                                                                                    \
+    } while (0)
+
+static inline vp_position at(int64_t ts)
+{
+    return (vp_position){ts, 0, 0};
+}
+
+/* A ring in a block of exactly its size, so that the sanitizers see a step beyond it. */
+static inline vp_ring *new_ring(uint32_t slots, uint32_t tuples)
+{
+    size_t size = vp_ring_size(slots, tuples);
+    void *region = NULL;
+    CHECK(posix_memalign(&region, VP_LINE, size) == 0);
+    for (size_t i = 0; i < size; i++)
+        ((char *)region)[i] = 0;
+    return vp_ring_format(region, slots, tuples);
+}
+
+/* As if that many jumbo tuples, of one tuple each, had passed already. */
+static inline void fast_forward(vp_ring *ring, uint64_t passed)
+{
+    atomic_store(&ring->producer.tail, passed);
+    atomic_store(&ring->consumer.head, passed);
+    ring->producer.head_seen = passed;
+    ring->producer.next = passed;
+}
+
+/* A fixed sequence of random numbers. */
+static inline uint32_t random_below(uint64_t *state, uint32_t bound)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(*state >> 33) % bound;
+}
+
+/* Claims and publishes tuples at ts, ts + 1, ...; returns what the claim returned. */
+static inline int64_t add(vp_ring *ring, int64_t ts, uint32_t count)
+{
+    vp_position data[64];
+    for (uint32_t i = 0; i < count; i++)
+        data[i] = at(ts + i);
+    int64_t slot = vp_ring_claim(ring, &(vp_positions){data, count, count}, 0, count);
+    if (slot >= 0)
+        vp_ring_publish(ring);
+    return slot;
+}
+
+static inline void heartbeat(vp_ring *ring, vp_position position)
+{
+    vp_ring_heartbeat(&ring, 1, position);
+}
+
+#endif

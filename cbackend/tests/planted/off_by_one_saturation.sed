@@ -1,0 +1,1 @@
+s/ordinal >= field->reserved/ordinal > field->reserved/

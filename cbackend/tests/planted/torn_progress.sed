@@ -1,0 +1,1 @@
+s/before != after || before % 2/before != after/

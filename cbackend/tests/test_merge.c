@@ -1,0 +1,186 @@
+/* The merge on one thread. */
+#include "check.h"
+#include "viper/merge.h"
+
+enum { MAX_SOURCES = 9, MAX_RUNS = 64 };
+
+typedef struct {
+    vp_ring *rings[MAX_SOURCES];
+    uint32_t count;
+    vp_merge *merge;
+    vp_positions *into;
+    vp_run runs[MAX_RUNS];
+} fixture;
+
+static fixture set_up(uint32_t count)
+{
+    fixture f = {.count = count, .into = vp_positions_new()};
+    for (uint32_t i = 0; i < count; i++)
+        f.rings[i] = new_ring(8, 64);
+    f.merge = vp_merge_new(f.rings, count);
+    return f;
+}
+
+static void tear_down(fixture *f)
+{
+    vp_merge_free(f->merge);
+    vp_positions_free(f->into);
+    for (uint32_t i = 0; i < f->count; i++)
+        free(f->rings[i]);
+}
+
+static void expect_run(vp_run run, uint32_t source, uint32_t slot, uint32_t first, uint32_t count)
+{
+    CHECK_EQUAL(run.source, source);
+    CHECK_EQUAL(run.slot, slot);
+    CHECK_EQUAL(run.first, first);
+    CHECK_EQUAL(run.count, count);
+}
+
+static void test_one_source_goes_whole(void)
+{
+    fixture f = set_up(1);
+    CHECK_EQUAL(vp_merge_holding(f.merge), 0);
+    CHECK(add(f.rings[0], 1, 5) >= 0 && add(f.rings[0], 6, 3) >= 0);
+    CHECK_EQUAL(vp_merge_take(f.merge, f.into, 7, f.runs, MAX_RUNS), 2);
+    expect_run(f.runs[0], 0, 0, 0, 5);
+    expect_run(f.runs[1], 0, 1, 0, 2);
+    vp_merge_release(f.merge);
+    CHECK_EQUAL(vp_ring_statistics(f.rings[0]).released_jumbos, 1);
+    CHECK_EQUAL(vp_merge_take(f.merge, f.into, 7, f.runs, MAX_RUNS), 1);
+    expect_run(f.runs[0], 0, 1, 2, 1);
+    vp_merge_release(f.merge);
+    CHECK_EQUAL(vp_ring_statistics(f.rings[0]).released_jumbos, 2);
+    tear_down(&f);
+}
+
+static void test_a_source_that_has_not_spoken_holds(void)
+{
+    fixture f = set_up(3);
+    CHECK(add(f.rings[0], 1, 3) >= 0 && add(f.rings[2], 2, 3) >= 0);
+    CHECK(!vp_merge_ready(f.merge));
+    CHECK_EQUAL(vp_merge_holding(f.merge), 1);
+    CHECK_EQUAL(vp_compare(vp_merge_frontier(f.merge), VP_LEAST), 0);
+    heartbeat(f.rings[1], at(2));
+    CHECK(vp_merge_ready(f.merge));
+    CHECK_EQUAL(vp_merge_holding(f.merge), -1);
+    /* 1 and 2 of source 0, which goes before source 1 at 2; source 2 goes behind it. */
+    CHECK_EQUAL(vp_merge_take(f.merge, f.into, 100, f.runs, MAX_RUNS), 1);
+    expect_run(f.runs[0], 0, 0, 0, 2);
+    CHECK_EQUAL(vp_merge_holding(f.merge), 1);
+    CHECK_EQUAL(vp_merge_frontier(f.merge).ts, 2);
+    heartbeat(f.rings[1], VP_END);
+    CHECK_EQUAL(vp_merge_take(f.merge, f.into, 100, f.runs, MAX_RUNS), 2);
+    expect_run(f.runs[0], 2, 0, 0, 1);
+    expect_run(f.runs[1], 0, 0, 2, 1);
+    /* Source 0 may still add at 3, which goes before the 3 of source 2. */
+    CHECK_EQUAL(vp_merge_holding(f.merge), 0);
+    tear_down(&f);
+}
+
+static void test_ties_go_by_index_not_by_arrival(void)
+{
+    fixture f = set_up(2);
+    CHECK(add(f.rings[1], 5, 1) >= 0);
+    CHECK(!vp_merge_ready(f.merge));
+    CHECK(add(f.rings[0], 5, 1) >= 0);
+    heartbeat(f.rings[0], VP_END);
+    heartbeat(f.rings[1], VP_END);
+    CHECK_EQUAL(vp_merge_take(f.merge, f.into, 100, f.runs, MAX_RUNS), 2);
+    expect_run(f.runs[0], 0, 0, 0, 1);
+    expect_run(f.runs[1], 1, 0, 0, 1);
+    CHECK(vp_merge_drained(f.merge));
+    CHECK_EQUAL(vp_merge_holding(f.merge), -1);
+    tear_down(&f);
+}
+
+static void test_limits(void)
+{
+    fixture f = set_up(2);
+    for (int64_t ts = 0; ts < 6; ts++)
+        CHECK(add(f.rings[ts % 2], ts, 1) >= 0);
+    heartbeat(f.rings[0], VP_END);
+    heartbeat(f.rings[1], VP_END);
+    CHECK_EQUAL(vp_merge_take(f.merge, f.into, 0, f.runs, MAX_RUNS), 0);
+    CHECK_EQUAL(vp_merge_take(f.merge, f.into, 100, f.runs, 2), 2);
+    CHECK_EQUAL(vp_merge_take(f.merge, f.into, 1, f.runs, 2), 1);
+    CHECK_EQUAL(vp_merge_take(f.merge, f.into, 100, f.runs, MAX_RUNS), 3);
+    for (int64_t ts = 0; ts < 6; ts++)
+        CHECK_EQUAL(f.into->data[ts].ts, ts);
+    tear_down(&f);
+}
+
+/* One stretch is one run, however often other sources' progress was looked at on the way. */
+static void test_a_stretch_in_pieces_is_one_run(void)
+{
+    fixture f = set_up(3);
+    CHECK(add(f.rings[0], 0, 20) >= 0);
+    heartbeat(f.rings[1], at(3));
+    CHECK_EQUAL(vp_merge_holding(f.merge), 2);
+    heartbeat(f.rings[2], at(7));
+    CHECK(vp_merge_ready(f.merge)); /* knows 3 and 7 */
+    heartbeat(f.rings[1], at(12));
+    heartbeat(f.rings[2], at(10));
+    CHECK_EQUAL(vp_merge_take(f.merge, f.into, 100, f.runs, MAX_RUNS), 1);
+    expect_run(f.runs[0], 0, 0, 0, 11);
+    CHECK_EQUAL(vp_merge_statistics(f.merge, 0).runs, 1);
+    CHECK_EQUAL(vp_merge_statistics(f.merge, 0).taken_tuples, 11);
+    CHECK_EQUAL(vp_merge_statistics(f.merge, 0).taken_jumbos, 0);
+    tear_down(&f);
+}
+
+/* Random jumbo tuples, ties and limits: what comes out is sorted by (position, source), and complete. */
+static void test_random(uint32_t sources, uint64_t seed)
+{
+    enum { TUPLES = 3000 };
+    fixture f = set_up(sources);
+    uint64_t total = 0;
+    int64_t next[MAX_SOURCES] = {0}, last_ts = -1;
+    uint32_t last_source = 0;
+    for (bool open = true; open || !vp_merge_drained(f.merge);) {
+        uint32_t source = random_below(&seed, sources), count = 1 + random_below(&seed, 6);
+        next[source] += random_below(&seed, 3);
+        if (open && random_below(&seed, 4) == 0)
+            heartbeat(f.rings[source], at(next[source]));
+        else if (open && add(f.rings[source], next[source], count) >= 0) {
+            next[source] += count - 1;
+            total += count;
+        }
+        if (total > TUPLES && open) {
+            open = false;
+            vp_ring_heartbeat(f.rings, sources, VP_END);
+        }
+        int64_t made = vp_merge_take(f.merge, f.into, random_below(&seed, 50), f.runs, MAX_RUNS);
+        uint64_t delivered = 0;
+        for (int64_t i = 0; i < made; i++)
+            for (uint32_t j = 0; j < f.runs[i].count; j++) {
+                int64_t ts = f.into->data[delivered++].ts;
+                CHECK(ts > last_ts || (ts == last_ts && f.runs[i].source >= last_source));
+                last_ts = ts;
+                last_source = f.runs[i].source;
+            }
+        CHECK_EQUAL(delivered, f.into->length);
+        f.into->length = 0;
+        vp_merge_release(f.merge);
+    }
+    uint64_t taken = 0, added = 0;
+    for (uint32_t i = 0; i < sources; i++) {
+        taken += vp_merge_statistics(f.merge, i).taken_tuples;
+        added += vp_ring_statistics(f.rings[i]).added_tuples;
+    }
+    CHECK_EQUAL(taken, added);
+    CHECK(added > TUPLES);
+    tear_down(&f);
+}
+
+int main(void)
+{
+    test_one_source_goes_whole();
+    test_a_source_that_has_not_spoken_holds();
+    test_ties_go_by_index_not_by_arrival();
+    test_limits();
+    test_a_stretch_in_pieces_is_one_run();
+    for (uint32_t sources = 1; sources <= MAX_SOURCES; sources++)
+        for (uint64_t seed = 1; seed <= 5; seed++)
+            test_random(sources, seed);
+}

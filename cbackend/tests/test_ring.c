@@ -1,0 +1,139 @@
+/* A ring on one thread: what is refused, where positions lie, what passes the wrap-around. */
+#include "check.h"
+#include "reader.h"
+
+static void take_jumbo(vp_reader *reader, int64_t ts, uint32_t count)
+{
+    uint32_t found;
+    CHECK(vp_reader_has_tuple(reader) || vp_reader_refresh(reader));
+    const vp_position *positions = vp_reader_positions(reader, &found);
+    CHECK_EQUAL(found, count);
+    for (uint32_t i = 0; i < count; i++)
+        CHECK_EQUAL(positions[i].ts, ts + i);
+    vp_reader_advance(reader, count);
+    vp_reader_release(reader);
+}
+
+static void test_refusals(void)
+{
+    vp_ring *ring = new_ring(2, 7);
+    CHECK_EQUAL(vp_ring_tuples(ring), 8);
+    CHECK_EQUAL(add(ring, 0, 0), VP_EMPTY);
+    CHECK_EQUAL(add(ring, 0, 9), VP_TOO_LARGE);
+    CHECK_EQUAL(add(ring, 10, 2), 0);
+    CHECK_EQUAL(add(ring, 10, 2), VP_UNORDERED);
+    CHECK_EQUAL(add(ring, 11, 2), 1);
+    CHECK_EQUAL(add(ring, 20, 1), VP_FULL);
+    CHECK(!vp_ring_room(ring, 1));
+    vp_position descending[] = {{21, 0, 0}, {20, 0, 0}};
+    vp_reader reader = vp_reader_of(ring);
+    take_jumbo(&reader, 10, 2);
+    CHECK(vp_ring_room(ring, 4) && !vp_ring_room(ring, 7));
+    CHECK_EQUAL(vp_ring_claim(ring, &(vp_positions){descending, 2, 2}, 0, 2), VP_UNORDERED);
+    CHECK_EQUAL(vp_ring_claim(ring, &(vp_positions){descending, 2, 2}, 1, 2), VP_OUT_OF_BOUNDS);
+    CHECK_EQUAL(vp_ring_claim(ring, &(vp_positions){&VP_END, 1, 1}, 0, 1), VP_BEYOND_END);
+    CHECK_EQUAL(vp_ring_statistics(ring).refused, 1);
+    heartbeat(ring, VP_END);
+    CHECK_EQUAL(add(ring, 30, 1), VP_UNORDERED);
+    free(ring);
+}
+
+static void test_unpublished_is_unseen_and_replaced(void)
+{
+    vp_ring *ring = new_ring(2, 4);
+    vp_position claimed[] = {{5, 0, 0}};
+    CHECK_EQUAL(vp_ring_claim(ring, &(vp_positions){claimed, 1, 1}, 0, 1), 0);
+    vp_reader reader = vp_reader_of(ring);
+    CHECK(!vp_reader_refresh(&reader));
+    CHECK_EQUAL(add(ring, 3, 2), 0);
+    take_jumbo(&reader, 3, 2);
+    free(ring);
+}
+
+/* A jumbo tuple as large as the store passes wherever the store's next number is. */
+static void test_an_empty_ring_takes_every_size(void)
+{
+    for (uint32_t before = 1; before < 8; before++)
+        for (uint32_t count = 1; count <= 8; count++) {
+            vp_ring *ring = new_ring(4, 8);
+            vp_reader reader = vp_reader_of(ring);
+            CHECK(add(ring, 0, before) >= 0);
+            take_jumbo(&reader, 0, before);
+            CHECK(vp_ring_room(ring, count));
+            CHECK(add(ring, 100, count) >= 0);
+            take_jumbo(&reader, 100, count);
+            free(ring);
+        }
+}
+
+static void test_numbers_pass_their_wrap_around(void)
+{
+    enum { ROUNDS = 2000, JUMBOS = 8 };
+    uint64_t random = 7;
+    vp_ring *ring = new_ring(JUMBOS, 16);
+    fast_forward(ring, UINT64_MAX - ROUNDS / 2);
+    vp_reader reader = vp_reader_of(ring);
+    struct { int64_t ts; uint32_t count; } expected[ROUNDS];
+    int64_t ts = 0;
+    for (int added = 0, taken = 0; taken < ROUNDS;) {
+        uint32_t count = 1 + random_below(&random, 9);
+        if (added < ROUNDS && random_below(&random, 2) && add(ring, ts, count) >= 0) {
+            expected[added].ts = ts;
+            expected[added++].count = count;
+            ts += count;
+            CHECK(added - taken <= JUMBOS);
+        } else if (taken < added) {
+            take_jumbo(&reader, expected[taken].ts, expected[taken].count);
+            taken++;
+        }
+    }
+    CHECK_EQUAL(vp_ring_statistics(ring).added_tuples, ts);
+    free(ring);
+}
+
+static void test_bounds_only_grow(void)
+{
+    vp_ring *ring = new_ring(4, 8);
+    vp_reader reader = vp_reader_of(ring);
+    CHECK(!vp_reader_refresh(&reader));
+    CHECK_EQUAL(vp_compare(reader.bound, VP_LEAST), 0);
+    heartbeat(ring, at(5));
+    CHECK(vp_reader_refresh(&reader));
+    CHECK_EQUAL(reader.bound.ts, 5);
+    CHECK(add(ring, 7, 2) >= 0);
+    heartbeat(ring, at(6)); /* behind what was added: nothing new */
+    CHECK_EQUAL(vp_ring_floor(ring).ts, 8);
+    CHECK(vp_reader_refresh(&reader));
+    CHECK_EQUAL(reader.bound.ts, 7);
+    vp_reader_advance(&reader, 1);
+    CHECK_EQUAL(reader.bound.ts, 8);
+    vp_reader_advance(&reader, 1);
+    CHECK_EQUAL(reader.bound.ts, 8);
+    heartbeat(ring, VP_END);
+    CHECK(vp_reader_refresh(&reader));
+    CHECK_EQUAL(vp_compare(reader.bound, VP_END), 0);
+    free(ring);
+}
+
+static void test_a_new_reader_begins_where_the_last_released(void)
+{
+    vp_ring *ring = new_ring(4, 8);
+    CHECK(add(ring, 1, 2) >= 0 && add(ring, 3, 2) >= 0);
+    vp_reader first = vp_reader_of(ring);
+    take_jumbo(&first, 1, 2);
+    CHECK(vp_reader_has_tuple(&first));
+    vp_reader_advance(&first, 1); /* taken in part, not released */
+    vp_reader second = vp_reader_of(ring);
+    take_jumbo(&second, 3, 2);
+    free(ring);
+}
+
+int main(void)
+{
+    test_refusals();
+    test_unpublished_is_unseen_and_replaced();
+    test_an_empty_ring_takes_every_size();
+    test_numbers_pass_their_wrap_around();
+    test_bounds_only_grow();
+    test_a_new_reader_begins_where_the_last_released();
+}
