@@ -158,15 +158,14 @@ class Positions:
             PositionError: not one end per parent, or ends that descend.
         """
         _check_range(parents, first, count)
-        if memoryview(ends).nbytes != 4 * count:
-            raise PositionError(f"ends of {memoryview(ends).nbytes} bytes: expected {count} of 4 bytes each")
+        cut = ffi.from_buffer("uint32_t[]", ends)
+        if len(cut) != count:
+            raise PositionError(f"{len(cut)} ends for {count} inputs: expected one for each")
         saturated: int = lib.vp_positions_children(
-            self._handle, parents._handle, first, count, ffi.from_buffer("uint32_t[]", ends), first_ordinal,
-            _c_level(level),
-        )  # fmt: skip
+            self._handle, parents._handle, first, count, cut, first_ordinal, _c_level(level)
+        )
         if saturated == lib.VP_ENDS_DESCEND:
-            found = memoryview(ends).cast("B").cast("I").tolist()
-            raise PositionError(f"ends {found!r:.200}: expected each to be no smaller than the one before it")
+            raise PositionError(f"ends {list(cut)!r:.200}: expected each to be no smaller than the one before it")
         return _checked(saturated)
 
     def extend_logical(self, first_ts: int, count: int, level: Level) -> None:
