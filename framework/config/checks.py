@@ -8,7 +8,7 @@ from typing import Any
 
 from framework.config.entry import Entry, Layer
 from framework.config.keys import KEYS
-from framework.config.storm_keys import STORM_PER_COMPONENT, STORM_WITHOUT_EFFECT
+from framework.config.storm_keys import STORM_WITHOUT_EFFECT
 from framework.topology.problems import Problem
 
 KNOWN = (*KEYS, *sorted(STORM_WITHOUT_EFFECT))
@@ -49,20 +49,14 @@ def _check(key: str, entry: Entry) -> Problem | None:
 
 
 def _check_in_component(component_id: str, key: str, entry: Entry) -> Problem | None:
-    if _only_for_topologies(key):
+    known = KEYS.get(key)
+    if known is not None and not known.per_component:
         message = f"component {component_id!r}: {key} has no effect here: set it in the topology's config"
         return Problem(entry.place, message, warning=True)
     problem = _check(key, entry)
     if problem is None:
         return None
     return Problem(problem.place, f"component {component_id!r}: {problem.message}", problem.warning)
-
-
-def _only_for_topologies(key: str) -> bool:
-    known = KEYS.get(key)
-    if known is not None:
-        return not known.per_component
-    return key in STORM_WITHOUT_EFFECT and key not in STORM_PER_COMPONENT
 
 
 def _complaint(key: Any, value: Any) -> str | None:

@@ -28,10 +28,11 @@ def component_conf(settings: Settings, topology: Topology, component: ComponentS
 
 
 def task_count(component: ComponentSpec, conf: Mapping[str, Any]) -> int:
-    """How many tasks a component of a valid topology has; ``conf`` is from `component_conf`."""
-    count = component.tasks or component.config.get("topology.tasks") or conf["topology.tasks"]
-    limit = conf["topology.max.task.parallelism"]
-    return min(count or component.parallelism, limit or MAX_TASKS)
+    """How many tasks a component has, whose parallelism is valid; ``conf`` is from `component_conf`."""
+    own = component.config.get("topology.tasks")
+    configured = own if usable("topology.tasks", own) else None
+    count = component.tasks or configured or conf["topology.tasks"] or component.parallelism
+    return min(count, conf["topology.max.task.parallelism"] or MAX_TASKS)
 
 
 def _is_seen(key: str) -> bool:

@@ -73,6 +73,7 @@ def test_each_call_gives_a_copy_of_its_own() -> None:
         (bolt(parallelism=3, tasks=5), {"topology.max.task.parallelism": 2}, 2),
         (bolt({"topology.max.task.parallelism": 4}, parallelism=9), {"topology.max.task.parallelism": 2}, 4),
         (bolt(parallelism=2), {"topology.max.task.parallelism": 4}, 2),
+        (bolt({"topology.tasks": "many"}, parallelism=2), {}, 2),
     ],
 )
 def test_the_number_of_tasks(

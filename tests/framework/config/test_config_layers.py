@@ -130,6 +130,7 @@ def test_a_channel_must_hold_a_full_jumbo_tuple() -> None:
 
 def test_a_components_config_is_checked_too() -> None:
     config = {"viper.mutates": "no", "viper.statless": True, "topology.workers": 2, "my.key": 1}
+    config |= {"topology.kryo.register": []}
     assert sorted(messages(topology=topology(component=config))) == [
         "wc.yaml:9: component 'words': unknown configuration key 'viper.statless'; "
         "did you mean 'viper.stateless'?",

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.config import KEYS
+from framework.config import KEYS, resolve
 from framework.topology import (
     Bean,
     ComponentSpec,
@@ -96,3 +96,12 @@ def test_every_change_is_judged_in_words(found: Topology) -> None:
     problems = validate(found)
     assert problems == sorted(problems, key=lambda problem: problem.sort_key)
     assert all(problem.message for problem in [*problems, *check_runnable(found)])
+
+
+@given(changed())
+def test_configuration_may_be_judged_apart(found: Topology) -> None:
+    settings, of_configuration = resolve(found)
+    of_topology = validate(found, settings)
+    if not any(not problem.warning for problem in of_configuration):
+        both = sorted([*of_configuration, *of_topology], key=lambda problem: problem.sort_key)
+        assert both == validate(found)
