@@ -34,7 +34,7 @@ def named(spout: str = "lines", bolt: str = "words", name: str = "count") -> Top
     return Topology(
         name,
         (
-            ComponentSpec(spout, Role.SPOUT, python("project.spouts.Lines"), (Stream(["line"]),), parallelism=3),
+            ComponentSpec(spout, Role.SPOUT, python("project.Lines"), (Stream(["line"]),), parallelism=3),
             ComponentSpec(
                 bolt,
                 Role.BOLT,

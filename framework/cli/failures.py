@@ -1,0 +1,92 @@
+"""From exceptions to messages on stderr and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import click
+
+from framework.cli.exit_codes import ExitCode
+from framework.cli.messages import error_line, problem_lines
+from framework.errors import ComponentError, ConfigError, EmitError, LoadError, TopologyError, ViperError
+
+TRACEBACKS = "framework.cli.tracebacks"
+"""The key in a context's `meta` that says whether errors come with a traceback."""
+
+_FRAMEWORK = str(Path(__file__).parent.parent) + os.sep
+
+_INVALID = (TopologyError, ConfigError, LoadError, EmitError)
+
+
+class ViperGroup(click.Group):
+    """A group of commands whose errors end in one place."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; its errors become a message and an exit code."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except click.FileError as error:
+            error.show()
+            ctx.exit(ExitCode.USAGE)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except BrokenPipeError:
+            _drop_stdout()
+            ctx.exit(ExitCode.BROKEN_PIPE)
+        except KeyboardInterrupt:
+            error_line("stopped at once; what was in flight is lost")
+            ctx.exit(ExitCode.STOPPED)
+        except Exception as error:
+            if ctx.meta.get(TRACEBACKS):
+                click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+            ctx.exit(_reported(error, with_traceback=bool(ctx.meta.get(TRACEBACKS))))
+
+
+def _reported(error: Exception, with_traceback: bool) -> ExitCode:
+    """Tell what went wrong, and choose the exit code."""
+    if isinstance(error, TopologyError):
+        problem_lines(error.problems, err=True)
+    elif isinstance(error, ViperError):
+        if isinstance(error, ComponentError) and not with_traceback:
+            click.echo("".join(_of_user_code(error.__cause__)), err=True, nl=False)
+        error_line(str(error))
+    else:
+        what = f"{type(error).__name__}: {error}"
+        hint = "" if with_traceback else "; viper --debug shows its traceback"
+        error_line(f"this is a bug in ViperStorm, please report it: {what}{hint}")
+    return _exit_code(error)
+
+
+def _exit_code(error: Exception) -> ExitCode:
+    if isinstance(error, _INVALID):
+        return ExitCode.INVALID
+    if isinstance(error, ComponentError):
+        return ExitCode.FAILED
+    return ExitCode.INTERNAL
+
+
+def _of_user_code(error: BaseException | None) -> Sequence[str]:
+    """The traceback of what user code raised, from where it was called on."""
+    if error is None:
+        return ()
+    return traceback.format_exception(type(error), error, _after_ours(error.__traceback__))
+
+
+def _after_ours(frames: TracebackType | None) -> TracebackType | None:
+    first = frames
+    while first is not None and first.tb_frame.f_code.co_filename.startswith(_FRAMEWORK):
+        first = first.tb_next
+    return first or frames
+
+
+def _drop_stdout() -> None:
+    # Otherwise the interpreter would write what is buffered when it ends, and complain once more.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

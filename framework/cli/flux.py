@@ -1,0 +1,23 @@
+"""``viper flux``: any topology as Flux YAML."""
+
+from __future__ import annotations
+
+from typing import IO
+
+import click
+
+from framework.cli.choices import Choices, with_choices
+from framework.cli.opening import accepted, chosen, open_target
+from framework.cli.parameters import TargetType
+
+
+@click.command()
+@click.argument("target", type=TargetType(), required=False)
+@with_choices
+@click.option("-O", "--output", type=click.File("w", encoding="utf-8"), default="-", help="Write to a file.")
+def flux(target: str | None, choices: Choices, output: IO[str]) -> None:
+    """Print TARGET as Flux YAML, which loads again to an equal topology."""
+    from framework.flux import to_flux
+
+    topology = accepted(open_target(*chosen(target, choices)))
+    output.write(to_flux(topology))

@@ -1,0 +1,77 @@
+"""What components and the runtime log, on stderr."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+LEVELS = {
+    "trace": logging.DEBUG,
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "warn": logging.WARNING,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+    "critical": logging.CRITICAL,
+}
+"""pystorm's names of levels; Python has none below debug."""
+
+_COLOURS = {logging.WARNING: "yellow", logging.ERROR: "red", logging.CRITICAL: "red"}
+
+
+class LevelType(click.ParamType):
+    """``LEVEL`` or ``COMPONENT=LEVEL``."""
+
+    name = "[component=]level"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str | None, int]:
+        """The component, None for all, and the level."""
+        component, _, level = value.rpartition("=")
+        if level.lower() not in LEVELS:
+            self.fail(f"unknown level {level!r}: expected {', '.join(LEVELS)}", param, ctx)
+        return component or None, LEVELS[level.lower()]
+
+
+class _Stderr(logging.Handler):
+    def __init__(self, before: Callable[[], None]) -> None:
+        super().__init__()
+        self._before = before
+        self.setFormatter(
+            logging.Formatter("%(asctime)s %(levelname)-7s %(shortname)s: %(message)s", "%H:%M:%S")
+        )
+
+    def emit(self, record: logging.LogRecord) -> None:
+        record.shortname = record.name.rpartition("viperstorm.component.")[2]
+        try:
+            self._before()
+            click.secho(self.format(record), err=True, fg=_COLOURS.get(record.levelno))
+        except Exception:
+            self.handleError(record)
+
+
+@contextmanager
+def logging_to_stderr(levels: Mapping[str, int], before: Callable[[], None]) -> Iterator[None]:
+    """For as long as the block runs, write log lines to stderr.
+
+    Args:
+        levels: by name of the logger; the empty name is for all that are not named.
+        before: called before each line, to clear what stands on the terminal's last line.
+    """
+    handler = _Stderr(before)
+    root = logging.getLogger()
+    previous = {name: logging.getLogger(name).level for name in levels}
+    root.addHandler(handler)
+    try:
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)
+        yield
+    finally:
+        root.removeHandler(handler)
+        for name, level in previous.items():
+            logging.getLogger(name).setLevel(level)

@@ -1,0 +1,115 @@
+"""From a target to a topology with its settings, and everything that is wrong with them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from framework.cli.choices import Choices
+from framework.cli.messages import problem_lines
+
+if TYPE_CHECKING:
+    from framework.config import Settings
+    from framework.topology import Problem, Topology
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """As much of a topology as could be loaded."""
+
+    topology: Topology | None
+    settings: Settings
+    problems: tuple[Problem, ...]
+    """By place, each once."""
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """The problems that keep it from being used."""
+        return tuple(problem for problem in self.problems if not problem.warning)
+
+
+def open_target(target: str, choices: Choices) -> Opened:
+    """Load, configure and validate; whatever is wrong is in the result."""
+    from framework.loading import load
+    from framework.validation import validate
+
+    loaded = load(
+        target,
+        environment=choices.environment,
+        name=choices.name,
+        substitutions=_substitutions(choices.properties),
+        strict_flux=choices.strict_flux,
+    )
+    settings, problems = settings_of(loaded.topology, choices)
+    problems += loaded.problems
+    if loaded.topology is not None:
+        problems += validate(loaded.topology, settings)
+    # The same mistake may be seen by several of those who looked.
+    by_place = sorted(dict.fromkeys(problems), key=lambda problem: problem.sort_key)
+    return Opened(loaded.topology, settings, tuple(by_place))
+
+
+def settings_of(topology: Topology | None, choices: Choices) -> tuple[Settings, list[Problem]]:
+    """The configuration, and what is wrong with it."""
+    from framework.config import project_files, resolve
+
+    return resolve(
+        topology,
+        options=choices.options,
+        environ=os.environ,
+        files=project_files(Path.cwd(), choices.files),
+        environment=choices.environment,
+    )
+
+
+def accepted(opened: Opened, *, to_run: bool = False) -> Topology:
+    """The topology, if it can be used; its warnings go to stderr.
+
+    Args:
+        opened: from `open_target`.
+        to_run: whether it must be able to run here.
+
+    Raises:
+        TopologyError: it cannot.
+    """
+    from framework.errors import TopologyError
+    from framework.validation import check_runnable
+
+    errors = [*opened.errors, *(check_runnable(opened.topology) if to_run and opened.topology else ())]
+    warnings = [problem for problem in opened.problems if problem.warning]
+    if errors or opened.topology is None:
+        raise TopologyError([*errors, *warnings])
+    problem_lines(warnings, err=True)
+    return opened.topology
+
+
+def chosen(target: str | None, choices: Choices) -> tuple[str, Choices]:
+    """The target where none was given: the file that ``--name`` names, or the only one in ``topologies/``.
+
+    Raises:
+        click.UsageError: there are several, or none.
+    """
+    if target is not None:
+        return target, choices
+    if choices.name is not None:
+        return choices.name, replace(choices, name=None)
+    from framework.loading.target import SUFFIXES, TOPOLOGIES
+
+    found = sorted(path for path in Path(TOPOLOGIES).glob("*") if path.suffix in SUFFIXES)
+    if len(found) == 1:
+        return str(found[0]), choices
+    have = f"found {', '.join(map(str, found))}" if found else f"there is no topology in {TOPOLOGIES}/"
+    raise click.UsageError(f"name the topology to use: {have}")
+
+
+def _substitutions(properties: Path | None) -> Mapping[str, str]:
+    if properties is None:
+        return {}
+    from framework.flux import read_properties
+
+    return read_properties(properties)

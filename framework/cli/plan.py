@@ -1,0 +1,94 @@
+"""``viper plan``: what a run would consist of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from framework.cli.choices import Choices, with_choices
+from framework.cli.messages import counted
+from framework.cli.opening import accepted, chosen, open_target
+from framework.cli.parameters import TargetType
+from framework.cli.table import table
+
+if TYPE_CHECKING:
+    from framework.planning import Plan, Subscription
+
+
+@click.command()
+@click.argument("target", type=TargetType(), required=False)
+@with_choices
+@click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
+def plan(target: str | None, choices: Choices, as_json: bool) -> None:
+    """Show how TARGET would run: tasks, streams, channels, levels of positions."""
+    from framework.planning import make_plan
+
+    opened = open_target(*chosen(target, choices))
+    made = make_plan(accepted(opened, to_run=True), opened.settings)
+    click.echo(json.dumps(_as_json(made), indent=2) if as_json else "\n".join(_lines(made)))
+
+
+def _lines(plan: Plan) -> Iterator[str]:
+    components = counted(len(plan.topology.components), "component")
+    yield f"{plan.topology.name}: {components}, {counted(len(plan.tasks), 'task')}, {plan.time} time"
+    yield ""
+    yield from table(
+        ("task", "component", "role", "replica", "depth", "reads from", "feedback"),
+        [_task_row(plan, number) for number in range(len(plan.tasks))],
+    )
+    yield ""
+    streams = [(s.source, s.stream, s.target, repr(s.grouping), _yes(s.feedback)) for s in plan.subscriptions]
+    yield from table(("from", "stream", "to", "grouping", "feedback"), streams)
+    yield ""
+    levels = [
+        (name, level.depth, _bits(level.offset, level.ordinal_bits, level.tag_bits), level.ordinal_bits)
+        for name, level in plan.layout.components.items()
+    ]
+    yield from table(("position of", "depth", "bits of the path", "ordinal bits"), levels)
+
+
+def _task_row(plan: Plan, number: int) -> tuple[object, ...]:
+    task = plan.tasks[number]
+    channel = next((channel for channel in plan.channels if channel.reader == task.id), None)
+    sources, feedback = (channel.sources, channel.feedback) if channel else ((), ())
+    return (task.id, task.component, task.role, task.index, task.depth, _ids(sources), _ids(feedback))
+
+
+def _ids(tasks: tuple[int, ...]) -> str:
+    return " ".join(map(str, tasks))
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else ""
+
+
+def _bits(offset: int, ordinal_bits: int, tag_bits: int) -> str:
+    """``40 to 71``, counted from the path's end; nothing where a topology is too deep for its path."""
+    width = ordinal_bits + tag_bits
+    return f"{offset} to {offset + width - 1}" if width else "none"
+
+
+def _as_json(plan: Plan) -> dict[str, Any]:
+    return {
+        "topology": plan.topology.name,
+        "time": plan.time,
+        "tasks": [asdict(task) for task in plan.tasks],
+        "streams": [_stream(subscription) for subscription in plan.subscriptions],
+        "channels": [asdict(channel) for channel in plan.channels],
+        "levels": {name: asdict(level) for name, level in plan.layout.components.items()},
+    }
+
+
+def _stream(subscription: Subscription) -> dict[str, Any]:
+    grouping = subscription.grouping
+    return {
+        "source": subscription.source,
+        "stream": subscription.stream,
+        "target": subscription.target,
+        "grouping": {"type": grouping.kind, "fields": grouping.names},
+        "feedback": subscription.feedback,
+    }

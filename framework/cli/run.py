@@ -1,0 +1,150 @@
+"""``viper run``: run a topology to its end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from framework.cli.choices import Choices, with_choices
+from framework.cli.exit_codes import ExitCode
+from framework.cli.failures import TRACEBACKS
+from framework.cli.logs import LEVELS, LevelType, logging_to_stderr
+from framework.cli.messages import note
+from framework.cli.opening import accepted, chosen, open_target
+from framework.cli.parameters import TargetType
+from framework.cli.progress import ProgressLine, can_animate
+from framework.cli.summary import report_json, summary_lines
+
+if TYPE_CHECKING:
+    from framework.config import Settings
+    from framework.planning import Plan
+    from framework.runtime import Progress, RunReport, StopSignal
+
+_LEVEL = LevelType()
+
+
+@click.command()
+@click.argument("target", type=TargetType(), required=False)
+@with_choices
+@click.option(
+    "-t",
+    "--duration",
+    "--time",
+    "duration_s",
+    type=click.FloatRange(min=0),
+    help="Drain after so many seconds; 0: run on.",
+)
+@click.option("--max-tuples", type=click.IntRange(min=1), help="Drain when the spouts have emitted so many.")
+@click.option("--worker", help="Kind of worker (viper.worker).")
+@click.option("-w", "--workers", type=click.IntRange(min=1), help="Number of workers (topology.workers).")
+@click.option(
+    "-a", "--ackers", type=click.IntRange(min=0), help="0: do not track tuples (topology.acker.executors)."
+)
+@click.option("--seed", type=click.IntRange(min=0), help="Run tasks in a random order drawn from this seed.")
+@click.option("-d", "--debug", is_flag=True, help="Log every tuple (topology.debug), show tracebacks.")
+@click.option("--log-level", "levels", type=_LEVEL, multiple=True, help="Least level that is logged.")
+@click.option("-q", "--quiet", is_flag=True, help="Neither progress nor summary.")
+@click.option(
+    "--report", type=click.File("w", encoding="utf-8", lazy=False), help="Write the report as JSON."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON to stdout, after the data.")
+@click.pass_context
+def run(
+    ctx: click.Context,
+    /,
+    target: str | None,
+    choices: Choices,
+    duration_s: float | None,
+    max_tuples: int | None,
+    levels: tuple[tuple[str | None, int], ...],
+    quiet: bool,
+    report: IO[str] | None,
+    as_json: bool,
+    debug: bool,
+    **shortcuts: Any,
+) -> None:
+    """Run TARGET until its spouts have ended, or Ctrl-C.
+
+    Stdout is for what the topology's sinks write; progress and the summary go to stderr. The first Ctrl-C
+    drains: spouts stop, and what is in flight is finished. The second one stops at once.
+    """
+    from framework.planning import make_plan
+
+    ctx.meta[TRACEBACKS] |= debug
+    options = {**choices.options, **_as_options(debug=debug, **shortcuts)}
+    opened = open_target(*chosen(target, replace(choices, options=options)))
+    plan = make_plan(accepted(opened, to_run=True), opened.settings)
+    done = _watched(
+        plan,
+        opened.settings,
+        _levels(plan, dict(levels)),
+        quiet,
+        duration_s=duration_s or None,
+        max_tuples=max_tuples,
+    )
+    if not quiet:
+        note("\n".join(summary_lines(done)))
+    for stream in filter(None, (report, sys.stdout if as_json else None)):
+        stream.write(report_json(done))
+    ctx.exit(ExitCode.OK if done.drained else ExitCode.FAILED)
+
+
+def _watched(
+    plan: Plan, settings: Settings, levels: Mapping[str, int], quiet: bool, **limits: Any
+) -> RunReport:
+    """Run a plan with its progress and its log on stderr."""
+    from framework.runtime import StopSignal, run
+
+    line, stop = ProgressLine(sys.stderr, animated=can_animate(sys.stderr)), StopSignal()
+    watch = None if quiet else _Watch(line, stop).show
+    with line.sharing(), logging_to_stderr(levels, line.clear):
+        return run(plan, settings, stop=stop, on_progress=watch, **limits)
+
+
+def _as_options(
+    *, worker: str | None, workers: int | None, ackers: int | None, seed: int | None, debug: bool
+) -> Mapping[str, Any]:
+    """The configuration that options stand for."""
+    said = {
+        "viper.worker": worker,
+        "topology.workers": workers,
+        "topology.acker.executors": ackers,
+        "viper.seed": seed,
+        "viper.scheduling": None if seed is None else "random",
+        "topology.debug": debug or None,
+    }
+    return {key: value for key, value in said.items() if value is not None}
+
+
+def _levels(plan: Plan, said: Mapping[str | None, int]) -> dict[str, int]:
+    """The level of each component's logger, and of all others."""
+    from framework.components.component import LOGGER_PREFIX
+
+    levels = {"": said.get(None, LEVELS["info"])}
+    for component, conf in plan.confs.items():
+        configured = "debug" if conf["topology.debug"] else conf["pystorm.log.level"]
+        level = said.get(component, said.get(None, LEVELS[configured]))
+        levels[f"{LOGGER_PREFIX}.{component}"] = level
+    return levels
+
+
+class _Watch:
+    """Shows progress, and says once that a stop has been asked for."""
+
+    def __init__(self, line: ProgressLine, stop: StopSignal) -> None:
+        self._line = line
+        self._stop = stop
+        self._told = False
+
+    def show(self, progress: Progress) -> None:
+        from framework.runtime import StopReason
+
+        if self._stop.reason is StopReason.INTERRUPTED and not (self._told or progress.done):
+            self._told = True
+            self._line.clear()
+            note("draining; Ctrl-C again stops at once")
+        self._line.show(progress)

@@ -1,0 +1,64 @@
+"""What a run did, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING
+
+from framework.cli.table import table
+
+if TYPE_CHECKING:
+    from framework.runtime import RunReport
+
+_ALWAYS = ("emitted", "processed")
+_BREACHES = {
+    "saturated": "tuples had more siblings than their positions have room for",
+    "unplanned": "tuples were emitted outside the processing of an input",
+}
+"""Counters of what the order guarantee does not cover, in words."""
+_LONGEST_RESULT = 200
+"""Characters of a sink's result that are shown."""
+
+
+def summary_lines(report: RunReport) -> Iterator[str]:
+    """The end of a run as lines of text."""
+    total = sum(counters.processed for counters in report.components.values())
+    yield (
+        f"{report.topology}: {report.reason} after {report.elapsed_s:.1f} s, "
+        f"{total:,} tuples processed, {report.rate:,.0f}/s"
+    )
+    yield from (f"  {line}" for line in _counts(report))
+    for component, results in report.results.items():
+        for result in results:
+            yield f"  result of {component}: {_shortened(repr(result))}"
+    for counter, words in _BREACHES.items():
+        count = sum(getattr(counters, counter) for counters in report.components.values())
+        if count:
+            yield f"  order not guaranteed: {count:,} {words}"
+    if not report.drained:
+        yield "  not drained: what was in flight was not processed within viper.drain.timeout.secs"
+
+
+def _counts(report: RunReport) -> Sequence[str]:
+    """A line per component; a column for each counter that counted something."""
+    numbers = [f.name for f in fields(next(iter(report.components.values()))) if f.name != "metrics"]
+    shown = [
+        name
+        for name in numbers
+        if name in _ALWAYS or any(getattr(counters, name) for counters in report.components.values())
+    ]
+    rows = [(id, *(getattr(counters, n) for n in shown)) for id, counters in report.components.items()]
+    return table(("component", *shown), rows)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_RESULT else f"{text[:_LONGEST_RESULT]} ..."
+
+
+def report_json(report: RunReport) -> str:
+    """A JSON object with the report's fields, and the rate; results that are no JSON are shown as text."""
+    return (
+        json.dumps({**asdict(report), "rate": report.rate}, indent=2, ensure_ascii=False, default=str) + "\n"
+    )

@@ -1,0 +1,1 @@
+"""Spouts: where tuples come from."""

@@ -1,0 +1,57 @@
+"""``viper validate``: everything that is wrong, without running anything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from framework.cli.choices import Choices, with_choices
+from framework.cli.exit_codes import ExitCode
+from framework.cli.messages import counted, note, problem_lines
+from framework.cli.opening import open_target
+from framework.cli.parameters import TargetType
+
+if TYPE_CHECKING:
+    from framework.topology import Problem
+
+
+@click.command()
+@click.argument("targets", type=TargetType(), nargs=-1, required=True)
+@with_choices
+@click.option(
+    "--strict", is_flag=True, help="Refuse what may break the order guarantee (viper.order: strict)."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the problems as JSON.")
+@click.pass_context
+def validate(
+    ctx: click.Context, targets: tuple[str, ...], choices: Choices, strict: bool, as_json: bool
+) -> None:
+    """Find everything that is wrong with TARGETS.
+
+    Each problem is a line `file:line: message` on stdout. Exit code 3 if there is an error; warnings alone
+    are fine.
+    """
+    if strict:
+        choices = replace(choices, options={**choices.options, "viper.order": "strict"})
+    found = {target: open_target(target, choices).problems for target in targets}
+    problems = [problem for of_target in found.values() for problem in of_target]
+    if as_json:
+        click.echo(json.dumps(_as_json(found), indent=2))
+    else:
+        problem_lines(problems, err=False)
+    errors = sum(not problem.warning for problem in problems)
+    files = counted(len(targets), "topology", "topologies")
+    note(f"{files}: {counted(errors, 'error')}, {counted(len(problems) - errors, 'warning')}")
+    ctx.exit(ExitCode.INVALID if errors else ExitCode.OK)
+
+
+def _as_json(found: Mapping[str, Sequence[Problem]]) -> list[dict[str, Any]]:
+    return [
+        {"target": target, **asdict(problem.place), "message": problem.message, "warning": problem.warning}
+        for target, problems in found.items()
+        for problem in problems
+    ]
