@@ -12,7 +12,7 @@ from pathlib import Path
 
 from framework.topology.places import Place
 
-_FRAMEWORK = str(Path(__file__).parent) + os.sep
+_FRAMEWORK = str(Path(__file__).parents[1]) + os.sep
 
 _Statement = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 

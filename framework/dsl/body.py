@@ -17,7 +17,9 @@ def specs_in(namespace: Mapping[str, object]) -> dict[str, Spec]:
     """
     specs: dict[str, Spec] = {}
     for attribute, value in namespace.items():
-        if isinstance(value, Component):
+        if streamparse.is_component(value):
+            streamparse.keep_streams_open(value)
+        if isinstance(value, Component) or streamparse.is_component(value):
             raise TypeError(
                 f"{attribute!r} is a {type(value).__name__}, expected a spec: "
                 f"did you mean {attribute} = {type(value).__name__}.spec(...)?"

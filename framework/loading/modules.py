@@ -16,8 +16,11 @@ from framework.errors import LoadError
 from framework.loading.target import Target, project_names
 from framework.topology import did_you_mean
 
-_ours: dict[str, ModuleType] = {}
-"""Project modules that earlier targets brought into the process, by name."""
+_ours: dict[str, Sequence[Path]] = {}
+"""Project modules that earlier targets brought into the process, and where they are from.
+
+Where from is noted at once: the folders of a package without __init__.py follow ``sys.path``.
+"""
 
 
 def project_folders(file: Path | None) -> tuple[str, ...]:
@@ -91,19 +94,19 @@ def _forget_namesakes(folders: Sequence[str]) -> None:
 
     Every project has a package ``bolts``; without this the second would get the first's.
     """
-    packages = {name: module for name, module in _ours.items() if "." not in name}
-    stale = {name for name, module in packages.items() if _is_shadowed(name, module, folders)}
+    packages = {name: places for name, places in _ours.items() if "." not in name}
+    stale = {name for name, places in packages.items() if _is_shadowed(name, places, folders)}
     for name in [name for name in _ours if name.partition(".")[0] in stale]:
-        if sys.modules.get(name) is _ours.pop(name):
-            del sys.modules[name]
+        del _ours[name]
+        sys.modules.pop(name, None)
 
 
-def _is_shadowed(name: str, module: ModuleType, folders: Sequence[str]) -> bool:
+def _is_shadowed(name: str, places: Sequence[Path], folders: Sequence[str]) -> bool:
     spec = PathFinder.find_spec(name, list(folders))
     if spec is None:
         return False
     found = [spec.origin] if spec.has_location else list(spec.submodule_search_locations or ())
-    return [Path(place or "").resolve() for place in found] != _places(module)
+    return [Path(place or "").resolve() for place in found] != list(places)
 
 
 @contextmanager
@@ -115,4 +118,4 @@ def _recorded() -> Iterator[None]:
     finally:
         for name, module in list(sys.modules.items()):
             if name.partition(".")[0] not in before and not _is_installed(module):
-                _ours[name] = module
+                _ours[name] = _places(module)

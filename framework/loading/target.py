@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +16,7 @@ TOPOLOGIES = "topologies"
 YAML_SUFFIXES = (".yaml", ".yml")
 SUFFIXES = (".py", *YAML_SUFFIXES)
 
+_FORMS = "path.yaml, path.py, path.py:Name, package.module:Name, or the name of a file in topologies/"
 _TARGET = re.compile(r"(?P<source>.+?)(?::(?P<attribute>[A-Za-z_][\w.]*))?", re.DOTALL)
 
 
@@ -47,16 +47,15 @@ def parse(target: str) -> Target:
     return Target(file, file.stem, attribute)
 
 
-_FORMS = "path.yaml, path.py, path.py:Name, package.module:Name, or the name of a file in topologies/"
-
-
 def _file(source: str) -> Path | None:
     path = Path(source)
-    is_package = Path(path, "__init__.py").is_file()
-    if path.suffix in SUFFIXES or os.sep in source or (path.exists() and not is_package):
+    if path.suffix in SUFFIXES or os.sep in source or path.is_file():
         return _existing(path)
-    in_project = (Path(TOPOLOGIES, source + suffix) for suffix in SUFFIXES)
-    return next((file for file in in_project if file.is_file()), None)
+    for file in (Path(TOPOLOGIES, source + suffix) for suffix in SUFFIXES):
+        if file.is_file():
+            return file
+    is_package = Path(path, "__init__.py").is_file()
+    return _existing(path) if path.is_dir() and not is_package else None
 
 
 def _existing(path: Path) -> Path:
@@ -78,13 +77,10 @@ def _contents(folder: Path) -> str:
 
 
 def _files_in(folder: Path) -> list[str]:
-    return sorted(str(path) for path in _listed(folder) if path.suffix in SUFFIXES)
-
-
-def _listed(folder: Path) -> Iterator[Path]:
-    return folder.iterdir() if folder.is_dir() else iter(())
+    listed = folder.iterdir() if folder.is_dir() else ()
+    return sorted(str(path) for path in listed if path.suffix in SUFFIXES)
 
 
 def project_names() -> list[str]:
     """Bare names that would be found in the current folder's project."""
-    return sorted({path.stem for path in map(Path, _files_in(Path(TOPOLOGIES)))})
+    return sorted({Path(file).stem for file in _files_in(Path(TOPOLOGIES))})

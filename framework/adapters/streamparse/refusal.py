@@ -12,6 +12,7 @@ import sys
 from types import FrameType
 from typing import Any
 
+from framework.adapters.streamparse.components import is_component, keep_streams_open
 from framework.adapters.streamparse.topology import declaration_of
 from framework.declaration import ANY_ENVIRONMENT, accepted
 from framework.errors import TopologyError
@@ -25,9 +26,13 @@ def refusal(error: BaseException) -> TopologyError | None:
         that no topology can say (a TypeError), or none of our rules is broken.
     """
     frame = _refusing_frame(error)
-    if frame is None or not isinstance(error, ValueError | KeyError):
+    if frame is None:
         return None
     namespace: dict[str, Any] = frame.f_locals["class_dict"]
+    for component in filter(is_component, namespace.values()):
+        keep_streams_open(component)
+    if isinstance(error, TypeError):
+        return None
     file = frame.f_back.f_code.co_filename if frame.f_back else ""
     declaration = declaration_of(file, namespace["__qualname__"], namespace)
     try:

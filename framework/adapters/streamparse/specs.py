@@ -65,7 +65,9 @@ def _foreign(made: Any) -> Implementation:
 
 
 def _inputs(spec: Any) -> Inputs:
-    return tuple(
-        (GlobalStreamId(stream.componentId, stream.streamId or DEFAULT_STREAM), grouping_of(grouping))
-        for stream, grouping in spec.inputs.items()
-    )
+    return tuple((_stream_id(stream), grouping_of(grouping)) for stream, grouping in spec.inputs.items())
+
+
+def _stream_id(stream: Any) -> GlobalStreamId:
+    # streamparse puts the name in the place of a spec, also where the spec has none.
+    return GlobalStreamId(stream.componentId or "<unnamed spec>", stream.streamId or DEFAULT_STREAM)

@@ -1,0 +1,42 @@
+"""YAML targets are handed to the Flux front end, with what the caller says about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from framework.loading import load
+
+Write = Callable[[str, str], Path]
+
+FLUX = """
+name: counting
+spouts:
+  - id: words
+    className: components.Words
+    parallelism: ${par}
+"""
+
+
+def test_a_yaml_file_is_read_with_substitutions_and_may_be_renamed(write: Write) -> None:
+    write("topologies/counting.yaml", FLUX)
+    found = load("counting", substitutions={"par": "3"}, name="other")
+    assert found.problems == ()
+    assert found.topology is not None
+    assert found.topology.name == "other"
+    assert found.topology.component("words").parallelism == 3
+
+
+def test_what_is_wrong_with_a_yaml_file_is_a_problem_with_its_line(write: Write) -> None:
+    write("topologies/counting.yaml", FLUX)
+    (problem,) = [str(problem) for problem in load("topologies/counting.yaml").problems]
+    assert problem.startswith("topologies/counting.yaml:6: ")
+    assert "'par'" in problem
+
+
+def test_a_strict_file_is_read_as_flux_does(write: Write) -> None:
+    write("topologies/strict.yaml", FLUX.replace("${par}", "1").replace("counting", "${ENV-HOME} ${ENV-HOME}"))
+    lenient, strict = load("strict"), load("strict", strict_flux=True)
+    assert lenient.topology is not None
+    assert strict.topology is not None
+    assert lenient.topology.name != strict.topology.name
