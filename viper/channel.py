@@ -7,7 +7,6 @@ what the sources add: (position, index of the source), ascending.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from struct import Struct
 from typing import Any, Final, NamedTuple
@@ -31,7 +30,9 @@ class Run(NamedTuple):
     payload: Any
     """What the source handed over, whole."""
     first: int
-    count: int
+    """Index of its first tuple."""
+    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody calls on a run
+    """Number of its tuples."""
 
 
 @dataclass(frozen=True, slots=True)

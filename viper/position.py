@@ -165,13 +165,13 @@ class Positions:
             self._handle, parents._handle, first, count, cut, first_ordinal, _c_level(level)
         )
         if saturated == lib.VP_ENDS_DESCEND:
-            raise PositionError(f"ends {list(cut)!r:.200}: expected each to be no smaller than the one before it")
+            raise PositionError(f"ends {list(cut)!r:.200}: expected none to be smaller than the one before")
         return _checked(saturated)
 
     def extend_logical(self, first_ts: int, count: int, level: Level) -> None:
         """Append positions for `count` tuples of a source that counts: `first_ts` and upwards."""
         if not LEAST.ts <= first_ts <= END.ts - count:
-            raise PositionError(f"first_ts={first_ts!r}, count={count!r}: timestamps must stay below 2**63 - 1")
+            raise PositionError(f"first_ts={first_ts!r}, count={count!r}: timestamps end at 2**63 - 2")
         _checked(lib.vp_positions_logical(self._handle, first_ts, count, _c_level(level)))
 
     def extend_timed(self, ts: Buffer, clock: SourceClock, level: Level) -> int:

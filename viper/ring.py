@@ -45,7 +45,7 @@ class Source:
             IndexError: there are not that many positions.
         """
         if len(payload) != count:
-            raise JumboSizeError(f"a payload of {len(payload)} items with count={count}: expected one for each")
+            raise JumboSizeError(f"a payload of {len(payload)} items for {count} positions: expected as many")
         slot = self._claim(self._ring, positions._handle, first, count)
         if slot < 0:
             if slot == lib.VP_FULL:

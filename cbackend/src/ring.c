@@ -98,15 +98,16 @@ bool vp_ring_room(vp_ring *ring, uint32_t count)
     return count <= ring->tuple_count && has_room(ring, tail, first_number(ring, count), count);
 }
 
-/* Copies positions that do not descend from `floor`; returns 0, or why not. */
-static int copy_ordered(vp_position *to, const vp_position *from, uint32_t count, vp_position floor)
+/* Copies positions that do not descend; returns 0, or why not. */
+static int copy_ordered(vp_position *to, const vp_position *from, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        if (vp_compare(from[i], floor) < 0)
+    to[0] = from[0];
+    for (uint32_t i = 1; i < count; i++) {
+        if (vp_compare(from[i], from[i - 1]) < 0)
             return VP_UNORDERED;
-        floor = to[i] = from[i];
+        to[i] = from[i];
     }
-    return vp_compare(floor, VP_END) == 0 ? VP_BEYOND_END : 0;
+    return vp_compare(from[count - 1], VP_END) == 0 ? VP_BEYOND_END : 0;
 }
 
 int64_t vp_ring_claim(vp_ring *ring, const vp_positions *positions, uint64_t first, uint32_t count)
@@ -118,6 +119,9 @@ int64_t vp_ring_claim(vp_ring *ring, const vp_positions *positions, uint64_t fir
     if (count > ring->tuple_count)
         return VP_TOO_LARGE;
     vp_producer_words *own = &ring->producer;
+    /* Before the room, so that a broken promise is never taken for a full ring. */
+    if (vp_compare(positions->data[first], own->floor) < 0)
+        return VP_UNORDERED;
     /* Relaxed, both words: the producer's own. */
     uint64_t tail = atomic_load_explicit(&own->tail, memory_order_relaxed);
     uint64_t number = first_number(ring, count);
@@ -126,7 +130,7 @@ int64_t vp_ring_claim(vp_ring *ring, const vp_positions *positions, uint64_t fir
         atomic_store_explicit(&own->refused, refused + 1, memory_order_relaxed);
         return VP_FULL;
     }
-    int fault = copy_ordered(vp_ring_position(ring, number), positions->data + first, count, own->floor);
+    int fault = copy_ordered(vp_ring_position(ring, number), positions->data + first, count);
     if (fault)
         return fault;
     *vp_ring_slot(ring, tail) = (vp_slot){.first = number, .count = count};

@@ -24,6 +24,7 @@ static void test_refusals(void)
     CHECK_EQUAL(add(ring, 10, 2), VP_UNORDERED);
     CHECK_EQUAL(add(ring, 11, 2), 1);
     CHECK_EQUAL(add(ring, 20, 1), VP_FULL);
+    CHECK_EQUAL(add(ring, 11, 2), VP_UNORDERED); /* not full: it would never be taken */
     CHECK(!vp_ring_room(ring, 1));
     vp_position descending[] = {{21, 0, 0}, {20, 0, 0}};
     vp_reader reader = vp_reader_of(ring);
