@@ -161,16 +161,16 @@ class Channel:
         )
 
     def _source_statistics(self, source: Source) -> SourceStatistics:
-        taken = lib.vp_merge_statistics(self._merge, source.index)
+        delivered = lib.vp_merge_statistics(self._merge, source.index)
         ring = lib.vp_ring_statistics(source._ring)
         return SourceStatistics(
             added_jumbos=ring.added_jumbos,
             added_tuples=ring.added_tuples,
             refused=ring.refused,
-            delivered_tuples=taken.taken_tuples,
-            runs=taken.runs,
+            delivered_tuples=delivered.tuples,
+            runs=delivered.runs,
             waiting_jumbos=ring.added_jumbos - ring.released_jumbos,
-            waiting_tuples=ring.added_tuples - taken.taken_tuples,
+            waiting_tuples=ring.added_tuples - delivered.tuples,
         )
 
 

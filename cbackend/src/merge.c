@@ -130,12 +130,13 @@ static const vp_position *ready_positions(const vp_merge *merge, uint32_t *count
     return positions;
 }
 
-/* Records a run, or makes the one before it longer where it goes on; false if there is no space. */
+/* Records a run, or makes the one before it longer: one of the same jumbo tuple goes on where that
+ * ended. False if there is no space. */
 static bool record(vp_merge *merge, vp_run next, vp_run *runs, uint32_t *made, uint32_t max_runs)
 {
     if (*made > 0) {
         vp_run *last = &runs[*made - 1];
-        if (last->source == next.source && last->slot == next.slot && last->first + last->count == next.first) {
+        if (last->source == next.source && last->slot == next.slot) {
             last->count += next.count;
             return true;
         }
@@ -150,10 +151,8 @@ static bool record(vp_merge *merge, vp_run next, vp_run *runs, uint32_t *made, u
 static void advance_root(vp_merge *merge, uint32_t count)
 {
     vp_source *root = &merge->sources[merge->heap[0]];
-    uint64_t slot = root->reader.slot;
     vp_reader_advance(&root->reader, count);
-    root->counts.taken_tuples += count;
-    root->counts.taken_jumbos += root->reader.slot - slot;
+    root->counts.tuples += count;
     sift_down(merge);
 }
 

@@ -26,8 +26,7 @@ typedef struct {
 } vp_run;
 
 typedef struct {
-    uint64_t taken_jumbos, taken_tuples; /* delivered so far; a jumbo tuple counts with its last tuple */
-    uint64_t runs;
+    uint64_t tuples, runs; /* delivered so far */
 } vp_merge_counts;
 
 /* The one reader of the rings, which must outlive it. NULL if there is no memory. Needs count >= 1. */
