@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from framework.cli.parameters import OptionType
+from framework.cli.parameters import complete_option, parse_options
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,10 @@ _OPTIONS = (
         "-o",
         "--option",
         "options",
-        type=OptionType(),
         multiple=True,
+        metavar="KEY=VALUE",
+        callback=parse_options,
+        shell_complete=complete_option,
         help="Set a configuration key; may be repeated.",
     ),
     click.option(
@@ -64,13 +66,13 @@ def with_choices(command: Callable[..., Any]) -> Callable[..., Any]:
         *args: Any,
         environment: str | None,
         name: str | None,
-        options: tuple[tuple[str, Any], ...],
+        options: Mapping[str, Any],
         files: tuple[Path, ...],
         properties: Path | None,
         strict_flux: bool,
         **others: Any,
     ) -> Any:
-        choices = Choices(environment, name, dict(options), files, properties, strict_flux)
+        choices = Choices(environment, name, options, files, properties, strict_flux)
         return command(*args, choices=choices, **others)
 
     for option in reversed(_OPTIONS):

@@ -14,23 +14,15 @@ from framework.cli.choices import Choices, with_choices
 from framework.cli.exit_codes import ExitCode
 from framework.cli.messages import problem_lines
 from framework.cli.opening import Opened, open_target, settings_of
-from framework.cli.parameters import TargetType, complete_key
+from framework.cli.parameters import complete_key, complete_target
 from framework.cli.table import table
 
 if TYPE_CHECKING:
     from framework.config import Settings
 
 
-class _TargetOrKey(TargetType):
-    """A target, or a part of configuration keys."""
-
-    name = "target or key"
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Keys and targets."""
-        return complete_key(incomplete) + super().shell_complete(ctx, param, incomplete)
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return complete_key(ctx, param, incomplete) + complete_target(ctx, param, incomplete)
 
 
 @click.group()
@@ -39,7 +31,7 @@ def config() -> None:
 
 
 @config.command()
-@click.argument("words", metavar="[TARGET] [KEY]...", type=_TargetOrKey(), nargs=-1)
+@click.argument("words", metavar="[TARGET] [KEY]...", nargs=-1, shell_complete=_complete)
 @with_choices
 @click.option("--json", "as_json", is_flag=True, help="Print keys, values and origins as JSON.")
 @click.pass_context

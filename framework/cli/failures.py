@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import select
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -30,9 +32,8 @@ class ViperGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; its errors become a message and an exit code."""
         try:
-            result = super().invoke(ctx)
-            sys.stdout.flush()
-            return result
+            with _flushing_stdout():
+                return super().invoke(ctx)
         except click.FileError as error:
             error.show()
             ctx.exit(ExitCode.USAGE)
@@ -45,13 +46,25 @@ class ViperGroup(click.Group):
             error_line("stopped at once; what was in flight is lost")
             ctx.exit(ExitCode.STOPPED)
         except Exception as error:
-            if ctx.meta.get(TRACEBACKS):
-                click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
-            ctx.exit(_reported(error, with_traceback=bool(ctx.meta.get(TRACEBACKS))))
+            if isinstance(error.__cause__, BrokenPipeError) and _nobody_reads_stdout():
+                _drop_stdout()
+                ctx.exit(ExitCode.BROKEN_PIPE)
+            ctx.exit(_reported(error, bool(ctx.meta.get(TRACEBACKS))))
+
+
+@contextmanager
+def _flushing_stdout() -> Iterator[None]:
+    """Find out here whether somebody still reads stdout, and not when the interpreter ends."""
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
 
 
 def _reported(error: Exception, with_traceback: bool) -> ExitCode:
     """Tell what went wrong, and choose the exit code."""
+    if with_traceback:
+        click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
     if isinstance(error, TopologyError):
         problem_lines(error.problems, err=True)
     elif isinstance(error, ViperError):
@@ -87,6 +100,13 @@ def _after_ours(frames: TracebackType | None) -> TracebackType | None:
     return first or frames
 
 
+def _nobody_reads_stdout() -> bool:
+    """Whether a component's broken pipe was stdout, and not some connection of its own."""
+    waiting = select.poll()
+    waiting.register(sys.stdout.fileno(), 0)
+    return any(event & select.POLLERR for _, event in waiting.poll(0))
+
+
 def _drop_stdout() -> None:
-    # Otherwise the interpreter would write what is buffered when it ends, and complain once more.
+    # What is still buffered would be written when the interpreter ends, which would complain once more.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -8,11 +8,11 @@ import click
 
 from framework.cli.choices import Choices, with_choices
 from framework.cli.opening import accepted, chosen, open_target
-from framework.cli.parameters import TargetType
+from framework.cli.parameters import target_argument
 
 
 @click.command()
-@click.argument("target", type=TargetType(), required=False)
+@target_argument
 @with_choices
 @click.option("-O", "--output", type=click.File("w", encoding="utf-8"), default="-", help="Write to a file.")
 def flux(target: str | None, choices: Choices, output: IO[str]) -> None:

@@ -8,13 +8,13 @@ import click
 
 from framework.cli.choices import Choices, with_choices
 from framework.cli.opening import accepted, chosen, open_target
-from framework.cli.parameters import TargetType
+from framework.cli.parameters import target_argument
 
 FORMATS = ("mermaid", "dot", "json", "svg")
 
 
 @click.command()
-@click.argument("target", type=TargetType(), required=False)
+@target_argument
 @with_choices
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), default="mermaid", show_default=True, help="What to draw."

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import click
 
@@ -23,19 +22,17 @@ LEVELS = {
 _COLOURS = {logging.WARNING: "yellow", logging.ERROR: "red", logging.CRITICAL: "red"}
 
 
-class LevelType(click.ParamType):
-    """``LEVEL`` or ``COMPONENT=LEVEL``."""
-
-    name = "[component=]level"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str | None, int]:
-        """The component, None for all, and the level."""
+def parse_levels(
+    ctx: click.Context, param: click.Parameter, values: Sequence[str]
+) -> Mapping[str | None, int]:
+    """``LEVEL`` or ``COMPONENT=LEVEL`` each; None stands for all components."""
+    levels: dict[str | None, int] = {}
+    for value in values:
         component, _, level = value.rpartition("=")
         if level.lower() not in LEVELS:
-            self.fail(f"unknown level {level!r}: expected {', '.join(LEVELS)}", param, ctx)
-        return component or None, LEVELS[level.lower()]
+            raise click.BadParameter(f"unknown level {level!r}: expected {', '.join(LEVELS)}")
+        levels[component or None] = LEVELS[level.lower()]
+    return levels
 
 
 class _Stderr(logging.Handler):

@@ -12,7 +12,7 @@ import click
 from framework.cli.choices import Choices, with_choices
 from framework.cli.messages import counted
 from framework.cli.opening import accepted, chosen, open_target
-from framework.cli.parameters import TargetType
+from framework.cli.parameters import target_argument
 from framework.cli.table import table
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("target", type=TargetType(), required=False)
+@target_argument
 @with_choices
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 def plan(target: str | None, choices: Choices, as_json: bool) -> None:
@@ -33,6 +33,8 @@ def plan(target: str | None, choices: Choices, as_json: bool) -> None:
 
 
 def _lines(plan: Plan) -> Iterator[str]:
+    from framework.render import in_words
+
     components = counted(len(plan.topology.components), "component")
     yield f"{plan.topology.name}: {components}, {counted(len(plan.tasks), 'task')}, {plan.time} time"
     yield ""
@@ -41,7 +43,9 @@ def _lines(plan: Plan) -> Iterator[str]:
         [_task_row(plan, number) for number in range(len(plan.tasks))],
     )
     yield ""
-    streams = [(s.source, s.stream, s.target, repr(s.grouping), _yes(s.feedback)) for s in plan.subscriptions]
+    streams = [
+        (s.source, s.stream, s.target, in_words(s.grouping), _yes(s.feedback)) for s in plan.subscriptions
+    ]
     yield from table(("from", "stream", "to", "grouping", "feedback"), streams)
     yield ""
     levels = [

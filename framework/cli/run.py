@@ -12,10 +12,10 @@ import click
 from framework.cli.choices import Choices, with_choices
 from framework.cli.exit_codes import ExitCode
 from framework.cli.failures import TRACEBACKS
-from framework.cli.logs import LEVELS, LevelType, logging_to_stderr
+from framework.cli.logs import LEVELS, logging_to_stderr, parse_levels
 from framework.cli.messages import note
 from framework.cli.opening import accepted, chosen, open_target
-from framework.cli.parameters import TargetType
+from framework.cli.parameters import target_argument
 from framework.cli.progress import ProgressLine, can_animate
 from framework.cli.summary import report_json, summary_lines
 
@@ -24,11 +24,9 @@ if TYPE_CHECKING:
     from framework.planning import Plan
     from framework.runtime import Progress, RunReport, StopSignal
 
-_LEVEL = LevelType()
-
 
 @click.command()
-@click.argument("target", type=TargetType(), required=False)
+@target_argument
 @with_choices
 @click.option(
     "-t",
@@ -46,7 +44,14 @@ _LEVEL = LevelType()
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Run tasks in a random order drawn from this seed.")
 @click.option("-d", "--debug", is_flag=True, help="Log every tuple (topology.debug), show tracebacks.")
-@click.option("--log-level", "levels", type=_LEVEL, multiple=True, help="Least level that is logged.")
+@click.option(
+    "--log-level",
+    "levels",
+    multiple=True,
+    metavar="[COMPONENT=]LEVEL",
+    callback=parse_levels,
+    help="Least level that is logged.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Neither progress nor summary.")
 @click.option(
     "--report", type=click.File("w", encoding="utf-8", lazy=False), help="Write the report as JSON."
@@ -60,7 +65,7 @@ def run(
     choices: Choices,
     duration_s: float | None,
     max_tuples: int | None,
-    levels: tuple[tuple[str | None, int], ...],
+    levels: Mapping[str | None, int],
     quiet: bool,
     report: IO[str] | None,
     as_json: bool,
@@ -81,7 +86,7 @@ def run(
     done = _watched(
         plan,
         opened.settings,
-        _levels(plan, dict(levels)),
+        _levels(plan, levels),
         quiet,
         duration_s=duration_s or None,
         max_tuples=max_tuples,
@@ -123,7 +128,11 @@ def _as_options(
 def _levels(plan: Plan, said: Mapping[str | None, int]) -> dict[str, int]:
     """The level of each component's logger, and of all others."""
     from framework.components.component import LOGGER_PREFIX
+    from framework.topology import unknown
 
+    for component in filter(None, said):
+        if component not in plan.confs:
+            raise click.UsageError(f"--log-level: {unknown('component', component, plan.confs)}")
     levels = {"": said.get(None, LEVELS["info"])}
     for component, conf in plan.confs.items():
         configured = "debug" if conf["topology.debug"] else conf["pystorm.log.level"]

@@ -18,6 +18,12 @@ _BREACHES = {
     "unplanned": "tuples were emitted outside the processing of an input",
 }
 """Counters of what the order guarantee does not cover, in words."""
+_REASONS = {
+    "exhausted": "done",
+    "duration": "time is up",
+    "max-tuples": "enough tuples",
+    "interrupted": "interrupted",
+}
 _LONGEST_RESULT = 200
 """Characters of a sink's result that are shown."""
 
@@ -26,7 +32,7 @@ def summary_lines(report: RunReport) -> Iterator[str]:
     """The end of a run as lines of text."""
     total = sum(counters.processed for counters in report.components.values())
     yield (
-        f"{report.topology}: {report.reason} after {report.elapsed_s:.1f} s, "
+        f"{report.topology}: {_REASONS.get(report.reason, report.reason)} after {report.elapsed_s:.1f} s, "
         f"{total:,} tuples processed, {report.rate:,.0f}/s"
     )
     yield from (f"  {line}" for line in _counts(report))

@@ -13,14 +13,14 @@ from framework.cli.choices import Choices, with_choices
 from framework.cli.exit_codes import ExitCode
 from framework.cli.messages import counted, note, problem_lines
 from framework.cli.opening import open_target
-from framework.cli.parameters import TargetType
+from framework.cli.parameters import complete_target
 
 if TYPE_CHECKING:
     from framework.topology import Problem
 
 
 @click.command()
-@click.argument("targets", type=TargetType(), nargs=-1, required=True)
+@click.argument("targets", nargs=-1, required=True, shell_complete=complete_target)
 @with_choices
 @click.option(
     "--strict", is_flag=True, help="Refuse what may break the order guarantee (viper.order: strict)."

@@ -3,7 +3,7 @@
 from framework.render.dot import to_dot
 from framework.render.json import to_json
 from framework.render.mermaid import to_mermaid
-from framework.render.model import Kind, RenderedEdge, RenderedNode, RenderedTopology, rendered
+from framework.render.model import Kind, RenderedEdge, RenderedNode, RenderedTopology, in_words, rendered
 from framework.render.svg import RenderError, to_svg
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "RenderedEdge",
     "RenderedNode",
     "RenderedTopology",
+    "in_words",
     "rendered",
     "to_dot",
     "to_json",

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from framework.topology import (
     DEFAULT_STREAM,
     ComponentSpec,
+    Grouping,
     Implementation,
-    Input,
     PythonImplementation,
     Role,
     ShellImplementation,
@@ -83,12 +83,20 @@ def rendered(topology: Topology) -> RenderedTopology:
     """What a picture of a topology shows, whether or not the topology could run."""
     feedback = feedback_edges(topology)
     edges = tuple(
-        RenderedEdge(i.source, c.id, i.stream, _grouping(i), (i.source, i.stream, c.id) in feedback)
+        RenderedEdge(i.source, c.id, i.stream, in_words(i.grouping), (i.source, i.stream, c.id) in feedback)
         for c in topology.components
         for i in c.inputs
     )
     nodes = [_node(component) for component in topology.components]
     return RenderedTopology(topology.name, (*nodes, *_outside(topology)), edges)
+
+
+def in_words(grouping: Grouping) -> str:
+    """A grouping in short: ``fields(word)``, ``local or shuffle``, ``custom(Nearest)``."""
+    words = str(grouping.kind).lower().replace("_", " ")
+    if grouping.definition is not None:
+        return f"{words}({grouping.definition.class_name.rpartition('.')[2]})"
+    return f"{words}({', '.join(grouping.names)})" if grouping.names else words
 
 
 def _node(component: ComponentSpec) -> RenderedNode:
@@ -110,11 +118,3 @@ def _outside(topology: Topology) -> Iterator[RenderedNode]:
     for source in sources:
         if source not in defined:
             yield RenderedNode(source, Role.SPOUT, Kind.OUTSIDE, "", 1)
-
-
-def _grouping(subscription: Input) -> str:
-    grouping = subscription.grouping
-    words = str(grouping.kind).lower().replace("_", " ")
-    if grouping.definition is not None:
-        return f"{words}({grouping.definition.class_name.rpartition('.')[2]})"
-    return f"{words}({', '.join(grouping.names)})" if grouping.names else words

@@ -6,7 +6,7 @@ from streamparse import Bolt
 
 
 class Count(Bolt):
-    """Emits each word with how often it has come so far, and logs every ten thousandth count."""
+    """Emits each word with how often it has come so far, and logs every hundred thousandth count."""
 
     outputs = ["word", "count"]
 
@@ -18,6 +18,6 @@ class Count(Bolt):
         """Take one word."""
         word = tup.values[0]
         self.counts[word] += 1
-        if self.counts[word] % 10_000 == 0:
+        if self.counts[word] % 100_000 == 0:
             self.logger.info("%s: %s", word, self.counts[word])
         self.emit([word, self.counts[word]])

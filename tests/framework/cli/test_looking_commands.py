@@ -1,0 +1,163 @@
+"""The commands that look at a topology without running it: validate, graph, plan, config show, flux."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from framework.cli.exit_codes import ExitCode
+
+Viper = Callable[..., Result]
+Process = Callable[..., "subprocess.Popen[str]"]
+
+
+class TestValidate:
+    def test_a_valid_topology(self, viper: Viper) -> None:
+        result = viper("validate", "doubling")
+        assert (result.exit_code, result.stdout) == (ExitCode.OK, "")
+        assert result.stderr == "1 topology: no errors, no warnings\n"
+
+    def test_every_problem_of_every_topology_has_a_line_with_its_place(self, viper: Viper) -> None:
+        result = viper("validate", "topologies/wrong.py", "doubling", "nowhere.yaml")
+        assert result.exit_code == ExitCode.INVALID
+        first, second, third = result.stdout.splitlines()
+        assert first.startswith("topologies/wrong.py:7: ") and "'topology.wrokers'" in first
+        assert second.startswith("topologies/wrong.py:9: ") and "'nubmer'" in second
+        assert third.startswith("nowhere.yaml: ")
+        assert result.stderr == "3 topologies: 3 errors, no warnings\n"
+
+    def test_json_has_target_place_and_message(self, viper: Viper) -> None:
+        problems = json.loads(viper("validate", "--json", "doubling", "wrong").stdout)
+        assert [(p["target"], p["file"], p["line"], p["warning"]) for p in problems] == [
+            ("wrong", "topologies/wrong.py", 7, False),
+            ("wrong", "topologies/wrong.py", 9, False),
+        ]
+
+    def test_strict_turns_warnings_about_order_into_errors(self, viper: Viper, project: Path) -> None:
+        path = project / "topologies" / "doubling.py"
+        path.write_text(path.read_text().replace('config={"viper.stateless": True}', "par=2"))
+        relaxed, strict = viper("validate", "doubling"), viper("validate", "--strict", "doubling")
+        assert (relaxed.exit_code, strict.exit_code) == (ExitCode.OK, ExitCode.INVALID)
+        assert "warning: " in relaxed.stdout
+        assert "warning: " not in strict.stdout
+
+    def test_options_are_validated_too(self, viper: Viper) -> None:
+        result = viper("validate", "doubling", "-o", "viper.jumbo.sise=1")
+        assert "option -o: " in result.stdout
+        assert "did you mean 'viper.jumbo.size'?" in result.stdout
+
+
+class TestGraph:
+    def test_mermaid_by_default(self, viper: Viper) -> None:
+        lines = viper("graph", "doubling").stdout.splitlines()
+        assert lines[3] == "flowchart LR"
+        assert '    n0 -->|"shuffle"| n1' in lines
+
+    def test_other_formats(self, viper: Viper) -> None:
+        assert viper("graph", "doubling", "--format", "dot").stdout.startswith('digraph "doubling" {')
+        assert json.loads(viper("graph", "doubling", "--format", "json").stdout)["name"] == "doubling"
+
+    def test_output_to_a_file(self, viper: Viper, project: Path) -> None:
+        assert viper("graph", "doubling", "-O", "picture.mmd").stdout == ""
+        assert "flowchart LR" in (project / "picture.mmd").read_text()
+
+    def test_svg_without_graphviz_says_what_to_install(
+        self, viper: Viper, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("PATH", "")
+        result = viper("graph", "doubling", "--format", "svg")
+        assert result.exit_code == ExitCode.USAGE
+        assert "apt-get install graphviz" in result.stderr
+
+    def test_an_invalid_topology_is_not_drawn(self, viper: Viper) -> None:
+        result = viper("graph", "wrong")
+        assert (result.exit_code, result.stdout) == (ExitCode.INVALID, "")
+
+
+class TestPlan:
+    def test_tasks_streams_and_levels_for_people(self, viper: Viper) -> None:
+        tasks, streams, levels = viper("plan", "doubling").stdout.split("\n\n")[1:]
+        assert tasks.splitlines()[0].split() == [
+            *("task", "component", "role", "replica", "depth"),
+            *("reads", "from", "feedback"),
+        ]
+        assert tasks.splitlines()[2].split() == ["2", "double", "bolt", "0", "1", "3"]
+        assert streams.splitlines()[1].split() == ["numbers", "default", "double", "shuffle"]
+        assert levels.splitlines()[1].split()[0] in ("numbers", "double", "console")
+
+    def test_json_says_who_feeds_whom(self, viper: Viper) -> None:
+        plan = json.loads(viper("plan", "doubling", "--json").stdout)
+        component = {task["id"]: task["component"] for task in plan["tasks"]}
+        fed = {component[c["reader"]]: [component[s] for s in c["sources"]] for c in plan["channels"]}
+        assert fed == {"double": ["numbers"], "console": ["double"]}
+        assert plan["streams"][0]["grouping"] == {"type": "SHUFFLE", "fields": []}
+        assert set(plan["levels"]) == {"numbers", "double", "console"}
+
+
+class TestConfigShow:
+    def test_every_key_with_its_default(self, viper: Viper) -> None:
+        shown = json.loads(viper("config", "show", "--json").stdout)
+        assert shown["viper.jumbo.size"]["value"] == 256
+        assert shown["viper.jumbo.size"]["from"].startswith("conf/defaults.yaml:")
+
+    def test_each_layer_is_named(self, viper: Viper, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (project / "viper.yaml").write_text("viper.slice.tuples: 5\nviper.jumbo.size: 5\n")
+        monkeypatch.setenv("VIPER_JUMBO_SIZE", "6")
+        result = viper("config", "show", "doubling", "-o", "viper.seed=7", "--json")
+        shown = json.loads(result.stdout)
+        found = {key: tuple(shown[f"viper.{key}"].values()) for key in ("slice.tuples", "jumbo.size", "seed")}
+        assert found == {
+            "slice.tuples": (5, f"{project / 'viper.yaml'}:1"),
+            "jumbo.size": (6, "environment variable VIPER_JUMBO_SIZE"),
+            "seed": (7, "option -o"),
+        }
+
+    def test_parts_of_keys_choose(self, viper: Viper) -> None:
+        lines = viper("config", "show", "jumbo", "viper.seed").stdout.splitlines()
+        assert [line.split()[0] for line in lines] == [
+            *("key", "viper.channel.jumbos", "viper.jumbo.linger.ms", "viper.jumbo.size", "viper.seed")
+        ]
+
+    def test_a_key_that_is_none(self, viper: Viper) -> None:
+        result = viper("config", "show", "viper.jumbo.sise")
+        assert result.exit_code == ExitCode.USAGE
+        assert (
+            "no configuration key contains 'viper.jumbo.sise'; did you mean 'viper.jumbo.size'?"
+            in result.stderr
+        )
+
+    def test_problems_do_not_hide_the_values(self, viper: Viper) -> None:
+        result = viper("config", "show", "seed", "-o", "viper.order=strcit")
+        assert result.exit_code == ExitCode.INVALID
+        assert "viper.seed" in result.stdout
+        assert "did you mean 'strict'?" in result.stderr
+
+    def test_one_target_at_a_time(self, viper: Viper) -> None:
+        assert viper("config", "show", "doubling", "endless").exit_code == ExitCode.USAGE
+
+
+def test_flux_prints_yaml_that_loads_again(viper: Viper, project: Path) -> None:
+    assert viper("flux", "doubling", "-O", "again.yaml").exit_code == ExitCode.OK
+    assert viper("graph", "again.yaml").stdout == viper("graph", "doubling").stdout
+
+
+def test_substitutions_come_from_a_properties_file(viper: Viper, project: Path) -> None:
+    viper("flux", "doubling", "-O", "doubled.yaml")
+    text = (project / "doubled.yaml").read_text()
+    (project / "doubled.yaml").write_text(text.replace("name: doubling", "name: ${who}", 1))
+    (project / "some.properties").write_text("who=somebody\n")
+    drawn = viper("graph", "doubled.yaml", "--filter", "some.properties", "--format", "json")
+    assert json.loads(drawn.stdout)["name"] == "somebody"
+
+
+def test_a_reader_that_goes_away_is_no_error(process: Process) -> None:
+    running = process("graph", "doubling", PYTHONUNBUFFERED="1")
+    assert running.stdout is not None and running.stderr is not None
+    running.stdout.close()
+    assert running.stderr.read() == ""
+    assert running.wait() == ExitCode.BROKEN_PIPE
