@@ -86,7 +86,7 @@ class ChannelMachine(RuleBasedStateMachine):
         runs = self.channel.get_ready(limit, into)
         items = [(source, item) for source, payload, *cut in runs for item in payload[cut[0] : sum(cut)]]
         found = [(source, (at, item)) for at, (source, item) in zip(into, items, strict=True)]
-        expected = []
+        expected: list[tuple[int, Tuple]] = []
         while len(expected) < limit and self.reference.ready():
             expected.append(self.reference.deliver())
         assert found == expected
@@ -108,7 +108,7 @@ class ChannelMachine(RuleBasedStateMachine):
         return self.channel.source(source).add([item for _, item in tuples], positions, 0, len(tuples))
 
 
-class TestChannel(ChannelMachine.TestCase):  # type: ignore[misc]
+class TestChannel(ChannelMachine.TestCase):  # type: ignore[valid-type, misc]
     settings = settings(max_examples=300, stateful_step_count=40)
 
 

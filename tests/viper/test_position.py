@@ -82,7 +82,8 @@ def test_descendants_stand_where_a_depth_first_walk_meets_them(fanouts: list[lis
         fanout = fanouts[depth][sum(path) % len(fanouts[depth])]
         return [leaf for child in range(1, fanout + 1) for leaf in walk((*path, child), depth + 1)]
 
-    paths, placed = [()], positions_of([Position(0, 0, 0)])
+    paths: list[tuple[int, ...]] = [()]
+    placed = positions_of([Position(0, 0, 0)])
     for depth, choices in enumerate(fanouts):
         counts = [choices[sum(path) % len(choices)] for path in paths]
         paths = [(*path, k) for path, n in zip(paths, counts, strict=True) for k in range(1, n + 1)]
