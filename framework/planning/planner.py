@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from framework.config import Settings, component_conf
+from framework.config import Settings, component_conf, task_count
 from framework.errors import TopologyError
 from framework.importing import importable
 from framework.planning.layout import make_layout
 from framework.planning.plan import Channel, Plan, Subscription, Task
 from framework.planning.time_mode import choose_time, time_problems
-from framework.topology import ComponentSpec, Topology
+from framework.topology import Topology
 from framework.topology.graph import SYSTEM_PREFIX, feedback_edges
 
 
@@ -28,7 +25,7 @@ def make_plan(topology: Topology, settings: Settings) -> Plan:
     if problems:
         raise TopologyError(problems)
     layout = make_layout(topology)
-    counts = {c.id: _task_count(c, confs[c.id]) for c in topology.components}
+    counts = {c.id: task_count(c, confs[c.id]) for c in topology.components}
     tasks: list[Task] = []
     for component in sorted(topology.components, key=lambda c: c.id):
         depth = layout.components[component.id].depth
@@ -38,12 +35,6 @@ def make_plan(topology: Topology, settings: Settings) -> Plan:
     with importable(topology.import_paths):
         time = choose_time(topology, confs, sum(counts[spout.id] for spout in topology.spouts))
     return Plan(topology, time, tuple(tasks), subscriptions, _channels(tasks, subscriptions), layout, confs)
-
-
-def _task_count(component: ComponentSpec, conf: Mapping[str, Any]) -> int:
-    count = component.tasks or component.config.get("topology.tasks") or component.parallelism
-    limit = conf.get("topology.max.task.parallelism")
-    return int(count if limit is None else min(count, limit))
 
 
 def _subscriptions(topology: Topology) -> tuple[Subscription, ...]:

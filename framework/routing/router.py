@@ -11,10 +11,10 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Hashable, Sequence
 from operator import itemgetter
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 Row = tuple[Any, ...]
-Targets = array[int]
+Targets: TypeAlias = "array[int]"
 """One task index per row, as unsigned 16-bit numbers."""
 
 _KEYS_REMEMBERED = 1 << 16

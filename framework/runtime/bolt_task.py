@@ -99,8 +99,8 @@ class BoltTask(RunningTask):
         for channel, source in self.feedback:
             count += self._run_feedback(channel, source, limit)
         self.collector.counters.processed += count
-        self._advance()
         self.unblock()
+        self._advance()
         self.signalled = self.signalled or self.has_input()
         return count
 
@@ -191,6 +191,7 @@ class BoltTask(RunningTask):
         if ticks is not None and ticks.next_boundary() is not None and frontier < LAST:
             for time_us in ticks.due(frontier.ts):
                 self.tick(Position(time_us, 0, 0))
+            self.unblock()
         self.collector.counters.saturated = self._lineage.saturated
         self.publish(min(frontier, LAST))
 

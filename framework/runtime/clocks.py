@@ -113,7 +113,7 @@ class EventClock(Clock):
         if placed < len(rows):
             raise EmitError(
                 f"spout {self._spout} emitted {rows[placed]!r:.300} at {_show(times[placed])}, "
-                f"after a tuple at {_show(self._clock.last_ts)}: event time must not go back within a spout's task"
+                f"after a tuple at {_show(self._clock.ts)}: event time must not go back within a spout's task"
             )
         if len(out):
             self._last = out.last()

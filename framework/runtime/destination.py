@@ -36,8 +36,6 @@ class Destination:
         self.task = task
         """Id of the consuming task."""
         self.source = source
-        self.sent = False
-        """Whether anything was handed over since the flag was last cleared."""
         self.positions = Positions()
         self.rows: list[Row] = []
         self._tags: array[int] | None = array("H") if tagged else None
@@ -69,7 +67,6 @@ class Destination:
         return self.rows if size == len(self.rows) else self.rows[first:end]
 
     def _drop(self, count: int) -> None:
-        self.sent = True
         kept = len(self.rows) - count
         self.rows = self.rows[count:]  # a new list: the old one may have been handed over
         if self._tags is not None:

@@ -29,30 +29,34 @@ class Edge(ABC):
     copies: bool = False
     """Whether one row may go to several tasks."""
 
-    def __init__(self, destinations: Sequence[Destination]) -> None:
+    def __init__(self, destinations: Sequence[Destination], mutates: bool) -> None:
+        """
+        Args:
+            destinations: one per task of the consumer, by id.
+            mutates: whether the consumer may change values that it receives.
+        """
         self.destinations = tuple(destinations)
+        self.mutates = mutates
 
     @abstractmethod
     def assign(self, rows: list[Row]) -> Assignment:
         """Choose the destinations of rows."""
 
-    def deliver(self, rows: list[Row], positions: Positions, mutable: bool, again: bool) -> None:
+    def deliver(self, rows: list[Row], positions: Positions, copy: bool) -> None:
         """Put rows and their positions into the chosen destinations.
 
         Args:
             rows: all of this edge's stream.
             positions: one per row.
-            mutable: whether there may be values among them that a consumer can change.
-            again: whether another edge was given the same rows before.
+            copy: whether each destination needs values of its own.
         """
         for destination, indexes in self.assign(rows):
-            mine = separate(rows) if mutable and again else rows
+            mine = separate(rows) if copy else rows
             if indexes is None:
                 destination.positions.extend_from(positions, 0, len(rows))
                 destination.put(mine)
             else:
                 put_members(destination, mine, None, positions, indexes)
-            again = again or self.copies
 
 
 class WholeEdge(Edge):
@@ -76,8 +80,8 @@ class BroadcastEdge(Edge):
 class SpreadEdge(Edge):
     """A router chooses one task per row."""
 
-    def __init__(self, destinations: Sequence[Destination], router: Router) -> None:
-        super().__init__(destinations)
+    def __init__(self, destinations: Sequence[Destination], mutates: bool, router: Router) -> None:
+        super().__init__(destinations, mutates)
         self._router = router
 
     def assign(self, rows: list[Row]) -> Assignment:
@@ -88,11 +92,11 @@ class SpreadEdge(Edge):
             parts[target].append(index)
         return [(d, part) for d, part in zip(self.destinations, parts, strict=True) if part]
 
-    def deliver(self, rows: list[Row], positions: Positions, mutable: bool, again: bool) -> None:
+    def deliver(self, rows: list[Row], positions: Positions, copy: bool) -> None:
         """As in the base class, without a Python step per row."""
         chosen = self._router.targets(rows)
         positions.scatter(chosen, [destination.positions for destination in self.destinations])
-        parts = partition(separate(rows) if mutable and again else rows, chosen, len(self.destinations))
+        parts = partition(separate(rows) if copy else rows, chosen, len(self.destinations))
         for destination, part in zip(self.destinations, parts, strict=True):
             destination.put(part)
 
@@ -102,8 +106,10 @@ class ChosenEdge(Edge):
 
     copies = True
 
-    def __init__(self, destinations: Sequence[Destination], choose: Callable[[Row], Iterable[Any]]) -> None:
-        super().__init__(destinations)
+    def __init__(
+        self, destinations: Sequence[Destination], mutates: bool, choose: Callable[[Row], Iterable[Any]]
+    ) -> None:
+        super().__init__(destinations, mutates)
         self._choose = choose
         self._index = {destination.task: i for i, destination in enumerate(destinations)}
 
@@ -131,8 +137,8 @@ class ChosenEdge(Edge):
 class DirectEdge(Edge):
     """The producer named one task per row; a row for a task that does not subscribe is dropped."""
 
-    def __init__(self, destinations: Sequence[Destination]) -> None:
-        super().__init__(destinations)
+    def __init__(self, destinations: Sequence[Destination], mutates: bool) -> None:
+        super().__init__(destinations, mutates)
         self._index = {destination.task: i for i, destination in enumerate(destinations)}
         self.named: Sequence[int] = ()
         """The task named for each of the rows that come next."""

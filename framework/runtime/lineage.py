@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from viper.position import END, LEAST, Level, Position, Positions, Siblings
+from array import array
+
+from viper.position import END, LEAST, Level, Position, Positions
 
 LAST = Position(END.ts, 0, 0)
-"""Where that is positioned which comes after all input: final ticks and last batches."""
+"""Where that is placed which comes after all input: final ticks and last batches."""
 
 
 class Lineage:
@@ -13,21 +15,23 @@ class Lineage:
 
     Outputs that belong to no input (ticks, timers, `initialize`) are placed below the
     task's frontier, or below its last input where that is later, so that they are never
-    behind what was already promised.
+    behind what was already promised. Outputs below one and the same position are counted
+    on, however many calls and batches they come in.
     """
 
     def __init__(self) -> None:
         self.saturated = 0
         """Outputs for which the path had no room left."""
-        self._siblings = Siblings()
-        self._parents = Positions()
+        self._inputs = Positions()
         self._first = 0
-        self._beside = Positions()
         self._frontier = LEAST
+        self._parent = LEAST
+        self._children = 0
+        """How many outputs were placed below `_parent` so far."""
 
-    def begin(self, parents: Positions) -> None:
+    def begin(self, inputs: Positions) -> None:
         """The inputs that are processed next."""
-        self._parents = parents
+        self._inputs = inputs
         self._first = 0
 
     def place(self, marks: memoryview, unfinished: bool, level: Level, out: Positions) -> None:
@@ -40,8 +44,20 @@ class Lineage:
             out: the positions are appended here.
         """
         count = len(marks)
-        self.saturated += out.extend_children(self._parents, self._first, count, marks, self._siblings, level)
+        if not count:
+            return
+        before = self._children if self._inputs[self._first] == self._parent else 0
+        self.saturated += out.extend_children(self._inputs, self._first, count, marks, before, level)
+        self._remember(marks, before)
         self._first += count - unfinished
+
+    def _remember(self, marks: memoryview, before: int) -> None:
+        end = self._first + len(marks)
+        self._parent = self._inputs[end - 1]
+        start = len(marks) - 1  # of the inputs at the very same position, which share one count
+        while start and self._inputs[self._first + start - 1] == self._parent:
+            start -= 1
+        self._children = marks[-1] - marks[start - 1] if start else marks[-1] + before
 
     def advance(self, frontier: Position) -> None:
         """No input below this position will come."""
@@ -49,11 +65,10 @@ class Lineage:
 
     def place_beside(self, count: int, level: Level, out: Positions, at: Position | None = None) -> None:
         """Place outputs that belong to no input: at a position, or at the frontier."""
-        parent = max(at or self._frontier, self._siblings.parent)
-        self._beside.clear()
-        self._beside.append(parent)
-        marks = memoryview(count.to_bytes(4, "little" if _LITTLE else "big")).cast("I")
-        self.saturated += out.extend_children(self._beside, 0, 1, marks, self._siblings, level)
-
-
-_LITTLE = memoryview(b"\x01\x00\x00\x00").cast("I")[0] == 1
+        parent = max(at or self._frontier, self._parent)
+        if parent != self._parent:
+            self._parent, self._children = parent, 0
+        beside = Positions()
+        beside.append(parent)
+        self.saturated += out.extend_children(beside, 0, 1, array("I", [count]), self._children, level)
+        self._children += count

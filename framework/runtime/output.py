@@ -26,6 +26,13 @@ class Port:
     named: list[int] = field(default_factory=list)
     """For a direct stream: the tasks named for the rows that wait in the outbox."""
 
+    def name_tasks(self) -> None:
+        """Tell the direct edges which tasks were named for the rows that they get next."""
+        named, self.named = self.named, []
+        for edge in self.edges:
+            if isinstance(edge, DirectEdge):
+                edge.named = named
+
 
 class Output:
     """Routes the rows of one task, and tells its consumers how far the task has come."""
@@ -33,6 +40,8 @@ class Output:
     def __init__(self, ports: Sequence[Port], destinations: Sequence[Destination]) -> None:
         self.ports = tuple(ports)
         self.destinations = tuple(destinations)
+        self.handed_over = 0
+        """Tuples handed over so far."""
         self._heartbeats = Heartbeats([destination.source for destination in destinations])
 
     def deliver(self, rows: list[Row], tags: bytes | None, positions: Positions, mutable: bool) -> None:
@@ -50,11 +59,10 @@ class Output:
             self._deliver_streams(rows, array("H", tags), positions, mutable)
 
     def _deliver_one_stream(self, port: Port, rows: list[Row], positions: Positions, mutable: bool) -> None:
-        named, port.named = port.named, []
-        for nth, edge in enumerate(port.edges):
-            if isinstance(edge, DirectEdge):
-                edge.named = named
-            edge.deliver(rows, positions, mutable, again=nth > 0)
+        port.name_tasks()
+        for edge in port.edges:
+            shared = edge.copies or len(port.edges) > 1
+            edge.deliver(rows, positions, copy=mutable and edge.mutates and shared)
 
     def _deliver_streams(self, rows: list[Row], tags: array[int], positions: Positions, mutable: bool) -> None:
         # One destination may read several of the streams: its rows are put in one order again.
@@ -62,16 +70,13 @@ class Output:
         indexes = partition(list(range(len(rows))), tags, len(self.ports))
         for port, mine in zip(self.ports, indexes, strict=True):
             stream_rows = [rows[index] for index in mine]
-            named, port.named = port.named, []
+            port.name_tasks()
             for edge in port.edges:
-                if isinstance(edge, DirectEdge):
-                    edge.named = named
                 for destination, chosen in edge.assign(stream_rows):
                     found = mine if chosen is None else [mine[i] for i in chosen]
                     members.setdefault(destination, set()).update(found)
-        for nth, (destination, chosen_rows) in enumerate(members.items()):
-            mine_only = separate(rows) if mutable and nth else rows
-            put_members(destination, mine_only, tags, positions, chosen_rows)
+        for destination, chosen_rows in members.items():
+            put_members(destination, separate(rows) if mutable else rows, tags, positions, chosen_rows)
 
     def deliver_and_tell(
         self, rows: list[Row], tags: bytes | None, positions: Positions, mutable: bool
@@ -86,13 +91,26 @@ class Output:
         """Hand over all that waits; False if some channel has no room for it."""
         done = True
         for destination in self.destinations:
-            if destination.rows:
+            waiting = len(destination.rows)
+            if waiting:
                 done = destination.flush() and done
+                self.handed_over += waiting - len(destination.rows)
         return done
 
     def heartbeat(self, position: Position) -> None:
-        """Tell every consumer that nothing smaller will come."""
-        self._heartbeats.publish(position)
+        """Tell the consumers that nothing smaller will come, but for those that rows still wait for.
+
+        The others must hear it although one channel is full, or a fork whose branches meet
+        again would stand still: the full branch waits for the meeting point, that waits for
+        the other branch, and the other branch waits for this word.
+        """
+        waiting = [destination for destination in self.destinations if destination.rows]
+        if not waiting:
+            self._heartbeats.publish(position)
+            return
+        for destination in self.destinations:
+            if not destination.rows:
+                destination.source.heartbeat(position)
 
     def close(self) -> None:
         """Tell every consumer that nothing at all will come."""

@@ -134,6 +134,8 @@ class Run:
                 running.identity.logger.error("%s", error)
 
     def _look(self, now: float) -> None:
+        if self._quota.used_up:
+            self._stop.request(StopReason.MAX_TUPLES)
         if now < self._next_look:
             return
         self._next_look = now + PROGRESS_PERIOD_S

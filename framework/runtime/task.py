@@ -134,8 +134,17 @@ class RunningTask(ABC):
 
     def unblock(self) -> bool:
         """Hand over what waits for room; whether nothing is left that waits."""
+        was_blocked, handed_over = self.blocked, self.output.handed_over
         self.blocked = not self.output.flush()
+        if was_blocked and self.output.handed_over > handed_over:
+            self.output.heartbeat(self._published)
+            self.signal_consumers()
         return not self.blocked
+
+    def signal_consumers(self) -> None:
+        """Have the consumers look for something to do."""
+        for consumer in self.consumers:
+            consumer.signalled = True
 
     def publish(self, position: Position) -> bool:
         """Tell the consumers that nothing smaller will come, unless they know; whether they did not."""
@@ -160,6 +169,8 @@ class RunningTask(ABC):
         """The outbox is full in the middle of a callback: let it flow before going on."""
         self._place_outputs()
         if not self.unblock():
+            if len(self._out):
+                self.publish(self._out.last())
             self.let_others_run(self)
 
     def _survive(self, during: str, error: BaseException, tup: object = None) -> None:

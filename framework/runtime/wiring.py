@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from framework.components.component import LOGGER_PREFIX
@@ -181,27 +181,29 @@ class Wiring:
         self, port: Port, subscription: Subscription, task: Task, destinations: Sequence[Destination]
     ) -> Edge:
         grouping = subscription.grouping
+        mutates = bool(self._plan.confs[subscription.target]["viper.mutates"])
         if grouping.kind is GroupingKind.DIRECT:
-            return DirectEdge(destinations)
+            return DirectEdge(destinations, mutates)
         if grouping.kind is GroupingKind.CUSTOM:
-            return self._custom_edge(grouping, subscription, task, destinations)
+            return ChosenEdge(destinations, mutates, self._chooser(grouping, subscription, task, destinations))
         if len(destinations) == 1 or grouping.kind is GroupingKind.GLOBAL:
-            return WholeEdge(destinations)
+            return WholeEdge(destinations, mutates)
         if grouping.kind is GroupingKind.ALL:
-            return BroadcastEdge(destinations)
+            return BroadcastEdge(destinations, mutates)
         hash_name = self._settings["viper.grouping.hash"]
-        return SpreadEdge(
-            destinations, make_router(grouping, port.stream.fields, len(destinations), task.index, hash_name)
-        )
+        router = make_router(grouping, port.stream.fields, len(destinations), task.index, hash_name)
+        return SpreadEdge(destinations, mutates, router)
 
-    def _custom_edge(
+    def _chooser(
         self, grouping: Grouping, subscription: Subscription, task: Task, destinations: Sequence[Destination]
-    ) -> Edge:
+    ) -> Callable[[tuple[Any, ...]], Iterable[Any]]:
+        """`choose_tasks` of a custom grouping that has been prepared for one producing task."""
         assert grouping.definition is not None
-        chooser: Any = self._beans.make(grouping.definition)
-        context, targets = make_context(self._plan, task), [d.task for d in destinations]
-        chooser.prepare(context, subscription.source, subscription.stream, targets)
-        return ChosenEdge(destinations, chooser.choose_tasks)
+        custom: Any = self._beans.make(grouping.definition)
+        targets = [destination.task for destination in destinations]
+        custom.prepare(make_context(self._plan, task), subscription.source, subscription.stream, targets)
+        choose: Callable[[tuple[Any, ...]], Iterable[Any]] = custom.choose_tasks
+        return choose
 
 
 def _time_fields(output: Output, conf: Mapping[str, Any]) -> dict[int, int]:

@@ -95,7 +95,7 @@ class InlineWorker:
         self._on_turn(now)
         for owner, callback in self._timers.due(now):
             self.call(owner, callback)
-            self._signal_consumers(owner)
+            owner.signal_consumers()
         stopping = self._stop.requested
         runnable = [running for running in candidates if running.is_runnable(now, stopping)]
         if not runnable:
@@ -114,7 +114,7 @@ class InlineWorker:
             self._end(running)
             return
         self._adapt(running, limit, count, time.monotonic() - started)
-        self._signal_consumers(running)
+        running.signal_consumers()
         if isinstance(running, SpoutTask):
             self._pass_time()
 
@@ -129,7 +129,7 @@ class InlineWorker:
             running.ending = True
             self.call(running, running.end)
         running.finished = running.tell_end()
-        self._signal_consumers(running)
+        running.signal_consumers()
 
     def call(self, running: RunningTask, callback: Callable[[], int | None]) -> int:
         """Call back into a task, which is the current one meanwhile."""
@@ -141,16 +141,11 @@ class InlineWorker:
             running.running = False
             self.current = outer
 
-    @staticmethod
-    def _signal_consumers(running: RunningTask) -> None:
-        for consumer in running.consumers:
-            consumer.signalled = True
-
     def _pass_time(self) -> None:
         """Live sources' time goes on although they have nothing to say."""
         for spout in self.spouts:
             if not spout.running and not spout.ending and spout.pass_time():
-                self._signal_consumers(spout)
+                spout.signal_consumers()
 
     # -- when nothing can run
 
@@ -200,7 +195,7 @@ class InlineWorker:
             TaskStopped: the run is to stop, and the waiting task is a spout.
             InternalError: nobody can make room.
         """
-        self._signal_consumers(waiting)
+        waiting.signal_consumers()
         while True:
             if isinstance(waiting, SpoutTask) and self._stop.requested:
                 raise TaskStopped
