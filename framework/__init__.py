@@ -1,5 +1,6 @@
 """ViperStorm: Storm topologies in Python on one multicore machine, with one output order."""
 
+from framework.builder import TopologyBuilder
 from framework.components import (
     BatchingBolt,
     Bolt,
@@ -27,5 +28,6 @@ __all__ = [
     "Stream",
     "TicklessBatchingBolt",
     "Topology",
+    "TopologyBuilder",
     "Tuple",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from framework.adapters.streamparse import specs_in
 from framework.declaration import (
     ANY_ENVIRONMENT,
     Declaration,
@@ -13,7 +14,6 @@ from framework.declaration import (
     class_declaration,
     file_of,
 )
-from framework.dsl.body import specs_in
 from framework.topology import Loaded
 
 

@@ -12,7 +12,6 @@ import sys
 from types import FrameType
 from typing import Any
 
-from framework.adapters.streamparse.components import is_component, keep_streams_open
 from framework.adapters.streamparse.topology import declaration_of
 from framework.declaration import ANY_ENVIRONMENT, accepted
 from framework.errors import TopologyError
@@ -23,22 +22,19 @@ def refusal(error: BaseException) -> TopologyError | None:
 
     Returns:
         None if the exception did not come from streamparse's metaclass, or is about something
-        that no topology can say (a TypeError), or none of our rules is broken.
+        that no topology can say, or none of our rules is broken.
     """
     frame = _refusing_frame(error)
     if frame is None:
         return None
     namespace: dict[str, Any] = frame.f_locals["class_dict"]
-    for component in filter(is_component, namespace.values()):
-        keep_streams_open(component)
-    if isinstance(error, TypeError):
-        return None
     file = frame.f_back.f_code.co_filename if frame.f_back else ""
-    declaration = declaration_of(file, namespace["__qualname__"], namespace)
     try:
-        accepted(declaration.topology(environment=ANY_ENVIRONMENT))
+        accepted(declaration_of(file, namespace["__qualname__"], namespace).topology(None, ANY_ENVIRONMENT))
     except TopologyError as refused:
         return refused
+    except TypeError:
+        return None
     return None
 
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from framework.adapters.streamparse.specs import is_spec, spec_of
+from framework.adapters.streamparse.body import specs_in
 from framework.declaration import Declaration, class_declaration, file_of
 from framework.topology import Loaded
 
@@ -29,5 +29,4 @@ def from_streamparse(cls: type, *, environment: str | None = None, name: str | N
 
 def declaration_of(file: str, qualname: str, namespace: Mapping[str, Any]) -> Declaration:
     """What the body of a streamparse topology class in a file declares."""
-    specs = {attribute: spec_of(attribute, spec) for attribute, spec in namespace.items() if is_spec(spec)}
-    return class_declaration(file, qualname, specs, namespace.get("config", {}))
+    return class_declaration(file, qualname, specs_in(namespace), namespace.get("config", {}))

@@ -71,7 +71,9 @@ def test_a_file_that_raised_can_be_loaded_when_it_is_mended(write: Write) -> Non
 
 def test_a_function_that_raises_is_reported_at_its_line(write: Write) -> None:
     write("topologies/maker.py", "def make():\n    return 1 / 0")
-    assert problems("topologies/maker.py:make") == ["topologies/maker.py:2: ZeroDivisionError: division by zero"]
+    assert problems("topologies/maker.py:make") == [
+        "topologies/maker.py:2: ZeroDivisionError: division by zero"
+    ]
 
 
 def test_a_wrong_argument_is_reported_at_its_attribute(write: Write) -> None:
@@ -142,7 +144,8 @@ def test_all_mistakes_of_a_builder_come_at_once_each_at_its_line(write: Write) -
         """,
     )
     found = problems("topologies/misbuilt.py")
-    assert [text.split(": ")[0] for text in found] == [f"topologies/misbuilt.py:{line}" for line in (7, 7, 9, 10)]
+    lines = [f"topologies/misbuilt.py:{line}" for line in (7, 7, 9, 10)]
+    assert [text.split(": ")[0] for text in found] == lines
     assert "parallelism that is 0" in found[0]
     assert "did you mean 'words'?" in found[1]
     assert "2 components have the id 'twice'" in found[2]

@@ -35,7 +35,8 @@ def test_what_is_wrong_with_a_yaml_file_is_a_problem_with_its_line(write: Write)
 
 
 def test_a_strict_file_is_read_as_flux_does(write: Write) -> None:
-    write("topologies/strict.yaml", FLUX.replace("${par}", "1").replace("counting", "${ENV-HOME} ${ENV-HOME}"))
+    text = FLUX.replace("${par}", "1").replace("counting", "${ENV-HOME} ${ENV-HOME}")
+    write("topologies/strict.yaml", text)
     lenient, strict = load("strict"), load("strict", strict_flux=True)
     assert lenient.topology is not None
     assert strict.topology is not None

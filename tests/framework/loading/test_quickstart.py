@@ -31,14 +31,14 @@ def test_the_fixture_is_what_streamparse_writes(module: str) -> None:
 
 
 def test_the_ported_project_differs_in_import_lines_alone() -> None:
-    files = [file for file in (FIXTURES / "quickstart").rglob("*") if file.is_file() and file.suffix != ".pyc"]
+    original, ported = FIXTURES / "quickstart", FIXTURES / "quickstart_framework"
+    files = [path for path in original.rglob("*") if path.is_file() and path.suffix != ".pyc"]
     assert len(files) == 11
     for file in files:
-        ported = FIXTURES / "quickstart_framework" / file.relative_to(FIXTURES / "quickstart")
         text = file.read_text()
         if file.suffix == ".py":
             text = text.replace("from streamparse import", "from framework import")
-        assert ported.read_text() == text
+        assert (ported / file.relative_to(original)).read_text() == text
 
 
 @pytest.mark.parametrize("project", ["quickstart", "quickstart_framework"])

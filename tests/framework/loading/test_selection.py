@@ -176,7 +176,8 @@ def test_a_file_that_was_loaded_before_is_not_executed_again(write: Write) -> No
 
 def test_two_projects_with_modules_of_the_same_names_get_each_their_own(write: Write) -> None:
     for project in ("a", "b"):
-        write(f"{project}/src/bolts/count.py", f"from components import Count\nclass {project.upper()}(Count): pass")
+        bolt = f"from components import Count\nclass {project.upper()}(Count): pass"
+        write(f"{project}/src/bolts/count.py", bolt)
         write(
             f"{project}/topologies/namesake.py",
             f"""

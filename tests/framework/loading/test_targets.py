@@ -9,6 +9,8 @@ import pytest
 from framework.errors import LoadError
 from framework.loading.target import Target, parse
 
+PYTHON = Path("topologies/wordcount.py")
+
 
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -24,12 +26,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("target", "expected"),
     [
-        ("topologies/wordcount.py", Target(Path("topologies/wordcount.py"), "wordcount", None)),
-        ("topologies/wordcount.py:WordCount", Target(Path("topologies/wordcount.py"), "wordcount", "WordCount")),
-        ("topologies/wordcount.py:Outer.Inner", Target(Path("topologies/wordcount.py"), "wordcount", "Outer.Inner")),
+        ("topologies/wordcount.py", Target(PYTHON, "wordcount", None)),
+        ("topologies/wordcount.py:WordCount", Target(PYTHON, "wordcount", "WordCount")),
+        ("topologies/wordcount.py:Outer.Inner", Target(PYTHON, "wordcount", "Outer.Inner")),
         ("topologies/wordcount.yaml", Target(Path("topologies/wordcount.yaml"), "wordcount", None)),
-        ("wordcount", Target(Path("topologies/wordcount.py"), "wordcount", None)),
-        ("wordcount:WordCount", Target(Path("topologies/wordcount.py"), "wordcount", "WordCount")),
+        ("wordcount", Target(PYTHON, "wordcount", None)),
+        ("wordcount:WordCount", Target(PYTHON, "wordcount", "WordCount")),
         ("joined", Target(Path("topologies/joined.yml"), "joined", None)),
         ("package.module:Name", Target(None, "package.module", "Name")),
         ("package", Target(None, "package", None)),
@@ -65,5 +67,5 @@ def test_a_bare_name_is_that_of_the_topology_even_beside_a_folder_of_that_name(p
 def test_a_project_folder_says_which_topologies_it_has(project: Path) -> None:
     (project / "inner" / "topologies").mkdir(parents=True)
     (project / "inner" / "topologies" / "one.py").touch()
-    with pytest.raises(LoadError, match="'inner' is a folder: expected a topology file, 'inner/topologies/one.py'"):
+    with pytest.raises(LoadError, match="is a folder: expected a topology file, 'inner/topologies/one"):
         parse("inner")

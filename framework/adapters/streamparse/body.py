@@ -1,10 +1,11 @@
-"""The specs in the body of a topology class."""
+"""The specs in the body of a topology class: ours, streamparse's, or some of both."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from framework.adapters import streamparse
+from framework.adapters.streamparse.components import is_component, keep_streams_open
+from framework.adapters.streamparse.specs import is_spec, spec_of
 from framework.components.component import Component
 from framework.declaration import Spec
 
@@ -17,9 +18,9 @@ def specs_in(namespace: Mapping[str, object]) -> dict[str, Spec]:
     """
     specs: dict[str, Spec] = {}
     for attribute, value in namespace.items():
-        if streamparse.is_component(value):
-            streamparse.keep_streams_open(value)
-        if isinstance(value, Component) or streamparse.is_component(value):
+        if is_component(value):
+            keep_streams_open(value)
+        if is_component(value) or isinstance(value, Component):
             raise TypeError(
                 f"{attribute!r} is a {type(value).__name__}, expected a spec: "
                 f"did you mean {attribute} = {type(value).__name__}.spec(...)?"
@@ -27,6 +28,6 @@ def specs_in(namespace: Mapping[str, object]) -> dict[str, Spec]:
         if isinstance(value, Spec):
             value.name = value.name or attribute
             specs[attribute] = value
-        elif streamparse.is_spec(value):
-            specs[attribute] = streamparse.spec_of(attribute, value)
+        elif is_spec(value):
+            specs[attribute] = spec_of(attribute, value)
     return specs
