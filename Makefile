@@ -29,7 +29,7 @@ check: .venv/.dev
 	$(MAKE) -C cbackend test asan tsan planted
 
 bench: .venv/.core
-	$(BIN)/python -m benchmarks
+	$(BIN)/python benchmarks/per_tuple.py
 
 clean:
 	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

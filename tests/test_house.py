@@ -1,0 +1,138 @@
+"""The house rules that no tool checks: who may import whom, what is public, what an import costs."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[1]
+
+MAY_IMPORT = {
+    "topologies": {"framework", "spark_ingest"},
+    "framework": {"viper"},
+    "viper": set(),
+    "cbackend": set(),
+    "spark_ingest": {"framework"},
+}
+"""The folders of the house, and what each may import of the others. Imports run down, never up."""
+
+OURS = {*MAY_IMPORT, "tests", "benchmarks", "conf", "docs"}
+
+LONGEST_FILE = 400
+"""Lines; beyond that a file has more than one idea."""
+
+HEAVY = {"streamparse", "pystorm", "thriftpy2", "simplejson", "pyspark", "pyarrow", "click", "yaml", "cffi"}
+"""What `import framework` leaves for those who need it."""
+
+WORDS_OF_A_WORKPLACE = re.compile(r"/(?:wor[k]|roo[t])/|pyp[i]\.|pythonhoste[d]|npmj[s]", re.IGNORECASE)
+"""Paths of somebody's machine and hosts of package registries; written so that this line is none."""
+
+
+def sources(*folders: str, suffixes: tuple[str, ...] = (".py",)) -> Iterator[Path]:
+    for folder in folders:
+        for path in sorted((REPOSITORY / folder).rglob("*")):
+            if path.suffix in suffixes and not {"build", "__pycache__"} & set(path.parts):
+                yield path
+
+
+def imported_by(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and top-level name of every import in a file, wherever in it; relative ones stay at home."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name.partition(".")[0]) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            yield node.lineno, node.module.partition(".")[0]
+
+
+@pytest.mark.parametrize("folder", MAY_IMPORT)
+def test_imports_run_down(folder: str) -> None:
+    forbidden = OURS - MAY_IMPORT[folder] - {folder}
+    found = [
+        f"{path.relative_to(REPOSITORY)}:{line} imports {name}"
+        for path in sources(folder)
+        for line, name in imported_by(path)
+        if name in forbidden
+    ]
+    assert found == []
+
+
+def test_an_import_upwards_would_be_found(tmp_path: Path) -> None:
+    path = tmp_path / "up.py"
+    path.write_text("def f():\n    from topologies.words import components\n")
+    assert list(imported_by(path)) == [(2, "topologies")]
+
+
+def test_importing_the_framework_is_cheap() -> None:
+    code = "import sys, framework; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    assert HEAVY.isdisjoint(ran.stdout.split())
+
+
+@pytest.mark.parametrize("folder", ["framework", "viper", "spark_ingest"])
+def test_every_folder_of_modules_is_a_package(folder: str) -> None:
+    folders = {path.parent for path in sources(folder) if "templates" not in path.parts}
+    assert [str(found) for found in sorted(folders) if not (found / "__init__.py").is_file()] == []
+
+
+class TestPublicNames:
+    def packages(self) -> list[str]:
+        inits = [path for path in sources("framework", "viper") if path.name == "__init__.py"]
+        folders = [path.parent.relative_to(REPOSITORY) for path in inits if "templates" not in path.parts]
+        return [".".join(folder.parts) for folder in folders]
+
+    def test_all_names_exist_and_stand_in_order(self) -> None:
+        for name in self.packages():
+            package = importlib.import_module(name)
+            public = getattr(package, "__all__", [])
+            assert list(public) == sorted(set(public), key=_as_ruff_sorts), name
+            assert [entry for entry in public if not hasattr(package, entry)] == [], name
+
+    def test_what_the_framework_exports_is_what_is_documented(self) -> None:
+        text = (REPOSITORY / "docs" / "api.md").read_text(encoding="utf-8")
+        documented = re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE)
+        assert sorted(documented) == sorted(importlib.import_module("framework").__all__)
+
+
+def _as_ruff_sorts(name: str) -> tuple[int, str]:
+    """Constants, classes, functions."""
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
+
+
+def test_no_file_is_long() -> None:
+    files = sources(*OURS, suffixes=(".py", ".pyi", ".c", ".h"))
+    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in files}
+    assert {str(path): lines for path, lines in lengths.items() if lines > LONGEST_FILE} == {}
+
+
+def test_the_project_speaks_of_itself_only() -> None:
+    suffixes = (".py", ".pyi", ".c", ".h", ".md", ".yaml", ".cfg", ".toml", ".json")
+    top = [
+        path
+        for path in REPOSITORY.iterdir()
+        if path.suffix in suffixes or path.name in ("Makefile", "NOTICE")
+    ]
+    found = [
+        f"{path.relative_to(REPOSITORY)}: {match.group()}"
+        for path in (*top, *sources(*OURS, ".ci", suffixes=suffixes))
+        for match in WORDS_OF_A_WORKPLACE.finditer(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+def test_every_documented_target_of_make_exists() -> None:
+    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    text = "".join(
+        (REPOSITORY / name).read_text(encoding="utf-8") for name in ("README.md", "CONTRIBUTING.md")
+    )
+    targets = set(re.findall(r"^(\w+):", makefile, flags=re.MULTILINE))
+    named = set(re.findall(r"^    make (\w+)", text, flags=re.MULTILINE))
+    assert {"demo", "test"} <= named <= targets

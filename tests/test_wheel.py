@@ -1,0 +1,81 @@
+"""What is published: the sdist builds a wheel, and the wheel works in an empty environment far from here."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+REPOSITORY = Path(__file__).parents[1]
+
+
+def succeed(*command: object, cwd: Path) -> str:
+    """Run a program without the checkout on its path; its stdout."""
+    environ = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIPER_"))}
+    ran = subprocess.run([str(c) for c in command], cwd=cwd, env=environ, capture_output=True, text=True)
+    assert ran.returncode == 0, f"{command}\n{ran.stdout}\n{ran.stderr}"
+    return ran.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from the sdist and not from the checkout."""
+    folder = tmp_path_factory.mktemp("dist")
+    succeed(sys.executable, "-m", "build", "--outdir", folder, REPOSITORY, cwd=folder)
+    (sdist,) = folder.glob("*.tar.gz")
+    (built,) = folder.glob("*.whl")
+    assert sdist.name.startswith("viperstorm-")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the programs of an environment with nothing but the wheel are."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=True)
+    succeed(folder / "bin" / "python", "-m", "pip", "install", "--quiet", wheel, cwd=folder)
+    return folder / "bin"
+
+
+def test_the_wheel_holds_the_packages_the_defaults_and_nothing_else(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    tops = {name.partition("/")[0] for name in names}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"framework", "viper", "spark_ingest"}
+    for name in ("framework/conf/defaults.yaml", "framework/py.typed", "viper/py.typed", "viper/_rows.pyi"):
+        assert name in names
+    assert any(name.startswith("framework/cli/templates/") for name in names)
+    assert not any(name.endswith((".c", ".h", ".pyc")) for name in names)
+
+
+@pytest.mark.skipif(
+    bool(sysconfig.get_config_var("Py_GIL_DISABLED")), reason="free-threaded Python has no stable ABI"
+)
+def test_one_wheel_fits_every_version_of_python(wheel: Path) -> None:
+    extensions = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")]
+    assert sorted(extensions) == ["viper/_backend.abi3.so", "viper/_rows.abi3.so"]
+    assert "-cp311-abi3-" in wheel.name
+
+
+def test_a_project_runs_outside_the_checkout(installed: Path, tmp_path: Path) -> None:
+    succeed(installed / "viper", "init", "fresh", cwd=tmp_path)
+    counts = succeed(installed / "viper", "run", cwd=tmp_path / "fresh").splitlines()
+    assert len(counts) == len(set(counts)) == 26
+    assert "the\t5" in counts
+
+
+def test_a_ported_project_runs_outside_the_checkout(installed: Path, tmp_path: Path) -> None:
+    succeed(installed / "viper", "init", "--streamparse", "ported", cwd=tmp_path)
+    succeed(installed / "viper", "run", "--max-tuples", "100", cwd=tmp_path / "ported")
+
+
+def test_the_shipped_defaults_are_found(installed: Path, tmp_path: Path) -> None:
+    shown = succeed(installed / "viper", "config", "show", "viper.jumbo.size", cwd=tmp_path)
+    assert "conf/defaults.yaml:" in shown
