@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import ModuleType
-from typing import cast
 
-from framework.adapters.streamparse import from_streamparse
-from framework.builder import TopologyBuilder
 from framework.declaration import shown
-from framework.dsl import topology_of
-from framework.dsl.topology import TopologyType
 from framework.errors import LoadError
 from framework.importing import importable
 from framework.loading.failures import problems_of
 from framework.loading.modules import import_target, project_folders
-from framework.loading.selection import EXPECTED, first, is_topology, named
+from framework.loading.selection import first, named
 from framework.loading.target import YAML_SUFFIXES, Target, parse
-from framework.topology import Loaded, Place, Problem, Topology
+from framework.loading.values import renamed, topology_from
+from framework.topology import Loaded, Place, Problem
 
 
 def load(
@@ -51,7 +46,7 @@ def load(
     if found.file is not None and found.file.suffix in YAML_SUFFIXES:
         from framework.flux import load_flux
 
-        return _named(load_flux(found.file, substitutions=substitutions, strict=strict_flux), name)
+        return renamed(load_flux(found.file, substitutions=substitutions, strict=strict_flux), name)
     folders = project_folders(found.file)
     place = Place(shown(str(found.file)) if found.file else target)
     with importable(folders), _quiet_streamparse():
@@ -63,7 +58,7 @@ def _guarded(
 ) -> Loaded:
     try:
         value, warning = _chosen(import_target(target, folders), target.attribute)
-        loaded = _topology(value, target.module.rpartition(".")[2], environment, name)
+        loaded = topology_from(value, target.module.rpartition(".")[2], environment, name)
     except LoadError as error:
         return Loaded(None, (Problem(place, str(error)),))
     except (Exception, SystemExit) as error:
@@ -81,26 +76,6 @@ def _chosen(module: ModuleType, attribute: str | None) -> tuple[object, str]:
         return value, ""
     more = " or ".join(f":{other}" for other in others)
     return value, f"took the first of several topologies, {name!r}; to take another, add {more}"
-
-
-def _topology(value: object, default_name: str, environment: str | None, name: str | None) -> Loaded:
-    if inspect.isfunction(value):
-        function, value = value, value()
-        if not is_topology(value):
-            raise LoadError(f"{function.__name__}() returned {value!r}, expected {EXPECTED}")
-    if isinstance(value, Topology):
-        return _named(Loaded(value, ()), name)
-    if isinstance(value, TopologyBuilder):
-        return value.declaration(default_name).topology(name, environment)
-    if isinstance(value, TopologyType):
-        return topology_of(value, environment, name)
-    return from_streamparse(cast(type, value), environment=environment, name=name)
-
-
-def _named(loaded: Loaded, name: str | None) -> Loaded:
-    if loaded.topology is None or name is None:
-        return loaded
-    return replace(loaded, topology=replace(loaded.topology, name=name))
 
 
 def _importable_from(folders: Sequence[str], loaded: Loaded) -> Loaded:

@@ -37,9 +37,16 @@ def import_target(target: Target, folders: Sequence[str]) -> ModuleType:
         LoadError: there is no such module, or its name cannot be used.
         BaseException: whatever the module raises.
     """
+    with own_modules(folders):
+        return _import_name(target.module) if target.file is None else _import_file(target.file)
+
+
+@contextmanager
+def own_modules(folders: Sequence[str]) -> Iterator[None]:
+    """Within it, modules of a project's folders are imported, whatever other project was loaded before."""
     _forget_namesakes(folders)
     with _recorded():
-        return _import_name(target.module) if target.file is None else _import_file(target.file)
+        yield
 
 
 def _import_name(name: str) -> ModuleType:

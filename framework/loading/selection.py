@@ -36,8 +36,9 @@ def named(module: ModuleType, name: str) -> object:
         if not hasattr(value, part):
             raise LoadError(f"{module.__name__!r} has no {name!r}{_alternatives(module, name)}")
         value = getattr(value, part)
-    if not is_topology(value) and not inspect.isfunction(value):
-        raise LoadError(f"{name!r} is a {type(value).__name__}, expected {EXPECTED}")
+    if not is_topology(value) and not inspect.isroutine(value):
+        kind = "class" if isinstance(value, type) else type(value).__name__
+        raise LoadError(f"{name!r} is a {kind}, expected {EXPECTED}")
     return value
 
 
