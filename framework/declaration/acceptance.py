@@ -34,4 +34,4 @@ def _is_well_formed(topology: Topology) -> bool:
         groupings.check_fields,
         parallelism.check_parallelism,
     )
-    return not any(problem for rule in rules for problem in rule(topology))
+    return all(problem.warning for rule in rules for problem in rule(topology))

@@ -31,5 +31,5 @@ def chosen(par: Par, environment: str | None) -> int:
 def _the_only(par: Mapping[str, int]) -> int:
     if len(set(par.values())) > 1:
         entries = ", ".join(f"{name!r}: {number}" for name, number in par.items())
-        raise ValueError(f"par depends on the environment ({entries}): choose one of them")
+        raise ValueError(f"par depends on the environment ({entries}): choose one, with --environment")
     return next(iter(par.values()))

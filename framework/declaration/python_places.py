@@ -46,7 +46,6 @@ class ClassSource:
         line = self.lines.get((attribute, keyword)) or self.lines.get((attribute, "")) or self.line
         return Place(self.file, line, f"{self.name}.{attribute}" if attribute else self.name)
 
-
     def attribute_at(self, line: int) -> str:
         """The attribute whose definition begins at a line or goes on there."""
         begun = [(begin, attribute) for (attribute, _), begin in self.lines.items() if begin <= line]

@@ -29,14 +29,15 @@ def topology_from(
     Raises:
         LoadError: the function returned something else.
     """
-    if inspect.isfunction(value):
+    if inspect.isroutine(value):
         function, value = value, value()
         if not is_topology(value):
             raise LoadError(f"{function.__name__}() returned {value!r}, expected {EXPECTED}")
     if isinstance(value, Topology):
         return renamed(Loaded(value, ()), name)
+    name = name or default_name
     if isinstance(value, TopologyBuilder):
-        return value.declaration(default_name).topology(name, environment)
+        return value.declaration(name).topology(environment=environment)
     if isinstance(value, TopologyType):
         return topology_of(value, environment, name)
     return from_streamparse(cast(type, value), environment=environment, name=name)

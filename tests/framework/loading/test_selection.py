@@ -60,9 +60,18 @@ def test_a_name_may_be_given_to_any_form_of_topology(write: Write) -> None:
 
     def function():
         return builder
+
+    class Factory:
+        @staticmethod
+        def static():
+            return value
+
+        @classmethod
+        def of_class(cls):
+            return One
     """,
     )
-    for form in ("One", "builder", "value", "function"):
+    for form in ("One", "builder", "value", "function", "Factory.static", "Factory.of_class"):
         assert loaded(f"topologies/forms.py:{form}", name="other").name == "other"
     assert loaded("topologies/forms.py:value").name == "value"
     assert loaded("topologies/forms.py:builder").name == "forms"
@@ -97,7 +106,8 @@ def test_a_topology_of_the_file_comes_before_an_imported_one(write: Write) -> No
 def test_an_imported_topology_is_taken_where_there_is_no_other(write: Write) -> None:
     write("topologies/origin.py", ONE)
     write("topologies/reexporting.py", "from origin import One")
-    assert ids(loaded("topologies/reexporting.py")) == ["words", "count"]
+    topology = loaded("topologies/reexporting.py")
+    assert (topology.name, ids(topology)) == ("reexporting", ["words", "count"])
 
 
 def test_a_builder_does_not_compete_with_the_topology_it_built(write: Write) -> None:
@@ -131,7 +141,7 @@ def test_the_environment_chooses_the_parallelism(write: Write) -> None:
     assert loaded("topologies/staged.py", environment="prod").component("words").parallelism == 8
     assert [str(p) for p in load("topologies/staged.py").problems] == [
         "topologies/staged.py:7: One.words: par depends on the environment ('beta': 2, 'prod': 8): "
-        "choose one of them"
+        "choose one, with --environment"
     ]
     assert [str(p) for p in load("topologies/staged.py", environment="prd").problems] == [
         "topologies/staged.py:7: One.words: unknown environment 'prd': expected 'beta' or 'prod'; "
@@ -144,7 +154,7 @@ def test_the_environment_chooses_the_parallelism(write: Write) -> None:
     [
         ("topologies/x.py:Onne", "'x' has no 'Onne'; did you mean 'One'?"),
         ("topologies/x.py:zzz", "'x' has no 'zzz'; its topologies: 'One'"),
-        ("topologies/x.py:Words", "'Words' is a type, expected a Topology class, a topology, "),
+        ("topologies/x.py:Words", "'Words' is a class, expected a Topology class, a topology, "),
         ("topologies/x.py:wrong", "wrong() returned 3, expected a Topology class, "),
         ("components", "no topology in it: expected a Topology class, "),
         ("topologies/functions.py", "to take what a function returns, add its name: 'make'"),
