@@ -78,14 +78,18 @@ def accepted(opened: Opened, *, to_run: bool = False) -> Topology:
         TopologyError: it cannot.
     """
     from framework.errors import TopologyError
-    from framework.validation import check_runnable
 
-    errors = [*opened.errors, *(check_runnable(opened.topology) if to_run and opened.topology else ())]
-    warnings = [problem for problem in opened.problems if problem.warning]
-    if errors or opened.topology is None:
-        raise TopologyError([*errors, *warnings])
-    problem_lines(warnings, err=True)
+    problems = [*opened.problems, *(_about_running(opened.topology) if to_run and opened.topology else ())]
+    if opened.topology is None or not all(problem.warning for problem in problems):
+        raise TopologyError(problems)
+    problem_lines(problems, err=True)
     return opened.topology
+
+
+def _about_running(topology: Topology) -> list[Problem]:
+    from framework.validation import check_isolation, check_runnable
+
+    return check_runnable(topology) + check_isolation(topology)
 
 
 def chosen(target: str | None, choices: Choices) -> tuple[str, Choices]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -30,11 +31,9 @@ def test_the_project_runs_and_its_counts_are_right(viper: Viper, project: Path) 
     assert viper("init", "fresh").exit_code == ExitCode.OK
     out = in_project(project / "fresh", "framework.cli", "run").stdout
     last = {word: int(count) for word, count in (line.split("\t") for line in out.splitlines())}
-    sentences = (project / "fresh" / "src" / "spouts" / "sentences.py").read_text()
-    words = Counter(
-        word for line in sentences.splitlines() if line.startswith('    "') for word in line[5:-2].split()
-    )
-    assert last == words
+    spout = (project / "fresh" / "src" / "spouts" / "sentences.py").read_text()
+    sentences = re.findall(r'^    "(.+)",$', spout, flags=re.MULTILINE)
+    assert last == Counter(word for sentence in sentences for word in sentence.split())
 
 
 def test_the_project_is_valid_without_a_warning(viper: Viper, project: Path) -> None:

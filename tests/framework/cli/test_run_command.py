@@ -96,6 +96,16 @@ def test_a_wrong_log_level_is_refused(viper: Viper, level: str, message: str) ->
     assert message in result.stderr
 
 
+def test_ported_components_that_share_an_interpreter_are_warned_of(viper: Viper) -> None:
+    viper("init", "--streamparse", "ported")
+    result = viper("run", "-q", "--max-tuples", "5", "ported/topologies/wordcount.py")
+    assert result.exit_code == ExitCode.OK
+    (warning,) = result.stderr.splitlines()
+    assert warning.startswith("ported/topologies/wordcount.py")
+    assert "here they share one interpreter" in warning
+    assert warning.endswith(": words, count")
+
+
 class TestTargetsThatAreLeftOut:
     def test_the_name_says_which_file_as_for_sparse(self, viper: Viper) -> None:
         assert viper("run", "-q", "-n", "doubling").stdout == DOUBLED
