@@ -1,0 +1,85 @@
+"""Arguments of user code's callables: whether they fit, and what they are turned into."""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from framework.errors import LoadError
+from framework.topology import unknown
+
+
+def fitted(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], *, bound: bool = True
+) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments as a call takes them: text for a parameter annotated as an enum becomes its member.
+
+    Args:
+        function: a class, function or method.
+        args: positional arguments.
+        kwargs: keyword arguments.
+        bound: False for a method taken from its class, whose first parameter is the instance.
+
+    Raises:
+        LoadError: they do not fit the parameters; the message names the argument and the parameters.
+    """
+    signature = _signature(function, bound)
+    if signature is None:
+        return list(args), dict(kwargs)
+    try:
+        call = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise LoadError(f"{error}; expected {_shown(signature)}") from None
+    hints = _hints(function)
+    for name, value in call.arguments.items():
+        call.arguments[name] = _coerced(name, value, hints.get(name))
+    return list(call.args), dict(call.kwargs)
+
+
+def _signature(function: Callable[..., Any], bound: bool) -> inspect.Signature | None:
+    """None for what is written in C and says nothing of its parameters."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+    parameters = list(signature.parameters.values())
+    return signature if bound else signature.replace(parameters=parameters[1:])
+
+
+def _shown(signature: inspect.Signature) -> str:
+    return str(signature.replace(return_annotation=inspect.Signature.empty))
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    """Annotations of the parameters; none where they name what does not exist at run time."""
+    if isinstance(function, type):
+        constructors = (function.__init__, function.__new__)
+        function = next((f for f in constructors if inspect.isfunction(f)), function.__init__)
+    try:
+        return typing.get_type_hints(function)
+    except (AttributeError, NameError, TypeError):
+        return {}
+
+
+def _coerced(name: str, value: Any, annotation: Any) -> Any:
+    members = _enum(annotation)
+    if members is None or not isinstance(value, str):
+        return value
+    if value not in members.__members__:
+        what = f"{members.__name__} for argument {name!r}"
+        raise LoadError(unknown(what, value, members.__members__))
+    return members[value]
+
+
+def _enum(annotation: Any) -> type[enum.Enum] | None:
+    """The enum that an annotation names, alone or as ``Enum | None``."""
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        found = [_enum(choice) for choice in typing.get_args(annotation)]
+        text_is_allowed = str in typing.get_args(annotation)
+        return None if text_is_allowed else next(filter(None, found), None)
+    is_enum = isinstance(annotation, type) and issubclass(annotation, enum.Enum)
+    return annotation if is_enum else None

@@ -1,0 +1,60 @@
+"""Class names: Python classes, the stand-ins for some of Storm's, Java classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from framework.declaration import Par, checked_config, checked_par
+from framework.errors import LoadError
+from framework.flux.reading import Reading
+from framework.importing import import_class, looks_like_java
+from framework.standins import STAND_INS
+from framework.topology import Place, Stream, declared_streams
+
+
+def is_java(class_name: str) -> bool:
+    """Whether a name is that of a Java class which has no stand-in."""
+    return class_name not in STAND_INS and looks_like_java(class_name)
+
+
+def class_or_problem(class_name: str, place: Place, reading: Reading) -> type | None:
+    """The class of that name; None for a Java class, and for one that cannot be imported, which is reported."""
+    if not class_name or is_java(class_name):
+        return None
+    if class_name in STAND_INS:
+        return STAND_INS[class_name]
+    try:
+        return import_class(class_name)
+    except LoadError as error:
+        reading.report(place, str(error))
+    except SystemExit as error:
+        reading.report(place, f"{class_name!r}: importing it ended the process, with status {error.code!r}")
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What a component's class says, for where the file says nothing."""
+
+    outputs: tuple[Stream, ...] | None = None
+    """None where they cannot be known."""
+    par: Par = 1
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+
+def declared_by(cls: type | None) -> Declared:
+    """The class attributes ``outputs``, ``par`` and ``config``, as in Python's front ends.
+
+    Raises:
+        TypeError: one of them is of the wrong type.
+        ValueError: two streams have one name.
+    """
+    if cls is None or not hasattr(cls, "outputs"):
+        return Declared()
+    return Declared(
+        declared_streams(cls.outputs),
+        checked_par(getattr(cls, "par", 1)),
+        checked_config(getattr(cls, "config", None)),
+    )

@@ -1,0 +1,63 @@
+"""Values as YAML for people to read: blocks, with short lists on one line."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+_WIDTH = 100
+_SCALARS = (bool, int, float, str, bytes, datetime.date)
+
+
+def dumped(value: Mapping[str, Any]) -> str:
+    """The value as a block of YAML, in which no text is taken for an expression to replace.
+
+    Raises:
+        TypeError: it contains what is no plain value.
+    """
+    return yaml.dump(
+        _plain(value),
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=_WIDTH,
+        default_flow_style=False,
+    )
+
+
+class _Dumper(yaml.SafeDumper):
+    def ignore_aliases(self, data: Any) -> bool:
+        """Write out what occurs several times."""
+        return True
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        """Indent lists in mappings as well."""
+        super().increase_indent(flow, False)
+
+
+def _represent_list(dumper: yaml.SafeDumper, data: list[Any]) -> yaml.Node:
+    is_short = all(isinstance(item, _SCALARS) or item is None for item in data)
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=is_short)
+
+
+_Dumper.add_representer(list, _represent_list)
+
+
+def _plain(value: Any) -> Any:
+    """A copy in YAML's own types, with the ``${`` of texts escaped."""
+    if isinstance(value, Mapping):
+        return {_plain(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, str):
+        return str(value).replace("${", "$${")
+    if value is None or isinstance(value, bool | datetime.date):
+        return value
+    for scalar in (int, float, bytes):
+        if isinstance(value, scalar):
+            # Of a subclass, e.g. an enum's, YAML knows nothing.
+            return scalar(value)
+    raise TypeError(f"{value!r} is a {type(value).__name__}, which YAML has no plain value for")

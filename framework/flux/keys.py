@@ -1,0 +1,40 @@
+"""The keys of Flux's schema, and ours.
+
+Ours are ``outputs``, ``constructorKwargs`` and ``order``; a ``config`` of a component's own is in Flux from 3.0 on.
+"""
+
+from __future__ import annotations
+
+OBJECT = (
+    "className",
+    "constructorArgs",
+    "constructorKwargs",
+    "factory",
+    "factoryArgs",
+    "properties",
+    "configMethods",
+)
+BEAN = ("id", *OBJECT)
+RESOURCES = ("onHeapMemoryLoad", "offHeapMemoryLoad", "cpuLoad")
+VERTEX = (*BEAN, "parallelism", "numTasks", *RESOURCES, "config", "outputs")
+OUTPUT = ("name", "fields", "direct")
+PROPERTY = ("name", "value", "ref", "reflist")
+CONFIG_METHOD = ("name", "args")
+
+STREAM = ("name", "from", "to", "grouping")
+GROUPING = ("type", "streamId", "args", "customClass")
+
+INCLUDE = ("file", "resource", "override")
+SOURCE = (*OBJECT, "methodName")
+TOPOLOGY = (
+    "name",
+    "includes",
+    "config",
+    "components",
+    "spouts",
+    "bolts",
+    "streams",
+    "order",
+    "workerHooks",
+    "topologySource",
+)

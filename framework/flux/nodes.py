@@ -1,0 +1,68 @@
+"""YAML nodes: where they are, what they are called in messages, and the plain values that they stand for."""
+
+from __future__ import annotations
+
+import reprlib
+from typing import Any
+
+import yaml
+
+from framework.topology import Place
+
+_NAMES = {"bool": "the bool", "int": "the number", "float": "the number", "timestamp": "the date"}
+
+_resolver = yaml.resolver.Resolver()
+_short = reprlib.Repr()
+_short.maxstring = 60
+
+
+def place_of(node: yaml.Node) -> Place:
+    """File and line at which a node begins."""
+    mark = node.start_mark
+    return Place(mark.name, mark.line + 1)
+
+
+def kind_of(node: yaml.Node) -> str:
+    """``str``, ``int``, ``float``, ``bool``, ``null``, ``seq``, ``map`` or another of YAML's tags."""
+    return str(node.tag).rpartition(":")[2]
+
+
+def is_null(node: yaml.Node) -> bool:
+    """Whether a node is null or not there at all, as after ``key:``."""
+    return isinstance(node, yaml.ScalarNode) and kind_of(node) == "null"
+
+
+def described(node: yaml.Node) -> str:
+    """A node's kind and value, to stand after "found"."""
+    if isinstance(node, yaml.MappingNode):
+        return "a mapping"
+    if isinstance(node, yaml.SequenceNode):
+        return "a list"
+    if is_null(node):
+        return "nothing"
+    return f"{_NAMES.get(kind_of(node), 'the text')} {_short.repr(node.value)}"
+
+
+def scalar(text: str, like: yaml.Node, *, quoted: bool = False) -> yaml.ScalarNode:
+    """A scalar in place of another node: text if quoted, else of the kind that YAML sees in it."""
+    if quoted:
+        return yaml.ScalarNode("tag:yaml.org,2002:str", text, like.start_mark, like.end_mark, '"')
+    tag = _resolver.resolve(yaml.ScalarNode, text, (True, False))
+    return yaml.ScalarNode(tag, text, like.start_mark, like.end_mark)
+
+
+def plain_value(node: yaml.Node) -> Any:
+    """The value of a node and all below it, in Python's own types.
+
+    Raises:
+        ValueError: a tag that stands for no plain value, or a scalar that does not fit its tag.
+    """
+    constructor = yaml.SafeLoader("")
+    try:
+        return constructor.construct_object(node, deep=True)
+    except yaml.YAMLError as error:
+        raise ValueError(getattr(error, "problem", None) or str(error)) from error
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ValueError(f"{described(node)} is no value of its kind") from error
+    finally:
+        constructor.dispose()

@@ -1,0 +1,190 @@
+"""From a topology to a file that is loaded to an equal one.
+
+Only what is not the default is printed, in the order in which a reader asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from framework.flux.classes import Declared, declared_by
+from framework.flux.dumper import dumped
+from framework.flux.shell import WRAPPERS
+from framework.topology import (
+    DEFAULT_STREAM,
+    Argument,
+    Bean,
+    ComponentSpec,
+    Grouping,
+    Input,
+    JavaImplementation,
+    ObjectDef,
+    Property,
+    PythonImplementation,
+    Ref,
+    RefList,
+    ShellImplementation,
+    Stream,
+    Topology,
+)
+
+Printed = dict[str, Any]
+
+
+def to_flux(topology: Topology) -> str:
+    """The topology in Flux's YAML format.
+
+    Raises:
+        TypeError: an argument or a value of the configuration that is no plain value.
+    """
+    return "\n".join(dumped({key: value}) for key, value in _sections(topology).items() if value)
+
+
+def _sections(topology: Topology) -> Printed:
+    return {
+        "name": topology.name,
+        "config": dict(topology.config),
+        "components": [_bean(bean) for bean in topology.beans],
+        "spouts": [_vertex(spout) for spout in topology.spouts],
+        "bolts": [_vertex(bolt) for bolt in topology.bolts],
+        "streams": [
+            _stream(component.id, found) for component in topology.components for found in component.inputs
+        ],
+        "order": _order(topology),
+        "workerHooks": [_bean(hook) for hook in topology.worker_hooks],
+    }
+
+
+def _order(topology: Topology) -> list[str]:
+    """The ids as they were defined, if that is not all spouts before all bolts."""
+    if topology.components == (*topology.spouts, *topology.bolts):
+        return []
+    return [component.id for component in topology.components]
+
+
+def _bean(bean: Bean) -> Printed:
+    return {"id": bean.id, **_object(bean.definition)}
+
+
+def _object(definition: ObjectDef) -> Printed:
+    args, kwargs = _arguments(definition.args), {name: _argument(v) for name, v in definition.kwargs.items()}
+    return {
+        "className": definition.class_name,
+        **_given(
+            constructorArgs=args or kwargs,
+            constructorKwargs=kwargs if args else {},
+            factory=definition.factory,
+            factoryArgs=_arguments(definition.factory_args),
+            properties=[_property(prop) for prop in definition.properties],
+            configMethods=[
+                {"name": method.name, **_given(args=_arguments(method.args))}
+                for method in definition.config_methods
+            ],
+        ),
+    }
+
+
+def _given(**entries: Any) -> Printed:
+    """Entries that say something: neither None nor empty."""
+    return {key: value for key, value in entries.items() if value is not None and value not in ([], {})}
+
+
+def _arguments(arguments: Sequence[Argument]) -> list[Any]:
+    return [_argument(argument) for argument in arguments]
+
+
+def _argument(argument: Argument) -> Any:
+    if isinstance(argument, Ref):
+        return {"ref": argument.id}
+    if isinstance(argument, RefList):
+        return {"reflist": list(argument.ids)}
+    return argument
+
+
+def _property(prop: Property) -> Printed:
+    if isinstance(prop.value, Ref | RefList):
+        return {"name": prop.name, **_argument(prop.value)}
+    return {"name": prop.name, "value": prop.value}
+
+
+def _vertex(component: ComponentSpec) -> Printed:
+    made, declared = _implementation(component)
+    return {
+        "id": component.id,
+        **made,
+        **_given(
+            parallelism=component.parallelism if component.parallelism != declared.par else None,
+            numTasks=component.tasks,
+            **component.resources,
+        ),
+        **({"config": dict(component.config)} if component.config != declared.config else {}),
+        **_outputs(component, declared),
+    }
+
+
+def _implementation(component: ComponentSpec) -> tuple[Printed, Declared]:
+    """What makes a component, and what a loader knows from that alone."""
+    match component.implementation:
+        case ShellImplementation(command):
+            return _shell(component, command)
+        case PythonImplementation(definition):
+            return _object(definition), _declared(definition)
+        case JavaImplementation(definition):
+            return _object(definition), Declared()
+
+
+def _declared(definition: ObjectDef) -> Declared:
+    try:
+        return declared_by(definition.cls)
+    except (TypeError, ValueError):
+        # A loader reports it, and goes on as if the class said nothing.
+        return Declared()
+
+
+def _outputs(component: ComponentSpec, declared: Declared) -> Printed:
+    if component.outputs is None or component.outputs == declared.outputs:
+        return {}
+    return {"outputs": [_output(stream) for stream in component.outputs]}
+
+
+def _output(stream: Stream) -> Printed:
+    name = stream.name if stream.name != DEFAULT_STREAM else None
+    return {**_given(name=name), "fields": list(stream.fields), **_given(direct=stream.direct or None)}
+
+
+def _shell(component: ComponentSpec, command: Sequence[str]) -> tuple[Printed, Declared]:
+    """The wrapper's own words for streams and config, which every version of Flux knows, where they suffice."""
+    outputs = component.outputs or ()
+    can_say = all(stream.fields and not stream.direct for stream in outputs)
+    args, methods = [list(command)], []
+    if can_say:
+        if outputs and outputs[0].name == DEFAULT_STREAM:
+            args.append(list(outputs[0].fields))
+        methods = [
+            {"name": "setNamedStream", "args": [stream.name, list(stream.fields)]}
+            for stream in outputs[len(args) - 1 :]
+        ]
+    methods += [{"name": "addComponentConfig", "args": [key, v]} for key, v in component.config.items()]
+    made = {
+        "className": WRAPPERS[component.role],
+        "constructorArgs": args,
+        **_given(configMethods=methods),
+    }
+    return made, Declared(outputs if can_say else (), config=component.config)
+
+
+def _stream(target: str, found: Input) -> Printed:
+    return {"from": found.source, "to": target, "grouping": _grouping(found.grouping, found.stream)}
+
+
+def _grouping(grouping: Grouping, stream: str) -> Printed:
+    custom = None if grouping.definition is None else _object(grouping.definition)
+    return {
+        "type": grouping.kind.value,
+        **_given(
+            streamId=stream if stream != DEFAULT_STREAM else None,
+            args=list(grouping.names),
+            customClass=custom,
+        ),
+    }

@@ -1,0 +1,187 @@
+"""``${...}`` in a file: values from properties and from the environment.
+
+Expressions are taken out of the text before it is parsed, and put back as values
+into the nodes that it was parsed to. So a value can never break the file's structure, lines keep their
+numbers, and comments stay comments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Protocol
+
+import yaml
+
+from framework.flux.nodes import place_of, plain_value, scalar
+from framework.flux.reading import Reading
+from framework.topology import Place, did_you_mean, unknown
+
+_EXPRESSION = re.compile(r"(?P<escaped>\$\$\{)|\$\{(?P<inside>[^${}\n]*)\}")
+_LIST_ITEM = re.compile(r"(?P<key>.+)\[(?P<index>\d+)\]")
+
+# Two characters of Unicode's private area, which no text has in this order around a number.
+_MARK = re.compile("\ue000(\\d+)\ue001")
+
+
+class Substitution(Protocol):
+    """How the expressions of a file are replaced, before and after parsing."""
+
+    def prepared(self, text: str, file: str, reading: Reading) -> str:
+        """The text to parse."""
+
+    def expanded(self, node: yaml.ScalarNode, reading: Reading) -> yaml.Node:
+        """A node with its final value."""
+
+
+class Values:
+    """Where values come from.
+
+    Args:
+        properties: values by key.
+        environ: values of ``${ENV-NAME}``.
+    """
+
+    def __init__(self, properties: Mapping[str, str], environ: Mapping[str, str]) -> None:
+        self._properties = properties
+        self._environ = environ
+
+    def value(self, expression: str) -> str:
+        """The value of ``key``, ``key:-default``, ``ENV-NAME`` or ``list[0]``.
+
+        Raises:
+            LookupError: it has none; the message says what there is.
+        """
+        key, has_default, default = expression.partition(":-")
+        try:
+            return self._known(key.strip())
+        except LookupError:
+            if has_default:
+                return default
+            raise
+
+    def _known(self, key: str) -> str:
+        if key.startswith("ENV-"):
+            return self._of_environment(key.removeprefix("ENV-"))
+        item = _LIST_ITEM.fullmatch(key)
+        if item is not None and key not in self._properties:
+            return self._item(item["key"], int(item["index"]))
+        if key in self._properties:
+            return str(self._properties[key])
+        remedy = "give it a value, or a default as in ${key:-default}"
+        raise LookupError(f"{unknown('substitution key', key, self._properties)}; {remedy}")
+
+    def _of_environment(self, name: str) -> str:
+        if name in self._environ:
+            return self._environ[name]
+        near = did_you_mean(name, self._environ)
+        raise LookupError(f"the environment variable {name!r} is not set{near}")
+
+    def _item(self, key: str, index: int) -> str:
+        items = _list_in(self._known(key))
+        if items is None:
+            raise LookupError(f"the value of {key!r} is {self._known(key)!r}, expected a list as in [a, b]")
+        if index >= len(items):
+            raise LookupError(f"the list {key!r} has no item {index}, only {len(items)}, counted from 0")
+        return str(items[index])
+
+
+class InNodes:
+    """Substitution that keeps a file's structure; several expressions may stand on a line."""
+
+    def __init__(self, values: Values) -> None:
+        self._values = values
+        self._expressions: list[str | None] = []
+        """What the marks of all files stand for; None for an escaped ``${``."""
+
+    def prepared(self, text: str, file: str, reading: Reading) -> str:
+        """The text with a mark in place of each expression."""
+        return _EXPRESSION.sub(self._mark, text)
+
+    def _mark(self, match: re.Match[str]) -> str:
+        self._expressions.append(match["inside"])
+        return f"\ue000{len(self._expressions) - 1}\ue001"
+
+    def expanded(self, node: yaml.ScalarNode, reading: Reading) -> yaml.Node:
+        """The node with values in place of marks; a whole plain value may become any YAML."""
+        if not _MARK.search(node.value):
+            return node
+        try:
+            text = _MARK.sub(self._value, node.value)
+        except LookupError as error:
+            reading.report(place_of(node), str(error.args[0]))
+            text = _MARK.sub(lambda match: self._source(int(match[1])), node.value)
+            return scalar(text, node, quoted=True)
+        if node.style:
+            return scalar(text, node, quoted=True)
+        return _parsed(text, node) if _MARK.fullmatch(node.value) else scalar(text, node)
+
+    def _value(self, match: re.Match[str]) -> str:
+        expression = self._expressions[int(match[1])]
+        return "${" if expression is None else self._values.value(expression)
+
+    def _source(self, index: int) -> str:
+        expression = self._expressions[index]
+        return "$${" if expression is None else f"${{{expression}}}"
+
+
+class AsFlux:
+    """Substitution in the text, exactly as Flux does it: only the last expression of a line counts."""
+
+    _LAST = re.compile(r".*\$\{(?P<inside>.+)\}")
+
+    def __init__(self, values: Values) -> None:
+        self._values = values
+
+    def prepared(self, text: str, file: str, reading: Reading) -> str:
+        """The text with values in it; what has no value stays, with a warning."""
+        lines = enumerate(text.split("\n"), start=1)
+        return "\n".join(self._line(line, Place(file, number), reading) for number, line in lines)
+
+    def _line(self, line: str, place: Place, reading: Reading) -> str:
+        match = self._LAST.match(line)
+        if match is None:
+            return line
+        try:
+            return line.replace(f"${{{match['inside']}}}", self._values.value(match["inside"]))
+        except LookupError as error:
+            reading.report(place, f"{error.args[0]}: it stays as it is, as in Flux", warning=True)
+            return line
+
+    def expanded(self, node: yaml.ScalarNode, reading: Reading) -> yaml.Node:
+        """The node itself."""
+        return node
+
+
+def _list_in(text: str) -> list[object] | None:
+    try:
+        root = yaml.compose(text, yaml.SafeLoader)
+        items = plain_value(root) if root is not None else None
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    return items if isinstance(items, list) else None
+
+
+def _parsed(text: str, original: yaml.ScalarNode) -> yaml.Node:
+    """A whole value in YAML: a list, a mapping or a text where it has their brackets or quotes."""
+    text = text.strip()
+    if not text.startswith(("[", "{", '"', "'")):
+        return scalar(text, original)
+    try:
+        root = yaml.compose(text, yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError):
+        return scalar(text, original, quoted=True)
+    _move(root, original)
+    return root
+
+
+def _move(node: yaml.Node, original: yaml.Node) -> None:
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if node.start_mark is not original.start_mark:
+            node.start_mark, node.end_mark = original.start_mark, original.end_mark
+            if isinstance(node, yaml.SequenceNode):
+                waiting.extend(node.value)
+            elif isinstance(node, yaml.MappingNode):
+                waiting.extend(part for pair in node.value for part in pair)
