@@ -29,15 +29,16 @@ def test_a_yaml_file_is_read_with_substitutions_and_may_be_renamed(write: Write)
 
 def test_what_is_wrong_with_a_yaml_file_is_a_problem_with_its_line(write: Write) -> None:
     write("topologies/counting.yaml", FLUX)
-    (problem,) = [str(problem) for problem in load("topologies/counting.yaml").problems]
-    assert problem.startswith("topologies/counting.yaml:6: ")
-    assert "'par'" in problem
+    problems = [str(problem) for problem in load("topologies/counting.yaml").problems]
+    assert problems
+    assert all(problem.startswith("topologies/counting.yaml:6: ") for problem in problems)
+    assert any("unknown substitution key 'par'" in problem for problem in problems)
 
 
 def test_a_strict_file_is_read_as_flux_does(write: Write) -> None:
-    text = FLUX.replace("${par}", "1").replace("counting", "${ENV-HOME} ${ENV-HOME}")
-    write("topologies/strict.yaml", text)
+    write("topologies/strict.yaml", FLUX.replace("${par}", "1").replace("counting", "${name:-default}"))
     lenient, strict = load("strict"), load("strict", strict_flux=True)
     assert lenient.topology is not None
+    assert lenient.topology.name == "default"
     assert strict.topology is not None
-    assert lenient.topology.name != strict.topology.name
+    assert strict.topology.name != "default"
