@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from framework.cli.choices import Choices, with_choices
+from framework.cli.debugger import debugger_on_stderr
 from framework.cli.exit_codes import ExitCode
 from framework.cli.failures import TRACEBACKS
 from framework.cli.logs import LEVELS, logging_to_stderr, parse_levels
@@ -106,7 +107,7 @@ def _watched(
 
     line, stop = ProgressLine(sys.stderr, animated=can_animate(sys.stderr)), StopSignal()
     watch = None if quiet else _Watch(line, stop).show
-    with line.sharing(), logging_to_stderr(levels, line.clear):
+    with line.sharing(), logging_to_stderr(levels, line.clear), debugger_on_stderr(line.clear):
         return run(plan, settings, stop=stop, on_progress=watch, **limits)
 
 

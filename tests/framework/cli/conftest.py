@@ -55,6 +55,12 @@ class Talkative(Double):
         super().process(tup)
 
 
+class Inspected(Double):
+    def process(self, tup):
+        breakpoint()
+        super().process(tup)
+
+
 class Stuck(Bolt):
     def process(self, tup):
         import os, time
@@ -99,6 +105,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("endless", "Endless", "Double"),
         ("broken", "Numbers", "Broken"),
         ("talkative", "Numbers", "Talkative"),
+        ("inspected", "Numbers", "Inspected"),
     ):
         text = TOPOLOGY.format(spout=spout, bolt=bolt) + SINK
         (tmp_path / "topologies" / f"{name}.py").write_text(text)
@@ -120,7 +127,7 @@ def viper(project: Path) -> Callable[..., Result]:
 
 @pytest.fixture
 def process(project: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """Start a command in a process of its own, with pipes for its output."""
+    """Start a command in a process of its own, with pipes around it."""
     started: list[subprocess.Popen[str]] = []
 
     def start(*arguments: str, **environ: str) -> subprocess.Popen[str]:
@@ -128,7 +135,7 @@ def process(project: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
             [sys.executable, "-m", "framework.cli", *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             text=True,
             env={**os.environ, "PYTHONPATH": str(REPOSITORY), **environ},
         )
@@ -138,7 +145,7 @@ def process(project: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     yield start
     for running in started:
         running.kill()
-        for pipe in (running.stdout, running.stderr):
+        for pipe in (running.stdin, running.stdout, running.stderr):
             if pipe is not None:
                 pipe.close()
         running.wait()

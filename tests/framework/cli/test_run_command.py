@@ -96,6 +96,13 @@ def test_a_wrong_log_level_is_refused(viper: Viper, level: str, message: str) ->
     assert message in result.stderr
 
 
+def test_a_breakpoint_in_a_component_talks_through_stderr(process: Process) -> None:
+    running = process("run", "inspected", "-q", "-o", "numbers=1")
+    out, err = running.communicate("p tup.values\ncontinue\n")
+    assert out == "0\n"
+    assert "-> super().process(tup)\n(Pdb) NumbersDefaultTuple(number=0)" in err
+
+
 def test_ported_components_that_share_an_interpreter_are_warned_of(viper: Viper) -> None:
     viper("init", "--streamparse", "ported")
     result = viper("run", "-q", "--max-tuples", "5", "ported/topologies/wordcount.py")
