@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import sys
 from collections import deque
 from collections.abc import Iterator
@@ -44,7 +45,9 @@ class ProgressLine:
         if progress.done:
             self.clear()
         elif self._animated:
-            self._stream.write(_CLEAR + self._text(progress))
+            # A line that wraps could not be overwritten.
+            width = shutil.get_terminal_size().columns - 1
+            self._stream.write(_CLEAR + self._text(progress)[:width])
             self._stream.flush()
             self._shown = True
         elif progress.elapsed_s >= self._next_s:

@@ -34,6 +34,13 @@ def test_a_terminals_line_is_overwritten_and_gone_at_the_end() -> None:
     ]
 
 
+def test_a_line_never_wraps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    stream = Terminal()
+    ProgressLine(stream, animated=True).show(at(1.0))
+    assert stream.getvalue() == "\r\x1b[K   1.0 s  10 emitted"[: 4 + 19]
+
+
 def test_without_a_terminal_there_is_a_line_every_few_seconds() -> None:
     stream = io.StringIO()
     line = ProgressLine(stream, animated=False)
