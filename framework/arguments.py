@@ -57,8 +57,8 @@ def _shown(signature: inspect.Signature) -> str:
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     """Annotations of the parameters; none where they name what does not exist at run time."""
     if isinstance(function, type):
-        constructors = (function.__init__, function.__new__)
-        function = next((f for f in constructors if inspect.isfunction(f)), function.__init__)
+        written = (getattr(function, name) for name in ("__init__", "__new__"))
+        function = next(filter(inspect.isfunction, written), object)
     try:
         return typing.get_type_hints(function)
     except (AttributeError, NameError, TypeError):

@@ -20,7 +20,7 @@ def is_java(class_name: str) -> bool:
 
 
 def class_or_problem(class_name: str, place: Place, reading: Reading) -> type | None:
-    """The class of that name; None for a Java class, and for one that cannot be imported, which is reported."""
+    """The class of that name; None for a Java class, and for one that is not found, which is reported."""
     if not class_name or is_java(class_name):
         return None
     if class_name in STAND_INS:

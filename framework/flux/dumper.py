@@ -56,8 +56,11 @@ def _plain(value: Any) -> Any:
         return str(value).replace("${", "$${")
     if value is None or isinstance(value, bool | datetime.date):
         return value
-    for scalar in (int, float, bytes):
-        if isinstance(value, scalar):
-            # Of a subclass, e.g. an enum's, YAML knows nothing.
-            return scalar(value)
+    # Of subclasses, e.g. an enum's, YAML knows nothing.
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, bytes):
+        return bytes(value)
     raise TypeError(f"{value!r} is a {type(value).__name__}, which YAML has no plain value for")

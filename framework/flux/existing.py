@@ -48,7 +48,7 @@ def _guarded(definition: ObjectDef, section: Section, declared: Topology, readin
     place = section.place_of("className")
     if looks_like_java(definition.class_name):
         reading.report(
-            place, f"the topology is made by Java code, {definition.class_name}: expected Python code"
+            place, f"{definition.class_name} is Java: expected Python code that makes the topology"
         )
         return Loaded(None, ())
     try:

@@ -8,6 +8,7 @@ file may include others; a file is read once, however many include it.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import yaml
@@ -88,21 +89,18 @@ class Includes:
         if path is None:
             return
         if os.path.realpath(path) in self._open:
-            self._reading.report(
-                include.place_of("file"), f"{name!r} includes itself, directly or through others"
-            )
+            self._reading.report(include.place_of("file"), f"{name!r} includes itself")
         elif os.path.realpath(path) not in self._read:
             included = self.draft(path)
             if included is not None:
                 draft.include(included, override)
 
     def _found(self, name: str, include: Section, folder: str) -> str | None:
-        resource = include.flag("resource")
-        folders = self._reading.import_paths if resource else (folder, "")
-        # Resources of Java begin with a slash, but lie in the folders all the same.
-        candidates = [
-            os.path.normpath(os.path.join(f, name.lstrip("/") if resource else name)) for f in folders
-        ]
+        folders: Sequence[str] = (folder, "")
+        if include.flag("resource"):
+            # Names of Java's resources begin with a slash, but they lie in these folders all the same.
+            folders, name = self._reading.import_paths, name.lstrip("/")
+        candidates = [os.path.normpath(os.path.join(folder, name)) for folder in folders]
         found = next(filter(os.path.isfile, candidates), None)
         if found is None:
             tried = " or ".join(repr(path) for path in dict.fromkeys(candidates))

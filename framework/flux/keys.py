@@ -1,6 +1,7 @@
 """The keys of Flux's schema, and ours.
 
-Ours are ``outputs``, ``constructorKwargs`` and ``order``; a ``config`` of a component's own is in Flux from 3.0 on.
+Ours are ``outputs``, ``constructorKwargs`` and ``order``; a component's own ``config`` is in Flux from
+3.0 on.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from framework.flux.section import value_of
 from framework.flux.streams import with_inputs
 from framework.flux.substitution import AsFlux, InNodes, Values
 from framework.flux.vertices import read_vertex
-from framework.importing import importable
+from framework.importing import importable, project_folders
 from framework.topology import ComponentSpec, Loaded, Role, SourceMap, Topology, unknown
 
 _UNNAMED = "unnamed"
@@ -41,20 +41,13 @@ def load_flux(
             only the last of a line, and what has no value stays.
     """
     file = os.fspath(path)
-    reading = Reading(_import_paths(file))
+    reading = Reading(project_folders(file))
     values = Values(substitutions, environ)
     substitution = AsFlux(values) if strict else InNodes(values)
     with importable(reading.import_paths):
         draft = Includes(substitution, reading).draft(file)
         topology = None if draft is None else _topology(draft, reading)
     return Loaded(topology, tuple(sorted(reading.problems, key=lambda problem: problem.sort_key)))
-
-
-def _import_paths(file: str) -> tuple[str, ...]:
-    folder = os.path.dirname(file)
-    candidates = (folder, os.path.join(folder, os.pardir, "src"), os.path.join(folder, "src"), "")
-    found = [os.path.realpath(candidate) for candidate in candidates]
-    return tuple(dict.fromkeys(filter(os.path.isdir, found)))
 
 
 def _topology(draft: Draft, reading: Reading) -> Topology | None:

@@ -9,6 +9,9 @@ import yaml
 
 from framework.topology import Place
 
+UNRESOLVED = "!unresolved"
+"""Tag of a text with an expression that has no value; that was reported, and need not be again."""
+
 _NAMES = {"bool": "the bool", "int": "the number", "float": "the number", "timestamp": "the date"}
 
 _resolver = yaml.resolver.Resolver()
@@ -47,8 +50,19 @@ def scalar(text: str, like: yaml.Node, *, quoted: bool = False) -> yaml.ScalarNo
     """A scalar in place of another node: text if quoted, else of the kind that YAML sees in it."""
     if quoted:
         return yaml.ScalarNode("tag:yaml.org,2002:str", text, like.start_mark, like.end_mark, '"')
-    tag = _resolver.resolve(yaml.ScalarNode, text, (True, False))
+    tag = _resolver.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
     return yaml.ScalarNode(tag, text, like.start_mark, like.end_mark)
+
+
+class _Constructor(yaml.SafeLoader):
+    """Makes plain values; an unresolved text stays as it is."""
+
+
+def _as_text(constructor: yaml.SafeLoader, node: yaml.ScalarNode) -> str:
+    return str(constructor.construct_scalar(node))
+
+
+_Constructor.add_constructor(UNRESOLVED, _as_text)
 
 
 def plain_value(node: yaml.Node) -> Any:
@@ -57,7 +71,7 @@ def plain_value(node: yaml.Node) -> Any:
     Raises:
         ValueError: a tag that stands for no plain value, or a scalar that does not fit its tag.
     """
-    constructor = yaml.SafeLoader("")
+    constructor = _Constructor("")
     try:
         return constructor.construct_object(node, deep=True)
     except yaml.YAMLError as error:

@@ -154,7 +154,7 @@ def _output(stream: Stream) -> Printed:
 
 
 def _shell(component: ComponentSpec, command: Sequence[str]) -> tuple[Printed, Declared]:
-    """The wrapper's own words for streams and config, which every version of Flux knows, where they suffice."""
+    """The wrapper's own words for streams and config, where they suffice; every Flux knows them."""
     outputs = component.outputs or ()
     can_say = all(stream.fields and not stream.direct for stream in outputs)
     args, methods = [list(command)], []

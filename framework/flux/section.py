@@ -11,11 +11,11 @@ from typing import Any
 
 import yaml
 
-from framework.flux.nodes import described, is_null, kind_of, place_of, plain_value, scalar
+from framework.flux.nodes import UNRESOLVED, described, is_null, kind_of, place_of, plain_value, scalar
 from framework.flux.reading import Reading
 from framework.topology import Place, unknown
 
-_TEXT_AS_WRITTEN = ("str", "int", "float", "bool", "timestamp", "value")
+_TEXT_AS_WRITTEN = ("str", "int", "float", "bool", "timestamp", "value", UNRESOLVED)
 
 
 class Section:
@@ -81,14 +81,16 @@ class Section:
         value = self._unquoted(key)
         if value is None or (isinstance(value, int) and not isinstance(value, bool)):
             return value
-        return self._refuse(key, "a whole number")
+        self._refuse(key, "a whole number")
+        return None
 
     def number(self, key: str) -> float | None:
         """A number."""
         value = self._unquoted(key)
         if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
             return value
-        return self._refuse(key, "a number")
+        self._refuse(key, "a number")
+        return None
 
     def flag(self, key: str) -> bool:
         """A bool; false if absent."""
@@ -134,7 +136,7 @@ class Section:
     def _section_of(self, node: yaml.Node, what: str, keys: Iterable[str]) -> Section | None:
         if isinstance(node, yaml.MappingNode):
             return Section(node, what, keys, self._reading)
-        self._reading.report(place_of(node), f"{what} is {described(node)}, expected a mapping")
+        _refuse(node, what, "a mapping", self._reading)
         return None
 
     def _unquoted(self, key: str) -> Any:
@@ -145,8 +147,12 @@ class Section:
         return None if node is None else value_of(node, self._reading)
 
     def _refuse(self, key: str, expected: str) -> None:
-        node = self._values[key]
-        self._reading.report(place_of(node), f"{key} is {described(node)}, expected {expected}")
+        _refuse(self._values[key], key, expected, self._reading)
+
+
+def _refuse(node: yaml.Node, what: str, expected: str, reading: Reading) -> None:
+    if node.tag != UNRESOLVED:
+        reading.report(place_of(node), f"{what} is {described(node)}, expected {expected}")
 
 
 def value_of(node: yaml.Node, reading: Reading) -> Any:
@@ -162,14 +168,14 @@ def text_of(node: yaml.Node, what: str, reading: Reading) -> str | None:
     """The text of a scalar as it is written; None, and a problem, for anything else."""
     if isinstance(node, yaml.ScalarNode) and kind_of(node) in _TEXT_AS_WRITTEN:
         return str(node.value)
-    reading.report(place_of(node), f"{what} is {described(node)}, expected a text")
+    _refuse(node, what, "a text", reading)
     return None
 
 
 def texts_of(node: yaml.Node, what: str, reading: Reading) -> tuple[str, ...]:
     """The texts in a list; what is none is reported and left out."""
     if not isinstance(node, yaml.SequenceNode):
-        reading.report(place_of(node), f"{what} is {described(node)}, expected a list of texts")
+        _refuse(node, what, "a list of texts", reading)
         return ()
     found = [text_of(item, f"an item of {what}", reading) for item in node.value]
     return tuple(text for text in found if text is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import yaml
@@ -73,10 +73,10 @@ class _Wrapper:
         self.streams: dict[str, tuple[str, ...]] = {}
         self.config: dict[str, Any] = {}
         self._reading = reading
-        self._methods = {
-            "setDefaultStream": self._set_default_stream,
-            "setNamedStream": self._set_named_stream,
-            "addComponentConfig": self._add_config,
+        self._methods: Mapping[str, tuple[int, Callable[..., None]]] = {
+            "setDefaultStream": (1, self._set_default_stream),
+            "setNamedStream": (2, self._set_named_stream),
+            "addComponentConfig": (2, self._add_config),
         }
 
     def construct(self, section: Section) -> tuple[str, ...]:
@@ -101,11 +101,13 @@ class _Wrapper:
             return
         if name not in self._methods:
             self._reading.report(section.place_of("name"), unknown("config method", name, self._methods))
-        elif len(args) != (expected := 1 if name == "setDefaultStream" else 2):
+            return
+        expected, method = self._methods[name]
+        if len(args) == expected:
+            method(*args)
+        else:
             message = f"{name} with {len(args)} arguments: expected {expected}"
             self._reading.report(section.place_of("args"), message)
-        else:
-            self._methods[name](*args)
 
     def _set_default_stream(self, fields: yaml.Node) -> None:
         self.streams[DEFAULT_STREAM] = texts_of(fields, "the output fields", self._reading)

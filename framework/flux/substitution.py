@@ -13,7 +13,7 @@ from typing import Protocol
 
 import yaml
 
-from framework.flux.nodes import place_of, plain_value, scalar
+from framework.flux.nodes import UNRESOLVED, place_of, plain_value, scalar
 from framework.flux.reading import Reading
 from framework.topology import Place, did_you_mean, unknown
 
@@ -54,13 +54,14 @@ class Values:
         """
         key, has_default, default = expression.partition(":-")
         try:
-            return self._known(key.strip())
+            return self.known(key.strip())
         except LookupError:
             if has_default:
                 return default
             raise
 
-    def _known(self, key: str) -> str:
+    def known(self, key: str) -> str:
+        """As `value`, but without defaults, which are not in Flux."""
         if key.startswith("ENV-"):
             return self._of_environment(key.removeprefix("ENV-"))
         item = _LIST_ITEM.fullmatch(key)
@@ -78,9 +79,9 @@ class Values:
         raise LookupError(f"the environment variable {name!r} is not set{near}")
 
     def _item(self, key: str, index: int) -> str:
-        items = _list_in(self._known(key))
+        items = _list_in(self.known(key))
         if items is None:
-            raise LookupError(f"the value of {key!r} is {self._known(key)!r}, expected a list as in [a, b]")
+            raise LookupError(f"the value of {key!r} is {self.known(key)!r}, expected a list as in [a, b]")
         if index >= len(items):
             raise LookupError(f"the list {key!r} has no item {index}, only {len(items)}, counted from 0")
         return str(items[index])
@@ -111,7 +112,7 @@ class InNodes:
         except LookupError as error:
             reading.report(place_of(node), str(error.args[0]))
             text = _MARK.sub(lambda match: self._source(int(match[1])), node.value)
-            return scalar(text, node, quoted=True)
+            return yaml.ScalarNode(UNRESOLVED, text, node.start_mark, node.end_mark)
         if node.style:
             return scalar(text, node, quoted=True)
         return _parsed(text, node) if _MARK.fullmatch(node.value) else scalar(text, node)
@@ -143,7 +144,7 @@ class AsFlux:
         if match is None:
             return line
         try:
-            return line.replace(f"${{{match['inside']}}}", self._values.value(match["inside"]))
+            return line.replace(f"${{{match['inside']}}}", self._values.known(match["inside"]))
         except LookupError as error:
             reading.report(place, f"{error.args[0]}: it stays as it is, as in Flux", warning=True)
             return line
@@ -170,6 +171,8 @@ def _parsed(text: str, original: yaml.ScalarNode) -> yaml.Node:
     try:
         root = yaml.compose(text, yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError):
+        root = None
+    if root is None:
         return scalar(text, original, quoted=True)
     _move(root, original)
     return root

@@ -36,6 +36,7 @@ class Duration:
     """
 
     def __new__(cls, value: int, unit: TimeUnit) -> timedelta:  # type: ignore[misc]
+        """That many units."""
         return value * unit.value
 
     @staticmethod
