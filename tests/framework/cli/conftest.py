@@ -95,8 +95,8 @@ class Wrong(Topology):
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with topologies, which is the current one."""
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with topologies, which is the current one; modules imported from it are forgotten."""
     (tmp_path / "src").mkdir()
     (tmp_path / "topologies").mkdir()
     (tmp_path / "src" / "parts.py").write_text(COMPONENTS)
@@ -112,7 +112,10 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "topologies" / "stuck.py").write_text(TOPOLOGY.format(spout="Endless", bolt="Stuck"))
     (tmp_path / "topologies" / "wrong.py").write_text(WRONG)
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    yield tmp_path
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None)).startswith(str(tmp_path)):
+            del sys.modules[name]
 
 
 @pytest.fixture
