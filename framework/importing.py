@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from framework.errors import LoadError
 from framework.topology.problems import did_you_mean
 
 _JAVA_CLASS = re.compile(r"(?:[a-z_][\w$]*\.){2,}[A-Z][\w$]*")
-_JAVA_DOMAINS = frozenset("backtype com de edu eu fr gov io java javax kotlin net org scala storm uk".split())
+_JAVA_DOMAINS = frozenset(
+    {"backtype", "com", "de", "edu", "eu", "fr", "gov", "io"}
+    | {"java", "javax", "kotlin", "net", "org", "scala", "storm", "uk"}
+)
 
 
 def looks_like_java(class_name: str) -> bool:
@@ -54,6 +59,17 @@ def import_object(path: str) -> object:
         if _module_exists(name):
             return _attribute(_module(name, path), parts[split:], path)
     raise LoadError(f"{path!r}: no module {parts[0]!r} in {_searched()}")
+
+
+def project_folders(file: str | os.PathLike[str] | None) -> tuple[str, ...]:
+    """Folders that user code is imported from for a topology file, or for a module if None.
+
+    They are those that ``sparse`` takes, ``../src`` beside the file and the file's own, then
+    ``src`` in that, then the current one; those that exist, absolute.
+    """
+    folder = Path() if file is None else Path(file).parent
+    candidates = (folder / ".." / "src", folder, folder / "src", Path())
+    return tuple(dict.fromkeys(str(path.resolve()) for path in candidates if path.is_dir()))
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from framework.flux.streams import with_inputs
 from framework.flux.substitution import AsFlux, InNodes, Values
 from framework.flux.vertices import read_vertex
 from framework.importing import importable, project_folders
+from framework.loading.modules import own_modules
 from framework.topology import ComponentSpec, Loaded, Role, SourceMap, Topology, unknown
 
 _UNNAMED = "unnamed"
@@ -44,7 +45,7 @@ def load_flux(
     reading = Reading(project_folders(file))
     values = Values(substitutions, environ)
     substitution = AsFlux(values) if strict else InNodes(values)
-    with importable(reading.import_paths):
+    with importable(reading.import_paths), own_modules():
         draft = Includes(substitution, reading).draft(file)
         topology = None if draft is None else _topology(draft, reading)
     return Loaded(topology, tuple(sorted(reading.problems, key=lambda problem: problem.sort_key)))

@@ -10,9 +10,9 @@ from types import ModuleType
 
 from framework.declaration import shown
 from framework.errors import LoadError
-from framework.importing import importable
+from framework.importing import importable, project_folders
 from framework.loading.failures import problems_of
-from framework.loading.modules import import_target, project_folders
+from framework.loading.modules import import_target
 from framework.loading.selection import first, named
 from framework.loading.target import YAML_SUFFIXES, Target, parse
 from framework.loading.values import renamed, topology_from
@@ -57,7 +57,7 @@ def _guarded(
     target: Target, folders: Sequence[str], place: Place, environment: str | None, name: str | None
 ) -> Loaded:
     try:
-        value, warning = _chosen(import_target(target, folders), target.attribute)
+        value, warning = _chosen(import_target(target), target.attribute)
         loaded = topology_from(value, target.module.rpartition(".")[2], environment, name)
     except LoadError as error:
         return Loaded(None, (Problem(place, str(error)),))

@@ -23,30 +23,31 @@ Where from is noted at once: the folders of a package without __init__.py follow
 """
 
 
-def project_folders(file: Path | None) -> tuple[str, ...]:
-    """Folders that a project's modules are imported from: as ``sparse`` does, and the current one."""
-    folder = Path() if file is None else file.parent
-    candidates = (folder / ".." / "src", folder, folder / "src", Path())
-    return tuple(dict.fromkeys(str(path.resolve()) for path in candidates if path.is_dir()))
-
-
-def import_target(target: Target, folders: Sequence[str]) -> ModuleType:
-    """Import a target's module.
+def import_target(target: Target) -> ModuleType:
+    """Import a target's module; its project's folders are importable.
 
     Raises:
         LoadError: there is no such module, or its name cannot be used.
         BaseException: whatever the module raises.
     """
-    with own_modules(folders):
+    with own_modules():
         return _import_name(target.module) if target.file is None else _import_file(target.file)
 
 
 @contextmanager
-def own_modules(folders: Sequence[str]) -> Iterator[None]:
-    """Within it, modules of a project's folders are imported, whatever other project was loaded before."""
-    _forget_namesakes(folders)
-    with _recorded():
+def own_modules() -> Iterator[None]:
+    """Within it, imports find what is importable now, whatever project was loaded before.
+
+    Every project has a package ``bolts``; without this the second would get the first's.
+    """
+    _forget_strangers()
+    before = set(sys.modules)
+    try:
         yield
+    finally:
+        for name, module in list(sys.modules.items()):
+            if name.partition(".")[0] not in before and not _is_installed(module):
+                _ours[name] = _places(module)
 
 
 def _import_name(name: str) -> ModuleType:
@@ -96,33 +97,18 @@ def _places(module: ModuleType) -> list[Path]:
     return [file] if file else [Path(folder).resolve() for folder in getattr(module, "__path__", ())]
 
 
-def _forget_namesakes(folders: Sequence[str]) -> None:
-    """Let a project have modules of the same names as one that was loaded before.
-
-    Every project has a package ``bolts``; without this the second would get the first's.
-    """
+def _forget_strangers() -> None:
     packages = {name: places for name, places in _ours.items() if "." not in name}
-    stale = {name for name, places in packages.items() if _is_shadowed(name, places, folders)}
-    for name in [name for name in _ours if name.partition(".")[0] in stale]:
+    strangers = {name for name, places in packages.items() if _found(name) != list(places)}
+    for name in [name for name in _ours if name.partition(".")[0] in strangers]:
         del _ours[name]
         sys.modules.pop(name, None)
 
 
-def _is_shadowed(name: str, places: Sequence[Path], folders: Sequence[str]) -> bool:
-    spec = PathFinder.find_spec(name, list(folders))
+def _found(name: str) -> list[Path]:
+    """Where an import would find a module."""
+    spec = PathFinder.find_spec(name)
     if spec is None:
-        return False
-    found = [spec.origin] if spec.has_location else list(spec.submodule_search_locations or ())
-    return [Path(place or "").resolve() for place in found] != list(places)
-
-
-@contextmanager
-def _recorded() -> Iterator[None]:
-    """Note which modules are new and a project's own, to be forgotten for the next project."""
-    before = set(sys.modules)
-    try:
-        yield
-    finally:
-        for name, module in list(sys.modules.items()):
-            if name.partition(".")[0] not in before and not _is_installed(module):
-                _ours[name] = _places(module)
+        return []
+    found = [spec.origin] if spec.has_location else spec.submodule_search_locations or ()
+    return [Path(place or "").resolve() for place in found]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from framework.loading import load
+from framework.topology import Stream
 
 Write = Callable[[str, str], Path]
 
@@ -36,9 +37,28 @@ def test_what_is_wrong_with_a_yaml_file_is_a_problem_with_its_line(write: Write)
 
 
 def test_a_strict_file_is_read_as_flux_does(write: Write) -> None:
-    write("topologies/strict.yaml", FLUX.replace("${par}", "1").replace("counting", "${name:-default}"))
-    lenient, strict = load("strict"), load("strict", strict_flux=True)
-    assert lenient.topology is not None
-    assert lenient.topology.name == "default"
-    assert strict.topology is not None
-    assert strict.topology.name != "default"
+    write("topologies/strict.yaml", FLUX.replace("${par}", "1").replace("counting", "${a} ${b}"))
+    names = []
+    for strict in (False, True):
+        found = load("strict", substitutions={"a": "one", "b": "two"}, strict_flux=strict)
+        assert found.topology is not None
+        names.append(found.topology.name)
+    assert names == ["one two", "${a} two"]
+
+
+def test_two_yaml_projects_with_modules_of_the_same_names_get_each_their_own(write: Write) -> None:
+    for project, field in (("a", "letter"), ("b", "number")):
+        write(
+            f"{project}/src/components.py",
+            f"""
+            from framework import Spout
+            class Words(Spout):
+                outputs = ["{field}"]
+                def next_tuple(self): pass
+            """,
+        )
+        write(f"{project}/topologies/counting.yaml", FLUX.replace("${par}", "1"))
+    for project, field in (("a", "letter"), ("b", "number")):
+        topology = load(f"{project}/topologies/counting.yaml").topology
+        assert topology is not None
+        assert topology.component("words").outputs == (Stream([field]),)

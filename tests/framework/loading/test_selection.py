@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -204,6 +205,15 @@ def test_two_projects_with_modules_of_the_same_names_get_each_their_own(write: W
     for project in ("a", "b", "a"):
         definition = loaded(f"{project}/topologies/namesake.py").component("count").implementation.definition
         assert definition.class_name == f"bolts.count.{project.upper()}"
+
+
+def test_a_project_does_not_see_the_modules_of_another(write: Write) -> None:
+    write("a/src/bolts/count.py", "")
+    write("a/topologies/having.py", "import bolts.count\n" + textwrap.dedent(ONE))
+    write("a/src/components.py", Path("src/components.py").read_text())
+    write("b/topologies/lacking.py", "import bolts.count")
+    assert ids(loaded("a/topologies/having.py")) == ["words", "count"]
+    assert "No module named 'bolts'" in problem("b/topologies/lacking.py")
 
 
 def test_a_file_may_not_be_named_after_a_module_of_python(write: Write) -> None:
