@@ -24,7 +24,8 @@ def note(message: str) -> None:
 def problem_lines(problems: Sequence[Problem], *, err: bool) -> None:
     """Each problem on a line of its own: ``file:line: message``."""
     for problem in problems:
-        click.secho(str(problem), err=err, fg="yellow" if problem.warning else None)
+        line = " ".join(part.strip() for part in str(problem).splitlines())
+        click.secho(line, err=err, fg="yellow" if problem.warning else None)
 
 
 def counted(number: int, noun: str, nouns: str = "") -> str:

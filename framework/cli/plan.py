@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from framework.cli.parameters import target_argument
 from framework.cli.table import table
 
 if TYPE_CHECKING:
-    from framework.planning import Plan, Subscription
+    from framework.planning import ComponentLevel, Plan, Subscription, Task
 
 
 @click.command()
@@ -33,47 +33,50 @@ def plan(target: str | None, choices: Choices, as_json: bool) -> None:
 
 
 def _lines(plan: Plan) -> Iterator[str]:
-    from framework.render import in_words
-
     components = counted(len(plan.topology.components), "component")
     yield f"{plan.topology.name}: {components}, {counted(len(plan.tasks), 'task')}, {plan.time} time"
-    yield ""
-    yield from table(
-        ("task", "component", "role", "replica", "depth", "reads from", "feedback"),
-        [_task_row(plan, number) for number in range(len(plan.tasks))],
-    )
-    yield ""
-    streams = [
-        (s.source, s.stream, s.target, in_words(s.grouping), _yes(s.feedback)) for s in plan.subscriptions
-    ]
-    yield from table(("from", "stream", "to", "grouping", "feedback"), streams)
-    yield ""
-    levels = [
-        (name, level.depth, _bits(level.offset, level.ordinal_bits, level.tag_bits), level.ordinal_bits)
-        for name, level in plan.layout.components.items()
-    ]
-    yield from table(("position of", "depth", "bits of the path", "ordinal bits"), levels)
+    for lines in (_tasks(plan), _streams(plan), _levels(plan)):
+        yield ""
+        yield from lines
 
 
-def _task_row(plan: Plan, number: int) -> tuple[object, ...]:
-    task = plan.tasks[number]
+def _tasks(plan: Plan) -> Sequence[str]:
+    header = ("task", "component", "role", "replica", "depth", "reads from", "feedback")
+    return table(header, [_task_row(plan, task) for task in plan.tasks])
+
+
+def _task_row(plan: Plan, task: Task) -> Sequence[object]:
     channel = next((channel for channel in plan.channels if channel.reader == task.id), None)
     sources, feedback = (channel.sources, channel.feedback) if channel else ((), ())
     return (task.id, task.component, task.role, task.index, task.depth, _ids(sources), _ids(feedback))
 
 
-def _ids(tasks: tuple[int, ...]) -> str:
+def _ids(tasks: Sequence[int]) -> str:
     return " ".join(map(str, tasks))
 
 
-def _yes(value: bool) -> str:
-    return "yes" if value else ""
+def _streams(plan: Plan) -> Sequence[str]:
+    from framework.render import in_words
+
+    rows = [
+        (s.source, s.stream, s.target, in_words(s.grouping), "yes" if s.feedback else "")
+        for s in plan.subscriptions
+    ]
+    return table(("from", "stream", "to", "grouping", "feedback"), rows)
 
 
-def _bits(offset: int, ordinal_bits: int, tag_bits: int) -> str:
+def _levels(plan: Plan) -> Sequence[str]:
+    rows = [
+        (component, level.depth, _bits(level), level.ordinal_bits)
+        for component, level in plan.layout.components.items()
+    ]
+    return table(("position of", "depth", "bits of the path", "ordinal bits"), rows)
+
+
+def _bits(level: ComponentLevel) -> str:
     """``40 to 71``, counted from the path's end; nothing where a topology is too deep for its path."""
-    width = ordinal_bits + tag_bits
-    return f"{offset} to {offset + width - 1}" if width else "none"
+    width = level.ordinal_bits + level.tag_bits
+    return f"{level.offset} to {level.offset + width - 1}" if width else "none"
 
 
 def _as_json(plan: Plan) -> dict[str, Any]:

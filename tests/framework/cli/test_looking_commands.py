@@ -46,6 +46,12 @@ class TestValidate:
         assert "warning: " in relaxed.stdout
         assert "warning: " not in strict.stdout
 
+    def test_a_problem_that_is_told_in_several_lines_gets_one(self, viper: Viper, project: Path) -> None:
+        (project / "binary.yaml").write_bytes(b"a: \xe0\n")
+        result = viper("validate", "doubling", "--config", "binary.yaml")
+        assert result.exit_code == ExitCode.INVALID
+        assert len(result.stdout.splitlines()) == 1
+
     def test_options_are_validated_too(self, viper: Viper) -> None:
         result = viper("validate", "doubling", "-o", "viper.jumbo.sise=1")
         assert "option -o: " in result.stdout
