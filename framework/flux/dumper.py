@@ -43,7 +43,14 @@ def _represent_list(dumper: yaml.SafeDumper, data: list[Any]) -> yaml.Node:
     return dumper.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=is_short)
 
 
+def _represent_text(dumper: yaml.SafeDumper, data: str) -> yaml.Node:
+    # Other styles lose some of Unicode's line breaks.
+    style = None if data.isprintable() else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", data, style=style)
+
+
 _Dumper.add_representer(list, _represent_list)
+_Dumper.add_representer(str, _represent_text)
 
 
 def _plain(value: Any) -> Any:

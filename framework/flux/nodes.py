@@ -55,7 +55,7 @@ def scalar(text: str, like: yaml.Node, *, quoted: bool = False) -> yaml.ScalarNo
 
 
 class _Constructor(yaml.SafeLoader):
-    """Makes plain values; an unresolved text stays as it is."""
+    """Makes plain values, to which sets and ordered mappings do not belong; an unresolved text stays as it is."""
 
 
 def _as_text(constructor: yaml.SafeLoader, node: yaml.ScalarNode) -> str:
@@ -63,6 +63,8 @@ def _as_text(constructor: yaml.SafeLoader, node: yaml.ScalarNode) -> str:
 
 
 _Constructor.add_constructor(UNRESOLVED, _as_text)
+for _kind in ("set", "omap", "pairs"):
+    _Constructor.add_constructor(f"tag:yaml.org,2002:{_kind}", yaml.SafeLoader.construct_undefined)
 
 
 def plain_value(node: yaml.Node) -> Any:

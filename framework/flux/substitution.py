@@ -69,8 +69,10 @@ class Values:
             return self._item(item["key"], int(item["index"]))
         if key in self._properties:
             return str(self._properties[key])
-        remedy = "give it a value, or a default as in ${key:-default}"
-        raise LookupError(f"{unknown('substitution key', key, self._properties)}; {remedy}")
+        what = f"unknown substitution key {key!r}, and no values are given"
+        if self._properties:
+            what = unknown("substitution key", key, self._properties)
+        raise LookupError(f"{what}; give it a value, or a default as in ${{key:-default}}")
 
     def _of_environment(self, name: str) -> str:
         if name in self._environ:
@@ -107,23 +109,23 @@ class InNodes:
         """The node with values in place of marks; a whole plain value may become any YAML."""
         if not _MARK.search(node.value):
             return node
-        try:
-            text = _MARK.sub(self._value, node.value)
-        except LookupError as error:
-            reading.report(place_of(node), str(error.args[0]))
-            text = _MARK.sub(lambda match: self._source(int(match[1])), node.value)
+        before = len(reading.problems)
+        text = _MARK.sub(lambda match: self._replaced(int(match[1]), place_of(node), reading), node.value)
+        if len(reading.problems) > before:
             return yaml.ScalarNode(UNRESOLVED, text, node.start_mark, node.end_mark)
         if node.style:
             return scalar(text, node, quoted=True)
         return _parsed(text, node) if _MARK.fullmatch(node.value) else scalar(text, node)
 
-    def _value(self, match: re.Match[str]) -> str:
-        expression = self._expressions[int(match[1])]
-        return "${" if expression is None else self._values.value(expression)
-
-    def _source(self, index: int) -> str:
+    def _replaced(self, index: int, place: Place, reading: Reading) -> str:
         expression = self._expressions[index]
-        return "$${" if expression is None else f"${{{expression}}}"
+        if expression is None:
+            return "${"
+        try:
+            return self._values.value(expression)
+        except LookupError as error:
+            reading.report(place, str(error.args[0]))
+            return f"${{{expression}}}"
 
 
 class AsFlux:
