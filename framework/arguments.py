@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from framework.errors import LoadError
-from framework.topology import unknown
+from framework.topology import did_you_mean, one_of
 
 
 def fitted(
@@ -51,7 +51,8 @@ def _signature(function: Callable[..., Any], bound: bool) -> inspect.Signature |
 
 
 def _shown(signature: inspect.Signature) -> str:
-    return str(signature.replace(return_annotation=inspect.Signature.empty))
+    bare = [parameter.replace(annotation=parameter.empty) for parameter in signature.parameters.values()]
+    return str(inspect.Signature(bare))
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
@@ -70,8 +71,9 @@ def _coerced(name: str, value: Any, annotation: Any) -> Any:
     if members is None or not isinstance(value, str):
         return value
     if value not in members.__members__:
-        what = f"{members.__name__} for argument {name!r}"
-        raise LoadError(unknown(what, value, members.__members__))
+        allowed = list(members.__members__)
+        near = did_you_mean(value, allowed)
+        raise LoadError(f"argument {name!r} is {value!r}, expected {one_of(allowed)}{near}")
     return members[value]
 
 

@@ -89,7 +89,8 @@ def _module_exists(name: str) -> bool:
         return True
     try:
         return importlib.util.find_spec(name) is not None
-    except (ImportError, ValueError, AttributeError):
+    except Exception:
+        # A package around it raised when it was imported; that shows when the package itself is.
         return False
 
 

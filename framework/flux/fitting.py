@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 from framework.arguments import fitted
 from framework.errors import LoadError
+from framework.flux import keys
 from framework.flux.nodes import place_of
 from framework.flux.reading import Reading
 from framework.flux.section import Section
+from framework.hosting import is_ported
 from framework.instantiate import check_method, setter_name
 from framework.topology import Argument, ObjectDef
 
@@ -17,6 +19,9 @@ from framework.topology import Argument, ObjectDef
 def check_fit(definition: ObjectDef, cls: type, section: Section, reading: Reading) -> None:
     """Report arguments that the constructor or factory, a setter or a config method does not take."""
     fit = _Fit(cls, section, reading)
+    if is_ported(cls):
+        fit.ported()
+        return
     if definition.factory is not None:
         # Of what a factory makes, nothing is known.
         fit.method(definition.factory, definition.factory_args, "factory")
@@ -35,6 +40,12 @@ class _Fit:
         self._cls = cls
         self._section = section
         self._reading = reading
+
+    def ported(self) -> None:
+        for key in keys.OBJECT:
+            if key != "className" and self._section.has(key):
+                message = "streamparse makes its components without arguments; pass values in 'config'"
+                self._reading.report(self._section.place_of(key), f"{key!r} has no effect: {message}")
 
     def constructor(self, definition: ObjectDef) -> None:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from typing import Any
+from typing import Any, NoReturn
 
 import yaml
 
@@ -43,7 +43,9 @@ def described(node: yaml.Node) -> str:
         return "a list"
     if is_null(node):
         return "nothing"
-    return f"{_NAMES.get(kind_of(node), 'the text')} {_short.repr(node.value)}"
+    if kind_of(node) in _NAMES:
+        return f"{_NAMES[kind_of(node)]} {node.value}"
+    return f"the text {_short.repr(node.value)}"
 
 
 def scalar(text: str, like: yaml.Node, *, quoted: bool = False) -> yaml.ScalarNode:
@@ -55,16 +57,21 @@ def scalar(text: str, like: yaml.Node, *, quoted: bool = False) -> yaml.ScalarNo
 
 
 class _Constructor(yaml.SafeLoader):
-    """Makes plain values, to which sets and ordered mappings do not belong; an unresolved text stays as it is."""
+    """Makes plain values; an unresolved text stays as it is."""
 
 
 def _as_text(constructor: yaml.SafeLoader, node: yaml.ScalarNode) -> str:
     return str(constructor.construct_scalar(node))
 
 
+def _refused(constructor: yaml.SafeLoader, node: yaml.Node) -> NoReturn:
+    message = f"found '!!{kind_of(node)}', expected a list, a mapping or a single value"
+    raise yaml.constructor.ConstructorError(problem=message)
+
+
 _Constructor.add_constructor(UNRESOLVED, _as_text)
 for _kind in ("set", "omap", "pairs"):
-    _Constructor.add_constructor(f"tag:yaml.org,2002:{_kind}", yaml.SafeLoader.construct_undefined)
+    _Constructor.add_constructor(f"tag:yaml.org,2002:{_kind}", _refused)
 
 
 def plain_value(node: yaml.Node) -> Any:

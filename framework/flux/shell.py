@@ -41,7 +41,7 @@ def is_wrapper(class_name: str) -> bool:
 def read_shell(section: Section, role: Role, reading: Reading) -> tuple[Implementation, Declared]:
     """A program with the streams and the config that it is given; a Python component is hosted directly."""
     if section.raw("className") != WRAPPERS[role]:
-        message = f"{section.what} cannot be a {section.raw('className')}: expected {WRAPPERS[role]}"
+        message = f"{section.what} of class {section.raw('className')!r}: expected {WRAPPERS[role]!r}"
         reading.report(section.place_of("className"), message)
     for key in ("factory", "factoryArgs", "properties", "constructorKwargs"):
         if section.has(key):

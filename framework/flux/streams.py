@@ -17,6 +17,7 @@ from framework.topology import (
     Input,
     ObjectDef,
     Path,
+    Role,
     did_you_mean,
     one_of,
     unknown,
@@ -30,23 +31,27 @@ def with_inputs(
 ) -> tuple[ComponentSpec, ...]:
     """The components with the streams that lead to them, in the order of the file."""
     inputs: dict[str, list[Input]] = {component.id: [] for component in components}
+    bolts = [component.id for component in components if component.role is Role.BOLT]
     for section in streams:
-        _read_stream(section, inputs, reading)
+        target = section.required_text("to")
+        if target is not None and target not in inputs:
+            reading.report(section.place_of("to"), unknown("bolt", target, bolts))
+        # A stream that leads nowhere is read for what else may be wrong with it.
+        _read_stream(section, target, inputs.get(target or "", []), reading)
     # Of several components with one id, which is a mistake anyway, only the first gets them.
     return tuple(replace(component, inputs=tuple(inputs.pop(component.id, ()))) for component in components)
 
 
-def _read_stream(section: Section, inputs: dict[str, list[Input]], reading: Reading) -> None:
+def _read_stream(section: Section, target: str | None, inputs: list[Input], reading: Reading) -> None:
     section.text("name")
-    source, target = section.required_text("from"), section.required_text("to")
+    source = section.required_text("from")
     grouping, stream = _read_grouping(section, reading)
-    if target is not None and target not in inputs:
-        reading.report(section.place_of("to"), unknown("component", target, inputs))
-    elif target is not None and source is not None:
-        path: Path = ("components", target, "inputs", len(inputs[target]))
-        reading.places[path] = section.place
-        reading.places[(*path, "grouping")] = section.place_of("grouping")
-        inputs[target].append(Input(source, grouping, stream))
+    if target is None or source is None:
+        return
+    path: Path = ("components", target, "inputs", len(inputs))
+    reading.places[path] = section.place
+    reading.places[(*path, "grouping")] = section.place_of("grouping")
+    inputs.append(Input(source, grouping, stream))
 
 
 def _read_grouping(section: Section, reading: Reading) -> tuple[Grouping, str]:
@@ -59,7 +64,7 @@ def _read_grouping(section: Section, reading: Reading) -> tuple[Grouping, str]:
     names = found.texts("args")
     custom = _custom(found, reading)
     if names and kind not in _KEYED:
-        message = f"'args' have no effect on {kind}: expected them with {one_of(_KEYED)}"
+        message = f"'args' have no effect on {kind}: expected them with {one_of(map(str, _KEYED))}"
         reading.report(found.place_of("args"), message, warning=True)
         names = ()
     if custom is not None and kind is not GroupingKind.CUSTOM:

@@ -35,7 +35,8 @@ from framework.topology import (
 
 RESOURCES = ("onHeapMemoryLoad", "offHeapMemoryLoad", "cpuLoad")
 
-texts = st.text(max_size=12) | st.sampled_from(["${x}", "$${", "1", "no", "null", "~", " a ", "a: b", "#", "x\ny"])
+_ODD_TEXTS = ["${x}", "$${", "1", "no", "null", "~", " a ", "a: b", "#", "x\ny"]
+texts = st.text(max_size=12) | st.sampled_from(_ODD_TEXTS)
 names = texts.filter(bool)
 ids = st.sampled_from(["a", "b", "c", "split-words", "1", "yes", "count bolt"]) | names
 numbers = st.integers(-(2**70), 2**70) | st.floats(allow_nan=False)
@@ -87,7 +88,9 @@ groupings = (
 
 
 @st.composite
-def components(draw: st.DrawFn, component_id: str, python: Sequence[type], sources: Sequence[str]) -> ComponentSpec:
+def components(
+    draw: st.DrawFn, component_id: str, python: Sequence[type], sources: Sequence[str]
+) -> ComponentSpec:
     """A component with that id and with inputs from these sources, and from others."""
     implementation, declared = draw(_implementations(python))
     inputs = st.builds(Input, st.sampled_from(sources) | names, groupings, st.just("default") | names)
@@ -104,6 +107,9 @@ def components(draw: st.DrawFn, component_id: str, python: Sequence[type], sourc
     )
 
 
+_STAND_IN_COMPONENTS = [name for name, cls in STAND_INS.items() if hasattr(cls, "outputs")]
+
+
 @st.composite
 def _implementations(
     draw: st.DrawFn, python: Sequence[type]
@@ -118,7 +124,7 @@ def _implementations(
         cls = draw(st.sampled_from(list(python)))
         class_name = f"{cls.__module__}.{cls.__qualname__}"
     else:
-        class_name = draw(st.sampled_from([name for name, cls in STAND_INS.items() if hasattr(cls, "outputs")]))
+        class_name = draw(st.sampled_from(_STAND_IN_COMPONENTS))
         cls = STAND_INS[class_name]
     definition = ObjectDef(class_name, cls=cls)
     return PythonImplementation(definition), declared_streams(cls.outputs)  # type: ignore[attr-defined]

@@ -18,8 +18,10 @@ from framework.validation import validate
 FILES = Path(__file__).parent / "files"
 TEXTS = [path.read_text("utf-8") for path in sorted(FILES.glob("*.yaml"))]
 PARSABLE = [text for text in TEXTS if "${" not in text]
-VALUES = [None, True, 0, -1, 1.5, "", "text", "${x}", [], {}, [[]], {"ref": "x"}, {"reflist": 3}, [None], {1: 2}]
-SNIPPETS = ["\n", "\t", "- ", ": ", "[", "}", "&a ", "*a", "<<: ", "!!int ", "!x ", "'", "#", "${", "\x00", "\ud7ff", "|\n"]
+VALUES = [None, True, 0, -1, 1.5, "", "text", "${x}", [], {}, [[]], [None], {1: 2}]
+VALUES += [{"ref": "x"}, {"reflist": 3}]
+SNIPPETS = ["\n", "\t", "- ", ": ", "[", "}", "&a ", "*a", "<<: ", "!!int ", "!x ", "'", "#", "${"]
+SNIPPETS += ["\x00", "\ud7ff", "|\n"]
 
 quick = settings(
     max_examples=150,

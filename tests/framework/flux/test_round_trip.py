@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 
 from framework.flux import load_flux, to_flux
-from framework.topology import ObjectDef, Topology
+from framework.topology import Topology
 from tests.framework.flux.files.src import flux_parts
 from tests.framework.strategies import topologies
 
