@@ -4,21 +4,16 @@
 installed under another name cannot be added there to the packages that are found.
 """
 
-import sysconfig
 from glob import glob
 
 from setuptools import Extension, find_packages, setup
 
-# Free-threaded builds of CPython have no stable ABI as yet: there the wheel fits one version only.
-STABLE_ABI = not sysconfig.get_config_var("Py_GIL_DISABLED")
-
+# viper._backend, through cffi, keeps to the stable ABI; this one does not, for its speed (csrc/rows.h).
 rows = Extension(
     "viper._rows",
     sources=sorted(glob("viper/csrc/*.c")),
     depends=sorted(glob("viper/csrc/*.h")),
     extra_compile_args=["-std=c11", "-Wall", "-Wextra"],
-    define_macros=[("Py_LIMITED_API", "0x030B0000")] if STABLE_ABI else [],
-    py_limited_api=STABLE_ABI,
 )
 
 setup(
@@ -27,5 +22,4 @@ setup(
     package_dir={"framework.conf": "conf"},
     cffi_modules=["cbackend/build.py:ffibuilder"],
     ext_modules=[rows],
-    options={"bdist_wheel": {"py_limited_api": "cp311"}} if STABLE_ABI else {},
 )

@@ -92,12 +92,12 @@ def topology(lines: list[str], par: int) -> tuple[int, float]:
             number = self.counts[word] = self.counts.get(word, 0) + 1
             self.emit([word, number])
 
-    builder = TopologyBuilder("per-tuple")
+    builder = TopologyBuilder()
     builder.set_spout("lines", Lines)
     builder.set_bolt("split", Split, par).shuffle_grouping("lines")
     builder.set_bolt("count", Count, par).fields_grouping("split", "word")
     builder.set_bolt("sink", CountingSink).global_grouping("count")
-    built = builder.build()
+    built = builder.build("per-tuple")
     settings, problems = resolve(built)
     assert not problems, problems
     report = run(make_plan(built, settings), settings)

@@ -55,13 +55,11 @@ def test_the_wheel_holds_the_packages_the_defaults_and_nothing_else(wheel: Path)
     assert not any(name.endswith((".c", ".h", ".pyc")) for name in names)
 
 
-@pytest.mark.skipif(
-    bool(sysconfig.get_config_var("Py_GIL_DISABLED")), reason="free-threaded Python has no stable ABI"
-)
-def test_one_wheel_fits_every_version_of_python(wheel: Path) -> None:
-    extensions = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")]
-    assert sorted(extensions) == ["viper/_backend.abi3.so", "viper/_rows.abi3.so"]
-    assert "-cp311-abi3-" in wheel.name
+def test_the_wheel_holds_both_extensions(wheel: Path) -> None:
+    backend, rows = sorted(name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so"))
+    assert rows == f"viper/_rows{sysconfig.get_config_var('EXT_SUFFIX')}"
+    # Through cffi one binary serves every version, where there is a stable ABI.
+    assert backend == "viper/_backend.abi3.so" or sysconfig.get_config_var("Py_GIL_DISABLED")
 
 
 def test_a_project_runs_outside_the_checkout(installed: Path, tmp_path: Path) -> None:

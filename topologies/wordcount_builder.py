@@ -8,7 +8,7 @@ from words.components import Count, Lines, Split, TopWords
 from framework import TopologyBuilder
 from framework.sinks import ConsoleSink
 
-builder = TopologyBuilder("wordcount")
+builder = TopologyBuilder()
 builder.set_spout("lines", Lines)
 builder.set_bolt("split", Split, 2).shuffle_grouping("lines")
 builder.set_bolt("count", Count, 2).fields_grouping("split", "word")

@@ -21,15 +21,7 @@ class Inbox:
     open: bool
     def __init__(self, record: type[tuple[Any, ...]], outbox: Outbox | None) -> None: ...
     def load(
-        self,
-        rows: list[tuple[Any, ...]],
-        first: int,
-        count: int,
-        component: str,
-        stream: str,
-        task: int,
-        values: type[tuple[Any, ...]] | None,
-        /,
+        self, pieces: list[tuple[list[tuple[Any, ...]], int, int, tuple[Any, ...]]], /
     ) -> Inbox: ...
     def cut(self) -> bytes: ...
     def __iter__(self) -> Iterator[Any]: ...

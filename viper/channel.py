@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from struct import Struct
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from viper._backend import ffi, lib
 from viper.arena import Arena
@@ -18,21 +18,14 @@ from viper.ring import Heartbeats, Source
 
 __all__ = ["Channel", "ChannelStatistics", "Heartbeats", "Run", "Source", "SourceStatistics"]
 
-_MAX_RUNS: Final = 256
+_MAX_RUNS: Final = 1024
 _RUN: Final = Struct("=4I")
 
 
-class Run(NamedTuple):
-    """A stretch of one jumbo tuple: payload[first : first + count]."""
-
-    source: int
-    """Index of the source."""
-    payload: Any
-    """What the source handed over, whole."""
-    first: int
-    """Index of its first tuple."""
-    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody calls on a run
-    """Number of its tuples."""
+Run = tuple[int, Any, int, int]
+"""A stretch of one jumbo tuple: the index of its source, the payload that the source handed over,
+whole, the index of the stretch's first tuple in it, and the number of its tuples. A plain tuple,
+because finely interleaved sources make one of every few tuples, and a named one costs 200 ns more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +113,13 @@ class Channel:
             if made < 0:
                 raise MemoryError("no memory for more positions")
             return []
-        runs = []
+        runs: list[Run] = []
         for source, slot, first, count in _RUN.iter_unpack(self._run_bytes[: made * _RUN.size]):
             payloads = self._payloads[source]
             payload = payloads[slot]
             if first + count == len(payload):
                 payloads[slot] = None  # delivered to its end
-            runs.append(Run(source, payload, first, count))
+            runs.append((source, payload, first, count))
         self._release(self._merge)
         return runs
 

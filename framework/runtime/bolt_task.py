@@ -8,14 +8,15 @@ from contextlib import contextmanager
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM
 from framework.planning import Task
 from framework.runtime.collector import TaskCollector
+from framework.runtime.destination import Row
 from framework.runtime.hosts import Host, Identity
-from framework.runtime.inputs import InputSource, Piece, pieces
+from framework.runtime.inputs import InputSource, Piece, by_level, cut, rows_of
 from framework.runtime.lineage import LAST, Lineage
 from framework.runtime.output import Output
 from framework.runtime.task import USER_ERRORS, RunningTask
 from framework.runtime.ticks import EventTicks
 from framework.sinks import Sink
-from viper.channel import Channel, Run
+from viper.channel import Channel
 from viper.position import END, Level, Position, Positions
 from viper.rows import Inbox
 
@@ -41,12 +42,17 @@ class BoltTask(RunningTask):
     ) -> None:
         super().__init__(task, host, collector, output, identity)
         self.feedback = tuple(feedback)
+        self.drained = False
+        """Whether all input has been processed, but for what may come back through a cycle."""
         self.nothing_comes_back = False
         """Set by the worker when nothing is in flight that could come back through a cycle."""
         self._channel = channel
         self._sources = tuple(sources)
         self._level = level
         """The level of outputs for inputs that are not copied, and of ticks."""
+        all_sources = [*sources, *(source for _, source in feedback)]
+        streams = [stream for source in all_sources for stream in source.streams.values()]
+        self._levels = len({stream.level for stream in streams})
         self._event_ticks = event_ticks
         self._positions = Positions()
         self._lineage = Lineage()
@@ -72,12 +78,7 @@ class BoltTask(RunningTask):
     @property
     def has_ended(self) -> bool:
         """Whether there will be no more input."""
-        return self._channel.drained() and (self.nothing_comes_back or not self.feedback)
-
-    @property
-    def drained(self) -> bool:
-        """Whether all input has been processed, but for what may come back through a cycle."""
-        return self._channel.drained()
+        return self.drained and (self.nothing_comes_back or not self.feedback)
 
     @property
     def waiting_for(self) -> int | None:
@@ -112,47 +113,40 @@ class BoltTask(RunningTask):
             return 0
         self._lineage.begin(positions)
         self._below_inputs = True
-        self._process_ready(self._cut(runs))
+        self._process_ready(cut(runs, self._sources))
         self._place_outputs()
         self._below_inputs = False
         return len(positions)
 
-    def _cut(self, runs: Sequence[Run]) -> list[Piece]:
-        return [
-            piece
-            for index, payload, first, count in runs
-            for piece in pieces(self._sources[index], payload, first, count)
-        ]
-
-    def _process_ready(self, ready: Sequence[Piece]) -> None:
+    def _process_ready(self, ready: list[Piece]) -> None:
         boundary = None if self._event_ticks is None else self._event_ticks.next_boundary()
         if self._event_ticks is None or (boundary is not None and self._positions.last().ts < boundary):
-            for piece in ready:
-                self._process(piece)
+            self._process(ready)
         else:
             self._process_between_ticks(ready, self._event_ticks)
 
     def _run_feedback(self, channel: Channel, source: InputSource, limit: int) -> int:
         # In order of arrival: what comes back takes its place at the frontier, as a timer's emit does.
         positions = Positions()
-        for _, payload, first, count in channel.get_ready(limit, positions):
-            for piece in pieces(source, payload, first, count):
-                self._process(piece)
-                self._place_outputs()
+        self._process(cut(channel.get_ready(limit, positions), (source,)))
+        self._place_outputs()
         return len(positions)
 
-    def _process(self, piece: Piece) -> None:
+    def _process(self, pieces: list[Piece]) -> None:
         if isinstance(self.host.component, Sink):
-            self._consume(self.host.component, piece)
-            return
-        source, stream = piece.source, piece.stream
-        if stream.level != self._placing:
-            self._place_outputs()
-            self._placing = stream.level
+            self._consume(self.host.component, rows_of(pieces))
+        elif self._levels == 1:
+            self._placing = pieces[0][3].level if pieces else self._level
+            self._process_tuples(pieces)
+        else:
+            for level, group in by_level(pieces):
+                self._place_outputs()
+                self._placing = level
+                self._process_tuples(group)
+
+    def _process_tuples(self, pieces: list[Piece]) -> None:
         inbox, process, tup = self._inbox, self._process_tuple, None
-        inbox.load(
-            piece.rows, piece.first, piece.count, source.component, stream.name, source.task, stream.values
-        )
+        inbox.load(pieces)
         while True:
             try:
                 for tup in inbox:
@@ -161,9 +155,7 @@ class BoltTask(RunningTask):
             except USER_ERRORS as error:
                 self._survive("process", error, tup)
 
-    def _consume(self, sink: Sink, piece: Piece) -> None:
-        whole = piece.count == len(piece.rows)
-        rows = piece.rows if whole else piece.rows[piece.first : piece.first + piece.count]
+    def _consume(self, sink: Sink, rows: list[Row]) -> None:
         try:
             sink.consume(rows)
         except USER_ERRORS as error:
@@ -186,6 +178,7 @@ class BoltTask(RunningTask):
 
     def _advance(self) -> None:
         frontier = self._channel.frontier()
+        self.drained = frontier == END
         self._lineage.advance(frontier)
         ticks = self._event_ticks
         if ticks is not None and ticks.next_boundary() is not None and frontier < LAST:
@@ -199,16 +192,16 @@ class BoltTask(RunningTask):
 
     def _process_between_ticks(self, ready: Sequence[Piece], ticks: EventTicks) -> None:
         index = 0
-        for piece in ready:
+        for rows, first, count, stream in ready:
             start = 0
-            for row in range(piece.count):
+            for row in range(count):
                 for time_us in ticks.due(self._positions[index + row].ts):
-                    self._process(piece.part(start, row))
+                    self._process([(rows, first + start, row - start, stream)])
                     self._place_outputs()
                     self.tick(Position(time_us, 0, 0))
                     start = row
-            self._process(piece.part(start, piece.count))
-            index += piece.count
+            self._process([(rows, first + start, count - start, stream)])
+            index += count
 
     def tick(self, at: Position | None = None) -> None:
         """Give the component a tick; what it emits is placed there, or at the frontier."""

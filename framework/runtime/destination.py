@@ -44,7 +44,8 @@ class Destination:
 
     def put(self, rows: list[Row], tags: Iterable[int] = ()) -> None:
         """Append rows whose positions have been appended to `positions` already."""
-        self.rows += rows
+        # Joined anew, not in place: other destinations may hold the same list.
+        self.rows = self.rows + rows if self.rows else rows
         if self._tags is not None:
             self._tags.extend(tags)
 

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import namedtuple
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from framework.runtime.destination import Row, TaggedRows
+from viper.channel import Run
 from viper.position import Level
 
 
-@dataclass(frozen=True, slots=True)
-class InputStream:
-    """One stream of one producing task, as its tuples show it."""
+class InputStream(NamedTuple):
+    """One stream of one producing task, as its tuples show it; the head of a piece in an inbox."""
 
+    component: str
     name: str
+    task: int
     values: type[tuple[Any, ...]] | None
     """The named tuple class of its values."""
     level: Level
@@ -30,36 +32,51 @@ class InputSource:
     """One producing task."""
 
     task: int
-    component: str
     streams: Mapping[int, InputStream]
     """By tag: the index among the producer's outputs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Rows in a row that came from one source on one stream."""
-
-    source: InputSource
-    stream: InputStream
-    rows: list[Row]
-    first: int
-    count: int
-
-    def part(self, start: int, stop: int) -> Piece:
-        """The rows from ``start`` up to ``stop``, counted within the piece."""
-        return Piece(self.source, self.stream, self.rows, self.first + start, stop - start)
+Piece = tuple[list[Row], int, int, InputStream]
+"""Rows, first, count, stream: ``rows[first:first + count]`` came in a row on that stream."""
 
 
-def pieces(source: InputSource, payload: list[Row], first: int, count: int) -> Iterator[Piece]:
-    """A run of a jumbo tuple, cut where the stream changes."""
-    if not isinstance(payload, TaggedRows):
-        (stream,) = source.streams.values()
-        yield Piece(source, stream, payload, first, count)
-        return
+def cut(runs: Sequence[Run], sources: Sequence[InputSource]) -> list[Piece]:
+    """Runs of jumbo tuples, cut where the stream changes."""
+    pieces: list[Piece] = []
+    for index, payload, first, count in runs:
+        streams = sources[index].streams
+        if isinstance(payload, TaggedRows):
+            pieces.extend(_cut_at_tags(payload, first, count, streams))
+        else:
+            (stream,) = streams.values()
+            pieces.append((payload, first, count, stream))
+    return pieces
+
+
+def _cut_at_tags(
+    payload: TaggedRows, first: int, count: int, streams: Mapping[int, InputStream]
+) -> Iterator[Piece]:
     for tag, group in groupby(payload.tags[first : first + count]):
         size = sum(1 for _ in group)
-        yield Piece(source, source.streams[tag], payload, first, size)
+        yield payload, first, size, streams[tag]
         first += size
+
+
+def by_level(pieces: list[Piece]) -> Iterator[tuple[Level, list[Piece]]]:
+    """Pieces in a row whose outputs are marked at the same level."""
+    for level, group in groupby(pieces, key=lambda piece: piece[3].level):
+        yield level, list(group)
+
+
+def rows_of(pieces: Sequence[Piece]) -> list[Row]:
+    """All rows of pieces, in order."""
+    if len(pieces) == 1:
+        rows, first, count, _ = pieces[0]
+        return rows if count == len(rows) else rows[first : first + count]
+    joined: list[Row] = []
+    for rows, first, count, _ in pieces:
+        joined += rows[first : first + count]
+    return joined
 
 
 @lru_cache(maxsize=1024)

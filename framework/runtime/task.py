@@ -129,8 +129,9 @@ class RunningTask(ABC):
         """
         if self.finished or self.running:
             return False
-        wants = self.blocked or self.has_ended or self._wants_turn(now_s) or (stopping and not self.consumes)
-        return wants and self.unblock()
+        if self.blocked:
+            return self.unblock()
+        return self._wants_turn(now_s) or self.has_ended or (stopping and not self.consumes)
 
     def unblock(self) -> bool:
         """Hand over what waits for room; whether nothing is left that waits."""

@@ -136,17 +136,19 @@ class Wiring:
         component = self._plan.topology.component(source.component)
         tags = {stream.name: tag for tag, stream in enumerate(component.outputs or ())}
         streams = {
-            tags[subscription.stream]: self._input_stream(subscription, reader)
+            tags[subscription.stream]: self._input_stream(subscription, source.id, reader)
             for subscription in self._subscriptions(source.component, reader.component)
         }
-        return InputSource(source.id, source.component, streams)
+        return InputSource(source.id, streams)
 
-    def _input_stream(self, subscription: Subscription, reader: Task) -> InputStream:
+    def _input_stream(self, subscription: Subscription, producer: int, reader: Task) -> InputStream:
         stream = self._plan.topology.component(subscription.source).stream(subscription.stream)
         fields = stream.fields if stream else ()
         copy = reader.index if subscription.grouping.kind in _COPYING else 0
         return InputStream(
+            subscription.source,
             subscription.stream,
+            producer,
             values_class(subscription.source, subscription.stream, fields) if fields else None,
             self._plan.layout.components[reader.component].level(copy),
         )

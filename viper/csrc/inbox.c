@@ -1,12 +1,18 @@
 /* What a component receives. */
 #include "rows.h"
 
+#include <string.h>
+
 typedef struct {
     PyObject_HEAD
     PyTypeObject *record; /* a named tuple of (id, component, stream, task, values) */
     Outbox *outbox;       /* whose length is noted after each record; NULL: nothing is emitted */
-    PyObject *rows, *component, *stream, *task;
-    PyTypeObject *values; /* a named tuple for the values; NULL: the plain row */
+    PyObject *pieces;     /* list of (rows, first, count, head) */
+    Py_ssize_t next_piece;
+    PyObject *piece;      /* the one that is read now; what follows is borrowed from it */
+    PyObject *rows;
+    PyObject *head;       /* (component, stream, task, values class or None, ...) */
+    PyTypeObject *values; /* NULL: the plain row */
     Py_ssize_t next, stop;
     uint64_t last_id;
     uint32_t *marks; /* length of the outbox after each record since the last cut */
@@ -19,11 +25,8 @@ static int inbox_traverse(Inbox *self, visitproc visit, void *arg)
     Py_VISIT(Py_TYPE((PyObject *)self));
     Py_VISIT(self->record);
     Py_VISIT(self->outbox);
-    Py_VISIT(self->rows);
-    Py_VISIT(self->component);
-    Py_VISIT(self->stream);
-    Py_VISIT(self->task);
-    Py_VISIT(self->values);
+    Py_VISIT(self->pieces);
+    Py_VISIT(self->piece);
     return 0;
 }
 
@@ -31,11 +34,8 @@ static int inbox_clear(Inbox *self)
 {
     Py_CLEAR(self->record);
     Py_CLEAR(self->outbox);
-    Py_CLEAR(self->rows);
-    Py_CLEAR(self->component);
-    Py_CLEAR(self->stream);
-    Py_CLEAR(self->task);
-    Py_CLEAR(self->values);
+    Py_CLEAR(self->pieces);
+    Py_CLEAR(self->piece);
     return 0;
 }
 
@@ -74,39 +74,55 @@ static int inbox_init(Inbox *self, PyObject *args, PyObject *kwargs)
     return 0;
 }
 
-static void replace(PyObject **field, PyObject *value)
-{
-    PyObject *before = *field;
-    Py_XINCREF(value);
-    *field = value;
-    Py_XDECREF(before);
-}
-
 PyDoc_STRVAR(inbox_load_doc,
-             "load(rows, first, count, component, stream, task, values): iterate next over rows[first:first + count],\n"
-             "which that task of that component emitted on that stream; values is the named tuple class of their\n"
-             "values, or None. Returns the inbox.");
+             "load(pieces): iterate next over the rows of these pieces, each (rows, first, count, head) for\n"
+             "rows[first:first + count], with a head of (component, stream, task, values, ...): which task of which\n"
+             "component emitted them on which stream, and the named tuple class of their values or None.\n"
+             "Returns the inbox.");
 
-static PyObject *inbox_load(Inbox *self, PyObject *args)
+static PyObject *inbox_load(Inbox *self, PyObject *pieces)
 {
-    PyObject *rows, *component, *stream, *task, *values;
-    Py_ssize_t first, count;
-    if (!PyArg_ParseTuple(args, "O!nnOOOO", &PyList_Type, &rows, &first, &count, &component, &stream, &task, &values))
-        return NULL;
-    if (first < 0 || count < 0 || count > PyList_Size(rows) - first || (values != Py_None && !is_tuple_type(values))) {
-        PyErr_Format(PyExc_ValueError, "cannot load rows %zd to %zd of %zd", first, first + count, PyList_Size(rows));
+    if (!PyList_Check(pieces)) {
+        PyErr_SetString(PyExc_TypeError, "an Inbox is loaded with a list of pieces");
         return NULL;
     }
-    replace(&self->rows, rows);
-    replace(&self->component, component);
-    replace(&self->stream, stream);
-    replace(&self->task, task);
-    replace((PyObject **)&self->values, values == Py_None ? NULL : values);
-    self->next = first;
-    self->stop = first + count;
-    PyObject *result = (PyObject *)self;
+    PyObject *before = self->pieces, *result = (PyObject *)self;
+    Py_INCREF(pieces);
+    self->pieces = pieces;
+    self->next_piece = self->next = self->stop = 0;
+    Py_XDECREF(before);
     Py_INCREF(result);
     return result;
+}
+
+/* Makes the next piece the current one: 1, or 0 if there is none, or -1 with an error set. */
+static int inbox_open_piece(Inbox *self)
+{
+    if (self->pieces == NULL || self->next_piece >= PyList_GET_SIZE(self->pieces))
+        return 0;
+    PyObject *piece = PyList_GET_ITEM(self->pieces, self->next_piece++), *before = self->piece, *values;
+    Py_ssize_t count;
+    self->next = self->stop = 0;
+    Py_INCREF(piece);
+    self->piece = piece;
+    Py_XDECREF(before);
+    if (!PyTuple_Check(piece) || !PyArg_ParseTuple(piece, "O!nnO!", &PyList_Type, &self->rows, &self->next, &count,
+                                                   &PyTuple_Type, &self->head))
+        return PyErr_Occurred() ? -1 : (PyErr_SetString(PyExc_TypeError, "a piece is a tuple"), -1);
+    if (self->next < 0 || count < 0 || count > PyList_GET_SIZE(self->rows) - self->next || PyTuple_GET_SIZE(self->head) < 4) {
+        PyErr_Format(PyExc_ValueError, "no piece: rows %zd to %zd of %zd, a head of %zd", self->next,
+                     self->next + count, PyList_GET_SIZE(self->rows), PyTuple_GET_SIZE(self->head));
+        self->next = self->stop = 0;
+        return -1;
+    }
+    values = PyTuple_GET_ITEM(self->head, 3);
+    if (values != Py_None && !is_tuple_type(values)) {
+        PyErr_SetString(PyExc_TypeError, "the values of a piece need a tuple class or None");
+        return -1;
+    }
+    self->values = values == Py_None ? NULL : (PyTypeObject *)values;
+    self->stop = self->next + count;
+    return 1;
 }
 
 static int inbox_mark(Inbox *self)
@@ -121,7 +137,7 @@ static int inbox_mark(Inbox *self)
         self->marks = marks;
         self->mark_capacity = capacity;
     }
-    self->marks[self->mark_count++] = (uint32_t)PyList_Size(self->outbox->rows);
+    self->marks[self->mark_count++] = (uint32_t)PyList_GET_SIZE(self->outbox->rows);
     return 0;
 }
 
@@ -130,35 +146,41 @@ static PyObject *named_values(Inbox *self, PyObject *row)
     Py_INCREF(row);
     if (self->values == NULL)
         return row;
-    Py_ssize_t size = PyTuple_Size(row);
-    PyObject *values = PyType_GenericAlloc(self->values, size);
+    Py_ssize_t size = PyTuple_GET_SIZE(row);
+    PyObject *values = self->values->tp_alloc(self->values, size);
     for (Py_ssize_t i = 0; values != NULL && i < size; i++) {
-        PyObject *value = PyTuple_GetItem(row, i);
+        PyObject *value = PyTuple_GET_ITEM(row, i);
         Py_INCREF(value);
-        PyTuple_SetItem(values, i, value);
+        PyTuple_SET_ITEM(values, i, value);
     }
     Py_DECREF(row);
     return values;
 }
 
-/* PyUnicode_FromFormat costs three times as much, once per tuple. */
+/* PyUnicode_FromFormat costs four times as much, once per tuple. */
 static PyObject *decimal(uint64_t number)
 {
     char digits[20], *first = digits + sizeof(digits);
     do
         *--first = (char)('0' + number % 10);
     while (number /= 10);
-    return PyUnicode_FromStringAndSize(first, digits + sizeof(digits) - first);
+    Py_ssize_t length = digits + sizeof(digits) - first;
+    PyObject *text = PyUnicode_New(length, 127);
+    if (text != NULL)
+        memcpy(PyUnicode_1BYTE_DATA(text), first, (size_t)length);
+    return text;
 }
 
 static PyObject *inbox_next(Inbox *self)
 {
     if (self->open && self->outbox != NULL && inbox_mark(self))
         return NULL;
-    self->open = self->next < self->stop;
-    if (!self->open)
-        return NULL;
-    PyObject *row = self->next < PyList_Size(self->rows) ? PyList_GetItem(self->rows, self->next) : NULL;
+    self->open = 0;
+    while (self->next >= self->stop)
+        if (inbox_open_piece(self) <= 0)
+            return NULL;
+    self->open = 1;
+    PyObject *row = self->next < PyList_GET_SIZE(self->rows) ? PyList_GET_ITEM(self->rows, self->next) : NULL;
     self->next++;
     if (row == NULL || !PyTuple_Check(row)) {
         PyErr_SetString(PyExc_TypeError, "the rows of an Inbox must stay tuples while they are read");
@@ -166,20 +188,19 @@ static PyObject *inbox_next(Inbox *self)
     }
     PyObject *values = named_values(self, row);
     PyObject *id = values == NULL ? NULL : decimal(++self->last_id);
-    PyObject *record = id == NULL ? NULL : PyType_GenericAlloc(self->record, 5);
+    PyObject *record = id == NULL ? NULL : self->record->tp_alloc(self->record, 5);
     if (record == NULL) {
         Py_XDECREF(values);
         Py_XDECREF(id);
         return NULL;
     }
-    Py_INCREF(self->component);
-    Py_INCREF(self->stream);
-    Py_INCREF(self->task);
-    PyTuple_SetItem(record, 0, id);
-    PyTuple_SetItem(record, 1, self->component);
-    PyTuple_SetItem(record, 2, self->stream);
-    PyTuple_SetItem(record, 3, self->task);
-    PyTuple_SetItem(record, 4, values);
+    PyTuple_SET_ITEM(record, 0, id);
+    for (Py_ssize_t i = 0; i < 3; i++) {
+        PyObject *shared = PyTuple_GET_ITEM(self->head, i);
+        Py_INCREF(shared);
+        PyTuple_SET_ITEM(record, i + 1, shared);
+    }
+    PyTuple_SET_ITEM(record, 4, values);
     return record;
 }
 
@@ -211,7 +232,7 @@ static PyObject *inbox_self(PyObject *self)
 }
 
 static PyMethodDef inbox_methods[] = {
-    {"load", (PyCFunction)inbox_load, METH_VARARGS, inbox_load_doc},
+    {"load", (PyCFunction)inbox_load, METH_O, inbox_load_doc},
     {"cut", (PyCFunction)inbox_cut, METH_NOARGS, inbox_cut_doc},
     {NULL, NULL, 0, NULL},
 };

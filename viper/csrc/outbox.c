@@ -54,11 +54,11 @@ static int outbox_init(Outbox *self, PyObject *args, PyObject *kwargs)
     Py_ssize_t limit;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOn", keywords, &ports, &slow, &on_full, &limit))
         return -1;
-    if (self->rows != NULL || !PyTuple_Check(ports) || PyTuple_Size(ports) > UINT16_MAX || limit < 1) {
+    if (self->rows != NULL || !PyTuple_Check(ports) || PyTuple_GET_SIZE(ports) > UINT16_MAX || limit < 1) {
         PyErr_SetString(PyExc_ValueError, "an Outbox is made once, of a tuple of up to 65,535 ports and a limit >= 1");
         return -1;
     }
-    self->port_count = PyTuple_Size(ports);
+    self->port_count = PyTuple_GET_SIZE(ports);
     self->default_port = -1;
     self->limit = limit;
     self->rows = PyList_New(0);
@@ -69,7 +69,7 @@ static int outbox_init(Outbox *self, PyObject *args, PyObject *kwargs)
         return -1;
     }
     for (Py_ssize_t i = 0; i < self->port_count; i++)
-        if (outbox_add_port(self, i, PyTuple_GetItem(ports, i)))
+        if (outbox_add_port(self, i, PyTuple_GET_ITEM(ports, i)))
             return -1;
     Py_INCREF(slow);
     self->slow = slow;
@@ -80,7 +80,7 @@ static int outbox_init(Outbox *self, PyObject *args, PyObject *kwargs)
 
 static int outbox_tag(Outbox *self, Py_ssize_t port)
 {
-    Py_ssize_t size = PyList_Size(self->rows);
+    Py_ssize_t size = PyList_GET_SIZE(self->rows);
     if (size >= self->tag_capacity) {
         Py_ssize_t capacity = size < 512 ? 1024 : 2 * size;
         uint16_t *tags = PyMem_Realloc(self->tags, (size_t)capacity * sizeof(uint16_t));
@@ -104,7 +104,7 @@ static int outbox_put(Outbox *self, Py_ssize_t port, PyObject *row)
     else
         failed = (self->port_count > 1 && outbox_tag(self, port)) || PyList_Append(self->rows, row);
     Py_DECREF(row);
-    if (failed || PyList_Size(self->rows) < self->limit || !self->ports[port].keep)
+    if (failed || PyList_GET_SIZE(self->rows) < self->limit || !self->ports[port].keep)
         return failed ? -1 : 0;
     PyObject *result = PyObject_CallObject(self->on_full, NULL);
     Py_XDECREF(result);
@@ -118,8 +118,8 @@ static Py_ssize_t outbox_port(Outbox *self, PyObject *const *args, Py_ssize_t co
         return -1;
     if (keywords == NULL)
         return self->default_port;
-    if (PyTuple_Size(keywords) != 1 ||
-        PyUnicode_CompareWithASCIIString(PyTuple_GetItem(keywords, 0), "stream") != 0 || !PyUnicode_Check(args[1]))
+    if (PyTuple_GET_SIZE(keywords) != 1 ||
+        PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "stream") != 0 || !PyUnicode_Check(args[1]))
         return -1;
     PyObject *number = PyDict_GetItemWithError(self->names, args[1]);
     return number == NULL ? -1 : PyLong_AsSsize_t(number);
@@ -132,10 +132,10 @@ static PyObject *outbox_slow(Outbox *self, PyObject *const *args, Py_ssize_t cou
         goto done;
     for (Py_ssize_t i = 0; i < count; i++) {
         Py_INCREF(args[i]);
-        PyTuple_SetItem(positional, i, args[i]);
+        PyTuple_SET_ITEM(positional, i, args[i]);
     }
-    for (Py_ssize_t i = 0; keywords != NULL && i < PyTuple_Size(keywords); i++)
-        if (PyDict_SetItem(options, PyTuple_GetItem(keywords, i), args[count + i]))
+    for (Py_ssize_t i = 0; keywords != NULL && i < PyTuple_GET_SIZE(keywords); i++)
+        if (PyDict_SetItem(options, PyTuple_GET_ITEM(keywords, i), args[count + i]))
             goto done;
     result = PyObject_Call(self->slow, positional, options);
 done:
@@ -185,7 +185,7 @@ static PyObject *outbox_take(Outbox *self, PyObject *ignored)
     if (fresh == NULL)
         return NULL;
     if (self->port_count > 1) {
-        tags = PyBytes_FromStringAndSize((char *)self->tags, PyList_Size(self->rows) * (Py_ssize_t)sizeof(uint16_t));
+        tags = PyBytes_FromStringAndSize((char *)self->tags, PyList_GET_SIZE(self->rows) * (Py_ssize_t)sizeof(uint16_t));
     } else {
         Py_INCREF(Py_None);
         tags = Py_None;
@@ -201,7 +201,7 @@ static PyObject *outbox_take(Outbox *self, PyObject *ignored)
 
 static Py_ssize_t outbox_length(Outbox *self)
 {
-    return PyList_Size(self->rows);
+    return PyList_GET_SIZE(self->rows);
 }
 
 static PyObject *outbox_discarded(Outbox *self, void *ignored)

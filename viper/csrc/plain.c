@@ -12,9 +12,9 @@ static int is_plain(PyObject *value)
     if (type != &PyTuple_Type || Py_EnterRecursiveCall(" in a nested tuple"))
         return 0;
     int plain = 1;
-    Py_ssize_t size = PyTuple_Size(value);
+    Py_ssize_t size = PyTuple_GET_SIZE(value);
     for (Py_ssize_t i = 0; plain && i < size; i++)
-        plain = is_plain(PyTuple_GetItem(value, i));
+        plain = is_plain(PyTuple_GET_ITEM(value, i));
     Py_LeaveRecursiveCall();
     return plain;
 }
@@ -33,12 +33,12 @@ PyObject *rows_plain_row(PyObject *values, Py_ssize_t arity)
     int is_list = Py_TYPE(values) == &PyList_Type;
     if (!is_list && Py_TYPE(values) != &PyTuple_Type)
         return NULL;
-    Py_ssize_t size = is_list ? PyList_Size(values) : PyTuple_Size(values);
+    Py_ssize_t size = is_list ? PyList_GET_SIZE(values) : PyTuple_GET_SIZE(values);
     if (arity >= 0 && size != arity)
         return NULL;
     PyObject *row = PyTuple_New(size);
     for (Py_ssize_t i = 0; row != NULL && i < size; i++) {
-        PyObject *value = is_list ? PyList_GetItem(values, i) : PyTuple_GetItem(values, i);
+        PyObject *value = is_list ? PyList_GET_ITEM(values, i) : PyTuple_GET_ITEM(values, i);
         if (!is_plain(value)) {
             Py_DECREF(row);
             if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_RecursionError))
@@ -46,7 +46,7 @@ PyObject *rows_plain_row(PyObject *values, Py_ssize_t arity)
             return NULL;
         }
         Py_INCREF(value);
-        PyTuple_SetItem(row, i, value);
+        PyTuple_SET_ITEM(row, i, value);
     }
     return row;
 }
