@@ -4,10 +4,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
-from framework.flux import load_flux, to_flux
-from framework.topology import Topology
+from framework.declaration import python_implementation
+from framework.flux import load_flux, read_properties, to_flux
+from framework.topology import (
+    Bean,
+    ComponentSpec,
+    Grouping,
+    Input,
+    ObjectDef,
+    Ref,
+    RefList,
+    Role,
+    ShellImplementation,
+    Stream,
+    Topology,
+    declared_streams,
+)
 from tests.framework.flux.files.src import flux_parts
 from tests.framework.strategies import topologies
 
@@ -25,3 +40,111 @@ def reloaded(topology: Topology, folder: Path) -> Topology | None:
 @given(topology=topologies(CLASSES))
 def test_any_topology_is_printed_and_loaded_to_an_equal_one(topology: Topology, tmp_path: Path) -> None:
     assert reloaded(topology, tmp_path) == topology
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_example_is_printed_and_loaded_to_an_equal_topology(name: str, tmp_path: Path) -> None:
+    topology = load_flux(name, substitutions=read_properties("substitution.properties")).topology
+    assert topology is not None
+    assert reloaded(topology, tmp_path) == topology
+
+
+def test_only_what_is_not_the_default_is_printed() -> None:
+    topology = Topology(
+        "words",
+        (
+            ComponentSpec(
+                "words", Role.SPOUT, python_implementation(flux_parts.Words), declared_streams(["word"])
+            ),
+            ComponentSpec(
+                "split",
+                Role.BOLT,
+                python_implementation(flux_parts.Split),
+                (Stream(["word"]), Stream(["a", "b"], "more", direct=True)),
+                (
+                    Input("words", Grouping.SHUFFLE),
+                    Input("split", Grouping.fields("a"), "more"),
+                    Input("words", Grouping.custom(flux_parts.FirstTask, 2)),
+                ),
+                parallelism=3,
+                tasks=6,
+                config={},
+                resources={"cpuLoad": 10.0},
+            ),
+            ComponentSpec("ruby", Role.BOLT, ShellImplementation(("ruby", "x.rb")), (Stream(["x"]),)),
+        ),
+        {"topology.workers": 2, "text": "${HOME}"},
+        (Bean("table", ObjectDef("org.example.Table", (Ref("other"), RefList(("a", "b"))))),),
+    )
+    module = flux_parts.__name__
+    assert (
+        to_flux(topology)
+        == f"""\
+name: words
+
+config:
+  topology.workers: 2
+  text: $${{HOME}}
+
+components:
+  - id: table
+    className: org.example.Table
+    constructorArgs:
+      - ref: other
+      - reflist: [a, b]
+
+spouts:
+  - id: words
+    className: {module}.Words
+
+bolts:
+  - id: split
+    className: {module}.Split
+    numTasks: 6
+    cpuLoad: 10.0
+    config: {{}}
+    outputs:
+      - fields: [word]
+      - name: more
+        fields: [a, b]
+        direct: true
+  - id: ruby
+    className: org.apache.storm.flux.wrappers.bolts.FluxShellBolt
+    constructorArgs:
+      - [ruby, x.rb]
+      - [x]
+
+streams:
+  - from: words
+    to: split
+    grouping:
+      type: SHUFFLE
+  - from: split
+    to: split
+    grouping:
+      type: FIELDS
+      streamId: more
+      args: [a]
+  - from: words
+    to: split
+    grouping:
+      type: CUSTOM
+      customClass:
+        className: {module}.FirstTask
+        constructorArgs: [2]
+"""
+    )
+
+
+def test_the_order_of_definition_is_kept(tmp_path: Path) -> None:
+    spout = ComponentSpec("a spout", Role.SPOUT, python_implementation(flux_parts.Words), (Stream(["word"]),))
+    bolt = ComponentSpec("a bolt", Role.BOLT, python_implementation(flux_parts.Sink))
+    topology = Topology("mixed", (bolt, spout))
+    assert "order: [a bolt, a spout]" in to_flux(topology)
+    assert reloaded(topology, tmp_path) == topology
+
+
+def test_what_yaml_cannot_say_is_refused() -> None:
+    bolt = ComponentSpec("sink", Role.BOLT, python_implementation(flux_parts.Sink, [object]))
+    with pytest.raises(TypeError, match="<class 'object'> is a type, which YAML has no plain value for"):
+        to_flux(Topology("odd", (bolt,)))
