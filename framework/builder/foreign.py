@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from framework.declaration import java_implementation
-from framework.topology import Argument, JavaImplementation, ShellImplementation, Stream, declared_streams
+from framework.topology import Argument, Implementation, ShellImplementation, Stream, declared_streams
 
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
     """A component in another language, and the streams that it emits."""
 
-    implementation: ShellImplementation | JavaImplementation
+    implementation: Implementation
     outputs: tuple[Stream, ...]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from framework.standins import STAND_INS
 from framework.topology import (
     Argument,
     JavaImplementation,
@@ -39,8 +40,10 @@ def shell_implementation(command: str | Sequence[str] | None, script: str | None
 
 def java_implementation(
     serialized_java: bytes | None, full_class_name: str | None, args_list: Sequence[Argument] | None
-) -> JavaImplementation:
+) -> JavaImplementation | PythonImplementation:
     """A Java class with its constructor's arguments, or a serialized Java object.
+
+    Some of Storm's own classes have a stand-in in Python, which is taken.
 
     Raises:
         ValueError: neither is given.
@@ -55,4 +58,5 @@ def java_implementation(
     for arg in args_list:
         if not isinstance(arg, bool | int | float | str | bytes):
             raise TypeError(f"a Java argument must be a bool, int, float, str or bytes, found {arg!r}")
-    return JavaImplementation(ObjectDef(full_class_name, tuple(args_list)))
+    definition = ObjectDef(full_class_name, tuple(args_list), cls=STAND_INS.get(full_class_name))
+    return JavaImplementation(definition) if definition.cls is None else PythonImplementation(definition)

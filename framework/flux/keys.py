@@ -1,7 +1,7 @@
 """The keys of Flux's schema, and ours.
 
-Ours are ``outputs``, ``constructorKwargs`` and ``order``; a component's own ``config`` is in Flux from
-3.0 on.
+Ours are ``outputs``, ``language``, ``constructorKwargs`` and ``order``; a component's own ``config`` is
+in Flux from 3.0 on.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ OBJECT = (
 )
 BEAN = ("id", *OBJECT)
 RESOURCES = ("onHeapMemoryLoad", "offHeapMemoryLoad", "cpuLoad")
-VERTEX = (*BEAN, "parallelism", "numTasks", *RESOURCES, "config", "outputs")
+VERTEX = (*BEAN, "parallelism", "numTasks", *RESOURCES, "config", "outputs", "language")
 OUTPUT = ("name", "fields", "direct")
 PROPERTY = ("name", "value", "ref", "reflist")
 CONFIG_METHOD = ("name", "args")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from framework.flux.classes import Declared, declared_by
+from framework.flux.classes import Declared, declared_by, is_java
 from framework.flux.dumper import dumped
 from framework.flux.shell import WRAPPERS
 from framework.topology import (
@@ -131,7 +131,8 @@ def _implementation(component: ComponentSpec) -> tuple[Printed, Declared]:
         case PythonImplementation(definition):
             return _object(definition), _declared(definition)
         case JavaImplementation(definition):
-            return _object(definition), Declared()
+            language = None if is_java(definition.class_name) else "java"
+            return {**_object(definition), **_given(language=language)}, Declared()
 
 
 def _declared(definition: ObjectDef) -> Declared:

@@ -19,8 +19,10 @@ from framework.topology import (
     Path,
     PythonImplementation,
     Role,
+    unknown,
 )
 
+_LANGUAGES = ("java", "python")
 _NOT_GIVEN = -1
 """What Flux has in place of a number that is not given."""
 
@@ -51,7 +53,7 @@ def _implementation(section: Section, role: Role, reading: Reading) -> tuple[Imp
     class_name = section.raw("className") or ""
     if is_wrapper(class_name):
         return read_shell(section, role, reading)
-    if is_java(class_name):
+    if _language(section, class_name, reading) == "java":
         return JavaImplementation(read_unimported(section, reading)), Declared()
     definition = read_object(section, reading)
     try:
@@ -60,6 +62,16 @@ def _implementation(section: Section, role: Role, reading: Reading) -> tuple[Imp
         reading.report(section.place_of("className"), f"{definition.class_name}: {error}")
         declared = Declared()
     return PythonImplementation(definition), declared
+
+
+def _language(section: Section, class_name: str, reading: Reading) -> str:
+    """What a class is written in, where its name leaves it open."""
+    said = section.text("language")
+    if said in _LANGUAGES:
+        return said
+    if said is not None:
+        reading.report(section.place_of("language"), unknown("language", said, _LANGUAGES))
+    return "java" if is_java(class_name) else "python"
 
 
 def _parallelism(section: Section, declared: Declared, reading: Reading) -> int:

@@ -107,6 +107,10 @@ def components(
     )
 
 
+def _is_no_class(name: str) -> bool:
+    return name not in STAND_INS and not name.endswith(("FluxShellBolt", "FluxShellSpout"))
+
+
 _STAND_IN_COMPONENTS = [name for name, cls in STAND_INS.items() if hasattr(cls, "outputs")]
 
 
@@ -117,7 +121,7 @@ def _implementations(
     """An implementation, and the outputs that it declares."""
     kind = draw(st.sampled_from(["python", "stand-in", "shell", "java"]))
     if kind == "java":
-        return JavaImplementation(draw(objects(java_names))), None
+        return JavaImplementation(draw(objects(java_names | names.filter(_is_no_class)))), None
     if kind == "shell":
         return ShellImplementation(draw(st.tuples(st.just("ruby"), texts))), ()
     if kind == "python":

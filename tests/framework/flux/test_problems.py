@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from framework.flux import load_flux
-from framework.topology import Loaded
+from framework.topology import JavaImplementation, Loaded, ObjectDef
 
 Load = Callable[..., Loaded]
 
@@ -76,6 +76,7 @@ def test_a_missing_file_is_a_problem() -> None:
         ("parallelism: many", "parallelism is the text 'many', expected a whole number"),
         ("parallelism: true", "parallelism is the bool true, expected a whole number"),
         ("parallelism: 2.5", "parallelism is the number 2.5, expected a whole number"),
+        ("language: perl", "unknown language 'perl': expected 'java' or 'python'"),
         ("cpuLoad: much", "cpuLoad is the text 'much', expected a number"),
         ("outputs: [{fields: word}]", "fields is the text 'word', expected a list of texts"),
         ("outputs: [{fields: [[a]]}]", "an item of fields is a list, expected a text"),
@@ -201,8 +202,13 @@ streams:
 
 
 def test_ids_may_look_like_numbers(load: Load) -> None:
-    text = "name: 1\nspouts: [{id: 2, className: flux_parts.Words}]\nbolts: [{id: no, className: flux_parts.Sink}]"
-    loaded = load(f"{text}\nstreams: [{{from: 2, to: no, grouping: {{type: FIELDS, args: [1.5]}}}}]\n")
+    text = """\
+name: 1
+spouts: [{id: 2, className: flux_parts.Words}]
+bolts: [{id: no, className: flux_parts.Sink}]
+streams: [{from: 2, to: no, grouping: {type: FIELDS, args: [1.5]}}]
+"""
+    loaded = load(text)
     assert loaded.problems == ()
     assert loaded.topology is not None
     assert loaded.topology.name == "1"
@@ -221,3 +227,10 @@ spouts:
     assert loaded.problems == ()
     assert loaded.topology is not None
     assert [(spout.id, spout.parallelism) for spout in loaded.topology.spouts] == [("words", 2), ("more", 2)]
+
+
+def test_a_java_class_of_an_unusual_name_may_be_said_to_be_one(load: Load) -> None:
+    loaded = load("name: x\nspouts: [{id: words, className: ai.Words, language: java}]\n")
+    assert loaded.problems == ()
+    assert loaded.topology is not None
+    assert loaded.topology.component("words").implementation == JavaImplementation(ObjectDef("ai.Words"))
