@@ -62,7 +62,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
         function = next(filter(inspect.isfunction, written), object)
     try:
         return typing.get_type_hints(function)
-    except (AttributeError, NameError, TypeError):
+    except Exception:  # whatever stands in an annotation
         return {}
 
 

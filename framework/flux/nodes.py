@@ -85,6 +85,8 @@ def plain_value(node: yaml.Node) -> Any:
         return constructor.construct_object(node, deep=True)
     except yaml.YAMLError as error:
         raise ValueError(getattr(error, "problem", None) or str(error)) from error
+    except RecursionError as error:
+        raise ValueError("lists and mappings are nested too deeply") from error
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise ValueError(f"{described(node)} is no value of its kind") from error
     finally:

@@ -157,22 +157,20 @@ def _output(stream: Stream) -> Printed:
 def _shell(component: ComponentSpec, command: Sequence[str]) -> tuple[Printed, Declared]:
     """The wrapper's own words for streams and config, where they suffice; every Flux knows them."""
     outputs = component.outputs or ()
-    can_say = all(stream.fields and not stream.direct for stream in outputs)
-    args, methods = [list(command)], []
-    if can_say:
-        if outputs and outputs[0].name == DEFAULT_STREAM:
-            args.append(list(outputs[0].fields))
-        methods = [
-            {"name": "setNamedStream", "args": [stream.name, list(stream.fields)]}
-            for stream in outputs[len(args) - 1 :]
-        ]
-    methods += [{"name": "addComponentConfig", "args": [key, v]} for key, v in component.config.items()]
+    said = outputs if all(stream.fields and not stream.direct for stream in outputs) else ()
+    default = [list(stream.fields) for stream in said[:1] if stream.name == DEFAULT_STREAM]
+    methods = [_called("setNamedStream", stream.name, list(stream.fields)) for stream in said[len(default) :]]
+    methods += [_called("addComponentConfig", key, value) for key, value in component.config.items()]
     made = {
         "className": WRAPPERS[component.role],
-        "constructorArgs": args,
+        "constructorArgs": [list(command), *default],
         **_given(configMethods=methods),
     }
-    return made, Declared(outputs if can_say else (), config=component.config)
+    return made, Declared(said, config=component.config)
+
+
+def _called(method: str, *args: Any) -> Printed:
+    return {"name": method, "args": list(args)}
 
 
 def _stream(target: str, found: Input) -> Printed:

@@ -136,7 +136,7 @@ class Section:
     def _section_of(self, node: yaml.Node, what: str, keys: Iterable[str]) -> Section | None:
         if isinstance(node, yaml.MappingNode):
             return Section(node, what, keys, self._reading)
-        _refuse(node, what, "a mapping", self._reading)
+        _unexpected(node, what, "a mapping", self._reading)
         return None
 
     def _unquoted(self, key: str) -> Any:
@@ -147,10 +147,10 @@ class Section:
         return None if node is None else value_of(node, self._reading)
 
     def _refuse(self, key: str, expected: str) -> None:
-        _refuse(self._values[key], key, expected, self._reading)
+        _unexpected(self._values[key], key, expected, self._reading)
 
 
-def _refuse(node: yaml.Node, what: str, expected: str, reading: Reading) -> None:
+def _unexpected(node: yaml.Node, what: str, expected: str, reading: Reading) -> None:
     if node.tag != UNRESOLVED:
         reading.report(place_of(node), f"{what} is {described(node)}, expected {expected}")
 
@@ -168,14 +168,14 @@ def text_of(node: yaml.Node, what: str, reading: Reading) -> str | None:
     """The text of a scalar as it is written; None, and a problem, for anything else."""
     if isinstance(node, yaml.ScalarNode) and kind_of(node) in _TEXT_AS_WRITTEN:
         return str(node.value)
-    _refuse(node, what, "a text", reading)
+    _unexpected(node, what, "a text", reading)
     return None
 
 
 def texts_of(node: yaml.Node, what: str, reading: Reading) -> tuple[str, ...]:
     """The texts in a list; what is none is reported and left out."""
     if not isinstance(node, yaml.SequenceNode):
-        _refuse(node, what, "a list of texts", reading)
+        _unexpected(node, what, "a list of texts", reading)
         return ()
     found = [text_of(item, f"an item of {what}", reading) for item in node.value]
     return tuple(text for text in found if text is not None)

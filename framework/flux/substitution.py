@@ -1,8 +1,8 @@
 """``${...}`` in a file: values from properties and from the environment.
 
-Expressions are taken out of the text before it is parsed, and put back as values
-into the nodes that it was parsed to. So a value can never break the file's structure, lines keep their
-numbers, and comments stay comments.
+Expressions are taken out of the text before it is parsed, and put back as values into the
+nodes that it was parsed to. So a value can never break the file's structure, lines keep
+their numbers, and comments stay comments.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from framework.flux.nodes import UNRESOLVED, place_of, plain_value, scalar
 from framework.flux.reading import Reading
 from framework.topology import Place, did_you_mean, unknown
 
-_EXPRESSION = re.compile(r"(?P<escaped>\$\$\{)|\$\{(?P<inside>[^${}\n]*)\}")
-_LIST_ITEM = re.compile(r"(?P<key>.+)\[(?P<index>\d+)\]")
-
-# Two characters of Unicode's private area, which no text has in this order around a number.
+# A number between two characters of Unicode's private area stands for a part that was taken out.
 _MARK = re.compile("\ue000(\\d+)\ue001")
+
+# A file's own marks are taken out as well, so that all that are left are ours.
+_EXPRESSION = re.compile(rf"(?P<escaped>\$\$\{{)|\$\{{(?P<inside>[^${{}}\n]*)\}}|{_MARK.pattern}")
+_LIST_ITEM = re.compile(r"(?P<key>.+)\[(?P<index>\d+)\]")
 
 
 class Substitution(Protocol):
@@ -94,16 +95,16 @@ class InNodes:
 
     def __init__(self, values: Values) -> None:
         self._values = values
-        self._expressions: list[str | None] = []
-        """What the marks of all files stand for; None for an escaped ``${``."""
+        self._parts: list[tuple[str, str | None]] = []
+        """What the marks of all files stand for: the text for itself, or with an expression for its value."""
 
     def prepared(self, text: str, file: str, reading: Reading) -> str:
         """The text with a mark in place of each expression."""
         return _EXPRESSION.sub(self._mark, text)
 
     def _mark(self, match: re.Match[str]) -> str:
-        self._expressions.append(match["inside"])
-        return f"\ue000{len(self._expressions) - 1}\ue001"
+        self._parts.append(("${" if match["escaped"] else match[0], match["inside"]))
+        return f"\ue000{len(self._parts) - 1}\ue001"
 
     def expanded(self, node: yaml.ScalarNode, reading: Reading) -> yaml.Node:
         """The node with values in place of marks; a whole plain value may become any YAML."""
@@ -118,14 +119,14 @@ class InNodes:
         return _parsed(text, node) if _MARK.fullmatch(node.value) else scalar(text, node)
 
     def _replaced(self, index: int, place: Place, reading: Reading) -> str:
-        expression = self._expressions[index]
+        text, expression = self._parts[index]
         if expression is None:
-            return "${"
+            return text
         try:
             return self._values.value(expression)
         except LookupError as error:
             reading.report(place, str(error.args[0]))
-            return f"${{{expression}}}"
+            return text
 
 
 class AsFlux:

@@ -113,6 +113,7 @@ def test_changed_text_never_raises(text: str, draw: random.Random, count: int, t
         b"name: &a {x: *a}",
         b"? {a: b}\n: c",
         b"[" * 5000,
+        *(b"config: {a: " + b"[" * depth + b"]" * depth + b"}" for depth in (100, 150, 200, 250, 300, 400)),
         b"name: !!python/object/apply:os.system [true]",
         b"name: !!timestamp x\nconfig: !!binary '*'",
         b"--- 1\n--- 2",

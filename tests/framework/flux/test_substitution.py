@@ -40,6 +40,7 @@ def config(loaded: Loaded) -> Any:
         ("{${x}: 1}", "key", {"key": 1}),
         ("$${x}", "5", "${x}"),
         ("${ x }", "5", 5),
+        ("\ue0000\ue001 ${x}", "5", "\ue0000\ue001 5"),
     ],
 )
 def test_a_value_becomes_what_it_is_and_never_breaks_the_file(
