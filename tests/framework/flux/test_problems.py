@@ -234,3 +234,12 @@ def test_a_java_class_of_an_unusual_name_may_be_said_to_be_one(load: Load) -> No
     assert loaded.problems == ()
     assert loaded.topology is not None
     assert loaded.topology.component("words").implementation == JavaImplementation(ObjectDef("ai.Words"))
+
+
+@pytest.mark.usefixtures("streamparse")
+def test_streamparses_components_take_no_arguments(load: Load) -> None:
+    loaded = load("name: x\nbolts: [{id: a, className: splitter.SplitterBolt, constructorArgs: [1]}]\n")
+    [problem] = loaded.problems
+    assert problem.message.startswith(
+        "'constructorArgs' has no effect: streamparse makes its components without"
+    )
