@@ -19,7 +19,8 @@ class Outbox:
 
 class Inbox:
     open: bool
-    def __init__(self, record: type[tuple[Any, ...]], outbox: Outbox | None) -> None: ...
+    paused: bool
+    def __init__(self, record: type[tuple[Any, ...]], outbox: Outbox | None, pause_at: int) -> None: ...
     def load(
         self, pieces: list[tuple[list[tuple[Any, ...]], int, int, tuple[Any, ...]]], /
     ) -> Inbox: ...

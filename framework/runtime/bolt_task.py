@@ -13,7 +13,7 @@ from framework.runtime.hosts import Host, Identity
 from framework.runtime.inputs import InputSource, Piece, by_level, cut, rows_of
 from framework.runtime.lineage import LAST, Lineage
 from framework.runtime.output import Output
-from framework.runtime.task import USER_ERRORS, RunningTask
+from framework.runtime.task import PAUSE_AT, USER_ERRORS, RunningTask
 from framework.runtime.ticks import EventTicks
 from framework.sinks import Sink
 from viper.channel import Channel
@@ -56,12 +56,14 @@ class BoltTask(RunningTask):
         self._event_ticks = event_ticks
         self._positions = Positions()
         self._lineage = Lineage()
-        self._inbox = Inbox(host.record, collector.outbox if output.destinations else None)
+        self._inbox = Inbox(host.record, collector.outbox if output.destinations else None, PAUSE_AT)
         # How outputs are placed right now: below their inputs, or beside all input.
         self._below_inputs = False
         self._placing = level
         self._beside_at: Position | None = None
         self._tick_number = 0
+        self._slice: Iterator[None] | None = None
+        """What is left of a slice that found no room for its output."""
 
     def start(self) -> None:
         """Initialize the component; what it emits there comes before everything else."""
@@ -87,73 +89,85 @@ class BoltTask(RunningTask):
         return None if held is None else self._sources[held].task
 
     def _wants_turn(self, now_s: float) -> bool:
-        return self.signalled
+        return self.signalled or self._slice is not None
 
     # -- work
 
     def run(self, limit: int) -> int:
-        """Process about so many ready tuples at most, and tell the consumers how far that is."""
+        """Process about so many ready tuples at most, and tell the consumers how far that is.
+
+        Where the output has no room for what comes of them, the rest is processed in a later turn.
+        """
         self.signalled = False
-        if len(self.collector.outbox):  # a thread of the component's own has emitted
+        before = self.collector.counters.processed
+        if self._slice is None:
+            self._slice = self._process_slice(limit)
+        for _ in self._slice:
             self._place_outputs()
-        count = self._run_ready(limit)
-        for channel, source in self.feedback:
-            count += self._run_feedback(channel, source, limit)
-        self.collector.counters.processed += count
+            if not self.unblock():
+                self._publish_last()
+                return self.collector.counters.processed - before
+        self._slice = None
         self.unblock()
         self._advance()
         self.signalled = self.signalled or self.has_input()
-        return count
+        return self.collector.counters.processed - before
 
-    def _run_ready(self, limit: int) -> int:
+    def _process_slice(self, limit: int) -> Iterator[None]:
+        """Process a slice of the input; yields whenever the outbox is full."""
+        if len(self.collector.outbox):  # a thread of the component's own has emitted
+            self._place_outputs()
         positions = self._positions
         positions.clear()
         runs = self._channel.get_ready(limit, positions)
-        if not runs:
-            return 0
-        self._lineage.begin(positions)
-        self._below_inputs = True
-        self._process_ready(cut(runs, self._sources))
-        self._place_outputs()
-        self._below_inputs = False
-        return len(positions)
+        if runs:
+            self._lineage.begin(positions)
+            self._below_inputs = True
+            yield from self._process_ready(cut(runs, self._sources))
+            self._place_outputs()
+            self._below_inputs = False
+            self.collector.counters.processed += len(positions)
+        for channel, source in self.feedback:
+            yield from self._process_feedback(channel, source, limit)
 
-    def _process_ready(self, ready: list[Piece]) -> None:
+    def _process_ready(self, ready: list[Piece]) -> Iterator[None]:
         boundary = None if self._event_ticks is None else self._event_ticks.next_boundary()
         if self._event_ticks is None or (boundary is not None and self._positions.last().ts < boundary):
-            self._process(ready)
-        else:
-            self._process_between_ticks(ready, self._event_ticks)
+            return self._process(ready)
+        return self._process_between_ticks(ready, self._event_ticks)
 
-    def _run_feedback(self, channel: Channel, source: InputSource, limit: int) -> int:
+    def _process_feedback(self, channel: Channel, source: InputSource, limit: int) -> Iterator[None]:
         # In order of arrival: what comes back takes its place at the frontier, as a timer's emit does.
         positions = Positions()
-        self._process(cut(channel.get_ready(limit, positions), (source,)))
+        yield from self._process(cut(channel.get_ready(limit, positions), (source,)))
         self._place_outputs()
-        return len(positions)
+        self.collector.counters.processed += len(positions)
 
-    def _process(self, pieces: list[Piece]) -> None:
+    def _process(self, pieces: list[Piece]) -> Iterator[None]:
         if isinstance(self.host.component, Sink):
             self._consume(self.host.component, rows_of(pieces))
         elif self._levels == 1:
             self._placing = pieces[0][3].level if pieces else self._level
-            self._process_tuples(pieces)
+            yield from self._process_tuples(pieces)
         else:
             for level, group in by_level(pieces):
                 self._place_outputs()
                 self._placing = level
-                self._process_tuples(group)
+                yield from self._process_tuples(group)
 
-    def _process_tuples(self, pieces: list[Piece]) -> None:
+    def _process_tuples(self, pieces: list[Piece]) -> Iterator[None]:
         inbox, process, tup = self._inbox, self._process_tuple, None
         inbox.load(pieces)
         while True:
             try:
                 for tup in inbox:
                     process(tup)
-                return
             except USER_ERRORS as error:
                 self._survive("process", error, tup)
+                continue
+            if not inbox.paused:
+                return
+            yield
 
     def _consume(self, sink: Sink, rows: list[Row]) -> None:
         try:
@@ -171,9 +185,10 @@ class BoltTask(RunningTask):
         self._out.clear()
         if self._below_inputs:
             self._lineage.place(marks, unfinished, self._placing, self._out)
-        elif rows:
-            self._lineage.place_beside(len(rows), self._placing, self._out, self._beside_at)
-            self.collector.counters.unplanned += len(rows) if self._beside_at is None else 0
+        beside = len(rows) - len(self._out)  # all of them, or what a thread emitted just now
+        if beside:
+            self._lineage.place_beside(beside, self._placing, self._out, self._beside_at)
+            self.collector.counters.unplanned += beside if self._beside_at is None else 0
         return rows, tags, mutable
 
     def _advance(self) -> None:
@@ -190,17 +205,17 @@ class BoltTask(RunningTask):
 
     # -- what is not input
 
-    def _process_between_ticks(self, ready: Sequence[Piece], ticks: EventTicks) -> None:
+    def _process_between_ticks(self, ready: Sequence[Piece], ticks: EventTicks) -> Iterator[None]:
         index = 0
         for rows, first, count, stream in ready:
             start = 0
             for row in range(count):
                 for time_us in ticks.due(self._positions[index + row].ts):
-                    self._process([(rows, first + start, row - start, stream)])
+                    yield from self._process([(rows, first + start, row - start, stream)])
                     self._place_outputs()
                     self.tick(Position(time_us, 0, 0))
                     start = row
-            self._process([(rows, first + start, count - start, stream)])
+            yield from self._process([(rows, first + start, count - start, stream)])
             index += count
 
     def tick(self, at: Position | None = None) -> None:

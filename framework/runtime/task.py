@@ -18,7 +18,9 @@ USER_ERRORS = (Exception, SystemExit)
 """What user code may raise; KeyboardInterrupt and our own stop signal pass through."""
 
 
-SPILL_AT = 4096
+PAUSE_AT = 2048
+"""Rows in the outbox at which they are sent off before the next callback."""
+SPILL_AT = 4 * PAUSE_AT
 """Rows in the outbox at which they are sent off in the middle of a callback."""
 
 
@@ -127,10 +129,9 @@ class RunningTask(ABC):
             now_s: monotonic time in seconds.
             stopping: whether the run is to drain.
         """
-        if self.finished or self.running:
+        # A task that waits in the middle of a callback cannot run, but what it waits with can go on.
+        if self.finished or (self.blocked and not self.unblock()) or self.running:
             return False
-        if self.blocked:
-            return self.unblock()
         return self._wants_turn(now_s) or self.has_ended or (stopping and not self.consumes)
 
     def unblock(self) -> bool:
@@ -170,9 +171,13 @@ class RunningTask(ABC):
         """The outbox is full in the middle of a callback: let it flow before going on."""
         self._place_outputs()
         if not self.unblock():
-            if len(self._out):
-                self.publish(self._out.last())
+            self._publish_last()
             self.let_others_run(self)
+
+    def _publish_last(self) -> None:
+        """Tell the consumers that nothing will come below what was emitted last."""
+        if len(self._out):
+            self.publish(self._out.last())
 
     def _survive(self, during: str, error: BaseException, tup: object = None) -> None:
         """Report an error after which the component goes on, or raise it as the end of the run."""

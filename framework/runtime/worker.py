@@ -191,6 +191,9 @@ class InlineWorker:
     def _let_others_run(self, waiting: RunningTask) -> None:
         """Run bolts until none can go on, and then others too while the waiting task has no room.
 
+        Where the others wait for a task that itself waits further down the stack, only a return
+        can help: the waiting task then keeps what it has emitted, beyond the bound.
+
         Raises:
             TaskStopped: the run is to stop, and the waiting task is a spout.
             InternalError: nobody can make room.
@@ -204,13 +207,11 @@ class InlineWorker:
             if waiting.unblock():
                 return
             if not self._turn(self.tasks):
+                if any(other.running and other is not waiting for other in self.tasks):
+                    return
                 self._wait_for_room(waiting)
 
     def _wait_for_room(self, waiting: RunningTask) -> None:
-        others = [spout for spout in self.spouts if not spout.running and not spout.finished]
-        if not others:
-            raise InternalError(
-                f"{waiting.name} emits without returning and has no room left, but {self._unfinished()}; "
-                "several spouts that never return cannot share one worker"
-            )
+        if all(spout.running or spout.finished for spout in self.spouts):
+            raise InternalError(f"{waiting.name} emits without returning and has no room left, but {self._unfinished()}")
         self._rest()

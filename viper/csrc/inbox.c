@@ -17,7 +17,9 @@ typedef struct {
     uint64_t last_id;
     uint32_t *marks; /* length of the outbox after each record since the last cut */
     Py_ssize_t mark_count, mark_capacity;
-    int open; /* whether a record is out whose mark is not noted yet */
+    Py_ssize_t pause_at; /* length of the outbox at which reading pauses between two records */
+    int open;            /* whether a record is out whose mark is not noted yet */
+    int paused;          /* whether the last iteration ended for a full outbox, with records left */
 } Inbox;
 
 static int inbox_traverse(Inbox *self, visitproc visit, void *arg)
@@ -56,9 +58,10 @@ static int is_tuple_type(PyObject *candidate)
 
 static int inbox_init(Inbox *self, PyObject *args, PyObject *kwargs)
 {
-    static char *keywords[] = {"record", "outbox", NULL};
+    static char *keywords[] = {"record", "outbox", "pause_at", NULL};
     PyObject *record, *outbox;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO", keywords, &record, &outbox))
+    Py_ssize_t pause_at;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOn", keywords, &record, &outbox, &pause_at))
         return -1;
     if (!is_tuple_type(record) || self->record != NULL ||
         (outbox != Py_None && !rows_is_outbox(outbox))) {
@@ -67,6 +70,7 @@ static int inbox_init(Inbox *self, PyObject *args, PyObject *kwargs)
     }
     Py_INCREF(record);
     self->record = (PyTypeObject *)record;
+    self->pause_at = pause_at;
     if (outbox != Py_None) {
         Py_INCREF(outbox);
         self->outbox = (Outbox *)outbox;
@@ -176,6 +180,9 @@ static PyObject *inbox_next(Inbox *self)
     if (self->open && self->outbox != NULL && inbox_mark(self))
         return NULL;
     self->open = 0;
+    self->paused = self->outbox != NULL && PyList_GET_SIZE(self->outbox->rows) >= self->pause_at;
+    if (self->paused)
+        return NULL;
     while (self->next >= self->stop)
         if (inbox_open_piece(self) <= 0)
             return NULL;
@@ -225,6 +232,12 @@ static PyObject *inbox_open(Inbox *self, void *ignored)
     return PyBool_FromLong(self->open);
 }
 
+static PyObject *inbox_paused(Inbox *self, void *ignored)
+{
+    (void)ignored;
+    return PyBool_FromLong(self->paused);
+}
+
 static PyObject *inbox_self(PyObject *self)
 {
     Py_INCREF(self);
@@ -239,11 +252,14 @@ static PyMethodDef inbox_methods[] = {
 
 static PyGetSetDef inbox_getset[] = {
     {"open", (getter)inbox_open, NULL, "Whether a record is being processed.", NULL},
+    {"paused", (getter)inbox_paused, NULL,
+     "Whether iteration ended because the outbox is full; once it has been emptied, it goes on.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 static PyType_Slot inbox_slots[] = {
-    {Py_tp_doc, "Inbox(record, outbox): the records that a component is about to process."},
+    {Py_tp_doc, "Inbox(record, outbox, pause_at): the records that a component is about to process. Iteration\n"
+                "pauses between two records once the outbox holds `pause_at` rows."},
     {Py_tp_new, PyType_GenericNew},
     {Py_tp_init, inbox_init},
     {Py_tp_dealloc, inbox_dealloc},
