@@ -23,7 +23,7 @@ def add(channel: Channel, source: int, *timestamps: int) -> None:
 
 def deliver(channel: Channel, limit: int = 100) -> list[str]:
     runs = channel.get_ready(limit, Positions())
-    return [item for run in runs for item in run.payload[run.first : run.first + run.count]]
+    return [item for _, payload, first, count in runs for item in payload[first : first + count]]
 
 
 def test_a_source_that_has_not_spoken_holds_everything() -> None:
@@ -66,7 +66,7 @@ def test_runs_are_as_long_as_order_allows() -> None:
     for index in range(2):
         channel.source(index).close()
     runs = channel.get_ready(100, Positions())
-    assert [(run.source, run.first, run.count) for run in runs] == [(0, 0, 3), (1, 0, 3), (0, 3, 2)]
+    assert [(source, first, count) for source, _, first, count in runs] == [(0, 0, 3), (1, 0, 3), (0, 3, 2)]
 
 
 def test_more_runs_than_one_call_returns_come_in_several() -> None:

@@ -35,7 +35,7 @@ def test_a_full_source_takes_nothing() -> None:
     assert not source.room(1)
     assert not add(source, 3)
     assert source.floor().ts == 2
-    assert [run.payload for run in channel.get_ready(10, Positions())] == [[1], [2]]
+    assert [payload for _, payload, _, _ in channel.get_ready(10, Positions())] == [[1], [2]]
     assert source.room(8) and add(source, 3)
 
 
@@ -100,7 +100,7 @@ def test_a_payload_is_handed_over_by_reference_and_let_go() -> None:
     into = Positions()
     (first,) = channel.get_ready(2, into)
     (second,) = channel.get_ready(2, into)
-    assert first.payload is second.payload is alive()
+    assert first[1] is second[1] is alive()
     assert (first[2:], second[2:]) == ((0, 2), (2, 1))
     assert [p.ts for p in into] == [1, 2, 3]
     del first, second

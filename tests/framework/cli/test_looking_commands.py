@@ -108,7 +108,7 @@ class TestPlan:
 class TestConfigShow:
     def test_every_key_with_its_default(self, viper: Viper) -> None:
         shown = json.loads(viper("config", "show", "--json").stdout)
-        assert shown["viper.jumbo.size"]["value"] == 256
+        assert shown["viper.jumbo.size"]["value"] == 1024
         assert shown["viper.jumbo.size"]["from"].startswith("conf/defaults.yaml:")
 
     def test_each_layer_is_named(self, viper: Viper, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
