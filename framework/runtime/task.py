@@ -123,14 +123,13 @@ class RunningTask(ABC):
         return True
 
     def is_runnable(self, now_s: float, stopping: bool) -> bool:
-        """Whether a turn would be of use, and nothing that it emitted before still waits for room.
+        """Whether a turn would be of use, and nothing that it emitted before waits for room.
 
         Args:
             now_s: monotonic time in seconds.
             stopping: whether the run is to drain.
         """
-        # A task that waits in the middle of a callback cannot run, but what it waits with can go on.
-        if self.finished or (self.blocked and not self.unblock()) or self.running:
+        if self.finished or self.blocked or self.running:
             return False
         return self._wants_turn(now_s) or self.has_ended or (stopping and not self.consumes)
 

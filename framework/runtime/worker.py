@@ -97,6 +97,9 @@ class InlineWorker:
             self.call(owner, callback)
             owner.signal_consumers()
         stopping = self._stop.requested
+        for running in candidates:  # before any is asked, as what is handed over gives others something to do
+            if running.blocked:
+                running.unblock()
         runnable = [running for running in candidates if running.is_runnable(now, stopping)]
         if not runnable:
             return False

@@ -1,0 +1,189 @@
+"""The guarantee: the same output, tuple for tuple, for every plan and every schedule."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from typing import Any
+
+import pytest
+
+from framework import TopologyBuilder
+from framework.runtime.lineage import Lineage
+from framework.runtime.output import Output
+from framework.sinks import CollectingSink
+from tests.framework.runtime.pieces import Forward, Keep, Numbers, Row, chained, run_built
+from tests.framework.runtime.shapes import SHAPES
+from viper.channel import Channel, Run
+from viper.errors import OrderError
+from viper.position import LEAST, Position, Positions
+
+COUNT = 200
+
+
+def drawn(seed: int) -> tuple[int, dict[str, Any]]:
+    """A parallelism and options that must not show in the output."""
+    draw = random.Random(seed)
+    jumbo = draw.choice((1, 7, 256, 4096))
+    return draw.choice((1, 2, 3, 4, 6)), {
+        "viper__jumbo__size": jumbo,
+        "viper__channel__jumbos": draw.choice((1, 2, 64)),
+        "viper__channel__tuples": draw.choice((jumbo, 8192)),
+        "viper__slice__tuples": draw.choice((1, 3, 64, 4096)),
+        "viper__scheduling": draw.choice(("downstream", "random", "random")),
+        "viper__seed": seed,
+    }
+
+
+def output(shape: str, par: int = 1, **options: Any) -> list[Row]:
+    result: list[Row] = run_built(SHAPES[shape](par, COUNT), **options).result("sink")
+    return result
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_output_does_not_depend_on_the_plan_or_the_schedule(shape: str) -> None:
+    expected = output(shape)
+    assert len(expected) >= COUNT // 10
+    for seed in range(25):
+        par, options = drawn(seed)
+        assert output(shape, par, **options) == expected, f"par={par} {options}"
+
+
+def test_a_chain_is_what_plain_python_makes_of_it() -> None:
+    chains: dict[int, int] = {}
+    expected = []
+    for source, number in ((f"0{copy}", (n * 3 + copy) % 100) for n in range(COUNT) for copy in range(3)):
+        chains[number] = chained(chains.get(number, 0), source)
+        expected.append((f"{source}#{number}", chains[number]))
+    assert output("chain", 4, viper__jumbo__size=7) == expected
+
+
+@pytest.mark.parametrize("par", [1, 3])
+@pytest.mark.parametrize("slots", [1, 64])
+def test_one_input_may_have_more_outputs_than_outbox_and_channel_hold(par: int, slots: int) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers, args=[2])
+    builder.set_bolt("many", Forward, par, args=[100_000]).shuffle_grouping("source")
+    builder.set_bolt("again", Forward, par).shuffle_grouping("many")
+    builder.set_bolt("sink", CollectingSink).global_grouping("again").global_grouping("source")
+    rows = run_built(builder, viper__channel__jumbos=slots).result("sink")
+    of_first = [(f"0{copy}0", copy % 100 * 3 % 100) for copy in range(100_000)]
+    of_second = [(f"0{copy}0", (3 + copy) % 100 * 3 % 100) for copy in range(100_000)]
+    assert rows == [("0", 0), *of_first, ("0", 1), *of_second]
+
+
+@pytest.mark.parametrize("kept", [0, 1, 99, 100])
+def test_filters_of_any_selectivity(kept: int) -> None:
+    def filtered(par: int) -> TopologyBuilder:
+        builder = TopologyBuilder()
+        builder.set_spout("source", Numbers, args=[500])
+        builder.set_bolt("keep", Keep, par, args=[kept, 100]).shuffle_grouping("source")
+        builder.set_bolt("sink", CollectingSink).global_grouping("keep").global_grouping("source")
+        return builder
+
+    expected = [("0", n) for n in range(500) for _ in range(2 if n % 100 < kept else 1)]
+    for par in (1, 4):
+        assert (
+            run_built(filtered(par), viper__jumbo__size=7, viper__channel__jumbos=1).result("sink")
+            == expected
+        )
+
+
+def test_equal_times_are_ordered_by_spout_then_partition_then_count() -> None:
+    rows = output("two_spouts", 3, viper__scheduling="random", viper__seed=5)
+    direct = [row[:3] for row in rows if len(row) == 3]
+    assert direct == [
+        ("a", 3 * t + i, t)
+        for t in range(COUNT // 3 + 1)
+        for _ in range(2)
+        for i in range(3)
+        if 3 * t + i < COUNT
+    ]
+
+
+def test_the_positions_of_every_stream_are_the_same_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    from framework.runtime.output import Output
+    from framework.runtime.wiring import Wiring
+
+    seen: dict[str, set[tuple[Position, Row, int]]] = {}
+    make, deliver = Wiring._output, Output.deliver
+    names: dict[Output, str] = {}
+
+    def named(self: Wiring, task: Any) -> Output:
+        made = make(self, task)
+        names[made] = task.component
+        return made
+
+    def recorded(self: Output, rows: Any, tags: Any, positions: Any, mutable: bool) -> None:
+        ports = memoryview(tags).cast("H") if tags else [0] * len(rows)
+        seen.setdefault(names[self], set()).update(zip(positions, rows, ports, strict=True))
+        deliver(self, rows, tags, positions, mutable)
+
+    monkeypatch.setattr(Wiring, "_output", named)
+    monkeypatch.setattr(Output, "deliver", recorded)
+    for shape in SHAPES:
+        found = []
+        for seed in (None, 1, 2, 3):
+            par, options = (1, {}) if seed is None else drawn(seed)
+            seen.clear()
+            output(shape, par, **options)
+            found.append(dict(seen))
+        assert all(later == found[0] for later in found[1:]), shape
+        assert all(len(stream) > 0 for stream in found[0].values())
+
+
+# -- mistakes that the checks above must see
+
+
+def as_they_come(self: Channel, limit: int, into: Positions) -> list[Run]:
+    """As `Channel.get_ready`, but the tuples of each call in the order of their sources."""
+    delivered = Positions()
+    runs = deliver_ready(self, limit, delivered)
+    starts = list(itertools.accumulate((run[3] for run in runs), initial=0))
+    for index in sorted(range(len(runs)), key=lambda i: runs[i][0]):
+        into.extend_from(delivered, starts[index], runs[index][3])
+    return sorted(runs, key=lambda run: run[0])
+
+
+deliver_ready = Channel.get_ready
+
+
+def noticed(shape: str) -> bool:
+    """Whether some plan gives another output, or a channel refuses what is out of order."""
+    expected = output(shape)
+    try:
+        return any(output(shape, drawn(seed)[0], **drawn(seed)[1]) != expected for seed in range(25))
+    except OrderError:
+        return True
+
+
+def test_ordinals_that_forget_their_parent_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    remember = Lineage._remember
+
+    def forgets(self: Lineage, marks: memoryview, before: int) -> None:
+        remember(self, marks, before)
+        self._parent = LEAST
+
+    monkeypatch.setattr(Lineage, "_remember", forgets)
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers, args=[1])
+    builder.set_bolt("many", Forward, args=[10_000]).shuffle_grouping("source")
+    builder.set_bolt("spread", Forward, 3).shuffle_grouping("many")
+    builder.set_bolt("sink", CollectingSink).global_grouping("spread")
+    with pytest.raises(OrderError):
+        run_built(builder)
+
+
+def test_a_task_that_promises_too_much_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    publish = Output.heartbeat
+
+    def promise(self: Output, position: Position) -> None:
+        publish(self, Position(position.ts + 1, 0, 0))
+
+    monkeypatch.setattr(Output, "heartbeat", promise)
+    assert noticed("diamond")
+
+
+def test_a_consumer_that_breaks_ties_by_arrival_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Channel, "get_ready", as_they_come)
+    assert noticed("diamond")
