@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from framework.config import Settings
     from framework.planning import Plan
     from framework.runtime import Progress, RunReport, StopSignal
+    from framework.topology import Topology
 
 
 @click.command()
@@ -53,6 +54,13 @@ if TYPE_CHECKING:
     callback=parse_levels,
     help="Least level that is logged.",
 )
+@click.option(
+    "--print",
+    "printed",
+    multiple=True,
+    metavar="COMPONENT[/STREAM]",
+    help="Print what a component emits to stdout, a line per tuple.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Neither progress nor summary.")
 @click.option(
     "--report", type=click.File("w", encoding="utf-8", lazy=False), help="Write the report as JSON."
@@ -67,6 +75,7 @@ def run(
     duration_s: float | None,
     max_tuples: int | None,
     levels: Mapping[str | None, int],
+    printed: Sequence[str],
     quiet: bool,
     report: IO[str] | None,
     as_json: bool,
@@ -83,7 +92,7 @@ def run(
     ctx.meta[TRACEBACKS] |= debug
     options = {**choices.options, **_as_options(debug=debug, **shortcuts)}
     opened = open_target(*chosen(target, replace(choices, options=options)))
-    plan = make_plan(accepted(opened, to_run=True), opened.settings)
+    plan = make_plan(_printing(accepted(opened, to_run=True), printed), opened.settings)
     done = _watched(
         plan,
         opened.settings,
@@ -97,6 +106,26 @@ def run(
     for stream in filter(None, (report, sys.stdout if as_json else None)):
         stream.write(report_json(done))
     ctx.exit(ExitCode.OK if done.drained else ExitCode.FAILED)
+
+
+def _printing(topology: Topology, printed: Sequence[str]) -> Topology:
+    """The topology with a console for each stream that is to be printed."""
+    from framework.sinks import ConsoleSink
+    from framework.tap import tapped
+
+    for component, stream in dict.fromkeys(_stream_named(topology, name) for name in printed):
+        topology = tapped(topology, component, ConsoleSink, stream)
+    return topology
+
+
+def _stream_named(topology: Topology, name: str) -> tuple[str, str]:
+    """Component and stream of ``COMPONENT[/STREAM]``; an id may hold a slash itself."""
+    from framework.topology import DEFAULT_STREAM
+
+    component, _, stream = name.rpartition("/")
+    if not component or any(known.id == name for known in topology.components):
+        return name, DEFAULT_STREAM
+    return component, stream
 
 
 def _watched(

@@ -31,6 +31,17 @@ def test_quiet_says_nothing(viper: Viper) -> None:
     assert (result.exit_code, result.stdout, result.stderr) == (ExitCode.OK, DOUBLED, "")
 
 
+def test_any_stream_can_be_printed(viper: Viper) -> None:
+    printed = viper("run", "doubling", "-q", "--print", "numbers", "--print", "numbers/default").stdout
+    assert sorted(map(int, printed.split())) == sorted([*range(10), *map(int, DOUBLED.split())])
+
+
+def test_what_cannot_be_printed_is_refused(viper: Viper) -> None:
+    result = viper("run", "doubling", "--print", "nunbers")
+    assert (result.exit_code, result.stdout) == (ExitCode.INVALID, "")
+    assert "did you mean 'numbers'?" in result.stderr
+
+
 def test_no_escape_codes_without_a_terminal(process: Process) -> None:
     out, err = process("run", "endless", "--max-tuples", "50000").communicate()
     assert "\x1b" not in out + err
@@ -100,7 +111,7 @@ def test_a_breakpoint_in_a_component_talks_through_stderr(process: Process) -> N
     running = process("run", "inspected", "-q", "-o", "numbers=1")
     out, err = running.communicate("p tup.values\ncontinue\n")
     assert out == "0\n"
-    assert "-> super().process(tup)\n(Pdb) NumbersDefaultTuple(number=0)" in err
+    assert "(Pdb) NumbersDefaultTuple(number=0)" in err
 
 
 def test_ported_components_that_share_an_interpreter_are_warned_of(viper: Viper) -> None:

@@ -25,7 +25,7 @@ def conf(component: ComponentSpec, config: dict[str, Any] | None = None, **optio
 
 def test_it_has_everything_of_the_topology() -> None:
     found = conf(bolt(), {"my.key": 1, "topology.workers": 2})
-    assert (found["my.key"], found["topology.workers"], found["viper.jumbo.size"]) == (1, 2, 256)
+    assert (found["my.key"], found["topology.workers"], found["viper.jumbo.size"]) == (1, 2, 1024)
 
 
 def test_the_topologys_name_is_its_own_unless_it_is_configured() -> None:
@@ -41,7 +41,7 @@ def test_a_components_own_keys_stand_above_the_topologys() -> None:
 def test_keys_that_storm_does_not_let_a_component_change_keep_the_topologys_value() -> None:
     own = {"topology.workers": 9, "topology.tasks": 9, "topology.kryo.register": ["x"], "viper.jumbo.size": 9}
     found = conf(bolt(own), {"topology.workers": 2})
-    assert (found["topology.workers"], found["topology.tasks"], found["viper.jumbo.size"]) == (2, None, 256)
+    assert (found["topology.workers"], found["topology.tasks"], found["viper.jumbo.size"]) == (2, None, 1024)
     assert "topology.kryo.register" not in found
 
 
