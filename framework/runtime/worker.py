@@ -62,6 +62,8 @@ class InlineWorker:
         """The task whose callback runs."""
         self.undrained = False
         """Whether a drain was given up before everything had been processed."""
+        self._failure: Exception | None = None
+        """What failed on top of another task's callback, which is being unwound."""
         self._policy = policy
         self._stop = stop
         self._timers = timers
@@ -81,11 +83,13 @@ class InlineWorker:
         """
         for spout in self.spouts:
             self.call(spout, spout.activate)
-        while not all(running.finished for running in self.tasks):
-            if self._stop.requested and self._give_up_draining():
-                return
-            if not self._turn(self.tasks):
-                self._open_cycle_or_rest()
+        try:
+            while not (self._given_up() or all(running.finished for running in self.tasks)):
+                if not self._turn(self.tasks):
+                    self._open_cycle_or_rest()
+        except TaskStopped:
+            if self._failure is not None:
+                raise self._failure from None
 
     # -- one turn
 
@@ -95,6 +99,7 @@ class InlineWorker:
         self._on_turn(now)
         for owner, callback in self._timers.due(now):
             self.call(owner, callback)
+            owner.unblock()
             owner.signal_consumers()
         stopping = self._stop.requested
         for running in candidates:  # before any is asked, as what is handed over gives others something to do
@@ -114,6 +119,8 @@ class InlineWorker:
         try:
             count = self.call(running, lambda: running.run(limit))
         except TaskStopped:
+            if self._failure is not None or self.undrained:
+                raise
             self._end(running)
             return
         self._adapt(running, limit, count, time.monotonic() - started)
@@ -164,7 +171,7 @@ class InlineWorker:
 
     def _rest(self) -> None:
         now = time.monotonic()
-        polls = [spout.polled_again_at for spout in self.spouts if not spout.ending]
+        polls = [spout.polled_again_at for spout in self.spouts if not (spout.ending or spout.blocked)]
         until = min(now + LONGEST_REST_S, self._timers.next_due(), *polls)
         if until > now:
             self._stop.wait(until - now)
@@ -172,13 +179,17 @@ class InlineWorker:
         for running in self.tasks:  # threads of a component's own may have emitted
             running.signalled = running.signalled or len(running.collector.outbox) > 0
 
-    def _give_up_draining(self) -> bool:
+    def _drained_too_long(self) -> bool:
         started = self._stop.at_s
-        if started is None or time.monotonic() - started < self._drain_timeout_s:
-            return False
-        self.undrained = True
-        log.warning("not drained within %g s: %s", self._drain_timeout_s, self._unfinished())
-        return True
+        return started is not None and time.monotonic() - started >= self._drain_timeout_s
+
+    def _given_up(self) -> bool:
+        """Whether a drain has taken too long."""
+        started = self._stop.at_s
+        if not self.undrained and started is not None and time.monotonic() - started >= self._drain_timeout_s:
+            self.undrained = True
+            log.warning("not drained within %g s: %s", self._drain_timeout_s, self._unfinished())
+        return self.undrained
 
     def _unfinished(self) -> str:
         names = {running.task.id: running.name for running in self.tasks}
@@ -198,21 +209,35 @@ class InlineWorker:
         can help: the waiting task then keeps what it has emitted, beyond the bound.
 
         Raises:
-            TaskStopped: the run is to stop, and the waiting task is a spout.
-            InternalError: nobody can make room.
+            TaskStopped: the run is to stop, or has failed, and the waiting callback is not to go on.
         """
+        if self._failure is not None:
+            raise TaskStopped  # user code has caught the one before
         waiting.signal_consumers()
+        try:
+            self._make_room(waiting)
+        except Exception as error:
+            # The callback below is not at fault, so it must not see this, nor keep it from the run.
+            self._failure = error
+            raise TaskStopped from error
+
+    def _make_room(self, waiting: RunningTask) -> None:
         while True:
-            if isinstance(waiting, SpoutTask) and self._stop.requested:
+            if self._must_leave(waiting):
                 raise TaskStopped
             if self._turn(self.bolts):
                 continue
-            if waiting.unblock():
+            if not waiting.blocked:
                 return
             if not self._turn(self.tasks):
                 if any(other.running and other is not waiting for other in self.tasks):
                     return
                 self._wait_for_room(waiting)
+
+    def _must_leave(self, waiting: RunningTask) -> bool:
+        if self._stop.at_s is None:
+            return False
+        return self._given_up() or (isinstance(waiting, SpoutTask) and waiting.leaves_now(self._stop.at_s))
 
     def _wait_for_room(self, waiting: RunningTask) -> None:
         if all(spout.running or spout.finished for spout in self.spouts):
