@@ -52,7 +52,8 @@ class PortedHost(Host):
     def tick(self, tup: Any) -> None:
         """Give the component a tick."""
         self.component._current_tups = [tup]
-        self.component.process_tick(tup)
+        with self._failed_batch_given_up():
+            self.component.process_tick(tup)
 
     @property
     def is_batching(self) -> bool:
@@ -65,6 +66,28 @@ class PortedHost(Host):
         if issubclass(self.cls, pystorm.TicklessBatchingBolt):
             return float(self.component.secs_between_batches)
         return None
+
+    def fire_batches(self) -> None:
+        """Let a batching component process what it has gathered."""
+        with self._failed_batch_given_up():
+            super().fire_batches()
+
+    @contextmanager
+    def _failed_batch_given_up(self) -> Iterator[None]:
+        """As pystorm's own loop does when `process_batch` raises: else the batch would come again for ever."""
+        component: Any = self.component
+        try:
+            yield
+        except Exception:
+            if self.is_batching:
+                failed = component._batches.pop(component._current_key, [])
+                # The batches before it are done, but pystorm leaves them there, emptied.
+                done = [key for key, tups in component._batches.items() if not tups]
+                for key in done:
+                    del component._batches[key]
+                for tup in failed if component.auto_fail else ():
+                    component.fail(tup)
+            raise
 
     @property
     def is_polled(self) -> bool:

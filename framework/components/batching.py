@@ -27,7 +27,7 @@ class BatchingBolt(Bolt):
         super().__init__(*args, **kwargs)
         self._batches: defaultdict[Hashable, list[Tuple]] = defaultdict(list)
         self._tick_counter = 0
-        self._current_tups: Sequence[Tuple] = ()
+        self._current_tups: list[Tuple] = []
 
     def group_key(self, tup: Tuple) -> Hashable:
         """The key of the batch that a tuple belongs to; by default all belong to one."""
@@ -39,6 +39,7 @@ class BatchingBolt(Bolt):
 
     def process(self, tup: Tuple) -> None:
         """Put a tuple into its batch; not to be overridden."""
+        self._current_tups = [tup]
         self._batches[self.group_key(tup)].append(tup)
 
     def process_tick(self, tup: Tuple) -> None:
@@ -49,15 +50,26 @@ class BatchingBolt(Bolt):
             self._tick_counter = 0
 
     def process_batches(self) -> None:
-        """Process and ack all batches, in the order of their first tuples."""
-        batches, self._batches = self._batches, defaultdict(list)
-        for key, tups in batches.items():
-            self._current_tups = tups
-            self.process_batch(key, tups)
+        """Process and ack all batches, in the order of their first tuples.
+
+        Where `process_batch` raises, its batch fails, and the later ones are kept.
+        """
+        for key in list(self._batches):
+            self._current_tups = self._batches.pop(key)
+            self._process_current(key)
             if self.auto_ack:
-                for tup in tups:
+                for tup in self._current_tups:
                     self.ack(tup)
-        self._current_tups = ()
+        self._current_tups = []
+
+    def _process_current(self, key: Hashable) -> None:
+        try:
+            self.process_batch(key, self._current_tups)
+        except Exception:
+            if self.auto_fail:
+                for tup in self._current_tups:
+                    self.fail(tup)
+            raise
 
     def emit(self, tup: Sequence[Any], **kwargs: Any) -> EmitResult:  # type: ignore[override]
         """As `Bolt.emit`, anchored to the whole batch by default; never returns task ids."""

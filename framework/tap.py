@@ -1,0 +1,71 @@
+"""Taps: sinks that watch a stream of a topology from outside."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from framework.errors import TopologyError
+from framework.sinks import Sink
+from framework.topology import (
+    DEFAULT_STREAM,
+    Argument,
+    ComponentSpec,
+    Grouping,
+    Input,
+    ObjectDef,
+    Problem,
+    PythonImplementation,
+    Role,
+    Topology,
+    class_path,
+    unknown,
+)
+from framework.topology.graph import SYSTEM_PREFIX
+
+
+def tap_id(component: str, stream: str = DEFAULT_STREAM) -> str:
+    """Id of the sink that `tapped` adds for a stream; no user's component has such an id."""
+    return f"{SYSTEM_PREFIX}tap {component}/{stream}"
+
+
+def tapped(
+    topology: Topology,
+    component: str,
+    sink: type[Sink],
+    stream: str = DEFAULT_STREAM,
+    **arguments: Argument,
+) -> Topology:
+    """The same topology with one more sink, which gets everything that a component emits on a stream.
+
+    The topology must have been validated before: a tap sees direct streams too, which no bolt
+    of a user's may read whole. The components notice nothing but one more id among those that
+    ``need_task_ids`` returns.
+
+    Args:
+        topology: a valid one.
+        component: id of the component to be watched.
+        sink: class of the sink; it gets a single task.
+        stream: which of the component's streams.
+        **arguments: of the sink's constructor, plain values.
+
+    Raises:
+        TopologyError: there is no such component or stream.
+    """
+    _check(topology, component, stream)
+    tap = ComponentSpec(
+        tap_id(component, stream),
+        Role.BOLT,
+        PythonImplementation(ObjectDef(class_path(sink), kwargs=arguments, cls=sink)),
+        inputs=(Input(component, Grouping.GLOBAL, stream),),
+        config={"viper.mutates": False},
+    )
+    return replace(topology, components=(*topology.components, tap))
+
+
+def _check(topology: Topology, component: str, stream: str) -> None:
+    streams = {c.id: [s.name for s in c.outputs or ()] for c in topology.components}
+    if component not in streams:
+        raise TopologyError([Problem(topology.sources.at(), unknown("component", component, streams))])
+    if stream not in streams[component]:
+        message = f"component {component!r}: {unknown('stream', stream, streams[component])}"
+        raise TopologyError([Problem(topology.sources.at("components", component), message)])

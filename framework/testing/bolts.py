@@ -1,0 +1,130 @@
+"""One bolt in a test: tuples in; rows, acks and fails out."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from framework.builder import TopologyBuilder
+from framework.components import Tuple
+from framework.runtime.inputs import values_class
+from framework.runtime.quota import Quota
+from framework.runtime.task import RunningTask
+from framework.runtime.wiring import Wiring
+from framework.sinks import CollectingSink
+from framework.tap import tapped
+from framework.testing.driver import Driver, is_tick
+from framework.testing.given import GivenRows
+from framework.testing.preparing import Conf, loaded, own_config, planned, settled
+from framework.topology import DEFAULT_STREAM, Argument, Stream, unknown
+
+_SOURCE, _BOLT = "source", "bolt"
+"""Ids of the two components that take part."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoltRun:
+    """What a bolt did with its tuples."""
+
+    component: Any
+    """The bolt itself, for a look at its state."""
+    streams: Mapping[str, Sequence[tuple[Any, ...]]]
+    """What it emitted on each declared stream."""
+    acked: Sequence[tuple[Any, ...]]
+    """Values of the tuples that were acked, in order of the acks; the first response to a tuple counts."""
+    failed: Sequence[tuple[Any, ...]]
+    """Values of the tuples that failed."""
+    logs: Sequence[logging.LogRecord]
+    """What it logged, at any level."""
+    metrics: Mapping[str, Any]
+    """The last value of each metric that it reported."""
+
+    def emitted(self, stream: str = DEFAULT_STREAM) -> list[tuple[Any, ...]]:
+        """What it emitted on a stream, in order.
+
+        Raises:
+            KeyError: it declares no such stream.
+        """
+        if stream not in self.streams:
+            raise KeyError(unknown("stream", stream, self.streams))
+        return list(self.streams[stream])
+
+
+def run_bolt(
+    bolt: type,
+    tuples: Iterable[Sequence[Any]],
+    *,
+    fields: Sequence[str] = (),
+    conf: Conf | None = None,
+    context: Mapping[str, Any] | None = None,
+    args: Sequence[Argument] = (),
+    kwargs: Mapping[str, Argument] | None = None,
+) -> BoltRun:
+    """Give tuples to a bolt, one after the other, as a task of it would get them.
+
+    It is initialized before and closed afterwards. As in a run, a last tick comes where
+    ``topology.tick.tuple.freq.secs`` is set, and what is left in batches is processed.
+
+    Args:
+        bolt: its class, ours or streamparse's.
+        tuples: the values of each tuple; a `Tuple` where its component or stream matter; `TICK`.
+        fields: names of the values, where the bolt uses names.
+        conf: configuration, over the bolt's own.
+        context: what its `initialize` finds in the context, over what a run puts there.
+        args: its constructor's arguments, plain values.
+        kwargs: its constructor's keyword arguments, plain values.
+
+    Raises:
+        TopologyError: the class is no bolt, or cannot run here.
+        ComponentError: its constructor raised.
+        Exception: whatever its callbacks raise, as it is, unless ``exit_on_exception`` is False.
+    """
+    task = _task(bolt, fields, conf or {}, args, kwargs)
+    task.identity.context.update(context or {})
+    record = task.host.record
+    received = [_received(record, number, values, fields) for number, values in enumerate(tuples, start=1)]
+    driver = Driver(task)
+    driver.run(received)
+    values = {tup.id: tup.values for tup in received if not is_tick(tup)}
+    responses = driver.recorder.responses
+    return BoltRun(
+        component=task.host.component,
+        streams=driver.recorder.streams(),
+        acked=[values[tup_id] for tup_id, acked in responses.items() if acked and tup_id in values],
+        failed=[values[tup_id] for tup_id, acked in responses.items() if not acked and tup_id in values],
+        logs=driver.logs,
+        metrics=dict(driver.recorder.counters.metrics),
+    )
+
+
+def _task(
+    bolt: type,
+    fields: Sequence[str],
+    conf: Conf,
+    args: Sequence[Argument],
+    kwargs: Mapping[str, Argument] | None,
+) -> RunningTask:
+    builder = TopologyBuilder()
+    builder.set_spout(_SOURCE, GivenRows, args=[{}], outputs=[Stream(list(fields))])
+    own = own_config(bolt, conf)
+    builder.set_bolt(_BOLT, bolt, 1, args=args, kwargs=kwargs, config=own).shuffle_grouping(_SOURCE)
+    topology = loaded(builder)
+    settled(topology, conf)
+    for stream in topology.component(_BOLT).outputs or ():
+        topology = tapped(topology, _BOLT, CollectingSink, stream.name)
+    _, bolts = Wiring(*planned(topology, conf), Quota()).tasks()
+    return next(task for task in bolts if task.task.component == _BOLT)
+
+
+def _received(record: type[Any], number: int, given: Sequence[Any], fields: Sequence[str]) -> Any:
+    """A tuple as the bolt receives it, of its own base's class."""
+    if getattr(type(given), "_fields", None) == Tuple._fields:
+        return tuple.__new__(record, given)
+    if fields and len(given) != len(fields):
+        raise ValueError(f"{given!r} has {len(given)} values, expected one for each of {list(fields)}")
+    values = tuple(given)
+    if fields:
+        values = tuple.__new__(values_class(_SOURCE, DEFAULT_STREAM, tuple(fields)), values)
+    return tuple.__new__(record, (str(number), _SOURCE, DEFAULT_STREAM, 1, values))

@@ -1,0 +1,142 @@
+"""Calls the callbacks of one bolt, without a worker, and notes what it does."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from framework.components.tuple import TICK_COMPONENT, TICK_STREAM, Tuple
+from framework.runtime.collector import TaskCollector
+from framework.runtime.counters import TaskCounters
+from framework.runtime.task import RunningTask
+
+TICK = Tuple("tick", TICK_COMPONENT, TICK_STREAM, -1, (None,))
+"""Given among the tuples of `run_bolt`, a tick."""
+
+
+def is_tick(tup: Any) -> bool:
+    """Whether a tuple, of either base's class, is a tick."""
+    return (tup.component, tup.stream) == (TICK_COMPONENT, TICK_STREAM)
+
+
+class Recorder(TaskCollector):
+    """A collector that keeps everything."""
+
+    def __init__(self, task: RunningTask) -> None:
+        super().__init__(
+            task.task.component,
+            task.output,
+            TaskCounters(),
+            task.identity.logger,
+            limit=sys.maxsize,
+            undeclared_is_error=task.identity.conf["viper.emit.undeclared"] == "error",
+        )
+        self.responses: dict[str, bool] = {}
+        """For each tuple by id whether it was acked; it failed otherwise."""
+        self.deliver_and_tell = list
+
+    def ack(self, tup: Any) -> None:
+        """Note an ack."""
+        super().ack(tup)
+        self.responses.setdefault(_id(tup), True)
+
+    def fail(self, tup: Any) -> None:
+        """Note a failure."""
+        super().fail(tup)
+        self.responses.setdefault(_id(tup), False)
+
+    def streams(self) -> Mapping[str, Sequence[tuple[Any, ...]]]:
+        """What was emitted on each stream."""
+        rows, tags, *_ = self.take()
+        streams: dict[str, list[tuple[Any, ...]]] = {port.stream.name: [] for port in self.output.ports}
+        names = list(streams)
+        ports = [0] * len(rows) if tags is None else memoryview(tags).cast("H")
+        for port, row in zip(ports, rows, strict=True):
+            streams[names[port]].append(row)
+        return streams
+
+
+class Driver:
+    """Runs a bolt over some tuples."""
+
+    def __init__(self, task: RunningTask) -> None:
+        self.recorder = Recorder(task)
+        self.logs: list[logging.LogRecord] = []
+        self._host = task.host
+        self._component: Any = task.host.component
+        self._identity = task.identity
+        self._ticks = bool(task.identity.conf.get("topology.tick.tuple.freq.secs"))
+
+    def run(self, tuples: Iterable[Any]) -> None:
+        """Initialize the bolt, give it the tuples, end and close it.
+
+        Raises:
+            Exception: what the bolt raised, unless it goes on after exceptions.
+        """
+        with self._logging():
+            self._host.bind(self.recorder, self._identity)
+            self._host.initialize(self._identity)
+            try:
+                for tup in tuples:
+                    self._give(tup)
+                self._end()
+            finally:
+                self._host.close()
+
+    def _give(self, tup: Any) -> None:
+        if is_tick(tup):
+            self._guarded(None, self._host.tick, tup)
+        elif self._guarded(tup, self._host.process, tup) and self._acks_each:
+            self.recorder.ack(tup)
+
+    def _end(self) -> None:
+        if self._ticks:
+            self._give(tuple.__new__(self._host.record, TICK))
+        if self._host.is_batching:
+            self._guarded(None, self._host.fire_batches)
+
+    @property
+    def _acks_each(self) -> bool:
+        # A batching bolt acks its tuples when it has processed their batch.
+        return self._component.auto_ack and not self._host.is_batching
+
+    def _guarded(self, current: Any, callback: Callable[..., object], *args: Any) -> bool:
+        """Call back, about the tuple that is in process if there is one; whether that went well."""
+        try:
+            callback(*args)
+        except Exception as error:
+            if current is not None and self._component.auto_fail:
+                self.recorder.fail(current)
+            if not self._host.survives_errors:
+                raise
+            self.recorder.report_error(error, current)
+            return False
+        return True
+
+    @contextmanager
+    def _logging(self) -> Iterator[None]:
+        logger, handler = self._identity.logger, _Kept(self.logs)
+        level = logger.level
+        logger.addHandler(handler)
+        logger.setLevel(logging.DEBUG)
+        try:
+            yield
+        finally:
+            logger.setLevel(level)
+            logger.removeHandler(handler)
+
+
+class _Kept(logging.Handler):
+    def __init__(self, records: list[logging.LogRecord]) -> None:
+        super().__init__()
+        self._records = records
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._records.append(record)
+
+
+def _id(tup: Any) -> str:
+    return tup if isinstance(tup, str) else str(tup.id)

@@ -1,0 +1,134 @@
+"""Whole topologies, and spouts, in a test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from framework.builder import TopologyBuilder
+from framework.runtime import RunReport, StopReason, run
+from framework.sinks import CollectingSink
+from framework.tap import tap_id, tapped
+from framework.testing.given import Inputs, given
+from framework.testing.preparing import Conf, loaded, own_config, planned, settled
+from framework.topology import DEFAULT_STREAM, Argument, Topology, unknown
+
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopologyRun:
+    """A run that has ended, and everything that was emitted in it."""
+
+    report: RunReport
+    """Its counts, the results of its sinks, why it ended."""
+    streams: Mapping[tuple[str, str], Sequence[Row]]
+    """The rows of every declared stream, by component and name."""
+
+    def emitted(self, component: str, stream: str = DEFAULT_STREAM) -> list[Row]:
+        """Everything that the tasks of a component emitted on a stream, in the order of its positions.
+
+        Raises:
+            KeyError: there is no such component, or it declares no such stream.
+        """
+        names = {name for name, _ in self.streams}
+        if component not in self.report.components:
+            raise KeyError(unknown("component", component, names))
+        if (component, stream) not in self.streams:
+            declared = [other for name, other in self.streams if name == component]
+            raise KeyError(f"component {component!r}: {unknown('stream', stream, declared)}")
+        return list(self.streams[component, stream])
+
+
+def run_topology(
+    topology: object,
+    *,
+    inputs: Inputs | None = None,
+    conf: Conf | None = None,
+    max_tuples: int | None = None,
+    seed: int | None = None,
+    environment: str | None = None,
+    timeout_s: float = 60.0,
+) -> TopologyRun:
+    """Run a topology to its end in this process.
+
+    The same call gives the same rows in the same order, as long as the components depend on
+    nothing but their input: time is logical unless ``viper.time`` or the spouts say otherwise.
+
+    Args:
+        topology: a topology class, ours or streamparse's, a `TopologyBuilder`, a function that
+            returns one, a topology, or a target as on the command line (``topologies/x.yaml``).
+        inputs: rows of values to emit in place of some spouts, by id of the spout; for a spout
+            with several streams a mapping of stream to rows.
+        conf: configuration, over what the topology says.
+        max_tuples: tuples after which the spouts stop, for those that never end.
+        seed: run tasks in a random order, which this number determines, instead of the usual one.
+        environment: chooses from a ``par`` that is given per environment.
+        timeout_s: seconds after which a run that does not end is given up.
+
+    Raises:
+        TopologyError: the topology cannot run here; the error has all problems.
+        ComponentError: a component raised.
+        TimeoutError: the spouts have not ended in time.
+    """
+    options = {
+        **({"viper.scheduling": "random", "viper.seed": seed} if seed is not None else {}),
+        **(conf or {}),
+    }
+    prepared = given(loaded(topology, environment), inputs or {})
+    settled(prepared, options)
+    streams = [(c.id, stream.name) for c in prepared.components for stream in c.outputs or ()]
+    plan, settings = planned(_watched(prepared, streams), options)
+    report = run(plan, settings, max_tuples=max_tuples, duration_s=timeout_s)
+    if report.reason is StopReason.DURATION:
+        raise TimeoutError(
+            f"topology {report.topology!r} has not ended within {timeout_s:g} s, after {report.emitted} "
+            "tuples from its spouts: for spouts that never end give max_tuples, or inputs in their place"
+        )
+    rows = {(component, stream): report.result(tap_id(component, stream)) for component, stream in streams}
+    return TopologyRun(_untapped(report, streams), rows)
+
+
+def run_spout(
+    spout: type,
+    count: int | None = None,
+    *,
+    conf: Conf | None = None,
+    args: Sequence[Argument] = (),
+    kwargs: Mapping[str, Argument] | None = None,
+    timeout_s: float = 10.0,
+) -> TopologyRun:
+    """Run a spout alone; it is called ``"spout"`` in the result.
+
+    Args:
+        spout: its class, ours or streamparse's.
+        count: tuples after which it is stopped; None for one that ends by itself.
+        conf: configuration, over the spout's own.
+        args: its constructor's arguments, plain values.
+        kwargs: its constructor's keyword arguments, plain values.
+        timeout_s: seconds after which a spout that does not end is given up.
+
+    Raises:
+        TopologyError: the class is no spout, or cannot run here.
+        ComponentError: it raised.
+        TimeoutError: it has neither ended in time nor emitted so many.
+    """
+    builder = TopologyBuilder()
+    builder.set_spout("spout", spout, 1, args=args, kwargs=kwargs, config=own_config(spout, conf))
+    return run_topology(builder, conf=conf, max_tuples=count, timeout_s=timeout_s)
+
+
+def _watched(topology: Topology, streams: Sequence[tuple[str, str]]) -> Topology:
+    for component, stream in streams:
+        topology = tapped(topology, component, CollectingSink, stream)
+    return topology
+
+
+def _untapped(report: RunReport, streams: Sequence[tuple[str, str]]) -> RunReport:
+    taps = {tap_id(component, stream) for component, stream in streams}
+    return replace(
+        report,
+        components={name: counters for name, counters in report.components.items() if name not in taps},
+        results={name: result for name, result in report.results.items() if name not in taps},
+    )
