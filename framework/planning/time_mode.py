@@ -56,6 +56,4 @@ def _declares_field(conf: Mapping[str, Any]) -> bool:
 
 
 def _only_some(spout: ComponentSpec) -> str:
-    return (
-        f"spout {spout.id!r} declares no viper.timestamp.field, but others do: expected one for every spout or for none"
-    )
+    return f"spout {spout.id!r} declares no viper.timestamp.field, but others do: expected one for every spout or for none"

@@ -38,8 +38,21 @@ class BoltTask(RunningTask):
         sources: Sequence[InputSource],
         feedback: Sequence[tuple[Channel, InputSource]],
         level: Level,
-        event_ticks: EventTicks | None,
+        event_tick_s: float | None,
     ) -> None:
+        """
+        Args:
+            task: as in the base class, like all before the star.
+            host: the component.
+            collector: takes what it emits.
+            output: routes that.
+            identity: what the component is told about itself.
+            channel: its input.
+            sources: the producing tasks, by their index in the channel.
+            feedback: the ways back through cycles, with their producing tasks.
+            level: where its outputs are marked, but for inputs that are copied to several replicas.
+            event_tick_s: seconds of event time between two ticks; None for no such ticks.
+        """
         super().__init__(task, host, collector, output, identity)
         self.feedback = tuple(feedback)
         self.drained = False
@@ -53,7 +66,8 @@ class BoltTask(RunningTask):
         all_sources = [*sources, *(source for _, source in feedback)]
         streams = [stream for source in all_sources for stream in source.streams.values()]
         self._levels = len({stream.level for stream in streams})
-        self._event_ticks = event_ticks
+        self._event_tick_s = event_tick_s
+        self._event_ticks: EventTicks | None = None
         self._positions = Positions()
         self._lineage = Lineage()
         self._inbox = Inbox(host.record, collector.outbox if output.destinations else None, PAUSE_AT)
@@ -69,7 +83,8 @@ class BoltTask(RunningTask):
         """Initialize the component; what it emits there comes before everything else."""
         super().start()
         self._process_tuple = self.host.process
-        self._place_outputs()
+        if self._event_tick_s:
+            self._event_ticks = EventTicks(self._event_tick_s, self.host.noticeable_ticks)
 
     # -- state
 
@@ -131,10 +146,14 @@ class BoltTask(RunningTask):
             yield from self._process_feedback(channel, source, limit)
 
     def _process_ready(self, ready: list[Piece]) -> Iterator[None]:
-        boundary = None if self._event_ticks is None else self._event_ticks.next_boundary()
-        if self._event_ticks is None or (boundary is not None and self._positions.last().ts < boundary):
+        ticks = self._event_ticks
+        if ticks is None:
             return self._process(ready)
-        return self._process_between_ticks(ready, self._event_ticks)
+        boundary = ticks.next_boundary()
+        if boundary is None or self._positions.last().ts >= boundary:
+            return self._process_between_ticks(ready, ticks)
+        ticks.input_seen()
+        return self._process(ready)
 
     def _process_feedback(self, channel: Channel, source: InputSource, limit: int) -> Iterator[None]:
         # In order of arrival: what comes back takes its place at the frontier, as a timer's emit does.
@@ -181,7 +200,7 @@ class BoltTask(RunningTask):
         """What the outbox holds, with its positions in `_out`."""
         unfinished = self._inbox.open
         marks = memoryview(self._inbox.cut()).cast("I")
-        rows, tags, mutable = self.collector.take()
+        rows, tags, mutable, _ = self.collector.take()
         self._out.clear()
         if self._below_inputs:
             self._lineage.place(marks, unfinished, self._placing, self._out)
@@ -211,10 +230,12 @@ class BoltTask(RunningTask):
             start = 0
             for row in range(count):
                 for time_us in ticks.due(self._positions[index + row].ts):
-                    yield from self._process([(rows, first + start, row - start, stream)])
+                    if row > start:
+                        yield from self._process([(rows, first + start, row - start, stream)])
                     self._place_outputs()
                     self.tick(Position(time_us, 0, 0))
                     start = row
+                ticks.input_seen()
             yield from self._process([(rows, first + start, count - start, stream)])
             index += count
 
@@ -241,13 +262,13 @@ class BoltTask(RunningTask):
 
     @contextmanager
     def _beside_inputs(self, at: Position | None) -> Iterator[None]:
-        before = self._below_inputs
-        self._below_inputs, self._beside_at, self._placing = False, at, self._level
+        before = self._below_inputs, self._placing
+        self._below_inputs, self._placing, self._beside_at = False, self._level, at
         try:
             yield
             self._place_outputs()
         finally:
-            self._below_inputs, self._beside_at = before, None
+            (self._below_inputs, self._placing), self._beside_at = before, None
 
     def end(self) -> None:
         """All input has been processed: the last tick and the last batches."""

@@ -15,6 +15,7 @@ from viper.position import Level, Position, Positions, SourceClock
 
 _UNIT_US = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 0.001}
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+_LATEST_US = 1 << 62
 Row = tuple[Any, ...]
 
 
@@ -27,8 +28,15 @@ class Clock(ABC):
     def __init__(self, level: Level) -> None:
         self._level = level
 
+    @property
+    def saturated(self) -> int:
+        """Tuples that had no room left for their place among those of the same time."""
+        return 0
+
     @abstractmethod
-    def place(self, rows: Sequence[Row], tags: bytes | None, stamps: Mapping[int, int], out: Positions) -> None:
+    def place(
+        self, rows: Sequence[Row], tags: bytes | None, stamps: Mapping[int, int], out: Positions
+    ) -> None:
         """Append one position per row.
 
         Args:
@@ -53,7 +61,9 @@ class LogicalClock(Clock):
         super().__init__(level)
         self._next = 1
 
-    def place(self, rows: Sequence[Row], tags: bytes | None, stamps: Mapping[int, int], out: Positions) -> None:
+    def place(
+        self, rows: Sequence[Row], tags: bytes | None, stamps: Mapping[int, int], out: Positions
+    ) -> None:
         """Append one position per row."""
         out.extend_logical(self._next, len(rows), self._level)
         self._next += len(rows)
@@ -73,7 +83,14 @@ class IngestClock(Clock):
         self._clock = SourceClock()
         self._now = 0
 
-    def place(self, rows: Sequence[Row], tags: bytes | None, stamps: Mapping[int, int], out: Positions) -> None:
+    @property
+    def saturated(self) -> int:
+        """Tuples that had no room left for their place among those of the same time."""
+        return self._clock.overflowed
+
+    def place(
+        self, rows: Sequence[Row], tags: bytes | None, stamps: Mapping[int, int], out: Positions
+    ) -> None:
         """Append one position per row."""
         out.extend_timed(array("q", [self._read()]) * len(rows), self._clock, self._level)
 
@@ -105,7 +122,14 @@ class EventClock(Clock):
         self._clock = SourceClock()
         self._last: Position | None = None
 
-    def place(self, rows: Sequence[Row], tags: bytes | None, stamps: Mapping[int, int], out: Positions) -> None:
+    @property
+    def saturated(self) -> int:
+        """Tuples that had no room left for their place among those of the same time."""
+        return self._clock.overflowed
+
+    def place(
+        self, rows: Sequence[Row], tags: bytes | None, stamps: Mapping[int, int], out: Positions
+    ) -> None:
         """Append one position per row."""
         ports = [0] * len(rows) if tags is None else memoryview(tags).cast("H")
         times = array("q", [self._time(i, row, ports[i], stamps) for i, row in enumerate(rows)])
@@ -140,17 +164,29 @@ def to_micros(value: Any, unit: str, spout: str) -> int:
     Raises:
         EmitError: neither of the two.
     """
+    try:
+        micros = _micros(value, unit)
+    except (TypeError, ValueError, OverflowError):
+        raise EmitError(
+            f"spout {spout}: timestamp {value!r:.100} is no time: expected a number of {unit} or a datetime"
+        ) from None
+    if not -_LATEST_US <= micros <= _LATEST_US:
+        raise EmitError(
+            f"spout {spout}: timestamp {value!r:.100} is out of range when it counts {unit}: "
+            "set viper.timestamp.unit to s, ms, us or ns"
+        )
+    return micros
+
+
+def _micros(value: Any, unit: str) -> int:
     if isinstance(value, datetime.datetime):
         aware = value if value.tzinfo else value.replace(tzinfo=datetime.UTC)
         return (aware - _EPOCH) // datetime.timedelta(microseconds=1)
     if isinstance(value, int) and not isinstance(value, bool):
         return value // 1000 if unit == "ns" else value * int(_UNIT_US[unit])
-    try:
-        return round(float(value) * _UNIT_US[unit])
-    except (TypeError, ValueError, OverflowError):
-        raise EmitError(
-            f"spout {spout}: timestamp {value!r:.100} is no time: expected a number of {unit} or a datetime"
-        ) from None
+    if isinstance(value, str | bytes | bool):
+        raise TypeError
+    return round(float(value) * _UNIT_US[unit])
 
 
 def _show(time_us: int) -> str:

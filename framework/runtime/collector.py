@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,6 +27,9 @@ LEVELS = {
     "critical": logging.CRITICAL,
 }
 
+MOST_WAITING = 8192
+"""Rows in the outbox at which a thread of the component's own has to wait."""
+
 Deliver = Callable[[], EmitResult]
 """Gives the rows of the outbox their positions and routes them; returns who received any."""
 
@@ -35,6 +39,9 @@ class TaskCollector:
 
     The task sets `on_full`, which is called when the outbox is full, and `deliver_and_tell`,
     which is called for an emit that wants to know who receives it.
+
+    A component may emit from threads of its own. What the common emit does is atomic by itself,
+    all other ways are locked. Such a thread waits where the outbox is full; it never runs tasks.
     """
 
     on_full: Callable[[], None]
@@ -52,13 +59,24 @@ class TaskCollector:
     ) -> None:
         self.output = output
         self.counters = counters
-        self.mutable = False
+        self._lock = threading.RLock()
+        self._room = threading.Condition()
+        self._thread = threading.get_ident()
+        self._appending = False
+        self._closed = False
+        self._limit = limit
+        self._waiting = 0
+        """How many threads of the component's own wait for room."""
+        self._mutable = False
         """Whether a row in the outbox may hold a value that a consumer can change."""
+        self.stamps: dict[int, int] = {}
+        """Event times in microseconds that emits gave, by index of the row in the outbox."""
         self._component = component
         self._logger = logger
         self._undeclared_is_error = undeclared_is_error
         self._warned: set[str] = set()
         self._ports = {port.stream.name: port for port in output.ports}
+        self._direct = [port for port in output.ports if port.stream.direct]
         self._discarded = 0
         self.outbox = Outbox(
             tuple((port.stream.name, _arity(port), bool(port.edges)) for port in output.ports),
@@ -105,14 +123,25 @@ class TaskCollector:
 
     # -- what the task calls
 
-    def take(self) -> tuple[list[tuple[Any, ...]], bytes | None, bool]:
-        """All rows that wait for a position, their ports, and whether any may be mutable."""
-        rows, tags = self.outbox.take()
+    def take(self) -> tuple[list[tuple[Any, ...]], bytes | None, bool, dict[int, int]]:
+        """All rows that wait for a position, their ports, whether any may be mutable, and their stamps."""
+        with self._lock:
+            rows, tags = self.outbox.take()
+            mutable, self._mutable = self._mutable, False
+            stamps, self.stamps = self.stamps, {}
+            for port in self._direct:
+                port.name_tasks()
         discarded = self.outbox.discarded
         self.counters.emitted += len(rows) + discarded - self._discarded
         self._discarded = discarded
-        mutable, self.mutable = self.mutable, False
-        return rows, tags, mutable
+        if self._waiting:
+            self._wake()
+        return rows, tags, mutable, stamps
+
+    def close(self) -> None:
+        """Refuse what is emitted from now on."""
+        self._closed = True
+        self._wake()
 
     # -- inside
 
@@ -121,36 +150,89 @@ class TaskCollector:
         return self.emit(*args, **options)
 
     def _full(self) -> None:
-        self.on_full()
+        if self._appending:
+            return
+        if threading.get_ident() == self._thread:
+            self.on_full()
+        else:
+            self._wait_for_room()
 
     def _put(
-        self, tup: Sequence[Any], stream: str | None, direct_task: int | None, need_task_ids: bool
+        self,
+        tup: Sequence[Any],
+        stream: str | None,
+        direct_task: int | None,
+        need_task_ids: bool,
+        stamp: int | None = None,
     ) -> EmitResult:
         if not isinstance(tup, list | tuple):
             raise TypeError(f"emit takes a list or tuple of values, found {type(tup).__name__}: {tup!r:.200}")
+        self._check_open(need_task_ids)
         name = DEFAULT_STREAM if stream is None else stream
         port = self._ports.get(name)
         if port is None:
             return self._undeclared(name, len(tup), need_task_ids)
         self._check(port, tup, direct_task)
         row = tuple([snapshot(value) for value in tup])
-        self.mutable = self.mutable or not is_shareable(row)
         if need_task_ids:
             self.deliver_and_tell()
-        if direct_task is not None and port.edges:
-            port.named.append(direct_task)
-        self.outbox.append(port.tag, row)
-        return self.deliver_and_tell() or [] if need_task_ids else None
+        self._append(port, row, direct_task, stamp)
+        if need_task_ids:
+            return self.deliver_and_tell() or []
+        if len(self.outbox) >= self._limit:
+            self._full()
+        return None
+
+    def _append(self, port: Port, row: tuple[Any, ...], direct_task: int | None, stamp: int | None) -> None:
+        with self._lock:
+            self._appending = True
+            if port.edges:
+                self._mutable = self._mutable or not is_shareable(row)
+                if direct_task is not None:
+                    port.named.append(direct_task)
+                if stamp is not None:
+                    self.stamps[len(self.outbox)] = stamp
+            try:
+                self.outbox.append(port.tag, row)
+            finally:
+                self._appending = False
+
+    def _check_open(self, need_task_ids: bool) -> None:
+        if self._closed:
+            raise EmitError(
+                f"component {self._component!r} emits in or after close, when nobody receives it any more: "
+                "emit at the last tick or in process_batch, which come before"
+            )
+        if need_task_ids and threading.get_ident() != self._thread:
+            raise EmitError(
+                f"component {self._component!r} emits with need_task_ids=True from a thread of its own, "
+                "where the receivers are not known yet"
+            )
+
+    def _wait_for_room(self) -> None:
+        """Hold a thread of the component's own until the task has taken what waits."""
+        with self._room:
+            self._waiting += 1
+            self._room.wait_for(lambda: self._closed or len(self.outbox) < MOST_WAITING)
+            self._waiting -= 1
+        self._check_open(need_task_ids=False)
+
+    def _wake(self) -> None:
+        with self._room:
+            self._room.notify_all()
 
     def _check(self, port: Port, tup: Sequence[Any], direct_task: int | None) -> None:
         stream, where = port.stream, f"component {self._component!r}, stream {port.stream.name!r}"
         if stream.direct and direct_task is None:
             raise EmitError(f"{where}: a direct stream needs direct_task=, the id of the receiving task")
         if direct_task is not None and not stream.direct:
-            raise EmitError(f"{where}: direct_task={direct_task!r}, but the stream is not declared direct=True")
+            raise EmitError(
+                f"{where}: direct_task={direct_task!r}, but the stream is not declared direct=True"
+            )
         if stream.fields and len(tup) != len(stream.fields):
             raise EmitError(
-                f"{where}: {len(tup)} values {list(tup)!r:.200}, expected {len(stream.fields)}: {list(stream.fields)}"
+                f"{where}: {len(tup)} values {list(tup)!r:.200}, "
+                f"expected {len(stream.fields)}: {list(stream.fields)}"
             )
 
     def _undeclared(self, name: str, count: int, need_task_ids: bool) -> EmitResult:
@@ -160,9 +242,12 @@ class TaskCollector:
         if name not in self._warned:
             self._warned.add(name)
             fields = ", ".join(f'"field{i}"' for i in range(1, count + 1))
-            declaration = f"[{fields}]" if name == DEFAULT_STREAM else f'[Stream(fields=[{fields}], name="{name}")]'
+            declaration = (
+                f"[{fields}]" if name == DEFAULT_STREAM else f'[Stream(fields=[{fields}], name="{name}")]'
+            )
             self._logger.warning(
-                "emits on stream %r, but declares no outputs, so nobody receives it; add to its class: outputs = %s",
+                "emits on stream %r, but declares no outputs, so nobody receives it; "
+                "add to its class: outputs = %s",
                 name,
                 declaration,
             )
@@ -174,4 +259,3 @@ def _arity(port: Port) -> int:
     if port.stream.direct:
         return sys.maxsize
     return len(port.stream.fields) or -1
-

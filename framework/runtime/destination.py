@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Iterable
 from typing import Any
 
+from framework.errors import EmitError
 from viper.channel import Source
 from viper.position import Positions
 
@@ -81,16 +82,20 @@ class Destination:
 class FeedbackDestination(Destination):
     """The way back through a cycle: it never holds its producer up, or the cycle would stand still."""
 
-    def flush(self) -> bool:
-        """Hand over what there is room for; the rest waits.
+    def put(self, rows: list[Row], tags: Iterable[int] = ()) -> None:
+        """As in the base class.
 
         Raises:
-            MemoryError: more waits than may.
+            EmitError: more waits than may.
         """
-        super().flush()
+        super().put(rows, tags)
         if len(self.rows) > MAX_WAITING:
-            raise MemoryError(
-                f"{len(self.rows):,} tuples wait to be sent back to task {self.task}: the cycle emits more than it "
-                "can process"
+            raise EmitError(
+                f"{len(self.rows):,} tuples wait to be sent back to task {self.task}: "
+                "the cycle emits more than it can process"
             )
+
+    def flush(self) -> bool:
+        """Hand over what there is room for; the rest waits."""
+        super().flush()
         return True

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import compress
 from typing import Any
 
-from framework.routing.router import Router
+from framework.errors import EmitError
+from framework.routing.router import Router, Targets
 from framework.runtime.destination import Destination, Row
 from framework.runtime.snapshot import separate
 from viper.position import Positions
@@ -80,13 +81,23 @@ class BroadcastEdge(Edge):
 class SpreadEdge(Edge):
     """A router chooses one task per row."""
 
-    def __init__(self, destinations: Sequence[Destination], mutates: bool, router: Router) -> None:
+    def __init__(
+        self, destinations: Sequence[Destination], mutates: bool, router: Router, grouping: str
+    ) -> None:
+        """
+        Args:
+            destinations: as in the base class.
+            mutates: as in the base class.
+            router: chooses among the destinations.
+            grouping: what is routed how and where to, for messages.
+        """
         super().__init__(destinations, mutates)
         self._router = router
+        self._grouping = grouping
 
     def assign(self, rows: list[Row]) -> Assignment:
         """Choose the destinations of rows."""
-        chosen = self._router.targets(rows)
+        chosen = self._targets(rows)
         parts: list[list[int]] = [[] for _ in self.destinations]
         for index, target in enumerate(chosen):
             parts[target].append(index)
@@ -94,11 +105,17 @@ class SpreadEdge(Edge):
 
     def deliver(self, rows: list[Row], positions: Positions, copy: bool) -> None:
         """As in the base class, without a Python step per row."""
-        chosen = self._router.targets(rows)
+        chosen = self._targets(rows)
         positions.scatter(chosen, [destination.positions for destination in self.destinations])
         parts = partition(separate(rows) if copy else rows, chosen, len(self.destinations))
         for destination, part in zip(self.destinations, parts, strict=True):
             destination.put(part)
+
+    def _targets(self, rows: list[Row]) -> Targets:
+        try:
+            return self._router.targets(rows)
+        except (TypeError, ValueError) as error:
+            raise EmitError(f"{self._grouping}: {error}") from error
 
 
 class ChosenEdge(Edge):
@@ -107,30 +124,52 @@ class ChosenEdge(Edge):
     copies = True
 
     def __init__(
-        self, destinations: Sequence[Destination], mutates: bool, choose: Callable[[Row], Iterable[Any]]
+        self,
+        destinations: Sequence[Destination],
+        mutates: bool,
+        choose: Callable[[Row], Iterable[Any]],
+        grouping: str,
     ) -> None:
+        """
+        Args:
+            destinations: as in the base class.
+            mutates: as in the base class.
+            choose: the ids of the tasks that a row goes to.
+            grouping: what is routed how and where to, for messages.
+        """
         super().__init__(destinations, mutates)
         self._choose = choose
+        self._grouping = grouping
         self._index = {destination.task: i for i, destination in enumerate(destinations)}
 
     def assign(self, rows: list[Row]) -> Assignment:
         """Choose the destinations of rows.
 
         Raises:
-            ValueError: a chosen task is none of the consumer's.
+            EmitError: a chosen task is none of the consumer's, or the grouping raised.
         """
         parts: list[list[int]] = [[] for _ in self.destinations]
         for index, row in enumerate(rows):
-            for target in sorted({self._target(task) for task in self._choose(row)}):
+            for target in self._targets(row):
                 parts[target].append(index)
         return [(d, part) for d, part in zip(self.destinations, parts, strict=True) if part]
 
-    def _target(self, task: Any) -> int:
+    def _targets(self, row: Row) -> set[int]:
+        try:
+            tasks = list(self._choose(row))
+        except Exception as error:
+            raise EmitError(
+                f"{self._grouping}: choose_tasks raised {type(error).__name__} for {row!r:.300}: {error}"
+            ) from error
+        return {self._target(task, row) for task in tasks}
+
+    def _target(self, task: Any, row: Row) -> int:
         try:
             return self._index[task]
         except (KeyError, TypeError):
-            raise ValueError(
-                f"choose_tasks returned task {task!r}: expected ids out of {sorted(self._index)}"
+            raise EmitError(
+                f"{self._grouping}: choose_tasks returned task {task!r} for {row!r:.300}: "
+                f"expected ids out of {sorted(self._index)}"
             ) from None
 
 

@@ -13,6 +13,9 @@ from framework.components.batching import BatchingBolt
 from framework.hosting import is_generator_spout
 from framework.runtime.collector import TaskCollector
 
+MOST_NOTICED = 1000
+"""Ticks in a row after which a bolt has noticed that nothing comes: its windows have passed by then."""
+
 
 @dataclass(frozen=True, slots=True)
 class Identity:
@@ -48,6 +51,10 @@ class Host:
             component.emit = collector.outbox.emit
         self.tell(identity)
 
+    def unbind(self, collector: TaskCollector) -> None:
+        """Have every emit checked by the collector from now on, as its end may have come."""
+        self.component.emit = collector.emit
+
     def tell(self, identity: Identity) -> None:
         """Set the attributes that streamparse's components have."""
         component = self.component
@@ -81,12 +88,14 @@ class Host:
     @property
     def batch_seconds(self) -> float | None:
         """Seconds between two firings by a timer, for a component that has one."""
-        return float(self.component.secs_between_batches) if issubclass(self.cls, TicklessBatchingBolt) else None
+        return (
+            float(self.component.secs_between_batches) if issubclass(self.cls, TicklessBatchingBolt) else None
+        )
 
     @property
     def noticeable_ticks(self) -> int:
         """How many ticks in a row, without input between them, can make a difference to the component."""
-        return self.component.ticks_between_batches + 2 if self.is_batching else 2
+        return self.component.ticks_between_batches + 1 if self.is_batching else MOST_NOTICED
 
     def fire_batches(self) -> None:
         """Let a batching component process what it has gathered."""

@@ -84,9 +84,21 @@ def values_class(component: str, stream: str, fields: tuple[str, ...]) -> type[t
     """The named tuple class of a stream's values, named as pystorm names it.
 
     A field whose name is no identifier is reached by its index: it is called ``_0``, ``_1`` and so on.
+    Its instances may be emitted again within other values, so they can be pickled.
     """
     name = _identifier(component) + _identifier(stream) + "Tuple"
-    return namedtuple(name, fields, rename=True)
+    made: type[tuple[Any, ...]] = namedtuple(name, fields, rename=True)  # type: ignore[misc]
+
+    def reduce(values: tuple[Any, ...]) -> tuple[Any, ...]:
+        return _values, (component, stream, fields, tuple(values))
+
+    made.__reduce__ = reduce  # type: ignore[assignment, method-assign]
+    return made
+
+
+def _values(component: str, stream: str, fields: tuple[str, ...], values: tuple[Any, ...]) -> Any:
+    """Values anew from their pickled form."""
+    return values_class(component, stream, fields)(*values)
 
 
 def _identifier(text: str) -> str:

@@ -59,18 +59,18 @@ class Output:
             self._deliver_streams(rows, array("H", tags), positions, mutable)
 
     def _deliver_one_stream(self, port: Port, rows: list[Row], positions: Positions, mutable: bool) -> None:
-        port.name_tasks()
         for edge in port.edges:
             shared = edge.copies or len(port.edges) > 1
             edge.deliver(rows, positions, copy=mutable and edge.mutates and shared)
 
-    def _deliver_streams(self, rows: list[Row], tags: array[int], positions: Positions, mutable: bool) -> None:
+    def _deliver_streams(
+        self, rows: list[Row], tags: array[int], positions: Positions, mutable: bool
+    ) -> None:
         # One destination may read several of the streams: its rows are put in one order again.
         members: dict[Destination, set[int]] = {}
         indexes = partition(list(range(len(rows))), tags, len(self.ports))
         for port, mine in zip(self.ports, indexes, strict=True):
             stream_rows = [rows[index] for index in mine]
-            port.name_tasks()
             for edge in port.edges:
                 for destination, chosen in edge.assign(stream_rows):
                     found = mine if chosen is None else [mine[i] for i in chosen]

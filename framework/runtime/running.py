@@ -64,6 +64,8 @@ class Run:
         self._started = 0.0
         self._spouts: Sequence[SpoutTask] = ()
         self._bolts: Sequence[BoltTask] = ()
+        self._timers = Timers()
+        self._worker: InlineWorker | None = None
 
     @property
     def _tasks(self) -> list[RunningTask]:
@@ -77,19 +79,23 @@ class Run:
             KeyboardInterrupt: a second Ctrl-C.
         """
         with importable(self._plan.topology.import_paths), self._stop.on_signals(), _calm_collector():
-            self._spouts, self._bolts = Wiring(self._plan, self._settings, self._quota).tasks()
-            worker = self._worker()
-            with printing_to_log(lambda: _logger_of(worker.current)):
+            with printing_to_log(self._current_logger):
+                self._spouts, self._bolts = Wiring(self._plan, self._settings, self._quota).tasks()
+                worker = self._worker = self._make_worker()
                 self._run_tasks(worker)
             return self._report(worker)
 
-    def _worker(self) -> InlineWorker:
+    def _current_logger(self) -> logging.Logger:
+        current = self._worker.current if self._worker else None
+        return current.identity.logger if current else logging.getLogger(LOGGER_PREFIX)
+
+    def _make_worker(self) -> InlineWorker:
         return InlineWorker(
             self._spouts,
             self._bolts,
             policy=self._policy(),
             stop=self._stop,
-            timers=self._timers(),
+            timers=self._timers,
             max_slice=self._settings["viper.slice.tuples"],
             drain_timeout_s=self._settings["viper.drain.timeout.secs"],
             on_turn=self._look,
@@ -100,16 +106,16 @@ class Run:
             return SeededRandom(self._settings["viper.seed"])
         return DownstreamFirst()
 
-    def _timers(self) -> Timers:
-        timers, now = Timers(), time.monotonic()
+    def _set_timers(self) -> None:
+        """What components have said about their timers, which may be as late as in `initialize`."""
+        now = time.monotonic()
         for bolt in self._bolts:
             period = bolt.identity.conf.get("topology.tick.tuple.freq.secs")
             if period and self._plan.time is not TimeMode.EVENT:
-                timers.add(WallTimer(period, now), bolt, bolt.tick)
+                self._timers.add(WallTimer(period, now), bolt, bolt.tick)
             seconds = bolt.host.batch_seconds
             if seconds is not None:
-                timers.add(WallTimer(seconds, now), bolt, bolt.fire_batches)
-        return timers
+                self._timers.add(WallTimer(seconds, now), bolt, bolt.fire_batches)
 
     def _run_tasks(self, worker: InlineWorker) -> None:
         begun: list[RunningTask] = []
@@ -117,21 +123,27 @@ class Run:
             for running in self._tasks:
                 begun.append(running)
                 worker.call(running, running.start)
+            self._set_timers()
             self._started = time.monotonic()
             worker.run()
         except BaseException:
-            self._close_quietly(worker, begun)
+            self._close(worker, begun)
             raise
-        for running in begun:
-            worker.call(running, running.close)
+        failures = self._close(worker, begun)
+        if failures:
+            raise failures[0]
 
     @staticmethod
-    def _close_quietly(worker: InlineWorker, begun: Sequence[RunningTask]) -> None:
+    def _close(worker: InlineWorker, begun: Sequence[RunningTask]) -> list[ComponentError]:
+        """Close every task, whatever happens to the others; what went wrong is logged and returned."""
+        failures = []
         for running in begun:
             try:
                 worker.call(running, running.close)
             except ComponentError as error:
                 running.identity.logger.error("%s", error)
+                failures.append(error)
+        return failures
 
     def _look(self, now: float) -> None:
         if self._quota.used_up:
@@ -172,10 +184,6 @@ class Run:
             results={component: tuple(values) for component, values in results.items()},
             drained=not worker.undrained,
         )
-
-
-def _logger_of(running: RunningTask | None) -> logging.Logger:
-    return running.identity.logger if running else logging.getLogger(LOGGER_PREFIX)
 
 
 @contextlib.contextmanager

@@ -19,6 +19,10 @@ from framework.runtime.task import SPILL_AT, USER_ERRORS, RunningTask
 
 FIRST_PAUSE_S = 0.001
 """How long an idle polled spout rests at first; twice as long each time, up to a bound."""
+LAST_WORDS = 1000
+"""Tuples that one callback may still emit when the run is to stop."""
+LAST_WORDS_S = 1.0
+"""Seconds that it has for it."""
 
 
 class SpoutCollector(TaskCollector):
@@ -28,10 +32,6 @@ class SpoutCollector(TaskCollector):
     unit: str = "ms"
     acked_at_emit: Any
     """Calls the spout's `ack`: tuples are not tracked, so an id is done with when it is emitted."""
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.stamps: dict[int, int] = {}
 
     def emit(  # type: ignore[override]
         self,
@@ -44,20 +44,19 @@ class SpoutCollector(TaskCollector):
         timestamp: Any = None,
     ) -> EmitResult:
         """A spout's emit, in all its forms."""
-        if timestamp is not None:
-            self._stamp(timestamp)
-        receivers = self._put(tup, stream, direct_task, need_task_ids)
+        stamp = None if timestamp is None else self._micros(timestamp)
+        receivers = self._put(tup, stream, direct_task, need_task_ids, stamp)
         if tup_id is not None:
             self.acked_at_emit(tup_id)
         return receivers
 
-    def _stamp(self, timestamp: Any) -> None:
+    def _micros(self, timestamp: Any) -> int:
         if self.time is not TimeMode.EVENT:
             raise EmitError(
-                f"component {self._component!r} emits with timestamp={timestamp!r:.100}, but the topology runs by "
-                f"{self.time} time: set viper.time to event"
+                f"component {self._component!r} emits with timestamp={timestamp!r:.100}, "
+                f"but the topology runs by {self.time} time: set viper.time to event"
             )
-        self.stamps[len(self.outbox)] = to_micros(timestamp, self.unit, self._component)
+        return to_micros(timestamp, self.unit, self._component)
 
 
 class SpoutTask(RunningTask):
@@ -92,13 +91,15 @@ class SpoutTask(RunningTask):
         self._generator: Iterator[Any] | None = None
         self._active = False
         self._exhausted = False
+        self._asking = False
+        """Whether tuples are being asked for; only then may others run on top of the callback."""
+        self._emitted_before_call = 0
 
     def start(self) -> None:
         """Initialize the component; what it emits there comes before everything else."""
-        super().start()
         self.collector.acked_at_emit = self.host.component.ack
+        super().start()
         self._generator = self.host.tuples()
-        self._place_outputs()
 
     def activate(self) -> None:
         """Tell the spout that tuples will be asked for."""
@@ -127,7 +128,16 @@ class SpoutTask(RunningTask):
         """Ask for about so many tuples at most, or for as many as come within the linger time."""
         before = self.collector.counters.emitted
         self._slice_end = time.monotonic() + self._linger_s
-        count = self._quota.share(limit)
+        self._asked(self._quota.share(limit))
+        self._place_outputs()
+        emitted = self.collector.counters.emitted - before
+        self._rest(emitted)
+        self.unblock()
+        self.publish(self._clock.frontier())
+        return emitted
+
+    def _asked(self, count: int) -> None:
+        self._asking = True
         try:
             if self._generator is not None:
                 self._draw(self._generator, count)
@@ -135,35 +145,50 @@ class SpoutTask(RunningTask):
                 self._poll(count)
         except USER_ERRORS as error:
             self._survive("tuples" if self._generator is not None else "next_tuple", error)
-        self._place_outputs()
-        emitted = self.collector.counters.emitted - before
-        self._quota.use(emitted)
-        self._rest(emitted)
-        self.unblock()
-        self.publish(self._clock.frontier())
-        return emitted
+        finally:
+            self._asking = False
+
+    def leaves_now(self, stopped_at_s: float) -> bool:
+        """Whether a callback that goes on emitting although the run is to stop has had its chance.
+
+        A call that emits a few tuples is left alone; one that never returns has to be unwound.
+
+        Args:
+            stopped_at_s: monotonic time in seconds at which the stop was asked for.
+        """
+        emitted = self.collector.counters.emitted - self._emitted_before_call
+        return emitted >= LAST_WORDS or time.monotonic() >= stopped_at_s + LAST_WORDS_S
 
     def pass_time(self) -> bool:
         """Let the time of a live source go on while it has nothing to say; whether it did."""
         return self._clock.is_live and self.publish(self._clock.frontier())
 
     def _draw(self, generator: Iterator[Any], count: int) -> None:
-        emit, drawn = self.host.component.emit, 0
+        emit, monotonic, slice_end = self.host.component.emit, time.monotonic, self._slice_end
+        self._emitted_before_call = self.collector.counters.emitted
+        drawn = 0
         for values in islice(generator, count):
             if values is None:
                 return
             emit(values)
             drawn += 1
+            if monotonic() >= slice_end:
+                return
         self._exhausted = drawn < count
 
     def _poll(self, count: int) -> None:
-        next_tuple, outbox = self.host.component.next_tuple, self.collector.outbox
-        emitted = self.collector.counters.emitted
+        next_tuple, outbox, counters = (
+            self.host.component.next_tuple,
+            self.collector.outbox,
+            self.collector.counters,
+        )
+        emitted = counters.emitted
         try:
             while True:
-                before = len(outbox) + self.collector.counters.emitted
+                before = len(outbox) + counters.emitted
+                self._emitted_before_call = counters.emitted
                 next_tuple()
-                total = len(outbox) + self.collector.counters.emitted
+                total = len(outbox) + counters.emitted
                 if total == before or total - emitted >= count or time.monotonic() >= self._slice_end:
                     return
         except StopIteration:
@@ -179,18 +204,23 @@ class SpoutTask(RunningTask):
     def _spill(self) -> None:
         # Called at every emit of a polled spout, which may never return from next_tuple.
         now = time.monotonic()
-        if len(self.collector.outbox) >= SPILL_AT or now >= self._slice_end:
+        if not self._asking:
+            self._place_outputs()
+        elif len(self.collector.outbox) >= SPILL_AT or now >= self._slice_end:
             self._slice_end = now + self._linger_s
             self._place_outputs()
-            self.output.flush()
+            self.unblock()
             self.publish(self._clock.frontier())
             self.let_others_run(self)
 
     def _take_placed(self) -> tuple[list[tuple[Any, ...]], bytes | None, bool]:
-        rows, tags, mutable = self.collector.take()
-        stamps, self.collector.stamps = self.collector.stamps, {}
+        counters = self.collector.counters
+        before = counters.emitted
+        rows, tags, mutable, stamps = self.collector.take()
+        self._quota.use(counters.emitted - before)
         self._out.clear()
         self._clock.place(rows, tags, stamps, self._out)
+        counters.saturated = self._clock.saturated
         return rows, tags, mutable
 
     def _call(self, during: str, callback: Any) -> None:
@@ -198,5 +228,3 @@ class SpoutTask(RunningTask):
             callback()
         except USER_ERRORS as error:
             self._failed(during, error)
-
-

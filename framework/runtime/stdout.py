@@ -27,14 +27,21 @@ class _Printed(io.TextIOBase):
     def __init__(self, current: Callable[[], logging.Logger]) -> None:
         self._current = current
         self._partial = ""
+        self._logging = False
 
     def writable(self) -> bool:
         return True
 
     def write(self, text: str) -> int:
+        if self._logging:  # a log handler that a component has set up for stdout
+            return sys.stderr.write(text)
         *lines, self._partial = (self._partial + text).split("\n")
-        for line in lines:
-            self._current().info("%s", line)
+        self._logging = True
+        try:
+            for line in lines:
+                self._current().info("%s", line)
+        finally:
+            self._logging = False
         return len(text)
 
     def finish(self) -> None:

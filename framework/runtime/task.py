@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import NoReturn
 
-from framework.errors import ComponentError
+from framework.errors import ComponentError, EmitError
 from framework.planning import Task
 from framework.runtime.collector import TaskCollector
 from framework.runtime.destination import Row
@@ -25,7 +25,10 @@ SPILL_AT = 4 * PAUSE_AT
 
 
 class TaskStopped(BaseException):
-    """Unwinds a callback that emits for ever; user code that catches Exception does not see it."""
+    """Unwinds a callback that emits for ever, or is not to go on because another task has failed.
+
+    User code that catches Exception does not see it.
+    """
 
 
 class RunningTask(ABC):
@@ -48,6 +51,8 @@ class RunningTask(ABC):
         """Whether its end has begun: no more input will come."""
         self.finished = False
         """Whether its end is over: everything has been handed over, and the consumers know."""
+        self.started = False
+        """Whether it has been initialized."""
         self.running = False
         """Whether one of its callbacks is on the stack."""
         self.blocked = False
@@ -57,6 +62,8 @@ class RunningTask(ABC):
         self.consumers: tuple[RunningTask, ...] = ()
         """The tasks that read what this one emits."""
         self._out = Positions()
+        self._told = 0
+        """Rows that were delivered in the middle of callbacks for emits that want to know their receivers."""
         self._published = LEAST
         collector.on_full = self._spill
 
@@ -92,7 +99,7 @@ class RunningTask(ABC):
         return f"{self.task.component}:{self.task.id}"
 
     def start(self) -> None:
-        """Initialize the component.
+        """Initialize the component; what it emits there comes before everything else.
 
         Raises:
             ComponentError: it raised.
@@ -103,13 +110,17 @@ class RunningTask(ABC):
             self.host.initialize(self.identity)
         except USER_ERRORS as error:
             self._failed("initialize", error)
+        self._place_outputs()
+        self.started = True
 
     def close(self) -> None:
-        """Tell the component that it is over.
+        """Tell the component that it is over; it cannot emit any more.
 
         Raises:
             ComponentError: it raised.
         """
+        self.collector.close()
+        self.host.unbind(self.collector)
         try:
             self.host.close()
         except USER_ERRORS as error:
@@ -117,7 +128,7 @@ class RunningTask(ABC):
 
     def tell_end(self) -> bool:
         """Close the output once everything has been handed over; whether that is done."""
-        if not self.output.flush():
+        if not self.unblock():
             return False
         self.output.close()
         return True
@@ -157,19 +168,29 @@ class RunningTask(ABC):
 
     def _place_outputs(self) -> None:
         """Give the outbox's rows their positions and route them."""
-        rows, tags, mutable = self._take_placed()
-        if rows:
-            self.output.deliver(rows, tags, self._out, mutable)
+        try:
+            rows, tags, mutable = self._take_placed()
+            if rows:
+                self.output.deliver(rows, tags, self._out, mutable)
+        except EmitError as error:
+            self._failed("emit", error)
 
     def _place_and_tell(self) -> list[int]:
         """As `_place_outputs`; returns the ids of the tasks that received any."""
         rows, tags, mutable = self._take_placed()
-        return self.output.deliver_and_tell(rows, tags, self._out, mutable) if rows else []
+        if not rows:
+            return []
+        told = self.output.deliver_and_tell(rows, tags, self._out, mutable)
+        self._told += len(rows)
+        if self._told >= SPILL_AT:
+            self._told = 0
+            self._spill()
+        return told
 
     def _spill(self) -> None:
         """The outbox is full in the middle of a callback: let it flow before going on."""
         self._place_outputs()
-        if not self.unblock():
+        if self.started and not self.unblock():
             self._publish_last()
             self.let_others_run(self)
 
@@ -180,11 +201,13 @@ class RunningTask(ABC):
 
     def _survive(self, during: str, error: BaseException, tup: object = None) -> None:
         """Report an error after which the component goes on, or raise it as the end of the run."""
-        if not self.host.survives_errors or isinstance(error, SystemExit):
+        if isinstance(error, SystemExit | ComponentError) or not self.host.survives_errors:
             self._failed(during, error, tup)
         self.collector.counters.failed += tup is not None
         self.collector.report_error(error, tup)
 
     def _failed(self, during: str, error: BaseException, tup: object = None) -> NoReturn:
+        if isinstance(error, ComponentError):
+            raise error  # it says more precisely what failed
         detail = f"{type(error).__name__}: {error}" + (f"\n  tuple: {tup!r:.1000}" if tup is not None else "")
         raise ComponentError(self.task.component, self.task.id, during, detail) from error

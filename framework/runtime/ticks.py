@@ -10,13 +10,15 @@ MICROS = 1_000_000
 class EventTicks:
     """Ticks at the multiples of their period in event time.
 
-    Between two inputs only as many are given as the component can tell apart: a year
-    replayed at one tick a second is not thirty million calls.
+    Between two inputs only the first ones are given, as many as the component can tell apart:
+    a year replayed at one tick a second is not thirty million calls. Which ones these are does
+    not depend on how far event time advances at once.
     """
 
     def __init__(self, period_s: float, noticeable: int) -> None:
         self._period = max(int(period_s * MICROS), 1)
         self._noticeable = noticeable
+        self._since_input = 0
         self._next: int | None = None
 
     def due(self, until_us: int) -> Iterator[int]:
@@ -27,10 +29,14 @@ class EventTicks:
         if count <= 0:
             return
         first, self._next = self._next, self._next + count * self._period
-        for nth in range(min(count, self._noticeable)):
-            # the last one is the last boundary, so that state is as fresh as it would have been
-            skipped = 0 if nth + 1 < self._noticeable else count - self._noticeable
-            yield first + (nth + max(skipped, 0)) * self._period
+        given = min(count, self._noticeable - self._since_input)
+        self._since_input += given
+        for nth in range(given):
+            yield first + nth * self._period
+
+    def input_seen(self) -> None:
+        """There was input after the ticks so far."""
+        self._since_input = 0
 
     def next_boundary(self) -> int | None:
         """The time of the next tick, once event time has begun."""

@@ -19,11 +19,18 @@ class Timers:
         self._timers.append((timer, owner, callback))
 
     def due(self, now_s: float) -> Iterator[tuple[BoltTask, Callable[[], None]]]:
-        """What is due now, of tasks that are neither in a callback nor at their end."""
+        """What is due now, of the tasks that can be called now."""
         for timer, owner, callback in self._timers:
-            if not owner.running and not owner.ending and timer.fires(now_s):
+            if _can_be_called(owner) and timer.fires(now_s):
                 yield owner, callback
 
     def next_due(self) -> float:
         """Monotonic time in seconds at which the next one is due; infinite if there is none."""
-        return min((timer.due_at for timer, owner, _ in self._timers if not owner.ending), default=float("inf"))
+        return min(
+            (timer.due_at for timer, owner, _ in self._timers if _can_be_called(owner)), default=float("inf")
+        )
+
+
+def _can_be_called(owner: BoltTask) -> bool:
+    """Whether a task is neither in a callback, nor out of room, nor at its end."""
+    return not (owner.running or owner.blocked or owner.ending)

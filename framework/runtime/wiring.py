@@ -9,7 +9,7 @@ from typing import Any
 from framework.components.component import LOGGER_PREFIX
 from framework.config import Settings
 from framework.instantiate import Beans
-from framework.planning import Plan, Subscription, Task
+from framework.planning import Plan, Subscription, Task, TimeMode
 from framework.routing import make_router
 from framework.runtime.bolt_task import BoltTask
 from framework.runtime.clocks import make_clock
@@ -26,7 +26,6 @@ from framework.runtime.output import Output, Port
 from framework.runtime.quota import Quota
 from framework.runtime.spout_task import SpoutCollector, SpoutTask
 from framework.runtime.task import SPILL_AT, RunningTask
-from framework.runtime.ticks import EventTicks
 from framework.topology import Grouping, GroupingKind, Role
 from viper.channel import Channel
 
@@ -96,7 +95,9 @@ class Wiring:
             collector,
             output,
             identity,
-            clock=make_clock(self._plan.time, level, f"{task.component}:{task.id}", _time_fields(output, conf), unit),
+            clock=make_clock(
+                self._plan.time, level, f"{task.component}:{task.id}", _time_fields(output, conf), unit
+            ),
             quota=self._quota,
             linger_s=self._settings["viper.jumbo.linger.ms"] / 1000,
             max_pause_s=self._settings["viper.poll.pause.max.ms"] / 1000,
@@ -116,14 +117,10 @@ class Wiring:
             sources=[self._input_source(source, task) for source in self._network.sources_of(task.id)],
             feedback=self._feedback(task, feedback),
             level=self._plan.layout.components[task.component].level(),
-            event_ticks=self._event_ticks(host, identity.conf),
+            event_tick_s=identity.conf["topology.tick.tuple.freq.secs"]
+            if self._plan.time is TimeMode.EVENT
+            else None,
         )
-
-    def _event_ticks(self, host: Host, conf: Mapping[str, Any]) -> EventTicks | None:
-        period = conf.get("topology.tick.tuple.freq.secs")
-        if not period or self._plan.time != "event":
-            return None
-        return EventTicks(period, host.noticeable_ticks)
 
     # -- input
 
@@ -183,18 +180,20 @@ class Wiring:
         self, port: Port, subscription: Subscription, task: Task, destinations: Sequence[Destination]
     ) -> Edge:
         grouping = subscription.grouping
+        described = f"stream {subscription.stream!r} to {subscription.target!r}, grouped by {grouping!r}"
         mutates = bool(self._plan.confs[subscription.target]["viper.mutates"])
         if grouping.kind is GroupingKind.DIRECT:
             return DirectEdge(destinations, mutates)
         if grouping.kind is GroupingKind.CUSTOM:
-            return ChosenEdge(destinations, mutates, self._chooser(grouping, subscription, task, destinations))
+            choose = self._chooser(grouping, subscription, task, destinations)
+            return ChosenEdge(destinations, mutates, choose, described)
         if len(destinations) == 1 or grouping.kind is GroupingKind.GLOBAL:
             return WholeEdge(destinations, mutates)
         if grouping.kind is GroupingKind.ALL:
             return BroadcastEdge(destinations, mutates)
         hash_name = self._settings["viper.grouping.hash"]
         router = make_router(grouping, port.stream.fields, len(destinations), task.index, hash_name)
-        return SpreadEdge(destinations, mutates, router)
+        return SpreadEdge(destinations, mutates, router, described)
 
     def _chooser(
         self, grouping: Grouping, subscription: Subscription, task: Task, destinations: Sequence[Destination]
@@ -211,5 +210,7 @@ class Wiring:
 def _time_fields(output: Output, conf: Mapping[str, Any]) -> dict[int, int]:
     name = conf.get("viper.timestamp.field")
     return {
-        port.tag: port.stream.fields.index(name) for port in output.ports if name and name in port.stream.fields
+        port.tag: port.stream.fields.index(name)
+        for port in output.ports
+        if name and name in port.stream.fields
     }

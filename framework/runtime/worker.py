@@ -197,7 +197,9 @@ class InlineWorker:
         for running in self.tasks:
             held = running.waiting_for
             if not running.finished:
-                states.append(f"{running.name} waits for {names[held]}" if held else f"{running.name} is not done")
+                states.append(
+                    f"{running.name} waits for {names[held]}" if held else f"{running.name} is not done"
+                )
         return "; ".join(states)
 
     # -- callbacks that do not return
@@ -241,5 +243,7 @@ class InlineWorker:
 
     def _wait_for_room(self, waiting: RunningTask) -> None:
         if all(spout.running or spout.finished for spout in self.spouts):
-            raise InternalError(f"{waiting.name} emits without returning and has no room left, but {self._unfinished()}")
+            raise InternalError(
+                f"{waiting.name} emits without returning and has no room left, but {self._unfinished()}"
+            )
         self._rest()
