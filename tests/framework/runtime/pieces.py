@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -109,6 +110,20 @@ def plan_of(builder: TopologyBuilder, **options: Any) -> tuple[Plan, Settings]:
 def run_built(builder: TopologyBuilder, limits: dict[str, Any] | None = None, **options: Any) -> RunReport:
     """Run what was built; options with dots written as ``__``."""
     return run(*plan_of(builder, **options), **(limits or {}))
+
+
+def drawn(seed: int) -> tuple[int, dict[str, Any]]:
+    """A parallelism and options that must not show in the output."""
+    draw = random.Random(seed)
+    jumbo = draw.choice((1, 7, 256, 4096))
+    return draw.choice((1, 2, 3, 4, 6)), {
+        "viper__jumbo__size": jumbo,
+        "viper__channel__jumbos": draw.choice((1, 2, 64)),
+        "viper__channel__tuples": draw.choice((jumbo, 8192)),
+        "viper__slice__tuples": draw.choice((1, 3, 64, 4096)),
+        "viper__scheduling": draw.choice(("downstream", "random", "random")),
+        "viper__seed": seed,
+    }
 
 
 def bolt(

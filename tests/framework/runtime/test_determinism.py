@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import random
 from typing import Any
 
 import pytest
@@ -12,27 +11,13 @@ from framework import TopologyBuilder
 from framework.runtime.lineage import Lineage
 from framework.runtime.output import Output
 from framework.sinks import CollectingSink
-from tests.framework.runtime.pieces import Forward, Keep, Numbers, Row, chained, run_built
+from tests.framework.runtime.pieces import Forward, Keep, Numbers, Row, chained, drawn, run_built
 from tests.framework.runtime.shapes import SHAPES
 from viper.channel import Channel, Run
 from viper.errors import OrderError
 from viper.position import LEAST, Position, Positions
 
 COUNT = 200
-
-
-def drawn(seed: int) -> tuple[int, dict[str, Any]]:
-    """A parallelism and options that must not show in the output."""
-    draw = random.Random(seed)
-    jumbo = draw.choice((1, 7, 256, 4096))
-    return draw.choice((1, 2, 3, 4, 6)), {
-        "viper__jumbo__size": jumbo,
-        "viper__channel__jumbos": draw.choice((1, 2, 64)),
-        "viper__channel__tuples": draw.choice((jumbo, 8192)),
-        "viper__slice__tuples": draw.choice((1, 3, 64, 4096)),
-        "viper__scheduling": draw.choice(("downstream", "random", "random")),
-        "viper__seed": seed,
-    }
 
 
 def output(shape: str, par: int = 1, **options: Any) -> list[Row]:

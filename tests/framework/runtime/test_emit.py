@@ -1,0 +1,197 @@
+"""What an emit takes, returns and refuses."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+
+from framework import Stream, TopologyBuilder
+from framework.errors import ComponentError
+from framework.sinks import CollectingSink
+from tests.framework.runtime.pieces import bolt, built, listed, polled, run_built, spout
+
+
+def refused(emit: Any, outputs: Any = ("value",), **options: Any) -> str:
+    """The error of a bolt that does this once."""
+    builder = built(listed(["x"]), bolt(lambda self, tup: emit(self), outputs))
+    with pytest.raises(ComponentError) as caught:
+        run_built(builder, **options)
+    return str(caught.value)
+
+
+def test_what_is_neither_list_nor_tuple() -> None:
+    assert "TypeError: emit takes a list or tuple of values, found str: 'word'" in refused(
+        lambda b: b.emit("word")
+    )
+    assert "found dict" in refused(lambda b: b.emit({"value": 1}))
+
+
+def test_a_wrong_number_of_values() -> None:
+    said = refused(lambda b: b.emit([1, 2]))
+    assert "component 'b1', stream 'default': 2 values [1, 2], expected 1: ['value']" in said
+    assert "tuple: Tuple(id=" in said
+
+
+def test_an_unknown_stream_and_the_nearest_one() -> None:
+    outputs = [Stream(["value"]), Stream(["value"], name="errors")]
+    said = refused(lambda b: b.emit([1], stream="error"), outputs)
+    assert "'error'" in said
+    assert "'errors'" in said
+
+
+def test_direct_task_on_other_streams_and_direct_streams_without_it() -> None:
+    assert "direct_task=3, but the stream is not declared direct" in refused(
+        lambda b: b.emit([1], direct_task=3)
+    )
+    outputs = [Stream(["value"]), Stream(["value"], name="to", direct=True)]
+    assert "a direct stream needs direct_task=" in refused(lambda b: b.emit([1], stream="to"), outputs)
+
+
+def test_any_list_or_tuple_is_taken() -> None:
+    class Mine(list[Any]):
+        pass
+
+    def process(self: Any, tup: Any) -> None:
+        self.emit((1,))
+        self.emit(Mine([2]))
+        self.emit(tup.values)
+
+    assert run_built(built(listed(["x"]), bolt(process))).result("sink") == [(1,), (2,), ("x",)]
+
+
+def undeclared(self: Any, tup: Any) -> None:
+    assert self.emit([tup.values[0], 2]) is None
+    assert self.emit([1], stream="other", need_task_ids=True) == []
+
+
+def without_outputs() -> TopologyBuilder:
+    builder = TopologyBuilder()
+    builder.set_spout("source", listed(["x"], ["y"]))
+    builder.set_bolt("silent", bolt(undeclared, None)).shuffle_grouping("source")
+    return builder
+
+
+def test_emits_without_declared_outputs_are_dropped_counted_and_warned_of_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    report = run_built(without_outputs())
+    assert report.components["silent"].undeclared == 4
+    warnings = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert [text.split("outputs = ")[1] for text in warnings] == [
+        '["field1", "field2"]',
+        '[Stream(fields=["field1"], name="other")]',
+    ]
+
+
+def test_emits_without_declared_outputs_are_an_error_if_wished() -> None:
+    with pytest.raises(ComponentError, match=r"'silent'.*stream"):
+        run_built(without_outputs(), viper__emit__undeclared="error")
+
+
+# -- need_task_ids
+
+
+def test_the_ids_of_the_receivers_are_returned_and_the_order_is_kept() -> None:
+    told: list[Any] = []
+
+    def process(self: Any, tup: Any) -> None:
+        self.emit([1])
+        told.append(self.emit([2], need_task_ids=True))
+        self.emit([3])
+        told.append(self.emit([4], need_task_ids=True))
+        self.emit([5])
+
+    builder = TopologyBuilder()
+    builder.set_spout("source", listed(["x"]))
+    builder.set_bolt("asks", bolt(process)).shuffle_grouping("source")
+    builder.set_bolt("many", CollectingSink, 3).all_grouping("asks")
+    builder.set_bolt("one", CollectingSink).global_grouping("asks")
+    builder.set_bolt("turns", CollectingSink, 2).shuffle_grouping("asks")
+    report = run_built(builder)
+    many, one, turns = [2, 3, 4], 5, [7, 8]
+    assert [sorted(ids) for ids in told] == [[*many, one, turns[1]], [*many, one, turns[1]]]
+    assert report.result("one") == [(n,) for n in range(1, 6)]
+    assert report.results["turns"] == ([(1,), (3,), (5,)], [(2,), (4,)])
+
+
+@pytest.mark.parametrize("hook", ["initialize", "process_tick", "next_tuple"])
+def test_receivers_are_told_in_every_hook(hook: str) -> None:
+    told: list[Any] = []
+
+    def ask(self: Any, *_args: Any) -> None:
+        told.append(self.emit([hook], need_task_ids=True))
+
+    if hook == "next_tuple":
+
+        def once(self: Any) -> None:
+            ask(self)
+            raise StopIteration
+
+        builder = built(polled(once))
+        expected = 1
+    else:
+        asking = bolt(lambda self, tup: None, **{hook: ask})
+        builder = built(listed([1], outputs=["value"], config={"viper.timestamp.field": "value"}), asking)
+        builder.config["topology.tick.tuple.freq.secs"] = 1
+        expected = 2
+    rows = run_built(builder).result("sink")
+    assert told == [[expected]] * len(rows)
+    assert set(rows) == {(hook,)}
+
+
+def test_receivers_are_told_however_slow_a_polled_spout_is() -> None:
+    told: list[Any] = []
+
+    def slow(self: Any) -> None:
+        for number in range(5):
+            told.append(self.emit([number], need_task_ids=True))
+        raise StopIteration
+
+    assert run_built(built(polled(slow)), viper__jumbo__linger__ms=0).result("sink") == [
+        (n,) for n in range(5)
+    ]
+    assert told == [[1]] * 5
+
+
+def test_a_stream_without_subscribers_has_no_receivers() -> None:
+    told: list[Any] = []
+    outputs = [Stream(["value"]), Stream(["value"], name="unheard")]
+
+    def process(self: Any, tup: Any) -> None:
+        told.append(self.emit([1], stream="unheard", need_task_ids=True))
+        self.emit([2])
+
+    report = run_built(built(listed(["x"]), bolt(process, outputs)))
+    assert told == [[]]
+    assert report.components["b1"].emitted == 2
+
+
+def test_ten_thousand_emits_of_one_callback_that_ask_for_receivers() -> None:
+    def process(self: Any, tup: Any) -> None:
+        for number in range(10_000):
+            self.emit([number], need_task_ids=True)
+
+    rows = run_built(built(listed(["x"]), bolt(process)), viper__channel__jumbos=1).result("sink")
+    assert rows == [(n,) for n in range(10_000)]
+
+
+def test_an_emit_in_close_is_refused() -> None:
+    for hook in ("close", "cleanup"):
+        late = bolt(lambda self, tup: None, **{hook: lambda self: self.emit([1])})
+        with pytest.raises(
+            ComponentError, match=r"'b1', task 1, in close: EmitError: .*emits in or after close"
+        ):
+            run_built(built(listed(["x"]), late))
+
+
+def test_a_generator_may_emit_beside_what_it_yields() -> None:
+    def tuples(self: Any) -> Any:
+        self.emit([0])
+        yield [1]
+        yield None
+        self.emit([2])
+        yield (3,)
+
+    assert run_built(built(spout(tuples))).result("sink") == [(0,), (1,), (2,), (3,)]
