@@ -1,6 +1,6 @@
 """Word count over the King James Bible, as a streamparse topology with streamparse components.
 
-    viper run topologies/wordcount_streamparse.py
+    viper run --print top topologies/wordcount_streamparse.py
 """
 
 from streamparse import Grouping, Topology
@@ -8,7 +8,7 @@ from words.components_streamparse import Count, Lines, Split, TopWords
 
 
 class WordCount(Topology):
-    config = {"topology.debug": False}
+    """Lines to words, words to counts, counts to the most frequent words."""
 
     lines = Lines.spec()
     split = Split.spec(inputs=[lines], par=2)

@@ -12,22 +12,27 @@ TEXT = Path(__file__).parent.parent / "data" / "kjv.txt.gz"
 class Lines(Spout):
     """Emits a text line by line, from a plain or gzipped file (config key ``words.text``)."""
 
-    outputs = ["line"]
+    outputs = ["number", "line"]
+    # The number of a line is its time, a second per line. So what happens by time, as ticks do,
+    # happens at the same word in every run.
+    config = {"viper.timestamp.field": "number", "viper.timestamp.unit": "s"}
 
     def initialize(self, storm_conf, context):
         path = storm_conf.get("words.text", str(TEXT))
-        opened = gzip.open(path, "rt") if path.endswith(".gz") else open(path)
-        with opened as text:
-            self.lines = iter(text.read().splitlines())
+        opener = gzip.open if path.endswith(".gz") else open
+        with opener(path, "rt", encoding="utf-8") as text:
+            self.lines = enumerate(text.read().splitlines(), start=1)
 
     def next_tuple(self):
-        self.emit([next(self.lines)])
+        self.emit(next(self.lines))
 
 
 class Split(Bolt):
     """Emits the words of each line."""
 
     outputs = ["word"]
+    # Its output depends on nothing but the line, so any of its tasks may get it.
+    config = {"viper.stateless": True}
 
     def process(self, tup):
         for word in tup.values.line.split():
@@ -49,10 +54,11 @@ class Count(Bolt):
 
 
 class TopWords(Bolt):
-    """Emits the most frequent words, with their counts, at each tick and at the end of the text."""
+    """Emits the most frequent words with their counts (config key ``words.top``: how many)."""
 
     outputs = ["rank", "word", "count"]
-    config = {"topology.tick.tuple.freq.secs": 86400}
+    # A tick every so many lines, and one at the end of the text, which is shorter than that.
+    config = {"topology.tick.tuple.freq.secs": 100_000}
 
     def initialize(self, storm_conf, context):
         self.size = storm_conf.get("words.top", 10)
@@ -65,5 +71,4 @@ class TopWords(Bolt):
     def process_tick(self, tup):
         top = nlargest(self.size, self.counts.items(), key=lambda entry: (entry[1], entry[0]))
         for rank, (word, count) in enumerate(top, start=1):
-            self.logger.debug("%2d. %s: %d", rank, word, count)
             self.emit([rank, word, count])
