@@ -214,13 +214,19 @@ class BoltTask(RunningTask):
         frontier = self._channel.frontier()
         self.drained = frontier == END
         self._lineage.advance(frontier)
-        ticks = self._event_ticks
-        if ticks is not None and ticks.next_boundary() is not None and frontier < LAST:
-            for time_us in ticks.due(frontier.ts):
-                self.tick(Position(time_us, 0, 0))
-            self.unblock()
+        self._tick_until(frontier.ts if frontier < LAST else self.last_us)
+        if frontier >= LAST:
+            self._tell_last_time()
         self.collector.counters.saturated = self._lineage.saturated
         self.publish(min(frontier, LAST))
+
+    def _tick_until(self, time_us: int) -> None:
+        ticks = self._event_ticks
+        if ticks is None or ticks.next_boundary() is None:
+            return
+        for due_us in ticks.due(time_us):
+            self.tick(Position(due_us, 0, 0))
+        self.unblock()
 
     # -- what is not input
 

@@ -95,7 +95,10 @@ class Host:
     @property
     def noticeable_ticks(self) -> int:
         """How many ticks in a row, without input between them, can make a difference to the component."""
-        return self.component.ticks_between_batches + 1 if self.is_batching else MOST_NOTICED
+        if not self.is_batching:
+            return MOST_NOTICED
+        # So many until what was gathered has fired, and as many until the next batch would fire at once.
+        return 2 * (self.component.ticks_between_batches + 1)
 
     def fire_batches(self) -> None:
         """Let a batching component process what it has gathered."""

@@ -123,6 +123,7 @@ class SpoutTask(RunningTask):
             self._active = False
             self._call("deactivate", self.host.component.deactivate)
         self._place_outputs()
+        self.last_us = self._clock.frontier().ts
 
     def run(self, limit: int) -> int:
         """Ask for about so many tuples at most, or for as many as come within the linger time."""

@@ -61,6 +61,8 @@ class RunningTask(ABC):
         """Set by the worker: runs what can run until this task's output has gone."""
         self.consumers: tuple[RunningTask, ...] = ()
         """The tasks that read what this one emits."""
+        self.last_us = LEAST.ts
+        """How far event time came at its sources before they ended, which their watermark no longer says."""
         self._out = Positions()
         self._told = 0
         """Rows that were delivered in the middle of callbacks for emits that want to know their receivers."""
@@ -130,6 +132,7 @@ class RunningTask(ABC):
         """Close the output once everything has been handed over; whether that is done."""
         if not self.unblock():
             return False
+        self._tell_last_time()
         self.output.close()
         return True
 
@@ -165,6 +168,11 @@ class RunningTask(ABC):
         self._published = position
         self.output.heartbeat(position)
         return True
+
+    def _tell_last_time(self) -> None:
+        """Before consumers hear that nothing more comes: how far time came until then."""
+        for consumer in self.consumers:
+            consumer.last_us = max(consumer.last_us, self.last_us)
 
     def _place_outputs(self) -> None:
         """Give the outbox's rows their positions and route them."""

@@ -77,7 +77,7 @@ def test_fields_by_storms_hash() -> None:
 
 def test_a_key_without_a_stable_hash_is_refused_with_its_stream() -> None:
     with pytest.raises(
-        ComponentError, match=r"'pass'.*stream 'default' to 'mark', grouped by fields.*object"
+        ComponentError, match=r"'pass'.*stream 'default' to 'mark', grouped by fields.*Opaque"
     ):
         grouped(Grouping.fields("value"), [Opaque()])
 

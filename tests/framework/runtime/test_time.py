@@ -13,7 +13,7 @@ from framework.runtime import RunReport
 from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import Row, bolt, built, drawn, listed, run_built, spout
 
-SECOND = 1_000
+EVERY_SECOND = {"topology__tick__tuple__freq__secs": 1}
 
 
 def merged(first: type, second: type, **options: Any) -> list[Row]:
@@ -160,9 +160,7 @@ class Ticked(Bolt):
 
 def ticked(cls: type[Bolt], *times: int, par: int = 1, **options: Any) -> list[Any]:
     builder = built(timed(*times), cls, par=par)
-    return [
-        row[0] for row in run_built(builder, topology__tick__tuple__freq__secs=1, **options).result("sink")
-    ]
+    return [row[0] for row in run_built(builder, **EVERY_SECOND, **options).result("sink")]
 
 
 def test_ticks_come_between_tuples_where_their_time_is() -> None:
@@ -198,7 +196,7 @@ def test_a_filter_before_a_ticked_bolt_does_not_change_what_ticks_say() -> None:
     builder = built(timed(*range(0, 20_001, 100)), keep, Ticked)
     for seed in range(12):
         _, options = drawn(seed)
-        rows = run_built(builder, topology__tick__tuple__freq__secs=1, **options).result("sink")
+        rows = run_built(builder, **EVERY_SECOND, **options).result("sink")
         expected = [
             0,
             *["tick"] * 5,
@@ -233,7 +231,7 @@ class Batches(BatchingBolt):
 
 
 def batched(*times: int, cls: type[Bolt] = Batches, **options: Any) -> RunReport:
-    return run_built(built(timed(*times), cls), topology__tick__tuple__freq__secs=1, **options)
+    return run_built(built(timed(*times), cls), **EVERY_SECOND, **options)
 
 
 def test_batches_fire_on_the_second_tick_and_the_rest_at_the_end() -> None:
