@@ -1,8 +1,9 @@
 """The hash by which a Storm cluster places keys, so that placement can be the same here.
 
 Storm takes ``Arrays.deepHashCode`` of the selected values as its JSON reader made
-them (2.6 and later): an int that fits becomes an Integer, else a Long, else a
-BigInteger; a float whose text is longer than 18 characters becomes a BigDecimal.
+them (2.6 and later): an integer that fits becomes an Integer, else a Long, else a
+BigInteger; any other number a Double, or a BigDecimal if its text is longer than
+18 characters.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ import struct
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
+
+_LONGEST_DOUBLE = 18
+"""Characters."""
 
 
 def storm_hash(values: Sequence[Any]) -> int:
@@ -30,11 +34,13 @@ def _of_value(value: Any) -> int:
     if isinstance(value, str):
         return _of_string(value)
     if isinstance(value, bytes):
-        return _of_string(value.decode())
+        return _of_bytes(value)
     if isinstance(value, int):
         return _of_int(value)
     if isinstance(value, float):
-        return _of_float(value)
+        return _of_number_text(float.__repr__(value))
+    if isinstance(value, Decimal):
+        return _of_number_text(str(value))
     if isinstance(value, list | tuple):
         return _of_list(value)
     if isinstance(value, Mapping):
@@ -62,6 +68,15 @@ def _of_string(text: str) -> int:
     return _signed(result)
 
 
+def _of_bytes(value: bytes) -> int:
+    try:
+        return _of_string(value.decode())
+    except UnicodeDecodeError as error:
+        raise TypeError(
+            f"{value!r} is no key for a Storm cluster: its JSON has text only ({error})"
+        ) from None
+
+
 def _of_int(value: int) -> int:
     if -(1 << 31) <= value < 1 << 31:
         return value
@@ -77,13 +92,22 @@ def _of_big_integer(value: int) -> int:
     return _signed(-result if value < 0 else result)
 
 
-def _of_float(value: float) -> int:
-    text = repr(value)
-    if len(text) > 18:
-        sign, digits, exponent = Decimal(text).as_tuple()
-        unscaled = int("".join(map(str, digits))) * (-1 if sign else 1)
-        return _signed(31 * _of_big_integer(unscaled) - int(exponent))
-    bits = struct.unpack("<Q", struct.pack("<d", value))[0]
+def _of_number_text(text: str) -> int:
+    if text.lstrip("-").isdigit():
+        return _of_int(int(text))
+    if not Decimal(text).is_finite():
+        raise TypeError(f"{text} is no key for a Storm cluster: its JSON has no such number")
+    return _of_big_decimal(text) if len(text) > _LONGEST_DOUBLE else _of_double(float(text))
+
+
+def _of_big_decimal(text: str) -> int:
+    sign, digits, exponent = Decimal(text).as_tuple()
+    unscaled = int("".join(map(str, digits))) * (-1 if sign else 1)
+    return _signed(31 * _of_big_integer(unscaled) - int(exponent))
+
+
+def _of_double(value: float) -> int:
+    (bits,) = struct.unpack("<Q", struct.pack("<d", value))
     return _signed(bits ^ bits >> 32)
 
 
