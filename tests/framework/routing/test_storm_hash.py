@@ -45,18 +45,16 @@ class Small(IntEnum):
         (Decimal("1.50"), 1.5),
         (Decimal("12"), 12),
         (Small.SEVEN, 7),
-        ({1: "a", None: "b", True: "c", 1.5: "d"}, {"1": "a", "null": "b", "true": "c", "1.5": "d"}),
+        ({2: "a", None: "b", True: "c", 1.5: "d"}, {"2": "a", "null": "b", "true": "c", "1.5": "d"}),
     ],
     ids=repr,
 )
 def test_what_json_carries_as_something_else(value: object, carried_as: object) -> None:
-    if value == {1: "c", None: "b", 1.5: "d"}:  # 1 and True are one key of a dict
-        carried_as = {"1": "c", "null": "b", "1.5": "d"}
     assert storm_hash([value]) == storm_hash([carried_as])
 
 
 @pytest.mark.parametrize(
-    "value", [float("nan"), float("inf"), Decimal("NaN"), {1}, 1j, object(), b"\xff", [{"a": {2}}]], ids=repr
+    "value", [float("nan"), float("inf"), Decimal("NaN"), {1}, 1j, object(), b"\xff", [{"a": {2}}]]
 )
 def test_what_json_cannot_carry_is_refused(value: object) -> None:
     with pytest.raises(TypeError, match="is no key for a Storm cluster"):
