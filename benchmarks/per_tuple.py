@@ -114,7 +114,8 @@ def measure(kind: str, words: int, par: int) -> float:
 
 def main() -> None:
     """Measure, and print words per second and the ratio."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("--rounds", type=int, default=5, help="measurements of each kind (5)")
     parser.add_argument("--words", type=int, default=6_000_000, help="words to count (6,000,000)")
     parser.add_argument("--par", type=int, default=1, help="parallelism of splitter and counter (1)")
