@@ -13,12 +13,13 @@ from framework.cli.choices import Choices, with_choices
 from framework.cli.debugger import debugger_on_stderr
 from framework.cli.exit_codes import ExitCode
 from framework.cli.failures import TRACEBACKS
-from framework.cli.logs import LEVELS, logging_to_stderr, parse_levels
+from framework.cli.logs import logging_to_stderr, parse_levels
 from framework.cli.messages import note
 from framework.cli.opening import accepted, chosen, open_target
 from framework.cli.parameters import target_argument
 from framework.cli.progress import ProgressLine, can_animate
 from framework.cli.summary import report_json, summary_lines
+from framework.components.levels import LEVELS
 
 if TYPE_CHECKING:
     from framework.config import Settings

@@ -10,22 +10,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from framework.components.collector import EmitResult
+from framework.components.levels import LEVELS
 from framework.errors import EmitError
 from framework.runtime.counters import TaskCounters
 from framework.runtime.output import Output, Port
 from framework.runtime.snapshot import is_shareable, snapshot
 from framework.topology import DEFAULT_STREAM, unknown
 from viper.rows import Outbox
-
-LEVELS = {
-    "trace": logging.DEBUG,
-    "debug": logging.DEBUG,
-    "info": logging.INFO,
-    "warn": logging.WARNING,
-    "warning": logging.WARNING,
-    "error": logging.ERROR,
-    "critical": logging.CRITICAL,
-}
 
 MOST_WAITING = 8192
 """Rows in the outbox at which a thread of the component's own has to wait."""

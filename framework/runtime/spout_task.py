@@ -91,13 +91,14 @@ class SpoutTask(RunningTask):
         self._generator: Iterator[Any] | None = None
         self._active = False
         self._exhausted = False
+        self._said_untracked = False
         self._asking = False
         """Whether tuples are being asked for; only then may others run on top of the callback."""
         self._emitted_before_call = 0
 
     def start(self) -> None:
         """Initialize the component; what it emits there comes before everything else."""
-        self.collector.acked_at_emit = self.host.component.ack
+        self.collector.acked_at_emit = self._ack_at_emit
         super().start()
         self._generator = self.host.tuples()
 
@@ -105,6 +106,15 @@ class SpoutTask(RunningTask):
         """Tell the spout that tuples will be asked for."""
         self._call("activate", self.host.component.activate)
         self._active = True
+
+    def _ack_at_emit(self, tup_id: Any) -> None:
+        if not self._said_untracked and self.identity.conf["topology.acker.executors"] != 0:
+            self._said_untracked = True
+            self.identity.logger.warning(
+                "emits with ids, but tuples are not tracked as yet: each is acked as it is emitted, and none "
+                "is replayed; topology.acker.executors: 0 says that this is meant"
+            )
+        self.host.component.ack(tup_id)
 
     @property
     def has_ended(self) -> bool:
