@@ -27,6 +27,7 @@ check: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(MAKE) -C cbackend test asan tsan planted
+	$(MAKE) -C viper/csrc asan PYTHON=$(CURDIR)/$(BIN)/python
 
 bench: .venv/.core
 	$(BIN)/python benchmarks/per_tuple.py
@@ -36,6 +37,7 @@ clean:
 	find framework viper spark_ingest tests topologies benchmarks \
 	    \( -name __pycache__ -o -name '*.so' \) -prune -exec rm -rf {} +
 	$(MAKE) -C cbackend clean
+	$(MAKE) -C viper/csrc clean
 
 # The package in editable form: what is changed in Python counts at once, C is compiled again.
 .venv/.core: $(METADATA) $(C_SOURCES) | .venv/bin/python

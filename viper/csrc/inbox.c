@@ -56,26 +56,29 @@ static int is_tuple_type(PyObject *candidate)
     return PyType_Check(candidate) && PyType_IsSubtype((PyTypeObject *)candidate, &PyTuple_Type);
 }
 
-static int inbox_init(Inbox *self, PyObject *args, PyObject *kwargs)
+static int inbox_set_up(Inbox *self, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"record", "outbox", "pause_at", NULL};
     PyObject *record, *outbox;
-    Py_ssize_t pause_at;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOn", keywords, &record, &outbox, &pause_at))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOn", keywords, &record, &outbox, &self->pause_at))
         return -1;
-    if (!is_tuple_type(record) || self->record != NULL ||
-        (outbox != Py_None && !rows_is_outbox(outbox))) {
-        PyErr_SetString(PyExc_TypeError, "an Inbox is made once, of a named tuple class and an Outbox or None");
+    if (!is_tuple_type(record) || (outbox != Py_None && !rows_is_outbox(outbox))) {
+        PyErr_SetString(PyExc_TypeError, "an Inbox is made of a named tuple class and an Outbox or None");
         return -1;
     }
-    Py_INCREF(record);
-    self->record = (PyTypeObject *)record;
-    self->pause_at = pause_at;
-    if (outbox != Py_None) {
-        Py_INCREF(outbox);
-        self->outbox = (Outbox *)outbox;
-    }
+    self->record = (PyTypeObject *)Py_NewRef(record);
+    if (outbox != Py_None)
+        self->outbox = (Outbox *)Py_NewRef(outbox);
     return 0;
+}
+
+/* In tp_new, so that there is no inbox that has not been set up. */
+static PyObject *inbox_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    Inbox *self = (Inbox *)type->tp_alloc(type, 0);
+    if (self != NULL && inbox_set_up(self, args, kwargs))
+        Py_CLEAR(self);
+    return (PyObject *)self;
 }
 
 PyDoc_STRVAR(inbox_load_doc,
@@ -99,34 +102,47 @@ static PyObject *inbox_load(Inbox *self, PyObject *pieces)
     return result;
 }
 
+/* Reads the current piece; -1 with an error set. */
+static int inbox_read_piece(Inbox *self)
+{
+    Py_ssize_t first, count;
+    PyObject *rows, *head, *values;
+    if (!PyTuple_Check(self->piece)) {
+        PyErr_SetString(PyExc_TypeError, "a piece is a tuple");
+        return -1;
+    }
+    if (!PyArg_ParseTuple(self->piece, "O!nnO!", &PyList_Type, &rows, &first, &count, &PyTuple_Type, &head))
+        return -1;
+    if (first < 0 || count < 0 || count > PyList_GET_SIZE(rows) - first || PyTuple_GET_SIZE(head) < 4) {
+        PyErr_Format(PyExc_ValueError, "no piece: %zd rows from %zd on, of %zd, with a head of %zd", count, first,
+                     PyList_GET_SIZE(rows), PyTuple_GET_SIZE(head));
+        return -1;
+    }
+    values = PyTuple_GET_ITEM(head, 3);
+    if (values != Py_None && !is_tuple_type(values)) {
+        PyErr_SetString(PyExc_TypeError, "the values of a piece need a tuple class or None");
+        return -1;
+    }
+    self->rows = rows;
+    self->head = head;
+    self->values = values == Py_None ? NULL : (PyTypeObject *)values;
+    self->next = first;
+    self->stop = first + count;
+    return 0;
+}
+
 /* Makes the next piece the current one: 1, or 0 if there is none, or -1 with an error set. */
 static int inbox_open_piece(Inbox *self)
 {
     if (self->pieces == NULL || self->next_piece >= PyList_GET_SIZE(self->pieces))
         return 0;
-    PyObject *piece = PyList_GET_ITEM(self->pieces, self->next_piece++), *before = self->piece, *values;
-    Py_ssize_t count;
+    PyObject *before = self->piece;
+    self->piece = Py_NewRef(PyList_GET_ITEM(self->pieces, self->next_piece));
+    self->next_piece++;
     self->next = self->stop = 0;
-    Py_INCREF(piece);
-    self->piece = piece;
-    Py_XDECREF(before);
-    if (!PyTuple_Check(piece) || !PyArg_ParseTuple(piece, "O!nnO!", &PyList_Type, &self->rows, &self->next, &count,
-                                                   &PyTuple_Type, &self->head))
-        return PyErr_Occurred() ? -1 : (PyErr_SetString(PyExc_TypeError, "a piece is a tuple"), -1);
-    if (self->next < 0 || count < 0 || count > PyList_GET_SIZE(self->rows) - self->next || PyTuple_GET_SIZE(self->head) < 4) {
-        PyErr_Format(PyExc_ValueError, "no piece: rows %zd to %zd of %zd, a head of %zd", self->next,
-                     self->next + count, PyList_GET_SIZE(self->rows), PyTuple_GET_SIZE(self->head));
-        self->next = self->stop = 0;
-        return -1;
-    }
-    values = PyTuple_GET_ITEM(self->head, 3);
-    if (values != Py_None && !is_tuple_type(values)) {
-        PyErr_SetString(PyExc_TypeError, "the values of a piece need a tuple class or None");
-        return -1;
-    }
-    self->values = values == Py_None ? NULL : (PyTypeObject *)values;
-    self->stop = self->next + count;
-    return 1;
+    int failed = inbox_read_piece(self);
+    Py_XDECREF(before); /* last, as a value that goes with it may run code of its own */
+    return failed ? -1 : 1;
 }
 
 static int inbox_mark(Inbox *self)
@@ -260,8 +276,7 @@ static PyGetSetDef inbox_getset[] = {
 static PyType_Slot inbox_slots[] = {
     {Py_tp_doc, "Inbox(record, outbox, pause_at): the records that a component is about to process. Iteration\n"
                 "pauses between two records once the outbox holds `pause_at` rows."},
-    {Py_tp_new, PyType_GenericNew},
-    {Py_tp_init, inbox_init},
+    {Py_tp_new, inbox_new},
     {Py_tp_dealloc, inbox_dealloc},
     {Py_tp_traverse, inbox_traverse},
     {Py_tp_clear, inbox_clear},

@@ -24,9 +24,6 @@ static PyMethodDef rows_methods[] = {
 
 static PyModuleDef_Slot rows_slots[] = {
     {Py_mod_exec, rows_exec},
-#ifdef Py_mod_gil
-    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
-#endif
     {0, NULL},
 };
 

@@ -35,9 +35,13 @@ static int outbox_add_port(Outbox *self, Py_ssize_t index, PyObject *declared)
 {
     PyObject *name, *number;
     Port *port = &self->ports[index];
-    if (!PyArg_ParseTuple(declared, "Onp;a port is (name, arity, keep)", &name, &port->arity, &port->keep))
+    if (!PyTuple_Check(declared) || PyTuple_GET_SIZE(declared) != 3) {
+        PyErr_Format(PyExc_TypeError, "a port is (name, arity, keep), found %R", declared);
         return -1;
-    if (PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "default") == 0)
+    }
+    if (!PyArg_ParseTuple(declared, "Unp", &name, &port->arity, &port->keep))
+        return -1;
+    if (PyUnicode_CompareWithASCIIString(name, "default") == 0)
         self->default_port = index;
     number = PyLong_FromSsize_t(index);
     if (number == NULL)
@@ -47,20 +51,21 @@ static int outbox_add_port(Outbox *self, Py_ssize_t index, PyObject *declared)
     return failed;
 }
 
-static int outbox_init(Outbox *self, PyObject *args, PyObject *kwargs)
+static int outbox_set_up(Outbox *self, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"ports", "slow", "on_full", "limit", NULL};
     PyObject *ports, *slow, *on_full;
-    Py_ssize_t limit;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOn", keywords, &ports, &slow, &on_full, &limit))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OOn", keywords, &PyTuple_Type, &ports, &slow, &on_full,
+                                     &self->limit))
         return -1;
-    if (self->rows != NULL || !PyTuple_Check(ports) || PyTuple_GET_SIZE(ports) > UINT16_MAX || limit < 1) {
-        PyErr_SetString(PyExc_ValueError, "an Outbox is made once, of a tuple of up to 65,535 ports and a limit >= 1");
+    if (PyTuple_GET_SIZE(ports) > UINT16_MAX || self->limit < 1) {
+        PyErr_SetString(PyExc_ValueError, "an Outbox has up to 65,535 ports and a limit of 1 or more");
         return -1;
     }
     self->port_count = PyTuple_GET_SIZE(ports);
     self->default_port = -1;
-    self->limit = limit;
+    self->slow = Py_NewRef(slow);
+    self->on_full = Py_NewRef(on_full);
     self->rows = PyList_New(0);
     self->names = PyDict_New();
     self->ports = PyMem_Calloc((size_t)self->port_count + 1, sizeof(Port));
@@ -71,11 +76,16 @@ static int outbox_init(Outbox *self, PyObject *args, PyObject *kwargs)
     for (Py_ssize_t i = 0; i < self->port_count; i++)
         if (outbox_add_port(self, i, PyTuple_GET_ITEM(ports, i)))
             return -1;
-    Py_INCREF(slow);
-    self->slow = slow;
-    Py_INCREF(on_full);
-    self->on_full = on_full;
     return 0;
+}
+
+/* In tp_new, so that there is no outbox that has not been set up. */
+static PyObject *outbox_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    Outbox *self = (Outbox *)type->tp_alloc(type, 0);
+    if (self != NULL && outbox_set_up(self, args, kwargs))
+        Py_CLEAR(self);
+    return (PyObject *)self;
 }
 
 static int outbox_tag(Outbox *self, Py_ssize_t port)
@@ -224,8 +234,7 @@ static PyGetSetDef outbox_getset[] = {
 
 static PyType_Slot outbox_slots[] = {
     {Py_tp_doc, "Outbox(ports, slow, on_full, limit): the rows that a component has emitted."},
-    {Py_tp_new, PyType_GenericNew},
-    {Py_tp_init, outbox_init},
+    {Py_tp_new, outbox_new},
     {Py_tp_dealloc, outbox_dealloc},
     {Py_tp_traverse, outbox_traverse},
     {Py_tp_clear, outbox_clear},
@@ -240,5 +249,5 @@ PyType_Spec rows_outbox_spec = {
 
 int rows_is_outbox(PyObject *candidate)
 {
-    return PyType_GetSlot(Py_TYPE(candidate), Py_tp_init) == (void *)outbox_init;
+    return PyType_GetSlot(Py_TYPE(candidate), Py_tp_new) == (void *)outbox_new;
 }

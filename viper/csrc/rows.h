@@ -11,8 +11,8 @@
  * The limited API would make one wheel serve all versions, but it turns each access to a tuple or list
  * into a call: a record then costs 90 ns instead of 66, and the whole word count 10 % more.
  *
- * The GIL (or, in a free-threaded build, the rule that a task's boxes belong to the thread that runs it)
- * makes every method atomic.
+ * The GIL makes every method atomic, for components that emit from threads of their own; a free-threaded
+ * interpreter switches it on when it imports this module.
  */
 #ifndef VIPER_ROWS_H
 #define VIPER_ROWS_H

@@ -1,0 +1,353 @@
+"""Rows and records, case by case."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections import namedtuple
+from typing import Any, NamedTuple
+
+import pytest
+
+from viper.rows import Inbox, Outbox, is_plain, partition
+
+
+class Record(NamedTuple):
+    id: str
+    component: str
+    stream: str
+    task: int
+    values: tuple[Any, ...]
+
+
+Word = namedtuple("Word", ["word"])
+HEAD = ("split", "default", 3, Word)
+
+
+def marks(cut: bytes) -> list[int]:
+    return memoryview(cut).cast("I").tolist()
+
+
+def tags(taken: bytes | None) -> list[int]:
+    assert taken is not None
+    return memoryview(taken).cast("H").tolist()
+
+
+class Calls:
+    """An outbox with two kept ports and one that nobody reads, and what it called."""
+
+    def __init__(self, limit: int = 1000) -> None:
+        self.slow: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+        self.full = 0
+        ports = (("default", 2, True), ("other", -1, True), ("unread", 1, False))
+        self.outbox = Outbox(ports, self._slow, self._on_full, limit)
+
+    def _slow(self, *args: Any, **options: Any) -> str:
+        self.slow.append((args, options))
+        return "slow"
+
+    def _on_full(self) -> None:
+        self.full += 1
+
+
+class TestEmit:
+    def test_the_common_case_never_leaves_c(self) -> None:
+        calls = Calls()
+        assert calls.outbox.emit([1, "a"]) is None
+        assert calls.outbox.emit((2.0, None)) is None
+        assert calls.outbox.emit(["x"] * 9, stream="other") is None
+        rows, ports = calls.outbox.take()
+        assert rows == [(1, "a"), (2.0, None), ("x",) * 9]
+        assert tags(ports) == [0, 0, 1]
+        assert calls.slow == []
+
+    @pytest.mark.parametrize(
+        ("args", "options"),
+        [
+            (([1],), {}),
+            (([1, []],), {}),
+            ((iter([1, 2]),), {}),
+            (("ab",), {}),
+            (([1, 2], "id"), {}),
+            (([1, 2],), {"stream": "nowhere"}),
+            (([1, 2],), {"stream": None}),
+            (([1, 2],), {"stream": ["other"]}),
+            (([1, 2],), {"anchors": []}),
+            (([1, 2],), {"stream": "other", "need_task_ids": True}),
+            ((), {}),
+            ((), {"tup": [1, 2]}),
+        ],
+    )
+    def test_everything_else_does_as_it_was_called(self, args: Any, options: Any) -> None:
+        calls = Calls()
+        assert calls.outbox.emit(*args, **options) == "slow"
+        assert calls.slow == [(args, options)]
+        assert len(calls.outbox) == 0
+
+    def test_a_subclass_of_list_or_str_is_not_common(self) -> None:
+        class Row(list[Any]):
+            pass
+
+        class Text(str):
+            pass
+
+        calls = Calls()
+        calls.outbox.emit(Row([1, 2]))
+        calls.outbox.emit([1, Text("a")])
+        assert len(calls.slow) == 2
+
+    def test_without_a_default_port_only_named_streams_are_common(self) -> None:
+        slow: list[Any] = []
+        outbox = Outbox((("a", 1, True),), slow.append, lambda: None, 9)
+        outbox.emit([1])
+        outbox.emit([2], stream="a")
+        assert slow == [[1]]
+        assert outbox.take() == ([(2,)], None)
+
+    def test_what_nobody_reads_is_counted_and_dropped(self) -> None:
+        calls = Calls(limit=1)
+        calls.outbox.emit([1], stream="unread")
+        assert (len(calls.outbox), calls.outbox.discarded, calls.full) == (0, 1, 0)
+
+    def test_a_row_is_a_snapshot(self) -> None:
+        calls, values = Calls(), [1, 2]
+        calls.outbox.emit(values)
+        values[0] = 3
+        assert calls.outbox.take()[0] == [(1, 2)]
+
+    def test_exceptions_come_through(self) -> None:
+        def fail(*args: Any) -> None:
+            raise LookupError(len(args))
+
+        outbox = Outbox((("default", 1, True),), fail, fail, 2)
+        with pytest.raises(LookupError, match="1"):
+            outbox.emit([[]])
+        outbox.emit(["kept"])
+        with pytest.raises(LookupError, match="0"):
+            outbox.emit(["kept too"])
+        assert outbox.take()[0] == [("kept",), ("kept too",)]
+
+    def test_a_key_that_raises_when_it_is_compared(self) -> None:
+        class Odd(str):
+            def __hash__(self) -> int:
+                raise LookupError("hash")
+
+        with pytest.raises(LookupError, match="hash"):
+            Calls().outbox.emit([1, 2], stream=Odd("other"))
+
+    def test_the_outbox_may_be_taken_while_it_is_full(self) -> None:
+        taken: list[Any] = []
+        outbox = Outbox((("default", 1, True),), print, lambda: taken.append(outbox.take()[0]), 3)
+        for number in range(8):
+            outbox.emit([number])
+        assert taken == [[(0,), (1,), (2,)], [(3,), (4,), (5,)]]
+        assert len(outbox) == 2
+
+
+class TestPlain:
+    @pytest.mark.parametrize("value", ["", b"", 1, 2**99, 1.5, 1j, None, True, (), (1, ("a", (None,)))])
+    def test_exactly_immutable(self, value: object) -> None:
+        assert is_plain(value)
+
+    @pytest.mark.parametrize(
+        "value",
+        [[], {}, set(), bytearray(), frozenset(), object(), Word("x"), ([],), (1, (2, [3])), range(3)],
+    )
+    def test_anything_else(self, value: object) -> None:
+        assert not is_plain(value)
+
+    def test_tuples_nested_too_deeply_are_left_to_others(self) -> None:
+        deep: tuple[Any, ...] = ()
+        for _ in range(50 * sys.getrecursionlimit()):
+            deep = (deep,)
+        calls = Calls()
+        assert not is_plain(deep)
+        assert calls.outbox.emit([1, deep]) == "slow"
+        while deep:  # the interpreter itself takes them apart one by one
+            (deep,) = deep
+
+    def test_a_list_that_holds_itself(self) -> None:
+        knot: list[Any] = []
+        knot.append(knot)
+        assert not is_plain((knot,))
+
+
+class TestMaking:
+    @pytest.mark.parametrize(
+        "ports",
+        [
+            [("default", 1, True)],
+            ("default",),
+            (("default", 1),),
+            ((b"default", 1, True),),
+            (("default", "1", True),),
+            ((["default"], 1, True),),
+        ],
+    )
+    def test_ports_of_another_kind(self, ports: Any) -> None:
+        with pytest.raises(TypeError):
+            Outbox(ports, print, print, 1)
+
+    def test_limits(self) -> None:
+        with pytest.raises(ValueError, match="a limit of 1 or more"):
+            Outbox((), print, print, 0)
+        with pytest.raises(ValueError, match="up to 65,535 ports"):
+            Outbox(tuple((str(n), 1, True) for n in range(65_536)), print, print, 1)
+
+    @pytest.mark.parametrize(
+        "arguments", [(list, None, 1), (Record, [], 1), (Record(*"abcde"), None, 1), (Record, None)]
+    )
+    def test_an_inbox_of_something_else(self, arguments: Any) -> None:
+        with pytest.raises(TypeError):
+            Inbox(*arguments)
+
+    @pytest.mark.parametrize("box", [Outbox, Inbox])
+    def test_there_is_none_that_is_not_set_up(self, box: Any) -> None:
+        with pytest.raises(TypeError):
+            box.__new__(box)
+        with pytest.raises(TypeError):
+            type("Derived", (box,), {})
+
+    def test_append_is_checked(self) -> None:
+        outbox = Calls().outbox
+        for port in (-1, 3):
+            with pytest.raises(IndexError, match=f"no port {port}: there are 3"):
+                outbox.append(port, ())
+        with pytest.raises(TypeError):
+            outbox.append(0, [1, 2])  # type: ignore[arg-type]
+
+
+class TestInbox:
+    def inbox(self, outbox: Outbox | None = None, pause_at: int = 1000) -> Inbox:
+        return Inbox(Record, outbox, pause_at)
+
+    def test_records_have_their_heads_and_named_values(self) -> None:
+        rows = [("a",), ("b",), ("c",)]
+        inbox = self.inbox().load([(rows, 1, 2, HEAD), (rows, 0, 1, ("lines", "raw", 1, None, "more"))])
+        found = list(inbox)
+        assert found == [
+            Record("1", "split", "default", 3, Word("b")),
+            Record("2", "split", "default", 3, Word("c")),
+            Record("3", "lines", "raw", 1, ("a",)),
+        ]
+        assert [type(record) for record in found] == [Record] * 3
+        assert [type(record.values) for record in found] == [Word, Word, tuple]
+        assert found[2].values is rows[0]
+
+    def test_ids_go_on_from_load_to_load(self) -> None:
+        inbox = self.inbox()
+        ids = [record.id for _ in range(4) for record in inbox.load([([()], 0, 1, (*HEAD[:3], None))] * 5)]
+        assert ids == [str(number) for number in range(1, 21)]
+
+    def test_marks_say_how_far_the_outbox_was_after_each_record(self) -> None:
+        outbox = Calls().outbox
+        inbox = self.inbox(outbox)
+        for record in inbox.load([([("a",), ("b",), ("c",)], 0, 3, HEAD)]):
+            for _ in range({"a": 2, "b": 0, "c": 3}[record.values.word]):
+                outbox.emit([1, 2])
+        assert marks(inbox.cut()) == [2, 2, 5]
+        assert marks(inbox.cut()) == []
+
+    def test_a_record_in_process_is_in_both_cuts(self) -> None:
+        outbox = Calls().outbox
+        inbox = self.inbox(outbox).load([([("a",), ("b",)], 0, 2, HEAD)])
+        next(inbox)
+        outbox.emit([1, 2])
+        assert inbox.open
+        assert marks(inbox.cut()) == [1]
+        outbox.take()
+        outbox.emit([1, 2])
+        outbox.emit([1, 2])
+        next(inbox)
+        assert marks(inbox.cut()) == [2, 2]
+        assert list(inbox) == []
+        assert not inbox.open
+
+    def test_reading_pauses_between_records_while_the_outbox_is_full(self) -> None:
+        outbox = Calls().outbox
+        inbox = self.inbox(outbox, pause_at=2).load([([("a",), ("b",), ("c",)], 0, 3, HEAD)])
+        read = []
+        for record in inbox:
+            read.append(record.values.word)
+            outbox.emit([1, 2])
+        assert (read, inbox.paused) == (["a", "b"], True)
+        assert list(inbox) == []
+        outbox.take()
+        assert [record.values.word for record in inbox] == ["c"]
+        assert not inbox.paused
+
+    def test_without_an_outbox_nothing_is_marked(self) -> None:
+        inbox = self.inbox(None)
+        assert len(list(inbox.load([([("a",)], 0, 1, HEAD)]))) == 1
+        assert inbox.cut() == b""
+
+    @pytest.mark.parametrize(
+        "piece",
+        [
+            [[("a",)], 0, 1, HEAD],
+            ([("a",)], 0, 1),
+            ((("a",),), 0, 1, HEAD),
+            ([("a",)], 0, 1, list(HEAD)),
+            ([("a",)], 0, 1, ("c", "s", 1, list)),
+            ([["a"]], 0, 1, HEAD),
+        ],
+    )
+    def test_pieces_of_another_kind(self, piece: Any) -> None:
+        with pytest.raises(TypeError):
+            list(self.inbox().load([piece]))
+
+    @pytest.mark.parametrize(("first", "count"), [(-1, 1), (0, -1), (0, 2), (1, 1), (sys.maxsize, 1)])
+    def test_rows_that_are_not_there(self, first: int, count: int) -> None:
+        with pytest.raises(ValueError, match="no piece"):
+            list(self.inbox().load([([("a",)], first, count, HEAD)]))
+
+    def test_a_head_that_is_too_short(self) -> None:
+        with pytest.raises(ValueError, match=r"a head of 3$"):
+            list(self.inbox().load([([("a",)], 0, 1, HEAD[:3])]))
+
+    def test_it_is_loaded_with_a_list(self) -> None:
+        with pytest.raises(TypeError, match="a list of pieces"):
+            self.inbox().load(())  # type: ignore[arg-type]
+
+    def test_rows_that_vanish_while_they_are_read(self) -> None:
+        rows = [("a",), ("b",)]
+        inbox = self.inbox().load([(rows, 0, 2, HEAD)])
+        next(inbox)
+        rows.clear()
+        with pytest.raises(TypeError, match="must stay tuples while they are read"):
+            next(inbox)
+
+    def test_a_value_may_run_code_of_its_own_when_it_goes(self) -> None:
+        inbox = self.inbox()
+        seen: list[Any] = []
+
+        class Last:
+            def __del__(self) -> None:
+                seen.extend(inbox.load([([("z",)], 0, 1, HEAD)]))
+
+        list(inbox.load([([(Last(),)], 0, 1, HEAD)]))
+        # The old piece goes while the new one is opened, and loads others in its place.
+        assert list(inbox.load([([("b",)], 0, 1, HEAD)])) == []
+        assert [record.values.word for record in seen] == ["z"]
+
+
+class TestPartition:
+    def test_rows_keep_their_order(self) -> None:
+        rows = [("a",), ("b",), ("c",), ("d",)]
+        assert partition(rows, array("H", [1, 0, 1, 2]), 2) == [[("b",)], [("a",), ("c",)]]
+
+    def test_nothing(self) -> None:
+        assert partition([], array("H"), 3) == [[], [], []]
+        assert partition([()], array("H", [0]), 0) == []
+
+    @pytest.mark.parametrize("targets", [array("H", [0]), array("H", [0] * 3), b"\0\0\0", array("B", [0, 0])])
+    def test_as_many_targets_as_rows(self, targets: Any) -> None:
+        with pytest.raises(ValueError, match="2 rows need as many 16-bit targets"):
+            partition([(), ()], targets, 1)
+
+    def test_wrong_arguments(self) -> None:
+        with pytest.raises(ValueError, match="-1 parts"):
+            partition([], b"", -1)
+        for rows, targets in (((), b""), ([], [])):
+            with pytest.raises(TypeError):
+                partition(rows, targets, 1)  # type: ignore[arg-type]
