@@ -25,6 +25,8 @@ REPLICA_BITS = 10
 SEQUENCE_BITS = 24
 """Room for 16.7 million tuples of one partition with the same timestamp."""
 MAX_ORDINAL_BITS = 32
+MIN_ORDINAL_BITS = 2
+"""What a hop with one output for each input needs; below that, the last hops of a deep topology get none."""
 
 _COPYING = (GroupingKind.ALL, GroupingKind.CUSTOM)
 
@@ -101,4 +103,5 @@ def _copying_depths(topology: Topology, by_depth: Mapping[int, list[str]]) -> di
 def _ordinal_bits(by_depth: Mapping[int, list[str]], copying: Mapping[int, int]) -> int:
     tags = sum(_bits(len(ids)) + copying[depth] for depth, ids in by_depth.items())
     hops = max(len(by_depth) - 1, 1)
-    return min(MAX_ORDINAL_BITS, max(PATH_BITS - SEQUENCE_BITS - tags, 0) // hops)
+    share = max(PATH_BITS - SEQUENCE_BITS - tags, 0) // hops
+    return min(max(share, MIN_ORDINAL_BITS), MAX_ORDINAL_BITS)

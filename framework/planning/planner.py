@@ -8,7 +8,7 @@ from framework.importing import importable
 from framework.planning.layout import make_layout
 from framework.planning.plan import Channel, Plan, Subscription, Task
 from framework.planning.time_mode import choose_time, time_problems
-from framework.topology import Topology
+from framework.topology import Role, Topology
 from framework.topology.graph import SYSTEM_PREFIX, feedback_edges
 
 
@@ -48,7 +48,7 @@ def _subscriptions(topology: Topology) -> tuple[Subscription, ...]:
 
 
 def _channels(tasks: list[Task], subscriptions: tuple[Subscription, ...]) -> tuple[Channel, ...]:
-    return tuple(_channel(task, tasks, subscriptions) for task in tasks if task.role == "bolt")
+    return tuple(_channel(task, tasks, subscriptions) for task in tasks if task.role is Role.BOLT)
 
 
 def _channel(reader: Task, tasks: list[Task], subscriptions: tuple[Subscription, ...]) -> Channel:
@@ -56,4 +56,6 @@ def _channel(reader: Task, tasks: list[Task], subscriptions: tuple[Subscription,
         names = {s.source for s in subscriptions if s.target == reader.component and s.feedback == feedback}
         return tuple(task.id for task in tasks if task.component in names)
 
-    return Channel(reader.id, sources(False), sources(True))
+    # A bolt that only subscribes to the system's ticks follows the time of the spouts, and ends with them.
+    spouts = tuple(task.id for task in tasks if task.role is Role.SPOUT)
+    return Channel(reader.id, sources(False) or spouts, sources(True))

@@ -46,7 +46,8 @@ def choose_time(topology: Topology, confs: Mapping[str, Mapping[str, Any]], part
 def time_problems(topology: Topology, confs: Mapping[str, Mapping[str, Any]]) -> list[Problem]:
     """What keeps a topology from running by one time: only some spouts that declare a field."""
     without = [spout for spout in topology.spouts if not _declares_field(confs[spout.id])]
-    if not without or len(without) == len(topology.spouts):
+    chosen = any(confs[spout.id].get("viper.time") for spout in topology.spouts)
+    if chosen or len(without) in (0, len(topology.spouts)):
         return []
     return [Problem(topology.sources.at("components", spout.id), _only_some(spout)) for spout in without]
 
@@ -56,4 +57,5 @@ def _declares_field(conf: Mapping[str, Any]) -> bool:
 
 
 def _only_some(spout: ComponentSpec) -> str:
-    return f"spout {spout.id!r} declares no viper.timestamp.field, but others do: expected one for every spout or for none"
+    expected = "expected one for every spout or for none, or a choice of viper.time"
+    return f"spout {spout.id!r} declares no viper.timestamp.field, but others do: {expected}"

@@ -17,7 +17,7 @@ from framework.runtime.task import PAUSE_AT, USER_ERRORS, RunningTask
 from framework.runtime.ticks import EventTicks
 from framework.sinks import Sink
 from viper.channel import Channel
-from viper.position import END, Level, Position, Positions
+from viper.position import END, LEAST, Level, Position, Positions
 from viper.rows import Inbox
 
 
@@ -222,8 +222,8 @@ class BoltTask(RunningTask):
 
     def _tick_until(self, time_us: int) -> None:
         ticks = self._event_ticks
-        if ticks is None or ticks.next_boundary() is None:
-            return
+        if ticks is None or (self._levels and ticks.next_boundary() is None) or time_us == LEAST.ts:
+            return  # event time begins with the first tuple, where there are any
         for due_us in ticks.due(time_us):
             self.tick(Position(due_us, 0, 0))
         self.unblock()

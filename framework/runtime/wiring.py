@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from framework.components.component import LOGGER_PREFIX
@@ -165,7 +165,16 @@ class Wiring:
                     if subscription.target not in destinations:
                         destinations[subscription.target] = self._destinations(task, subscription)
                     port.edges.append(self._edge(port, subscription, task, destinations[subscription.target]))
-        return Output(ports, [d for group in destinations.values() for d in group])
+        told = [d for group in destinations.values() for d in group]
+        return Output(ports, told + self._only_told(task, {d.task for d in told}))
+
+    def _only_told(self, task: Task, readers: Collection[int]) -> list[Destination]:
+        """Tasks that receive nothing from this one but how far it is."""
+        return [
+            Destination(channel.reader, self._network.source(task.id, channel.reader), 1, tagged=False)
+            for channel in self._plan.channels
+            if task.id in channel.sources and channel.reader not in readers
+        ]
 
     def _destinations(self, task: Task, subscription: Subscription) -> list[Destination]:
         tagged = len(self._subscriptions(task.component, subscription.target)) > 1
