@@ -42,7 +42,7 @@ class BatchingBolt(Bolt):
         self._current_tups = [tup]
         self._batches[self.group_key(tup)].append(tup)
 
-    def process_tick(self, tup: Tuple) -> None:
+    def process_tick(self, tick_tup: Tuple) -> None:
         """Count a tick and fire what is due; not to be overridden."""
         self._tick_counter += 1
         if self._tick_counter > self.ticks_between_batches and self._batches:
@@ -89,5 +89,5 @@ class TicklessBatchingBolt(BatchingBolt):
     secs_between_batches: float = 2
     """Seconds between two firings."""
 
-    def process_tick(self, tup: Tuple) -> None:
+    def process_tick(self, tick_tup: Tuple) -> None:
         """Ticks mean nothing to this bolt."""

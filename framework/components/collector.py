@@ -1,4 +1,4 @@
-"""What stands behind a component's ``emit``, ``ack``, ``fail``, ``log`` and the like."""
+"""What stands behind a component's ``emit``, ``ack``, ``fail`` and the like."""
 
 from __future__ import annotations
 
@@ -21,9 +21,6 @@ class Collector(Protocol):
     def fail(self, tup: Any) -> None:
         """A bolt could not process a tuple (or the tuple of that id)."""
 
-    def log(self, message: str, level: str | None) -> None:
-        """Write a line to the component's log, whatever its level."""
-
     def report_metric(self, name: str, value: Any) -> None:
         """Note a metric."""
 
@@ -40,7 +37,7 @@ class Unhosted:
             "run it with framework.testing, or replace its emit, ack and fail in the test"
         )
 
-    emit = ack = fail = report_metric = report_error = log = _refuse
+    emit = ack = fail = report_metric = report_error = _refuse
 
 
 UNHOSTED: Collector = Unhosted()

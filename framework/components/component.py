@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from framework.components.collector import UNHOSTED, Collector
+from framework.components.levels import LEVELS
 
 LOGGER_PREFIX = "viperstorm.component"
 """Each component logs to ``viperstorm.component.<id>``."""
@@ -67,7 +68,7 @@ class Component:
             message: what to write.
             level: trace, debug, info, warn, warning, error or critical; info if unknown.
         """
-        self._collector.log(str(message), level)
+        self.logger.log(LEVELS.get(level or "", logging.INFO), "%s", message)
 
     def report_metric(self, name: str, value: Any) -> None:
         """Note the value of a metric of any name; it appears in the run's report."""
