@@ -29,6 +29,8 @@ class Values(NamedTuple):
 
 WORD = "a word of its own"
 HEAD = ("component", "stream", 7, Values)
+BAD_PORT: Any = (WORD,)
+BAD_ROWS: Any = [WORD]
 
 
 def raising(*args: Any, **options: Any) -> None:
@@ -73,12 +75,12 @@ WAYS: dict[str, Callable[[], Any]] = {
     "full raises": lambda: swallowed(lambda: outbox(full=raising, limit=1).emit([WORD])),
     "arity": lambda: outbox().emit([WORD, WORD]),
     "not plain at the end": lambda: outbox().emit([(WORD, WORD, [])]),
-    "bad ports": lambda: swallowed(lambda: Outbox((("default", 1, True), (WORD,)), quiet, quiet, 1)),
+    "bad ports": lambda: swallowed(lambda: Outbox((("default", 1, True), BAD_PORT), quiet, quiet, 1)),
     "bad port": lambda: swallowed(lambda: outbox().append(5, (WORD,))),
     "bad inbox": lambda: swallowed(lambda: Inbox(Record, WORD, 1)),  # type: ignore[arg-type]
     "records": read_records,
     "bad piece": lambda: swallowed(lambda: next(Inbox(Record, None, 1).load([([(WORD,)], 0, 2, HEAD)]))),
-    "bad row": lambda: swallowed(lambda: next(Inbox(Record, None, 1).load([([WORD], 0, 1, HEAD)]))),
+    "bad row": lambda: swallowed(lambda: next(Inbox(Record, None, 1).load([(BAD_ROWS, 0, 1, HEAD)]))),
     "bad load": lambda: swallowed(lambda: Inbox(Record, None, 1).load((WORD,))),  # type: ignore[arg-type]
     "plain": lambda: is_plain((WORD, (WORD, [WORD]))),
     "partition": lambda: partition([(WORD,)] * 3, array("H", [0, 1, 2]), 2),

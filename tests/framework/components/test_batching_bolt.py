@@ -99,10 +99,10 @@ def test_after_an_idle_time_the_next_tick_fires() -> None:
 class Failing(framework.BatchingBolt):
     def __init__(self) -> None:
         super().__init__()
-        self.log: list[Event] = []
-        self._collector = SimpleNamespace(  # type: ignore[assignment]
-            ack=lambda tup: self.log.append(("ack", tup.id)),
-            fail=lambda tup: self.log.append(("fail", tup.id)),
+        self.answers: list[Event] = []
+        self._collector = SimpleNamespace(
+            ack=lambda tup: self.answers.append(("ack", tup.id)),
+            fail=lambda tup: self.answers.append(("fail", tup.id)),
         )
 
     def group_key(self, tup: Any) -> Any:
@@ -119,9 +119,9 @@ def test_a_batch_that_raises_fails_and_later_ones_are_kept() -> None:
         bolt.process(tup)
     with pytest.raises(ValueError, match="bad"):
         bolt.process_batches()
-    assert bolt.log == [("ack", "0"), ("fail", "1"), ("fail", "2")]
+    assert bolt.answers == [("ack", "0"), ("fail", "1"), ("fail", "2")]
     bolt.process_batches()
-    assert bolt.log[3:] == [("ack", "3")]
+    assert bolt.answers[3:] == [("ack", "3")]
 
 
 def test_without_automatic_answers_there_are_none() -> None:
@@ -131,7 +131,7 @@ def test_without_automatic_answers_there_are_none() -> None:
         bolt.process(tup)
     with pytest.raises(ValueError, match="bad"):
         bolt.process_batches()
-    assert bolt.log == []
+    assert bolt.answers == []
 
 
 def test_a_tickless_bolt_ignores_ticks() -> None:

@@ -22,7 +22,7 @@ def emitted_by_ours(calls: list[Call]) -> tuple[list[Any], Any]:
     spout, log = framework.ReliableSpout(), []
     spout._collector = SimpleNamespace(
         emit=lambda tup, **how: log.append((tup, how["tup_id"], how["stream"]))
-    )  # type: ignore[assignment]
+    )
     return drive(spout, calls), log
 
 
@@ -61,7 +61,7 @@ def test_an_id_is_required() -> None:
 
 def test_a_timestamp_is_kept_for_the_replay() -> None:
     spout, stamps = framework.ReliableSpout(), []
-    spout._collector = SimpleNamespace(emit=lambda tup, **how: stamps.append(how["timestamp"]))  # type: ignore[assignment]
+    spout._collector = SimpleNamespace(emit=lambda tup, **how: stamps.append(how["timestamp"]))
     spout.emit([1], tup_id="a", timestamp=17)
     spout.fail("a")
     assert stamps == [17, 17]

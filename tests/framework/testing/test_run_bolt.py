@@ -52,7 +52,7 @@ def test_streams_are_kept_apart(base: Any) -> None:
     run = run_bolt(Sort, [[number] for number in range(5)])
     assert run.emitted() == [(0,), (2,), (4,)]
     assert run.emitted("odd") == [(1, "odd"), (3, "odd")]
-    with pytest.raises(KeyError, match="unknown stream 'od': expected 'default' or 'odd'; did you mean 'odd'"):
+    with pytest.raises(KeyError, match=r"unknown stream 'od': .*; did you mean 'odd'"):
         run.emitted("od")
 
 
@@ -163,15 +163,15 @@ def test_configuration_and_context_reach_the_bolt_over_its_own(base: Any) -> Non
         config = {"limit": 1, "unit": "s"}
 
         def initialize(self, storm_conf: Any, context: Any) -> None:
-            self.told = [storm_conf["limit"], storm_conf["unit"], storm_conf["topology.debug"], context["taskid"]]
-            self.streams = context["streams"]
+            self.told = [storm_conf[key] for key in ("limit", "unit", "topology.debug")]
+            self.found = [context["taskid"], context["streams"]]
 
         def process(self, tup: Any) -> None: ...
 
     conf = {"limit": 2, "topology.debug": True}
     bolt = run_bolt(Told, [], conf=conf, context={"taskid": 7}).component
-    assert bolt.told == [2, "s", True, 7]
-    assert bolt.streams == ["default"]
+    assert bolt.told == [2, "s", True]
+    assert bolt.found == [7, ["default"]]
 
 
 def test_a_tuple_may_come_from_anywhere(base: Any) -> None:

@@ -63,7 +63,9 @@ def builder() -> TopologyBuilder:
 
 
 @pytest.mark.parametrize(
-    "topology", [WordCount, builder(), builder, builder().build("named")], ids=["class", "builder", "function", "value"]
+    "topology",
+    [WordCount, builder(), builder, builder().build("named")],
+    ids=["class", "builder", "function", "value"],
 )
 def test_every_form_of_a_topology_gives_every_row_in_order(topology: object) -> None:
     run = run_topology(topology)
@@ -181,7 +183,7 @@ def test_a_run_that_does_not_end_is_given_up() -> None:
     class Stuck(Topology):
         idle = Idle.spec()
 
-    with pytest.raises(TimeoutError, match=r"has not ended within 0.05 s, after 0 tuples .* give max_tuples, or inputs"):
+    with pytest.raises(TimeoutError, match=r"within 0.05 s, after 0 tuples .* give max_tuples, or inputs"):
         run_topology(Stuck, timeout_s=0.05)
 
 
@@ -198,7 +200,7 @@ def test_all_that_is_wrong_is_told_at_once() -> None:
     with pytest.raises(TopologyError) as error:
         run_topology(made, conf={"topology.workers": 0, "viper.jumbo.siez": 1})
     text = str(error.value)
-    for part in ("did you mean 'lines'", "unknown field 'words'", "topology.workers", "did you mean 'viper.jumbo.size'"):
+    for part in ("'lines'?", "unknown field 'words'", "topology.workers", "'viper.jumbo.size'?"):
         assert part in text
 
 
