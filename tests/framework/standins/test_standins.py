@@ -23,7 +23,7 @@ def made(class_name: str, *args: Any, **options: Any) -> Any:
     if isinstance(instance, Component):
         emitted: list[Any] = []
         instance._collector = SimpleNamespace(  # type: ignore[assignment]
-            emit=lambda values, **_: emitted.append(values), log=lambda message, _: emitted.append(message)
+            emit=lambda values, **_: emitted.append(values)
         )
         instance.emitted = emitted  # type: ignore[attr-defined]
     return instance
@@ -47,10 +47,11 @@ def test_tuples_are_counted() -> None:
     assert bolt.emitted == [[1], [2], [3]]
 
 
-def test_tuples_are_logged_with_their_source() -> None:
+def test_tuples_are_logged_with_their_source(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
     bolt = made("org.apache.storm.flux.wrappers.bolts.LogInfoBolt")
     bolt.process(tup("a", 1))
-    assert bolt.emitted == ["source/default: ['a', 1]"]
+    assert caplog.messages == ["source/default: ['a', 1]"]
 
 
 def words_of(task: int, count: int, clock: list[float]) -> list[Any]:
