@@ -31,7 +31,7 @@ class PortedHost(Host):
     def bind(self, collector: TaskCollector, identity: Identity) -> None:
         """Connect the component to its task."""
         component = self.component
-        messages = _Messages(component, collector)
+        messages = _Messages(collector)
         component.send_message = messages.send
         component.read_task_ids = messages.last_receivers
         if self.cls.emit in (pystorm.Bolt.emit, pystorm.Spout.emit):
@@ -74,7 +74,7 @@ class PortedHost(Host):
 
     @contextmanager
     def _failed_batch_given_up(self) -> Iterator[None]:
-        """As pystorm's own loop does when `process_batch` raises: else the batch would come again for ever."""
+        """As pystorm's own loop does when `process_batch` raises, or the batch would come again for ever."""
         component: Any = self.component
         try:
             yield
@@ -105,8 +105,7 @@ class PortedHost(Host):
 class _Messages:
     """Takes the messages that a component would write to Storm."""
 
-    def __init__(self, component: Any, collector: TaskCollector) -> None:
-        self._component = component
+    def __init__(self, collector: TaskCollector) -> None:
         self._collector = collector
         self._receivers: list[int] = []
 
@@ -153,7 +152,7 @@ def construct(cls: type[Any]) -> Any:
     A `TicklessBatchingBolt` starts its timer thread in its constructor; that thread ends at
     once here, and the task's worker calls `process_batches` when it is due.
     """
-    component = cls.__new__(cls)
+    component: Any = cls.__new__(cls)  # type: ignore[call-overload]
     if issubclass(cls, pystorm.TicklessBatchingBolt):
         component._batch_entry = lambda: None
     with _no_serializers(), _signals_kept(), _thread_name_kept():

@@ -35,6 +35,8 @@ class Subscription:
     grouping: Grouping
     feedback: bool
     """Whether it closes a cycle: delivered as it arrives, without waiting for others."""
+    cyclic: bool
+    """Whether it is part of a cycle: what its producer emits must not wait for its consumer to have room."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from framework.config import Settings, component_conf, task_count
 from framework.errors import TopologyError
 from framework.importing import importable
@@ -9,7 +11,7 @@ from framework.planning.layout import make_layout
 from framework.planning.plan import Channel, Plan, Subscription, Task
 from framework.planning.time_mode import choose_time, time_problems
 from framework.topology import Role, Topology
-from framework.topology.graph import SYSTEM_PREFIX, feedback_edges
+from framework.topology.graph import SYSTEM_PREFIX, edges, feedback_edges
 
 
 def make_plan(topology: Topology, settings: Settings) -> Plan:
@@ -39,12 +41,38 @@ def make_plan(topology: Topology, settings: Settings) -> Plan:
 
 def _subscriptions(topology: Topology) -> tuple[Subscription, ...]:
     feedback = feedback_edges(topology)
+    targets = _targets(topology)
     return tuple(
-        Subscription(i.source, i.stream, c.id, i.grouping, (i.source, i.stream, c.id) in feedback)
+        Subscription(
+            source=i.source,
+            stream=i.stream,
+            target=c.id,
+            grouping=i.grouping,
+            feedback=(i.source, i.stream, c.id) in feedback,
+            cyclic=i.source in _downstream(c.id, targets),
+        )
         for c in topology.components
         for i in c.inputs
         if not i.source.startswith(SYSTEM_PREFIX)
     )
+
+
+def _targets(topology: Topology) -> Mapping[str, set[str]]:
+    targets: dict[str, set[str]] = {component.id: set() for component in topology.components}
+    for source, _, target in edges(topology):
+        targets[source].add(target)
+    return targets
+
+
+def _downstream(component_id: str, targets: Mapping[str, set[str]]) -> set[str]:
+    """The component and all that its tuples can lead to."""
+    found = {component_id}
+    waiting = [component_id]
+    while waiting:
+        new = targets[waiting.pop()] - found
+        found |= new
+        waiting += new
+    return found
 
 
 def _channels(tasks: list[Task], subscriptions: tuple[Subscription, ...]) -> tuple[Channel, ...]:

@@ -158,7 +158,11 @@ class BoltTask(RunningTask):
     def _process_feedback(self, channel: Channel, source: InputSource, limit: int) -> Iterator[None]:
         # In order of arrival: what comes back takes its place at the frontier, as a timer's emit does.
         positions = Positions()
-        yield from self._process(cut(channel.get_ready(limit, positions), (source,)))
+        pieces = cut(channel.get_ready(limit, positions), (source,))
+        if not pieces:
+            return
+        self.signal_consumers()  # among them who waits for room to send more back
+        yield from self._process(pieces)
         self._place_outputs()
         self.collector.counters.processed += len(positions)
 
@@ -213,12 +217,24 @@ class BoltTask(RunningTask):
     def _advance(self) -> None:
         frontier = self._channel.frontier()
         self.drained = frontier == END
+        if self.drained:  # what comes back through a cycle may still be placed at a later round
+            frontier = max(LAST, self._published)
         self._lineage.advance(frontier)
         self._tick_until(frontier.ts if frontier < LAST else self.last_us)
         if frontier >= LAST:
             self._tell_last_time()
         self.collector.counters.saturated = self._lineage.saturated
-        self.publish(min(frontier, LAST))
+        self.publish(frontier)
+
+    def go_round(self, time_us: int) -> None:
+        """With all other input processed, place what comes back through a cycle at this time."""
+        self._lineage.advance(Position(time_us, 0, 0))
+        self.publish(Position(time_us, 0, 0))
+
+    @property
+    def waits_with_input(self) -> bool:
+        """Whether there is input that cannot be processed yet."""
+        return any(source.waiting_tuples for source in self._channel.statistics().sources)
 
     def _tick_until(self, time_us: int) -> None:
         ticks = self._event_ticks
@@ -278,8 +294,8 @@ class BoltTask(RunningTask):
 
     def end(self) -> None:
         """All input has been processed: the last tick and the last batches."""
-        self._lineage.advance(END)
+        at = max(LAST, self._published)
         if self.identity.conf.get("topology.tick.tuple.freq.secs"):
-            self.tick(LAST)
+            self.tick(at)
         if self.host.is_batching:
-            self.fire_batches(LAST)
+            self.fire_batches(at)

@@ -15,7 +15,7 @@ from viper.position import Level, Position, Positions, SourceClock
 
 _UNIT_US = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 0.001}
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-_LATEST_US = 1 << 62
+_LATEST_US = (1 << 62) - 1
 Row = tuple[Any, ...]
 
 

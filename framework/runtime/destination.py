@@ -12,7 +12,7 @@ from viper.position import Positions
 
 Row = tuple[Any, ...]
 MAX_WAITING = 1_000_000
-"""Most rows that may wait to go back through a cycle."""
+"""Most rows that may wait on one way through a cycle."""
 
 
 class TaggedRows(list[Row]):
@@ -79,8 +79,8 @@ class Destination:
         self.positions, self._spare = self._spare, self.positions
 
 
-class FeedbackDestination(Destination):
-    """The way back through a cycle: it never holds its producer up, or the cycle would stand still."""
+class CyclicDestination(Destination):
+    """A way that is part of a cycle: it never holds its producer up, or the cycle would stand still."""
 
     def put(self, rows: list[Row], tags: Iterable[int] = ()) -> None:
         """As in the base class.
@@ -91,7 +91,7 @@ class FeedbackDestination(Destination):
         super().put(rows, tags)
         if len(self.rows) > MAX_WAITING:
             raise EmitError(
-                f"{len(self.rows):,} tuples wait to be sent back to task {self.task}: "
+                f"{len(self.rows):,} tuples wait for task {self.task}: "
                 "the cycle emits more than it can process"
             )
 

@@ -98,7 +98,7 @@ class Host:
         if not self.is_batching:
             return MOST_NOTICED
         # So many until what was gathered has fired, and as many until the next batch would fire at once.
-        return 2 * (self.component.ticks_between_batches + 1)
+        return 2 * (int(self.component.ticks_between_batches) + 1)
 
     def fire_batches(self) -> None:
         """Let a batching component process what it has gathered."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from array import array
 
-from viper.position import END, LEAST, Level, Position, Positions
+from viper.position import LEAST, Level, Position, Positions
 
-LAST = Position(END.ts, 0, 0)
-"""Where that is placed which comes after all input: final ticks and last batches."""
+LAST = Position(1 << 62, 0, 0)
+"""Where that is placed which comes after all input: final ticks and last batches, and at the times
+above it what still goes round in cycles."""
 
 
 class Lineage:
@@ -61,7 +62,7 @@ class Lineage:
 
     def advance(self, frontier: Position) -> None:
         """No input below this position will come."""
-        self._frontier = min(frontier, LAST)
+        self._frontier = frontier
 
     def place_beside(self, count: int, level: Level, out: Positions, at: Position | None = None) -> None:
         """Place outputs that belong to no input: at a position, or at the frontier."""

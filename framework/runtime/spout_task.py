@@ -170,9 +170,10 @@ class SpoutTask(RunningTask):
         emitted = self.collector.counters.emitted - self._emitted_before_call
         return emitted >= LAST_WORDS or time.monotonic() >= stopped_at_s + LAST_WORDS_S
 
-    def pass_time(self) -> bool:
-        """Let the time of a live source go on while it has nothing to say; whether it did."""
-        return self._clock.is_live and self.publish(self._clock.frontier())
+    def pass_time(self) -> None:
+        """Let the time of a live source go on while it has nothing to say."""
+        if self._clock.is_live:
+            self.publish(self._clock.frontier())
 
     def _draw(self, generator: Iterator[Any], count: int) -> None:
         emit, monotonic, slice_end = self.host.component.emit, time.monotonic, self._slice_end

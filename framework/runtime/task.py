@@ -134,6 +134,7 @@ class RunningTask(ABC):
             return False
         self._tell_last_time()
         self.output.close()
+        self.signal_consumers()
         return True
 
     def is_runnable(self, now_s: float, stopping: bool) -> bool:
@@ -151,23 +152,23 @@ class RunningTask(ABC):
         """Hand over what waits for room; whether nothing is left that waits."""
         was_blocked, handed_over = self.blocked, self.output.handed_over
         self.blocked = not self.output.flush()
-        if was_blocked and self.output.handed_over > handed_over:
-            self.output.heartbeat(self._published)
+        if self.output.handed_over > handed_over:
+            if was_blocked:
+                self.output.heartbeat(self._published)
             self.signal_consumers()
         return not self.blocked
 
     def signal_consumers(self) -> None:
-        """Have the consumers look for something to do."""
+        """Have the consumers look for something to do; only where there is news, or a cycle never rests."""
         for consumer in self.consumers:
             consumer.signalled = True
 
-    def publish(self, position: Position) -> bool:
-        """Tell the consumers that nothing smaller will come, unless they know; whether they did not."""
-        if position <= self._published:
-            return False
-        self._published = position
-        self.output.heartbeat(position)
-        return True
+    def publish(self, position: Position) -> None:
+        """Tell the consumers that nothing smaller will come, unless they know."""
+        if position > self._published:
+            self._published = position
+            self.output.heartbeat(position)
+            self.signal_consumers()
 
     def _tell_last_time(self) -> None:
         """Before consumers hear that nothing more comes: how far time came until then."""

@@ -16,7 +16,7 @@ from framework.runtime.clocks import make_clock
 from framework.runtime.collector import TaskCollector
 from framework.runtime.context import make_context
 from framework.runtime.counters import TaskCounters
-from framework.runtime.destination import Destination, FeedbackDestination
+from framework.runtime.destination import CyclicDestination, Destination
 from framework.runtime.edges import BroadcastEdge, ChosenEdge, DirectEdge, Edge, SpreadEdge, WholeEdge
 from framework.runtime.hosts import Host, Identity
 from framework.runtime.inputs import InputSource, InputStream, values_class
@@ -58,9 +58,15 @@ class Wiring:
 
     def _neighbours(self, running: RunningTask) -> list[int]:
         """Tasks that may have something to do once this one has run: those that read from it,
-        and those that wait for room to send something back to it."""
+        and those that wait in a cycle for room to send something to it."""
         reading = [destination.task for destination in running.output.destinations]
-        return list(dict.fromkeys(reading + list(self._network.feedback_of(running.task.id))))
+        sending = [
+            task.id
+            for subscription in self._plan.subscriptions
+            if subscription.cyclic and subscription.target == running.task.component
+            for task in self._plan.tasks_of(subscription.source)
+        ]
+        return list(dict.fromkeys(reading + sending))
 
     # -- one task
 
@@ -178,7 +184,7 @@ class Wiring:
 
     def _destinations(self, task: Task, subscription: Subscription) -> list[Destination]:
         tagged = len(self._subscriptions(task.component, subscription.target)) > 1
-        kind = FeedbackDestination if subscription.feedback else Destination
+        kind = CyclicDestination if subscription.cyclic else Destination
         size = self._settings["viper.jumbo.size"]
         return [
             kind(reader.id, self._network.source(task.id, reader.id), size, tagged)

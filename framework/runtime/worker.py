@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from framework.errors import InternalError
 from framework.runtime.bolt_task import BoltTask
+from framework.runtime.lineage import LAST
 from framework.runtime.scheduling import Policy
 from framework.runtime.spout_task import SpoutTask
 from framework.runtime.stop import StopSignal
@@ -62,6 +63,8 @@ class InlineWorker:
         """The task whose callback runs."""
         self.undrained = False
         """Whether a drain was given up before everything had been processed."""
+        self._rounds = 0
+        """How often the heads of cycles were told that nothing comes back to them earlier."""
         self._failure: Exception | None = None
         """What failed on top of another task's callback, which is being unwound."""
         self._policy = policy
@@ -100,7 +103,6 @@ class InlineWorker:
         for owner, callback in self._timers.due(now):
             self.call(owner, callback)
             owner.unblock()
-            owner.signal_consumers()
         stopping = self._stop.requested
         for running in candidates:  # before any is asked, as what is handed over gives others something to do
             if running.blocked:
@@ -124,7 +126,6 @@ class InlineWorker:
             self._end(running)
             return
         self._adapt(running, limit, count, time.monotonic() - started)
-        running.signal_consumers()
         if isinstance(running, SpoutTask):
             self._pass_time()
 
@@ -139,7 +140,6 @@ class InlineWorker:
             running.ending = True
             self.call(running, running.end)
         running.finished = running.tell_end()
-        running.signal_consumers()
 
     def call(self, running: RunningTask, callback: Callable[[], int | None]) -> int:
         """Call back into a task, which is the current one meanwhile."""
@@ -154,8 +154,8 @@ class InlineWorker:
     def _pass_time(self) -> None:
         """Live sources' time goes on although they have nothing to say."""
         for spout in self.spouts:
-            if not spout.running and not spout.ending and spout.pass_time():
-                spout.signal_consumers()
+            if not spout.running and not spout.ending:
+                spout.pass_time()
 
     # -- when nothing can run
 
@@ -163,11 +163,19 @@ class InlineWorker:
         if not all(spout.finished for spout in self.spouts):
             self._rest()
             return
-        # Nothing is in flight any more, so nothing will come back to the tasks that still wait for it.
-        waiting = [bolt for bolt in self.bolts if not bolt.finished and bolt.feedback and bolt.drained]
+        waiting = [bolt for bolt in self.bolts if bolt.feedback and bolt.drained and not bolt.finished]
         if not waiting:
             raise InternalError(f"nothing can run, but {self._unfinished()}")
-        min(waiting, key=lambda bolt: bolt.task.depth).nothing_comes_back = True
+        if any(bolt.waits_with_input for bolt in self.bolts):
+            # It waits for the heads of cycles, which do not know that nothing comes back to them earlier.
+            self._rounds += 1
+            for bolt in waiting:
+                bolt.go_round(LAST.ts + self._rounds)
+            return
+        # Nothing is in flight any more, so nothing will come back to the tasks that still wait for it.
+        first = min(bolt.task.depth for bolt in waiting)
+        for bolt in waiting:
+            bolt.nothing_comes_back = bolt.nothing_comes_back or bolt.task.depth == first
 
     def _rest(self) -> None:
         now = time.monotonic()
@@ -178,10 +186,6 @@ class InlineWorker:
         self._pass_time()
         for running in self.tasks:  # threads of a component's own may have emitted
             running.signalled = running.signalled or len(running.collector.outbox) > 0
-
-    def _drained_too_long(self) -> bool:
-        started = self._stop.at_s
-        return started is not None and time.monotonic() - started >= self._drain_timeout_s
 
     def _given_up(self) -> bool:
         """Whether a drain has taken too long."""
@@ -215,7 +219,6 @@ class InlineWorker:
         """
         if self._failure is not None:
             raise TaskStopped  # user code has caught the one before
-        waiting.signal_consumers()
         try:
             self._make_room(waiting)
         except Exception as error:
