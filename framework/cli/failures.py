@@ -58,7 +58,8 @@ def _flushing_stdout() -> Iterator[None]:
     try:
         yield
     finally:
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
 
 
 def _reported(error: Exception, with_traceback: bool) -> ExitCode:

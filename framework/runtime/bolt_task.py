@@ -104,7 +104,8 @@ class BoltTask(RunningTask):
         return None if held is None else self._sources[held].task
 
     def _wants_turn(self, now_s: float) -> bool:
-        return self.signalled or self._slice is not None
+        # The outbox holds something where a thread of the component's own has emitted.
+        return self.signalled or self._slice is not None or len(self.collector.outbox) > 0
 
     # -- work
 

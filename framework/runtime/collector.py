@@ -14,6 +14,7 @@ from framework.components.levels import LEVELS
 from framework.errors import EmitError
 from framework.runtime.counters import TaskCounters
 from framework.runtime.output import Output, Port
+from framework.runtime.room import Room
 from framework.runtime.snapshot import is_shareable, snapshot
 from framework.topology import DEFAULT_STREAM, unknown
 from viper.rows import Outbox
@@ -51,13 +52,11 @@ class TaskCollector:
         self.output = output
         self.counters = counters
         self._lock = threading.RLock()
-        self._room = threading.Condition()
+        self._room = Room()
         self._thread = threading.get_ident()
         self._appending = False
         self._closed = False
         self._limit = limit
-        self._waiting = 0
-        """How many threads of the component's own wait for room."""
         self._mutable = False
         """Whether a row in the outbox may hold a value that a consumer can change."""
         self.stamps: dict[int, int] = {}
@@ -125,14 +124,13 @@ class TaskCollector:
         discarded = self.outbox.discarded
         self.counters.emitted += len(rows) + discarded - self._discarded
         self._discarded = discarded
-        if self._waiting:
-            self._wake()
+        self._room.made()
         return rows, tags, mutable, stamps
 
     def close(self) -> None:
         """Refuse what is emitted from now on."""
         self._closed = True
-        self._wake()
+        self._room.made()
 
     # -- inside
 
@@ -146,7 +144,8 @@ class TaskCollector:
         if threading.get_ident() == self._thread:
             self.on_full()
         else:
-            self._wait_for_room()
+            self._room.wait_for(lambda: self._closed or len(self.outbox) < MOST_WAITING)
+            self._check_open(need_task_ids=False)
 
     def _put(
         self,
@@ -199,18 +198,6 @@ class TaskCollector:
                 f"component {self._component!r} emits with need_task_ids=True from a thread of its own, "
                 "where the receivers are not known yet"
             )
-
-    def _wait_for_room(self) -> None:
-        """Hold a thread of the component's own until the task has taken what waits."""
-        with self._room:
-            self._waiting += 1
-            self._room.wait_for(lambda: self._closed or len(self.outbox) < MOST_WAITING)
-            self._waiting -= 1
-        self._check_open(need_task_ids=False)
-
-    def _wake(self) -> None:
-        with self._room:
-            self._room.notify_all()
 
     def _check(self, port: Port, tup: Sequence[Any], direct_task: int | None) -> None:
         stream, where = port.stream, f"component {self._component!r}, stream {port.stream.name!r}"

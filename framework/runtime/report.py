@@ -34,17 +34,14 @@ class RunReport:
     reason: StopReason
     elapsed_s: float
     """Seconds from activation to the end of the drain."""
+    emitted: int
+    """Tuples emitted by the spouts."""
     components: Mapping[str, TaskCounters]
     """Counts of each component, all its tasks together, in order of definition."""
     results: Mapping[str, tuple[Any, ...]]
     """For each sink that has a result: what its tasks returned."""
     drained: bool
     """Whether everything that was emitted has been processed."""
-
-    @property
-    def emitted(self) -> int:
-        """Tuples emitted by components without input, the spouts."""
-        return sum(counters.emitted for counters in self.components.values() if not counters.processed)
 
     @property
     def rate(self) -> float:

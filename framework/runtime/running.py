@@ -13,6 +13,7 @@ from framework.config import Settings
 from framework.errors import ComponentError
 from framework.importing import importable
 from framework.planning import Plan, TimeMode
+from framework.runtime.alarm import looked_after
 from framework.runtime.bolt_task import BoltTask
 from framework.runtime.counters import TaskCounters
 from framework.runtime.quota import Quota
@@ -119,13 +120,15 @@ class Run:
 
     def _run_tasks(self, worker: InlineWorker) -> None:
         begun: list[RunningTask] = []
+        drain_timeout_s = self._settings["viper.drain.timeout.secs"]
         try:
             for running in self._tasks:
                 begun.append(running)
                 worker.call(running, running.start)
             self._set_timers()
             self._started = time.monotonic()
-            worker.run()
+            with looked_after(self._stop, self._duration_s, drain_timeout_s, worker.in_callback):
+                worker.run()
         except BaseException:
             self._close(worker, begun)
             raise
@@ -180,6 +183,7 @@ class Run:
             time=str(self._plan.time),
             reason=self._stop.reason or StopReason.EXHAUSTED,
             elapsed_s=now - self._started,
+            emitted=sum(spout.collector.counters.emitted for spout in self._spouts),
             components=components,
             results={component: tuple(values) for component, values in results.items()},
             drained=not worker.undrained,

@@ -14,11 +14,19 @@ from contextlib import contextmanager
 from typing import TextIO
 
 _data: TextIO | None = None
+_running = False
 
 
 def data_stream() -> TextIO:
-    """The process's real stdout, for sinks that write data."""
-    return _data or sys.stdout
+    """The process's real stdout, for sinks that write data.
+
+    Raises:
+        OSError: it was closed before the process began.
+    """
+    stream = _data if _running else sys.stdout
+    if stream is None:
+        raise OSError("stdout is closed: there is nowhere to write data to")
+    return stream
 
 
 class _Printed(io.TextIOBase):
@@ -52,13 +60,14 @@ class _Printed(io.TextIOBase):
 @contextmanager
 def printing_to_log(current: Callable[[], logging.Logger]) -> Iterator[None]:
     """For as long as the block runs, printed lines go to the logger that `current` returns."""
-    global _data
-    before, _data = sys.stdout, sys.stdout
+    global _data, _running
+    before, _data, _running = sys.stdout, sys.stdout, True
     printed = _Printed(current)
     sys.stdout = printed
     try:
         yield
     finally:
         printed.finish()
-        sys.stdout, _data = before, None
-        before.flush()
+        sys.stdout, _data, _running = before, None, False
+        if before is not None:  # as it is where stdout was closed from the start
+            before.flush()

@@ -19,8 +19,8 @@ log = logging.getLogger("viperstorm.worker")
 
 SLICE_S = 0.005
 """Aimed length of a slice; a task's number of tuples per slice follows it."""
-FIRST_SLICE = 64
-"""Tuples in a task's first slice."""
+FIRST_SLICE = 1
+"""Tuples in a task's first slice: nobody knows as yet whether one takes a microsecond or a minute."""
 LONGEST_REST_S = 0.1
 """Longest time that an idle worker rests before it looks around."""
 
@@ -93,6 +93,7 @@ class InlineWorker:
         except TaskStopped:
             if self._failure is not None:
                 raise self._failure from None
+            self.undrained = True
 
     # -- one turn
 
@@ -133,13 +134,17 @@ class InlineWorker:
         if count >= limit and took_s < SLICE_S / 2:
             self._limits[running] = min(2 * limit, self._max_slice)
         elif took_s > 2 * SLICE_S:
-            self._limits[running] = max(limit // 2, 1)
+            self._limits[running] = max(int(limit * SLICE_S / took_s), 1)
 
     def _end(self, running: RunningTask) -> None:
         if not running.ending:
             running.ending = True
             self.call(running, running.end)
         running.finished = running.tell_end()
+
+    def in_callback(self) -> bool:
+        """Whether a component is being called right now."""
+        return self.current is not None
 
     def call(self, running: RunningTask, callback: Callable[[], int | None]) -> int:
         """Call back into a task, which is the current one meanwhile."""
@@ -184,8 +189,6 @@ class InlineWorker:
         if until > now:
             self._stop.wait(until - now)
         self._pass_time()
-        for running in self.tasks:  # threads of a component's own may have emitted
-            running.signalled = running.signalled or len(running.collector.outbox) > 0
 
     def _given_up(self) -> bool:
         """Whether a drain has taken too long."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import pytest
+
 from framework import Bolt, Spout, TopologyBuilder
 from framework.config import Settings, resolve
 from framework.planning import Plan, make_plan
-from framework.runtime import RunReport, run
+from framework.runtime import RunReport, StopSignal, run
 from framework.sinks import CollectingSink
 
 Row = tuple[Any, ...]
@@ -162,3 +165,33 @@ def built(source: type[Spout], *bolts: type[Bolt], par: int = 1) -> TopologyBuil
         before = f"b{number}"
     builder.set_bolt("sink", CollectingSink).global_grouping(before)
     return builder
+
+
+def endless(self: Any) -> Any:
+    for number in itertools.count():
+        yield [number]
+
+
+def one_by_one(self: Any) -> None:
+    self.n = getattr(self, "n", -1) + 1
+    self.emit([self.n])
+
+
+def never_returns(self: Any) -> None:
+    for number in itertools.count():
+        self.emit([number])
+
+
+class FakeClock(StopSignal):
+    """A clock that only goes on when the worker rests, and what it rested for."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__()
+        self.now = 1000.0
+        self.rests: list[float] = []
+        monkeypatch.setattr("time.monotonic", lambda: self.now)
+
+    def wait(self, timeout_s: float) -> None:
+        assert timeout_s > 0
+        self.rests.append(timeout_s)
+        self.now += timeout_s

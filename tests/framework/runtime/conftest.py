@@ -1,0 +1,12 @@
+"""What the tests of the runtime share as fixtures."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.framework.runtime.pieces import FakeClock
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+    return FakeClock(monkeypatch)

@@ -1,0 +1,155 @@
+"""What a run does while it has nothing to do, timers, and how much it holds."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework import Bolt, TicklessBatchingBolt, TopologyBuilder
+from framework.runtime.destination import Destination
+from framework.sinks import CountingSink
+from tests.framework.runtime.pieces import (
+    FakeClock,
+    bolt,
+    built,
+    endless,
+    never_returns,
+    one_by_one,
+    polled,
+    run_built,
+    spout,
+)
+
+REPOSITORY = Path(__file__).parents[3]
+
+
+# -- waiting
+
+
+def test_an_idle_spout_is_polled_with_a_growing_pause(clock: FakeClock) -> None:
+    polls: list[float] = []
+
+    def next_tuple(self: Any) -> None:
+        polls.append(clock.now)
+        if len(polls) == 5:
+            self.emit([5])
+
+    run_built(built(polled(next_tuple)), {"stop": clock, "duration_s": 1.0}, viper__poll__pause__max__ms=50)
+    pauses = [round((later - earlier) * 1000) for earlier, later in itertools.pairwise(polls)]
+    assert pauses[:11] == [1, 2, 4, 8, 0, 1, 2, 4, 8, 16, 32]
+    assert pauses[11:] == [50] * len(pauses[11:])
+    assert 20 < len(polls) < 40
+
+
+def test_a_blocked_spout_does_not_keep_the_worker_awake(clock: FakeClock) -> None:
+    """One spout has more than the channel holds, while the consumer waits for the other, idle one."""
+    builder = TopologyBuilder()
+    builder.set_spout("fast", spout(endless))
+    builder.set_spout("idle", polled(lambda self: None))
+    builder.set_bolt("sink", CountingSink).global_grouping("fast").global_grouping("idle")
+    report = run_built(builder, {"stop": clock, "duration_s": 1.0}, viper__time="logical")
+    assert len(clock.rests) < 60
+    assert sum(clock.rests) == pytest.approx(1.0, abs=0.1)
+    assert report.result("sink") == report.emitted
+
+
+# -- timers
+
+
+class Ticked(Bolt):
+    outputs = ["at"]
+
+    def process(self, tup: Any) -> None:
+        pass
+
+    def process_tick(self, tup: Any) -> None:
+        self.emit([tup.values[0]])
+
+
+def quiet(clock: FakeClock, until_s: float, then: Callable[[], object] = lambda: None) -> Any:
+    """A spout that says something once, and ends after so many seconds."""
+
+    def tuples(self: Any) -> Any:
+        started = clock.now
+        yield [0]
+        while clock.now < started + until_s:
+            yield None
+        then()
+
+    return spout(tuples)
+
+
+def test_ticks_by_the_wall_clock_arrive_although_nothing_else_does(clock: FakeClock) -> None:
+    seen: list[float] = []
+    arrived = bolt(lambda self, tup: seen.append(clock.now), None)
+    builder = TopologyBuilder()
+    builder.set_spout("source", quiet(clock, 3.5))
+    builder.set_bolt("ticked", Ticked).shuffle_grouping("source")
+    builder.set_bolt("arrived", arrived).shuffle_grouping("ticked")
+    run_built(builder, {"stop": clock}, topology__tick__tuple__freq__secs=1)
+    assert [round(at - 1000, 1) for at in seen] == pytest.approx([1, 2, 3, 3.5], abs=0.11)
+
+
+def test_a_bolt_of_ticks_alone(clock: FakeClock) -> None:
+    builder = built(quiet(clock, 3.5))
+    builder.set_bolt("ticked", Ticked).shuffle_grouping("__system", stream="__tick")
+    builder.set_bolt("told", CountingSink).global_grouping("ticked")
+    assert run_built(builder, {"stop": clock}, topology__tick__tuple__freq__secs=1).result("told") == 4
+
+
+@pytest.mark.parametrize("set_in_initialize", [False, True])
+def test_tickless_batches_fire_by_their_timer(clock: FakeClock, set_in_initialize: bool) -> None:
+    class Batches(TicklessBatchingBolt):
+        outputs = ["at", "values"]
+        secs_between_batches = 99 if set_in_initialize else 1.5
+
+        def initialize(self, storm_conf: Any, context: Any) -> None:
+            self.secs_between_batches = 1.5
+
+        def process_batch(self, key: Any, tups: list[Any]) -> None:
+            self.emit([round(clock.now - 1000, 1), [tup.values[0] for tup in tups]])
+
+    def tuples(self: Any) -> Any:
+        for number in range(5):
+            yield [number]
+            while clock.now < 1001 + number:
+                yield None
+
+    rows = run_built(built(spout(tuples), Batches), {"stop": clock}).result("sink")
+    assert [values for _, values in rows] == [[0, 1], [2], [3, 4]]
+    assert [at for at, _ in rows] == pytest.approx([1.5, 3, 4.5], abs=0.11)
+
+
+# -- what is held
+
+
+def test_memory_does_not_grow_with_the_speed_of_a_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    most = 0
+    flush = Destination.flush
+
+    def watched(self: Destination) -> bool:
+        nonlocal most
+        most = max(most, len(self.rows))
+        return flush(self)
+
+    monkeypatch.setattr(Destination, "flush", watched)
+    slow = bolt(lambda self, tup: self.emit(list(tup.values)))
+    options = {"viper__channel__jumbos": 2, "viper__jumbo__size": 16, "viper__poll__pause__max__ms": 1}
+    for source in (polled(never_returns), spout(endless), polled(one_by_one)):
+        builder = built(source, slow)
+        builder.set_spout("idle", spout(quiet_for(100)))
+        builder.set_bolt("both", CountingSink).global_grouping("b1").global_grouping("idle")
+        run_built(builder, {"max_tuples": 60_000, "duration_s": 10}, viper__time="logical", **options)
+        assert 0 < most <= 3 * 8192
+
+
+def quiet_for(polls: int) -> Callable[[Any], Any]:
+    def tuples(self: Any) -> Any:
+        for _ in range(polls):
+            yield None
+
+    return tuples
