@@ -351,3 +351,9 @@ class TestPartition:
         for rows, targets in (((), b""), ([], [])):
             with pytest.raises(TypeError):
                 partition(rows, targets, 1)  # type: ignore[arg-type]
+
+
+def test_records_and_their_values_hash_as_the_tuples_that_they_are() -> None:
+    (record,) = Inbox(Record, None, 1).load([([("a",)], 0, 1, HEAD)])
+    assert hash(record) == hash(tuple(record))
+    assert {("a",): 1}[record.values] == 1

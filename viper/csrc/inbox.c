@@ -161,13 +161,23 @@ static int inbox_mark(Inbox *self)
     return 0;
 }
 
+/* From 3.14 on a tuple remembers its hash, and what tp_alloc leaves there would be taken for one. */
+static PyObject *unhashed(PyObject *tuple)
+{
+#if PY_VERSION_HEX >= 0x030E0000
+    if (tuple != NULL)
+        ((PyTupleObject *)tuple)->ob_hash = -1;
+#endif
+    return tuple;
+}
+
 static PyObject *named_values(Inbox *self, PyObject *row)
 {
     Py_INCREF(row);
     if (self->values == NULL)
         return row;
     Py_ssize_t size = PyTuple_GET_SIZE(row);
-    PyObject *values = self->values->tp_alloc(self->values, size);
+    PyObject *values = unhashed(self->values->tp_alloc(self->values, size));
     for (Py_ssize_t i = 0; values != NULL && i < size; i++) {
         PyObject *value = PyTuple_GET_ITEM(row, i);
         Py_INCREF(value);
@@ -211,7 +221,7 @@ static PyObject *inbox_next(Inbox *self)
     }
     PyObject *values = named_values(self, row);
     PyObject *id = values == NULL ? NULL : decimal(++self->last_id);
-    PyObject *record = id == NULL ? NULL : self->record->tp_alloc(self->record, 5);
+    PyObject *record = id == NULL ? NULL : unhashed(self->record->tp_alloc(self->record, 5));
     if (record == NULL) {
         Py_XDECREF(values);
         Py_XDECREF(id);
@@ -234,11 +244,14 @@ PyDoc_STRVAR(inbox_cut_doc,
 static PyObject *inbox_cut(Inbox *self, PyObject *ignored)
 {
     (void)ignored;
-    if (self->open && self->outbox != NULL && inbox_mark(self))
+    int marked = self->open && self->outbox != NULL;
+    if (marked && inbox_mark(self))
         return NULL;
     PyObject *marks = PyBytes_FromStringAndSize((char *)self->marks, self->mark_count * (Py_ssize_t)sizeof(uint32_t));
     if (marks != NULL)
         self->mark_count = 0;
+    else
+        self->mark_count -= marked; /* it is marked again next time */
     return marks;
 }
 

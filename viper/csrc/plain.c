@@ -37,6 +37,9 @@ PyObject *rows_plain_row(PyObject *values, Py_ssize_t arity)
     if (arity >= 0 && size != arity)
         return NULL;
     PyObject *row = PyTuple_New(size);
+    /* Before 3.12 an allocation may collect garbage, whose finalizers may change the list. */
+    if (row != NULL && is_list && PyList_GET_SIZE(values) != size)
+        Py_CLEAR(row);
     for (Py_ssize_t i = 0; row != NULL && i < size; i++) {
         PyObject *value = is_list ? PyList_GET_ITEM(values, i) : PyTuple_GET_ITEM(values, i);
         if (!is_plain(value)) {
