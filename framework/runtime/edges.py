@@ -52,12 +52,11 @@ class Edge(ABC):
             copy: whether each destination needs values of its own.
         """
         for destination, indexes in self.assign(rows):
-            mine = separate(rows) if copy else rows
             if indexes is None:
                 destination.positions.extend_from(positions, 0, len(rows))
-                destination.put(mine)
+                destination.put(separate(rows) if copy else rows)
             else:
-                put_members(destination, mine, None, positions, indexes)
+                put_members(destination, rows, None, positions, indexes, copy)
 
 
 class WholeEdge(Edge):
@@ -197,11 +196,22 @@ def put_members(
     tags: Sequence[int] | None,
     positions: Positions,
     indexes: Iterable[int],
+    copy: bool,
 ) -> None:
-    """Put the rows of some indexes, in order, with their tags and positions, into a destination."""
+    """Put the rows of some indexes, in order, with their tags and positions, into a destination.
+
+    Args:
+        destination: where to.
+        rows: all rows.
+        tags: one per row, where rows belong to several streams.
+        positions: one per row.
+        indexes: which of them; in any order.
+        copy: whether the destination needs values of its own.
+    """
     member = array("H", bytes(2 * len(rows)))
     for index in indexes:
         member[index] = 1
     nowhere = Positions()
     positions.scatter(member, (nowhere, destination.positions))
-    destination.put(list(compress(rows, member)), compress(tags, member) if tags is not None else ())
+    chosen = list(compress(rows, member))
+    destination.put(separate(chosen) if copy else chosen, compress(tags, member) if tags is not None else ())

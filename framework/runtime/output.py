@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from framework.runtime.destination import Destination, Row
 from framework.runtime.edges import DirectEdge, Edge, put_members
-from framework.runtime.snapshot import separate
 from framework.topology import Stream
 from viper.channel import Heartbeats
 from viper.position import Position, Positions
@@ -68,6 +67,7 @@ class Output:
     ) -> None:
         # One destination may read several of the streams: its rows are put in one order again.
         members: dict[Destination, set[int]] = {}
+        mutating: set[Destination] = set()
         indexes = partition(list(range(len(rows))), tags, len(self.ports))
         for port, mine in zip(self.ports, indexes, strict=True):
             stream_rows = [rows[index] for index in mine]
@@ -75,8 +75,10 @@ class Output:
                 for destination, chosen in edge.assign(stream_rows):
                     found = mine if chosen is None else [mine[i] for i in chosen]
                     members.setdefault(destination, set()).update(found)
+                if mutable and edge.mutates:
+                    mutating.update(edge.destinations)
         for destination, chosen_rows in members.items():
-            put_members(destination, separate(rows) if mutable else rows, tags, positions, chosen_rows)
+            put_members(destination, rows, tags, positions, chosen_rows, copy=destination in mutating)
 
     def deliver_and_tell(
         self, rows: list[Row], tags: bytes | None, positions: Positions, mutable: bool

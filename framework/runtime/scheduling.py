@@ -8,6 +8,9 @@ from typing import Protocol
 
 from framework.runtime.task import RunningTask
 
+FAIR_EVERY = 32
+"""Turns after which it is the turn of whoever has waited longest."""
+
 
 class Policy(Protocol):
     """Chooses the next task; the output of a run does not depend on it."""
@@ -17,11 +20,26 @@ class Policy(Protocol):
 
 
 class DownstreamFirst:
-    """The task farthest from the spouts, so that buffers stay short and results come early."""
+    """The task farthest from the spouts, so that buffers stay short and results come early.
+
+    Among equals it is the one whose last turn is longest ago, and every so often it is that one
+    among all: a cycle in which something always goes round must not keep the spouts waiting.
+    """
+
+    def __init__(self) -> None:
+        self._turn = 0
+        self._last_turns: dict[RunningTask, int] = {}
 
     def choose(self, runnable: Sequence[RunningTask]) -> RunningTask:
-        """The deepest task; among equals the first."""
-        return max(runnable, key=lambda running: running.task.depth)
+        """The deepest task, or the one that has waited longest."""
+        self._turn += 1
+        last = self._last_turns
+        if self._turn % FAIR_EVERY:
+            chosen = max(runnable, key=lambda running: (running.task.depth, -last.get(running, 0)))
+        else:
+            chosen = min(runnable, key=lambda running: last.get(running, 0))
+        last[chosen] = self._turn
+        return chosen
 
 
 class SeededRandom:

@@ -119,6 +119,21 @@ def test_consumers_that_do_not_mutate_share_one_value(mutates: bool) -> None:
     assert len(identities) == (3 if mutates else 1)
 
 
+@pytest.mark.parametrize("mutates", [True, False])
+def test_the_streams_of_consumers_that_do_not_mutate_share_one_value_too(mutates: bool) -> None:
+    outputs = [Stream(["value"]), Stream(["value"], name="second")]
+    builder = TopologyBuilder()
+    builder.set_spout("source", listed([{"list": [1]}]))
+    builder.set_bolt("pass", bolt(lambda self, tup: self.emit([tup.values[0]]), outputs)).shuffle_grouping(
+        "source"
+    )
+    builder.set_bolt("every", Identify, 3, config={"viper.mutates": mutates}).all_grouping("pass")
+    builder.set_bolt("other", CollectingSink).global_grouping("pass", stream="second")
+    builder.set_bolt("sink", CollectingSink).global_grouping("every")
+    identities = {row[0] for row in run_built(builder).result("sink")}
+    assert len(identities) == (3 if mutates else 1)
+
+
 def test_immutable_values_cross_by_reference() -> None:
     text, number = "a text " * 100, 10**30
     rows = run_built(built(listed([text, (number,)], outputs=["text", "number"]))).result("sink")

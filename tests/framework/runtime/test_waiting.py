@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from framework import Bolt, TicklessBatchingBolt, TopologyBuilder
+from framework import Bolt, Stream, TicklessBatchingBolt, TopologyBuilder
+from framework.runtime import StopReason
 from framework.runtime.destination import Destination
 from framework.sinks import CountingSink
 from tests.framework.runtime.pieces import (
@@ -23,9 +23,6 @@ from tests.framework.runtime.pieces import (
     run_built,
     spout,
 )
-
-REPOSITORY = Path(__file__).parents[3]
-
 
 # -- waiting
 
@@ -153,3 +150,34 @@ def quiet_for(polls: int) -> Callable[[Any], Any]:
             yield None
 
     return tuples
+
+
+# -- fairness
+
+
+def test_no_spout_is_kept_waiting_by_another() -> None:
+    builder = TopologyBuilder()
+    for name in "abc":
+        builder.set_spout(name, spout(endless))
+        builder.set_bolt(f"after {name}", CountingSink).global_grouping(name)
+    report = run_built(builder, {"max_tuples": 30_000, "duration_s": 10}, viper__time="ingest")
+    shares = [report.components[name].emitted for name in "abc"]
+    assert sum(shares) == 30_000
+    assert min(shares) > 5_000
+
+
+def test_spouts_are_not_kept_waiting_by_what_always_goes_round() -> None:
+    outputs = [Stream(["value"]), Stream(["value"], name="again")]
+    builder = TopologyBuilder()
+    builder.set_spout("source", spout(endless))
+    again = bolt(
+        lambda self, tup: self.emit([0], stream="again" if tup.values[0] == 0 else "default"), outputs
+    )
+    declared = builder.set_bolt("round", again).shuffle_grouping("source")
+    declared.shuffle_grouping("round", stream="again")
+    builder.set_bolt("sink", CountingSink).global_grouping("round")
+    limits = {"max_tuples": 5_000, "duration_s": 10}
+    report = run_built(builder, limits, viper__drain__timeout__secs=0)
+    assert report.emitted == 5_000
+    assert report.reason is StopReason.MAX_TUPLES
+    assert not report.drained
