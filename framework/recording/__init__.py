@@ -1,0 +1,28 @@
+"""Recordings of runs: written while a topology runs, replayed as its input, compared with each other."""
+
+from framework.recording.ancestry import Hop, line_of_descent
+from framework.recording.errors import RecordingError
+from framework.recording.header import Header
+from framework.recording.reading import Recorded, Recording
+from framework.recording.replay import InputBatch, ReplaySource, check_replayable, replay_ticks
+from framework.recording.task_recorder import TaskRecorder
+from framework.recording.ticks import ReplayTicks, Tick, TickKind
+from framework.recording.writing import RecordingWriter
+
+__all__ = [
+    "Header",
+    "Hop",
+    "InputBatch",
+    "Recorded",
+    "Recording",
+    "RecordingError",
+    "RecordingWriter",
+    "ReplaySource",
+    "ReplayTicks",
+    "TaskRecorder",
+    "Tick",
+    "TickKind",
+    "check_replayable",
+    "line_of_descent",
+    "replay_ticks",
+]

@@ -1,0 +1,159 @@
+"""Two recordings side by side: the first tuple in which a stream differs, and how many do."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from framework.recording.ancestry import Hop, line_of_descent
+from framework.recording.equality import same
+from framework.recording.errors import RecordingError
+from framework.recording.header import Header
+from framework.recording.reading import Recorded, Recording
+from viper.position import END, Position
+
+NAMESAKES = 2
+"""Tuples that are shown of those that share one position, as their paths had no room left."""
+
+
+class Kind(enum.StrEnum):
+    """How two streams differ in a tuple."""
+
+    MISSING_IN_A = "missing in A"
+    MISSING_IN_B = "missing in B"
+    VALUES = "other values"
+    POSITION = "other position"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A tuple in which a stream of A differs from that of B."""
+
+    component: str
+    stream: str
+    kind: Kind
+    a: Recorded | None
+    """What A has; of a tuple that is missing there, what comes next instead. None at the end."""
+    b: Recorded | None
+
+    @property
+    def position(self) -> Position:
+        """The place of the difference: where the first of the two stands."""
+        return min(_position(self.a), _position(self.b))
+
+
+@dataclass(slots=True)
+class StreamComparison:
+    """How one stream of A compares with that of B."""
+
+    component: str
+    stream: str
+    both: int = 0
+    """Positions that both have."""
+    only_a: int = 0
+    only_b: int = 0
+    other_values: int = 0
+    """Of those that both have, how many hold other values."""
+    first: Difference | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ancestor:
+    """One hop of a line of descent, with the tuples that both recordings have there."""
+
+    hop: Hop
+    a: tuple[Recorded, ...]
+    b: tuple[Recorded, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether both have the same there."""
+        return same([one.values for one in self.a], [other.values for other in self.b])
+
+
+def check_comparable(a: Header, b: Header) -> None:
+    """Check that positions mean the same in two recordings.
+
+    Raises:
+        RecordingError: they do not.
+    """
+    if a.time != b.time:
+        raise RecordingError(f"A was recorded by {a.time} time, B by {b.time} time: set viper.time for one")
+    in_b = {component.id: component.level for component in b.components}
+    for component in a.components:
+        if in_b.get(component.id, component.level) != component.level:
+            raise RecordingError(
+                f"A and B are of topologies of different shape: component {component.id!r} marks positions "
+                f"by {component.level} in A, by {in_b[component.id]} in B; compare runs of one topology"
+            )
+
+
+def compare(a: Recording, b: Recording, component: str, stream: str) -> StreamComparison:
+    """Compare one stream, all of it, in constant memory."""
+    found = StreamComparison(component, stream)
+    ours, theirs = a.tuples(component, stream), b.tuples(component, stream)
+    one, other = next(ours, None), next(theirs, None)
+    while one is not None or other is not None:
+        before = one, other
+        at, other_at = _position(one), _position(other)
+        if at <= other_at:
+            one = next(ours, None)
+        if other_at <= at:
+            other = next(theirs, None)
+        if _counted(found, *before) and found.first is None:
+            found.first = Difference(component, stream, _kind(before, (one, other)), *before)
+    return found
+
+
+def first_difference(comparisons: list[StreamComparison]) -> Difference | None:
+    """The one that comes first in the order of positions, so that it is nearest to its cause."""
+    found = [comparison.first for comparison in comparisons if comparison.first is not None]
+    return min(found, key=lambda difference: difference.position, default=None)
+
+
+def ancestors(a: Recording, b: Recording, difference: Difference) -> Iterator[Ancestor]:
+    """What the first of the differing tuples descends from, spout first, itself left out."""
+    for hop in line_of_descent(difference.position, difference.component, a.header)[:-1]:
+        yield Ancestor(hop, _at(a, hop), _at(b, hop))
+
+
+def _at(recording: Recording, hop: Hop) -> tuple[Recorded, ...]:
+    if hop.component is None or recording.header.component(hop.component) is None:
+        return ()
+    return tuple(islice(recording.at(hop.component, hop.position), NAMESAKES))
+
+
+def _counted(found: StreamComparison, a: Recorded | None, b: Recorded | None) -> bool:
+    """Count a pair of tuples that come next; whether it is a difference."""
+    if _position(a) < _position(b):
+        found.only_a += 1
+    elif _position(b) < _position(a):
+        found.only_b += 1
+    else:
+        assert a is not None and b is not None
+        found.both += 1
+        differ = not same(a.values, b.values)
+        found.other_values += differ
+        return differ
+    return True
+
+
+def _kind(
+    pair: tuple[Recorded | None, Recorded | None], following: tuple[Recorded | None, Recorded | None]
+) -> Kind:
+    a, b = pair
+    if _position(a) == _position(b):
+        return Kind.VALUES
+    if a is not None and b is not None and same(a.values, b.values):
+        # The same tuple elsewhere; unless its like follows, and it is the one before that is missing.
+        a_is_first = a.position < b.position
+        next_of_first = following[0] if a_is_first else following[1]
+        if _position(next_of_first) != (b if a_is_first else a).position:
+            return Kind.POSITION
+    return Kind.MISSING_IN_B if _position(a) < _position(b) else Kind.MISSING_IN_A
+
+
+def _position(recorded: Recorded | None) -> Position:
+    return END if recorded is None else recorded.position

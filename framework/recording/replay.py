@@ -1,0 +1,125 @@
+"""The recorded input, fed again at exactly the recorded positions."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, NamedTuple
+
+from framework.planning import Plan
+from framework.recording.errors import RecordingError
+from framework.recording.header import Header, RecordedComponent
+from framework.recording.reading import Recorded, Recording
+from framework.recording.ticks import ReplayTicks
+from framework.topology import Role, Stream
+from viper.position import END, Position, Positions
+from viper.rows import is_plain
+
+
+class InputBatch(NamedTuple):
+    """What a spout's task emits next, as a task's outbox and clock would give it."""
+
+    rows: list[tuple[Any, ...]]
+    tags: bytes | None
+    """For each row the index of its stream, as native uint16; None for a single stream."""
+    positions: Positions
+    mutable: bool
+    """Whether any row may hold a value that a consumer can change."""
+
+
+class ReplaySource:
+    """Stands in for the input of one task of a spout.
+
+    The recorded source partitions are dealt out in turn: of three tasks, the first gets
+    partitions 0, 3, 6 and so on. Positions say which partition a tuple came from, and are kept.
+
+    Args:
+        recording: one that `check_replayable` has accepted.
+        spout: its component.
+        index: of the task within its component.
+        tasks: how many there are.
+    """
+
+    def __init__(self, recording: Recording, spout: str, index: int, tasks: int) -> None:
+        partitions = range(len(recording.header.tasks_of(spout)))[index::tasks]
+        self._tagged = len(recording.streams_of(spout)) > 1
+        self._coming = recording.input_of(spout, partitions)
+        self._next: Recorded | None = next(self._coming, None)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether there is no more."""
+        return self._next is None
+
+    @property
+    def frontier(self) -> Position:
+        """Nothing that comes later has a smaller position."""
+        return END if self._next is None else self._next.position
+
+    def take(self, limit: int) -> InputBatch:
+        """The next tuples, at most so many."""
+        taken = list(islice(self._remaining(), limit))
+        rows = [recorded.values for recorded in taken]
+        positions = Positions()
+        for recorded in taken:
+            positions.append(recorded.position)
+        tags = array("H", [recorded.tag for recorded in taken]).tobytes() if self._tagged else None
+        return InputBatch(rows, tags, positions, not all(map(is_plain, rows)))
+
+    def _remaining(self) -> Iterator[Recorded]:
+        while self._next is not None:
+            given, self._next = self._next, next(self._coming, None)
+            yield given
+
+
+def replay_ticks(recording: Recording, component: str, index: int, tasks: int) -> ReplayTicks:
+    """The wall-clock ticks for one task of a component.
+
+    Each task gets those of the task that it was; where there were more tasks or fewer, all get
+    those of the first, as there is no saying which of several timers a key was under.
+    """
+    recorded = recording.header.tasks_of(component)
+    if not recorded:
+        return ReplayTicks(())
+    return ReplayTicks(recording.ticks(component, index if len(recorded) == tasks else 0))
+
+
+def check_replayable(recording: Recording, plan: Plan) -> None:
+    """Check that a recording can be the input of a plan.
+
+    Time and spouts must be the same, with their streams and fields. Parallelism may differ, and so may
+    the bolts, so that a corrected bolt can be given the very input that it failed on.
+
+    Raises:
+        RecordingError: it is of another topology; the message has a line for each difference.
+    """
+    found = list(_differences(recording.header, plan))
+    if found:
+        lines = "".join(f"\n  {line}" for line in found)
+        raise RecordingError(f"{recording.path} cannot be replayed into {plan.topology.name!r}:{lines}")
+
+
+def _differences(header: Header, plan: Plan) -> Iterator[str]:
+    if header.time != plan.time:
+        yield f"it was recorded by {header.time} time, not {plan.time}: set viper.time to {header.time}"
+    recorded = {c.id: c for c in header.components if c.role is Role.SPOUT}
+    for spout in plan.topology.spouts:
+        if spout.id in recorded:
+            yield from _of_spout(recorded.pop(spout.id), spout.outputs or (), plan)
+        else:
+            yield f"spout {spout.id!r} is not in it"
+    yield from (f"it has a spout {spout!r}, which the topology has not" for spout in recorded)
+
+
+def _of_spout(recorded: RecordedComponent, streams: tuple[Stream, ...], plan: Plan) -> Iterator[str]:
+    if recorded.streams != streams:
+        yield f"spout {recorded.id!r} emitted {_described(recorded.streams)}, now {_described(streams)}"
+    elif recorded.level != plan.layout.components[recorded.id]:
+        # The other spouts decide, and their order, as which one's tuples come first at the same time.
+        yield f"spout {recorded.id!r} marks positions otherwise: the spouts must be defined in the same order"
+
+
+def _described(streams: tuple[Stream, ...]) -> str:
+    shown = (f"{s.name}({', '.join(s.fields)}){' direct' if s.direct else ''}" for s in streams)
+    return ", ".join(shown) or "nothing"
