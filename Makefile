@@ -7,13 +7,14 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 METADATA := setup.cfg setup.py pyproject.toml
 C_SOURCES := $(shell find cbackend viper -name '*.[ch]' -o -name 'build.py')
 
-.PHONY: help demo test check bench clean
+.PHONY: help demo test check determinism bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    count the words of a long text, to see the thing run"
 	@echo "make test    all tests"
 	@echo "make check   ruff, mypy --strict, and the C layer under its sanitizers"
+	@echo "make determinism   every plan of the matrix against the serial run; takes hours"
 	@echo "make bench   the benchmarks"
 	@echo "make clean   remove .venv and everything that was built"
 
@@ -28,6 +29,9 @@ check: .venv/.dev
 	$(BIN)/mypy
 	$(MAKE) -C cbackend test asan tsan planted
 	$(MAKE) -C viper/csrc asan PYTHON=$(CURDIR)/$(BIN)/python
+
+determinism: .venv/.dev
+	$(BIN)/python -m tests.determinism
 
 bench: .venv/.core
 	$(BIN)/python benchmarks/per_tuple.py

@@ -1,0 +1,104 @@
+"""One cell of the matrix: a topology, and one of the plans that must not show in its output."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+
+from framework.config.keys import KEYS
+from tests.determinism.noise import NOISE
+from tests.determinism.topologies import TOPOLOGIES
+
+PARALLELISMS = (1, 2, 3, 4, 6)
+JUMBO_SIZES = (1, 2, 7, 64, 1024, 4096)
+SEEDS = range(20)
+WORKERS = {"inline": (1,), "thread": (1, 2, 3), "process": (1, 2, 3)}
+"""Numbers of workers of each kind that the matrix knows."""
+
+
+def kinds() -> tuple[str, ...]:
+    """The kinds of worker that the configuration allows."""
+    return tuple(kind for kind in WORKERS if kind in KEYS["viper.worker"].rule.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """How to run which topology; everything else is drawn from this."""
+
+    topology: str
+    par: int
+    worker: str
+    workers: int
+    jumbo: int
+    seed: int
+    """Of schedule and noise; with 0 there is no noise, and the usual scheduling."""
+
+    def __str__(self) -> str:
+        return " ".join(f"{field.name}={getattr(self, field.name)}" for field in fields(self))
+
+    @property
+    def watched(self) -> bool:
+        """Whether every stream is watched, which makes every stream one with several subscribers."""
+        return self._draw("watched").random() < 0.5
+
+    def options(self) -> dict[str, Any]:
+        """The configuration to run it with."""
+        draw = self._draw("options")
+        return {
+            "viper.worker": self.worker,
+            "topology.workers": self.workers,
+            "viper.jumbo.size": self.jumbo,
+            "viper.channel.jumbos": draw.choice((1, 2, 64)),
+            "viper.channel.tuples": draw.choice((self.jumbo, 8192)),
+            "viper.slice.tuples": draw.choice((1, 3, 64, 4096)),
+            "viper.scheduling": "random" if self.seed else "downstream",
+            "viper.seed": self.seed,
+            NOISE: str(self) if self.seed else None,
+            **self._placement(draw),
+        }
+
+    def switch_interval_s(self) -> float:
+        """How often threads take turns."""
+        return self._draw("switch").choice((5e-3, 1e-4, 1e-6)) if self.seed else 5e-3
+
+    def _placement(self, draw: random.Random) -> dict[str, Any]:
+        if "viper.placement" not in KEYS:
+            return {}
+        return {"viper.placement": draw.choice(("round-robin", "component"))}
+
+    def _draw(self, purpose: str) -> random.Random:
+        # By its text: Python hashes a str differently in each process.
+        return random.Random(f"{self}/{purpose}")
+
+
+def parse(text: str) -> Variant:
+    """The variant that `str` has printed.
+
+    Raises:
+        ValueError: no such variant.
+    """
+    given = dict(word.partition("=")[::2] for word in text.split())
+    names = [field.name for field in fields(Variant)]
+    known = given.get("topology") in TOPOLOGIES and given.get("worker") in WORKERS
+    if not known or sorted(given) != sorted(names):
+        raise ValueError(
+            f"{text!r} is no variant: expected {' '.join(f'{name}=...' for name in names)}, "
+            f"with a topology out of {', '.join(TOPOLOGIES)}, and a worker out of {', '.join(WORKERS)}"
+        )
+    typed = {name: value if name in ("topology", "worker") else int(value) for name, value in given.items()}
+    return Variant(**typed)  # type: ignore[arg-type]
+
+
+def product(topology: str, kind: str) -> Iterator[Variant]:
+    """Every variant of one topology with one kind of worker."""
+    for par, workers, jumbo, seed in itertools.product(PARALLELISMS, WORKERS[kind], JUMBO_SIZES, SEEDS):
+        yield Variant(topology, par, kind, workers, jumbo, seed)
+
+
+def sample(topology: str, kind: str, count: int, seed: int) -> list[Variant]:
+    """Some of them, all different, drawn from a seed."""
+    variants = list(product(topology, kind))
+    return random.Random(f"{seed}/{topology}/{kind}").sample(variants, min(count, len(variants)))
