@@ -92,8 +92,14 @@ def check_comparable(a: Header, b: Header) -> None:
 
 def compare(a: Recording, b: Recording, component: str, stream: str) -> StreamComparison:
     """Compare one stream, all of it, in constant memory."""
+    return compare_tuples(component, stream, a.tuples(component, stream), b.tuples(component, stream))
+
+
+def compare_tuples(
+    component: str, stream: str, ours: Iterator[Recorded], theirs: Iterator[Recorded]
+) -> StreamComparison:
+    """Compare two sequences of tuples in the order of their positions."""
     found = StreamComparison(component, stream)
-    ours, theirs = a.tuples(component, stream), b.tuples(component, stream)
     one, other = next(ours, None), next(theirs, None)
     while one is not None or other is not None:
         before = one, other

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copyreg
 import math
 from collections.abc import Mapping, Sequence
+from types import FunctionType
 from typing import Any
 
 _REDUCE_PROTOCOL = 4
@@ -51,6 +52,8 @@ class _Comparison:
             return self._same_mapping(a, b)
         if kind in (set, frozenset):
             return self._same_mapping(dict.fromkeys(a), dict.fromkeys(b))
+        if issubclass(kind, type | FunctionType):  # carried by name, so they would be identical
+            return False
         return self._same_items(_reduced(a), _reduced(b))
 
     def _same_items(self, a: Sequence[Any], b: Sequence[Any]) -> bool:

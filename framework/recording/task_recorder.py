@@ -96,10 +96,12 @@ class TaskRecorder:
         """Write what is left, and that this is all; a second call does nothing."""
         if self._file.closed:
             return
-        self.flush()
-        summary = PartSummary(self._tuples, self._tick_count, self._ordered)
         with self._writing():
-            self._file.close()
+            try:
+                self.flush()
+            finally:
+                self._file.close()
+            summary = PartSummary(self._tuples, self._tick_count, self._ordered)
             self._summary_path.write_text(json.dumps(asdict(summary)), encoding="utf-8")
 
     @property
