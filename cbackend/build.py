@@ -11,7 +11,10 @@ from cffi import FFI
 
 HERE = Path(__file__).parent
 SOURCES = sorted(path.relative_to(HERE.parent).as_posix() for path in (HERE / "src").glob("*.c"))
-HEADERS = [HERE / "include" / "viper" / f"{name}.h" for name in ("position", "arena", "ring", "merge")]
+HEADERS = [
+    HERE / "include" / "viper" / f"{name}.h"
+    for name in ("position", "segment", "arena", "bell", "quota", "ring", "gate", "merge")
+]
 
 
 def declarations(header: Path) -> str:

@@ -1,11 +1,18 @@
 """The communication layer: jumbo tuples in position order from producing to consuming tasks.
 
     viper.position   where a tuple stands in the one order that all tasks agree on
-    viper.arena      the memory that a run's channels live in
-    viper.ring       the producing task's end of a channel: one ring of jumbo tuples per source
-    viper.channel    the consuming task's end: the merge of its sources
+    viper.arena      the memory that everything lives in which the tasks of a run share
+    viper.gate       ScaleGate: one stream of several sources to several readers
+    viper.source     the producing task's end of a gate
+    viper.reader     the consuming task's end: the merge of its sources
+    viper.jumbo      what travels: many tuples as one
+    viper.codec      jumbo tuples as bytes, for readers in other processes
+    viper.bell       where a thread of execution sleeps until others have something for it
+    viper.quota      a budget that tasks of several processes share
+    viper.statistics what has passed a gate, and what waits in it
+    viper.memory     how much memory the system could still give
     viper.rows       what happens once per tuple between user code and jumbo tuples
     viper.errors     every error that this layer raises on purpose
 
-It knows nothing of components: a payload is whatever its producer hands over.
+It knows nothing of components: rows are tuples of whatever their producer hands over.
 """

@@ -1,12 +1,16 @@
-"""The arena: the one block of memory that the channels of a run live in."""
+"""The arena: the one block of memory that the gates, bells and quotas of a run live in."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from multiprocessing.context import get_spawning_popen
+from multiprocessing.reduction import DupFd
 from typing import Any
 
 from viper._backend import ffi, lib
 from viper.errors import ArenaError
+from viper.memory import available_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,51 +23,173 @@ class ArenaStatistics:
     """What they take, rounded up to whole cache lines."""
 
 
-class Arena:
-    """A block of private memory, handed out in regions that are never taken back.
+class ArenaHandle:
+    """What another process needs to attach a shared arena; an argument for its process.
 
-    Memory that is not touched takes none, so when in doubt make it larger.
-
-    Raises:
-        ArenaError: the system has no memory for it.
+    It can be pickled only on the way into a process that is being started, by spawn or forkserver: it
+    carries an open file, which no bytes can.
     """
 
-    def __init__(self, size_bytes: int) -> None:
-        handle = lib.vp_arena_new(size_bytes)
-        if not handle:
-            raise ArenaError(f"the system has no {size_bytes} bytes for an arena")
-        self._handle: Any = ffi.gc(handle, lib.vp_arena_free)
+    def __init__(self, segment: int) -> None:
+        self.segment = segment
+        """File descriptor of the memory; closed with the handle."""
 
-    def allocate(self, size_bytes: int) -> Any:
-        """A pointer to a zeroed region, valid as long as the arena is referred to.
+    def __reduce__(self) -> tuple[Any, tuple[Any]]:
+        if get_spawning_popen() is None:
+            raise ArenaError(
+                "an arena's handle can be pickled only while a child process is being started: "
+                "pass it as an argument of the process"
+            )
+        return _received, (DupFd(self.segment),)
+
+    def __del__(self) -> None:
+        os.close(self.segment)
+
+
+def _received(segment: Any) -> ArenaHandle:
+    return ArenaHandle(segment.detach())
+
+
+class Arena:
+    """A block of memory, handed out in regions that are never taken back.
+
+    Memory that is not touched takes none, so when in doubt make it larger. `private` and `shared` make
+    one, `attach` maps one that another process made.
+    """
+
+    def __init__(self, header: Any, segment: int | None) -> None:
+        self._header: Any = ffi.gc(header, lib.vp_arena_free)
+        self._handle = None if segment is None else ArenaHandle(segment)
+
+    @classmethod
+    def private(cls, size_bytes: int) -> Arena:
+        """Memory of this process alone.
 
         Raises:
-            ArenaError: there is no room for it, or the block's header is not this build's.
+            ArenaError: the system has no memory for it.
         """
-        self._check_header()
-        offset = lib.vp_arena_allocate(self._handle, size_bytes)
+        header = lib.vp_arena_new(_checked_size(size_bytes))
+        if not header:
+            raise ArenaError(f"the system has no {size_bytes} bytes for an arena")
+        return cls(header, None)
+
+    @classmethod
+    def shared(cls, size_bytes: int) -> Arena:
+        """Memory that other processes can attach; it is gone when the last of them is.
+
+        Raises:
+            ArenaError: the system has no memory for it, now or once all of it were touched.
+        """
+        size = lib.vp_arena_segment_size(_checked_size(size_bytes))
+        # Without this the process would be killed by a page that is not there, in the middle of a run.
+        available = available_bytes()
+        if not size or (available is not None and size > available):
+            raise ArenaError(f"an arena needs {size_bytes} bytes, and the system has {available} left")
+        segment = lib.vp_segment_anonymous(size)
+        if segment < 0:
+            raise _system_error(f"no shared memory of {size_bytes} bytes for an arena")
+        header = lib.vp_arena_format(segment, size_bytes)
+        if not header:
+            raise _system_error(f"cannot map an arena of {size_bytes} bytes", segment)
+        return cls(header, segment)
+
+    @classmethod
+    def attach(cls, handle: ArenaHandle) -> Arena:
+        """The arena that another process made.
+
+        Raises:
+            ArenaError: it is none, or of another version.
+        """
+        segment = os.dup(handle.segment)
+        mapped, found = ffi.new("vp_arena **"), ffi.new("vp_arena *")
+        fault = lib.vp_arena_attach(segment, mapped, found)
+        if fault == lib.VP_ARENA_SYSTEM:
+            raise _system_error("cannot map the arena of another process", segment)
+        if fault:
+            size = os.fstat(segment).st_size
+            os.close(segment)
+            raise _foreign(fault, found, size)
+        return cls(mapped[0], segment)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes can attach it."""
+        return self._handle is not None
+
+    def handle(self) -> ArenaHandle:
+        """What another process needs to attach it.
+
+        Raises:
+            ArenaError: it is private.
+        """
+        if self._handle is None:
+            raise ArenaError("a private arena cannot be attached by other processes: make a shared one")
+        return self._handle
+
+    def allocate(self, size_bytes: int) -> int:
+        """The offset of a zeroed region. Only for the process that made the arena, one thread at a time.
+
+        Raises:
+            ArenaError: there is no room for it, or the arena's header was overwritten.
+        """
+        _check_header(self._header)
+        offset: int = lib.vp_arena_allocate(self._header, _checked_size(size_bytes))
         if not offset:
             found = self.statistics()
             raise ArenaError(
                 f"no room for a region of {size_bytes} bytes: {found.used_bytes} of the arena's "
                 f"{found.capacity_bytes} bytes are taken"
             )
-        return lib.vp_arena_at(self._handle, offset)
+        return offset
 
     def statistics(self) -> ArenaStatistics:
         """How much is taken now."""
-        return ArenaStatistics(capacity_bytes=self._handle.capacity, used_bytes=self._handle.used)
+        return ArenaStatistics(capacity_bytes=self._header.capacity, used_bytes=self._header.used)
 
-    def _check_header(self) -> None:
-        expected = {
-            "magic": lib.VP_ARENA_MAGIC,
-            "version": lib.VP_ARENA_VERSION,
-            "layout": lib.vp_arena_layout(),
-        }
-        for field, value in expected.items():
-            found = getattr(self._handle, field)
-            if found != value:
-                raise ArenaError(
-                    f"the arena's header has {field} {found:#x}, this build expects {value:#x}: "
-                    "it was overwritten, or made by another version"
-                )
+    def _at(self, offset: int, size_bytes: int) -> Any:
+        """The address of a region.
+
+        Raises:
+            ArenaError: nothing of that size was allocated there.
+        """
+        end = lib.vp_arena_segment_size(self._header.used)
+        if not 0 < offset <= end - size_bytes:
+            raise ArenaError(
+                f"no region of {size_bytes} bytes at offset {offset}: the arena is used up to {end}"
+            )
+        return lib.vp_arena_at(self._header, offset)
+
+
+def _checked_size(size_bytes: int) -> int:
+    if not 0 <= size_bytes < 2**63:
+        raise ArenaError(f"{size_bytes} bytes of an arena: expected 0 to 2**63 - 1")
+    return size_bytes
+
+
+def _system_error(what: str, segment: int | None = None) -> ArenaError:
+    reason = os.strerror(ffi.errno)
+    if segment is not None:
+        os.close(segment)
+    return ArenaError(f"{what}: {reason}")
+
+
+def _foreign(fault: int, found: Any, size: int) -> ArenaError:
+    if fault == lib.VP_ARENA_FOREIGN:
+        _check_header(found)
+    claimed = lib.vp_arena_segment_size(found.capacity)
+    return ArenaError(f"a segment of {size} bytes is no arena: its header tells of {claimed}")
+
+
+def _check_header(header: Any) -> None:
+    expected = {
+        "magic": lib.VP_ARENA_MAGIC,
+        "version": lib.VP_ARENA_VERSION,
+        "layout": lib.vp_arena_layout(),
+    }
+    for field, value in expected.items():
+        found = getattr(header, field)
+        if found != value:
+            raise ArenaError(
+                f"the arena's header has {field} {found:#x}, this build expects {value:#x}: "
+                "it was overwritten, or made by another version"
+            )

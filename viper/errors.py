@@ -2,11 +2,15 @@
 
     ViperLayerError
     ├── ArenaError (MemoryError)        an arena that cannot be had, is full, or is another build's
-    ├── PositionError (ValueError)      a level, or counts of outputs, that give no positions
+    ├── PositionError (ValueError)      a level, counts of outputs or numbers that give no positions
     ├── OrderError (ValueError)         a jumbo tuple that would break the order of its source
-    ├── JumboSizeError (ValueError)     a jumbo tuple that its channel can never take
+    ├── JumboSizeError (ValueError)     a jumbo tuple that its gate can never take
+    ├── PayloadSizeError (ValueError)   a jumbo tuple whose encoding its gate can never take
+    ├── CodecError (ValueError)         a payload that cannot be encoded or decoded
     └── SourceClosedError (ValueError)  a jumbo tuple after its source was closed
 """
+
+from __future__ import annotations
 
 
 class ViperLayerError(Exception):
@@ -18,7 +22,7 @@ class ArenaError(ViperLayerError, MemoryError):
 
 
 class PositionError(ViperLayerError, ValueError):
-    """A level that does not fit a path, or counts of outputs that give no positions."""
+    """A level that does not fit a path, counts of outputs that give no positions, or no position at all."""
 
 
 class OrderError(ViperLayerError, ValueError):
@@ -26,7 +30,25 @@ class OrderError(ViperLayerError, ValueError):
 
 
 class JumboSizeError(ViperLayerError, ValueError):
-    """A jumbo tuple with no tuples, more than its channel holds, or another number of positions."""
+    """A jumbo tuple with no tuples, more than its gate holds, or another number of positions."""
+
+
+class PayloadSizeError(ViperLayerError, ValueError):
+    """A jumbo tuple whose encoding takes more bytes than its source has in the gate."""
+
+    def __init__(self, message: str, size: int, capacity: int) -> None:
+        super().__init__(message)
+        self.size = size
+        """Bytes of the encoding."""
+        self.capacity = capacity
+        """Bytes that the source has."""
+
+    def __reduce__(self) -> tuple[type[PayloadSizeError], tuple[str, int, int]]:
+        return type(self), (str(self), self.size, self.capacity)
+
+
+class CodecError(ViperLayerError, ValueError):
+    """A payload with a value that cannot be carried to another process, or that cannot be read there."""
 
 
 class SourceClosedError(ViperLayerError, ValueError):

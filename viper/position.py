@@ -63,6 +63,24 @@ class Level:
             raise PositionError(f"{self!r}: expected a tag from 0 to 2**64 - 1")
 
 
+def c_position(position: Position) -> Position:
+    """A position as C takes it: with all its three numbers, in their range.
+
+    Raises:
+        PositionError: it is not one.
+    """
+    try:
+        ts, hi, lo = position
+        fits = not ((hi | lo) >> 64 or (ts - LEAST.ts) >> 64)
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise PositionError(
+            f"{position!r:.200}: expected a ts of 64 bits, signed, and two words of 64 bits, unsigned"
+        )
+    return position
+
+
 class SourceClock:
     """What a source of timestamped tuples remembers between calls of `Positions.extend_timed`."""
 
@@ -121,8 +139,12 @@ class Positions:
         return self[-1]
 
     def append(self, position: Position) -> None:
-        """Append one position."""
-        _checked(lib.vp_positions_append(self._handle, position))
+        """Append one position.
+
+        Raises:
+            PositionError: its numbers are not three, or out of range.
+        """
+        _checked(lib.vp_positions_append(self._handle, c_position(position)))
 
     def extend_from(self, other: Positions, first: int, count: int) -> None:
         """Append `count` positions of another array (or of this one) from index `first` on.
@@ -168,11 +190,20 @@ class Positions:
             raise PositionError(f"ends {list(cut)!r:.200}: expected none to be smaller than the one before")
         return _checked(saturated)
 
-    def extend_logical(self, first_ts: int, count: int, level: Level) -> None:
-        """Append positions for `count` tuples of a source that counts: `first_ts` and upwards."""
-        if not LEAST.ts <= first_ts <= END.ts - count:
-            raise PositionError(f"first_ts={first_ts!r}, count={count!r}: timestamps end at 2**63 - 2")
-        _checked(lib.vp_positions_logical(self._handle, first_ts, count, _c_level(level)))
+    def extend_logical(self, first_ts: int, count: int, level: Level) -> int:
+        """Append positions for `count` tuples of a source that counts: `first_ts` and upwards.
+
+        Returns:
+            How many had no room for their place at the level: all or none.
+
+        Raises:
+            PositionError: a count below 0, or timestamps out of range.
+        """
+        if not (count >= 0 and LEAST.ts <= first_ts <= END.ts - count):
+            raise PositionError(
+                f"first_ts={first_ts!r}, count={count!r}: expected timestamps from -2**63 to 2**63 - 2"
+            )
+        return _checked(lib.vp_positions_logical(self._handle, first_ts, count, _c_level(level)))
 
     def extend_timed(self, ts: Buffer, clock: SourceClock, level: Level) -> int:
         """Append positions for a source's tuples with these timestamps, given as int64.

@@ -1,6 +1,7 @@
-/* How a ring lies in its region. Everything here is part of the arena's layout signature.
+/* How a gate lies in its region. Everything here is part of the arena's layout signature.
  *
- *     | vp_ring: fixed | producer's words | progress | consumer's word | slots ... | positions ... |
+ *     | vp_gate | readers' words ... | ring of source 0 | ring of source 1 | ...
+ *     ring: | fixed | producer's words | progress | room | heads ... | slots ... | positions ... | bytes ... |
  *
  * Words that different tasks write are 128 bytes apart: processors fetch cache lines in pairs, and a
  * line that two cores write moves between them at each write.
@@ -12,15 +13,27 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "viper/bell.h"
+#include "viper/gate.h"
 #include "viper/position.h"
 #include "viper/ring.h"
 
 enum { VP_LINE = 128 };
 
-/* A jumbo tuple's header. */
+#define VP_GATE_KIND UINT64_C(0x5650474154453031)
+
+struct vp_bell {
+    alignas(VP_LINE) _Atomic uint32_t sequence; /* times rung */
+    _Atomic uint32_t sleepers;
+};
+
+/* A jumbo tuple's header. Numbers count positions and bytes over the ring's whole life. */
 typedef struct {
-    uint64_t first; /* number of its first position, counted over the ring's whole life */
-    uint32_t count;
+    uint64_t first;      /* number of its first position */
+    uint64_t first_byte; /* number of its payload's first byte */
+    uint64_t bytes;      /* of the payload */
+    uint64_t before;     /* tuples published before it */
+    uint32_t count;      /* of positions */
 } vp_slot;
 
 /* Conflated: only the latest position counts. See progress.h. */
@@ -28,31 +41,63 @@ typedef struct {
     _Atomic uint64_t version; /* odd while a position is being written */
     _Atomic int64_t ts;
     _Atomic uint64_t hi, lo;
+    _Atomic int64_t closing_ts; /* written once, before the progress END */
 } vp_progress;
 
-/* Written by the producer only. What is not atomic is read by it alone. */
+/* What a successor of the producer needs to know. See note.h. */
 typedef struct {
-    _Atomic uint64_t tail;   /* jumbo tuples published */
-    _Atomic uint64_t tuples; /* tuples published */
-    _Atomic uint64_t refused;
-    uint64_t next;      /* number that the next position gets, if it fits there */
-    uint64_t head_seen; /* the consumer's head as last looked at */
-    vp_position floor;
+    _Atomic uint64_t tail, tuples, bytes; /* as published when it was written */
+    _Atomic int64_t ts;                   /* the floor */
+    _Atomic uint64_t hi, lo;
+} vp_note;
+
+/* Written by the producer only. What is not atomic is read by it alone, and made anew by recover.c. */
+typedef struct {
+    _Atomic uint64_t tail;                                 /* jumbo tuples published */
+    _Atomic uint64_t tuples, bytes, refused, blocked_ns;   /* for statistics */
+    uint64_t next, next_byte; /* numbers that the next position and byte get, if they fit there */
+    int64_t blocked_since;    /* when it was first refused, 0 while it is not */
+    _Atomic uint64_t turn;    /* notes written; the latest is notes[turn % 2] */
+    vp_note notes[2];
 } vp_producer_words;
 
+/* Seldom written: whether the source found the ring full, and whom to wake then. */
 typedef struct {
-    _Atomic uint64_t head; /* jumbo tuples released */
-} vp_consumer_words;
+    _Atomic uint32_t wanting;
+    _Atomic uint64_t bell; /* offset in the arena, 0: none */
+} vp_room_words;
+
+/* Written by one reader only. */
+typedef struct {
+    alignas(VP_LINE) _Atomic uint64_t head; /* jumbo tuples released */
+    _Atomic uint64_t delivered, runs;       /* for statistics */
+} vp_head;
 
 struct vp_ring {
-    uint64_t slot_count, tuple_count; /* powers of two */
-    uint64_t slots_at, positions_at;  /* bytes from the ring's start */
+    uint64_t from_gate;                           /* bytes from the gate's start to the ring's */
+    uint64_t slot_count, tuple_count, byte_count; /* powers of two; byte_count may be 0 */
+    uint64_t heads_at, slots_at, positions_at, bytes_at; /* bytes from the ring's start */
     alignas(VP_LINE) vp_producer_words producer;
     alignas(VP_LINE) vp_progress progress;
-    alignas(VP_LINE) vp_consumer_words consumer;
+    alignas(VP_LINE) vp_room_words room;
+};
+
+typedef struct {
+    alignas(VP_LINE) _Atomic uint64_t bell; /* offset in the arena, 0: none */
+    _Atomic uint32_t expelled;
+    alignas(VP_LINE) _Atomic int64_t holding; /* written by the reader */
+} vp_reader_words;
+
+struct vp_gate {
+    uint64_t kind;
+    uint64_t at;                  /* bytes from the arena's start */
+    uint64_t rings_at, ring_size; /* bytes from the gate's start to the first ring, and from ring to ring */
+    uint32_t source_count, reader_count;
+    vp_reader_words readers[];
 };
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "64-bit atomics must need no lock: a lock cannot be shared");
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "32-bit atomics must need no lock: a lock cannot be shared");
 
 /* Numbers count on for ever, through 2^64; their places are their lowest bits. */
 static inline vp_slot *vp_ring_slot(const vp_ring *ring, uint64_t number)
@@ -63,6 +108,48 @@ static inline vp_slot *vp_ring_slot(const vp_ring *ring, uint64_t number)
 static inline vp_position *vp_ring_position(const vp_ring *ring, uint64_t number)
 {
     return (vp_position *)((char *)ring + ring->positions_at) + (number & (ring->tuple_count - 1));
+}
+
+static inline vp_head *vp_ring_head(const vp_ring *ring, uint32_t reader)
+{
+    return (vp_head *)((char *)ring + ring->heads_at) + reader;
+}
+
+static inline vp_gate *vp_ring_gate(const vp_ring *ring)
+{
+    return (vp_gate *)((char *)ring - ring->from_gate);
+}
+
+static inline vp_ring *vp_gate_ring_at(const vp_gate *gate, uint32_t source)
+{
+    return (vp_ring *)((char *)gate + gate->rings_at + source * gate->ring_size);
+}
+
+/* Payloads begin at multiples of 8 in the byte store. */
+static inline uint64_t vp_ring_bytes_taken(uint64_t bytes)
+{
+    return (bytes + 7) & ~UINT64_C(7);
+}
+
+/* The head of the reader that is furthest behind: jumbo tuples before it are released by all. Tail if
+ * there is none. Seq_cst for the handshake of D0 to D3, see ring.c; elsewhere acquire would do. */
+static inline uint64_t vp_ring_slowest(const vp_ring *ring, uint64_t tail)
+{
+    const vp_gate *gate = vp_ring_gate(ring);
+    uint64_t behind = 0;
+    for (uint32_t reader = 0; reader < gate->reader_count; reader++) {
+        if (atomic_load_explicit(&gate->readers[reader].expelled, memory_order_acquire))
+            continue;
+        uint64_t head = atomic_load_explicit(&vp_ring_head(ring, reader)->head, memory_order_seq_cst); /* A1 <- R1, D1 */
+        behind = tail - head > behind ? tail - head : behind;
+    }
+    return tail - behind;
+}
+
+/* The bell at an offset in the gate's arena, which is not 0. */
+static inline vp_bell *vp_gate_bell(const vp_gate *gate, uint64_t offset)
+{
+    return (vp_bell *)((char *)gate - gate->at + offset);
 }
 
 #endif

@@ -6,7 +6,7 @@
  * often they publish. The root's tuples are taken up to the second smallest (bound, index), found by
  * doubling steps and bisection, so that the cost is per run where runs do not overlap.
  *
- * The merge is private to the consumer. Progress: a call repeats a look only after a producer got
+ * The merge is private to its reader; what it counts is not. Progress: a call repeats a look only after a producer got
  * further in between, so it is lock-free.
  */
 #include "viper/merge.h"
@@ -16,21 +16,21 @@
 
 #include "order.h"
 #include "positions.h"
+#include "progress.h"
 #include "reader.h"
-
-typedef struct {
-    vp_reader reader;
-    vp_merge_counts counts;
-} vp_source;
+#include "waking.h"
 
 struct vp_merge {
+    vp_reader_words *own;
+    int64_t holding; /* as noted in own */
     uint32_t count;
     uint32_t *heap; /* indexes of sources */
-    vp_source sources[];
+    vp_reader sources[];
 };
 
-vp_merge *vp_merge_new(vp_ring *const *rings, uint32_t count)
+vp_merge *vp_merge_new(vp_gate *gate, uint32_t reader)
 {
+    uint32_t count = gate->source_count;
     vp_merge *merge = calloc(1, sizeof *merge + count * sizeof *merge->sources);
     uint32_t *heap = calloc(count, sizeof *heap);
     if (!merge || !heap) {
@@ -38,11 +38,12 @@ vp_merge *vp_merge_new(vp_ring *const *rings, uint32_t count)
         free(heap);
         return NULL;
     }
-    merge->count = count;
-    merge->heap = heap;
+    *merge = (vp_merge){.own = &gate->readers[reader], .holding = -1, .count = count, .heap = heap};
     for (uint32_t i = 0; i < count; i++) {
-        merge->sources[i].reader = vp_reader_of(rings[i]);
+        vp_ring *ring = vp_gate_ring_at(gate, i);
+        merge->sources[i] = vp_reader_of(ring, reader);
         heap[i] = i; /* in order: all bounds are the least */
+        vp_wake_source(ring); /* the reader before this one may have died before it did */
     }
     return merge;
 }
@@ -63,7 +64,7 @@ static bool precedes(vp_position a, uint32_t source_a, vp_position b, uint32_t s
 static bool heap_precedes(const vp_merge *merge, uint32_t place_a, uint32_t place_b)
 {
     uint32_t a = merge->heap[place_a], b = merge->heap[place_b];
-    return precedes(merge->sources[a].reader.bound, a, merge->sources[b].reader.bound, b);
+    return precedes(merge->sources[a].bound, a, merge->sources[b].bound, b);
 }
 
 /* The smaller child of a place, or `count` if it has none. */
@@ -87,14 +88,26 @@ static void sift_down(vp_merge *merge)
     }
 }
 
-/* Brings the source to the root that has the smallest bound for all that is known now. */
-static vp_source *settle(vp_merge *merge)
+/* Notes for everybody which source the reader waits for; -1 for none. */
+static void note_holding(vp_merge *merge, int64_t source)
 {
-    vp_source *root = &merge->sources[merge->heap[0]];
-    while (!vp_reader_has_tuple(&root->reader) && vp_reader_refresh(&root->reader)) {
+    if (merge->holding == source)
+        return;
+    merge->holding = source;
+    /* Relaxed: for statistics. */
+    atomic_store_explicit(&merge->own->holding, source, memory_order_relaxed);
+}
+
+/* Brings the source to the root that has the smallest bound for all that is known now. */
+static vp_reader *settle(vp_merge *merge)
+{
+    vp_reader *root = &merge->sources[merge->heap[0]];
+    while (!vp_reader_has_tuple(root) && vp_reader_refresh(root)) {
         sift_down(merge);
         root = &merge->sources[merge->heap[0]];
     }
+    bool waits = !vp_reader_has_tuple(root) && vp_compare(root->bound, VP_END) < 0;
+    note_holding(merge, waits ? (int64_t)merge->heap[0] : -1);
     return root;
 }
 
@@ -122,12 +135,18 @@ static uint32_t stretch(const vp_position *positions, uint32_t count, uint32_t s
 static const vp_position *ready_positions(const vp_merge *merge, uint32_t *count)
 {
     uint32_t source = merge->heap[0], second = smaller_child(merge, 0);
-    const vp_position *positions = vp_reader_positions(&merge->sources[source].reader, count);
+    const vp_position *positions = vp_reader_positions(&merge->sources[source], count);
     if (second < merge->count) {
         uint32_t other = merge->heap[second];
-        *count = stretch(positions, *count, source, merge->sources[other].reader.bound, other);
+        *count = stretch(positions, *count, source, merge->sources[other].bound, other);
     }
     return positions;
+}
+
+/* Relaxed: the reader's own words. Released, so that whoever sees a delivery sees it added, too. */
+static void add_to(_Atomic uint64_t *counter, uint64_t more)
+{
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more, memory_order_release);
 }
 
 /* Records a run, or makes the one before it longer: one of the same jumbo tuple goes on where that
@@ -144,24 +163,24 @@ static bool record(vp_merge *merge, vp_run next, vp_run *runs, uint32_t *made, u
     if (*made == max_runs)
         return false;
     runs[(*made)++] = next;
-    merge->sources[next.source].counts.runs++;
+    add_to(&merge->sources[next.source].own->runs, 1);
     return true;
 }
 
 static void advance_root(vp_merge *merge, uint32_t count)
 {
-    vp_source *root = &merge->sources[merge->heap[0]];
-    vp_reader_advance(&root->reader, count);
-    root->counts.tuples += count;
+    vp_reader *root = &merge->sources[merge->heap[0]];
+    vp_reader_advance(root, count);
+    add_to(&root->own->delivered, count);
     sift_down(merge);
 }
 
 int64_t vp_merge_take(vp_merge *merge, vp_positions *into, uint64_t limit, vp_run *runs, uint32_t max_runs)
 {
     uint32_t made = 0;
-    while (limit > 0 && vp_reader_has_tuple(&settle(merge)->reader)) {
+    while (limit > 0 && vp_reader_has_tuple(settle(merge))) {
         uint32_t source = merge->heap[0], count;
-        const vp_reader *reader = &merge->sources[source].reader;
+        const vp_reader *reader = &merge->sources[source];
         const vp_position *positions = ready_positions(merge, &count);
         count = count < limit ? count : (uint32_t)limit;
         if (vp_positions_reserve(into, count))
@@ -181,17 +200,17 @@ int64_t vp_merge_take(vp_merge *merge, vp_positions *into, uint64_t limit, vp_ru
 void vp_merge_release(vp_merge *merge)
 {
     for (uint32_t i = 0; i < merge->count; i++)
-        vp_reader_release(&merge->sources[i].reader);
+        vp_reader_release(&merge->sources[i]);
 }
 
 bool vp_merge_ready(vp_merge *merge)
 {
-    return vp_reader_has_tuple(&settle(merge)->reader);
+    return vp_reader_has_tuple(settle(merge));
 }
 
 vp_position vp_merge_frontier(vp_merge *merge)
 {
-    return settle(merge)->reader.bound;
+    return settle(merge)->bound;
 }
 
 bool vp_merge_drained(vp_merge *merge)
@@ -201,12 +220,33 @@ bool vp_merge_drained(vp_merge *merge)
 
 int64_t vp_merge_holding(vp_merge *merge)
 {
-    if (vp_merge_ready(merge) || vp_merge_drained(merge))
-        return -1;
-    return merge->heap[0];
+    settle(merge);
+    return merge->holding;
 }
 
-vp_merge_counts vp_merge_statistics(const vp_merge *merge, uint32_t source)
+/* Relaxed, both loads: counts. */
+uint64_t vp_merge_waiting(const vp_merge *merge)
 {
-    return merge->sources[source].counts;
+    uint64_t waiting = 0;
+    for (uint32_t i = 0; i < merge->count; i++) {
+        const vp_reader *reader = &merge->sources[i];
+        waiting += atomic_load_explicit(&reader->ring->producer.tuples, memory_order_relaxed);
+        waiting -= atomic_load_explicit(&reader->own->delivered, memory_order_relaxed);
+    }
+    return waiting;
+}
+
+int64_t vp_merge_last_ts(const vp_merge *merge)
+{
+    int64_t last_ts = INT64_MIN;
+    for (uint32_t i = 0; i < merge->count; i++) {
+        const vp_progress *progress = &merge->sources[i].ring->progress;
+        vp_position position = VP_LEAST;
+        if (!vp_progress_read(progress, &position) || vp_compare(position, VP_END) < 0)
+            continue;
+        /* Relaxed: written before the END that was acquired. */
+        int64_t closing_ts = atomic_load_explicit(&progress->closing_ts, memory_order_relaxed);
+        last_ts = closing_ts > last_ts ? closing_ts : last_ts;
+    }
+    return last_ts;
 }

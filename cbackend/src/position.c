@@ -82,7 +82,7 @@ int64_t vp_positions_children(vp_positions *out, const vp_positions *parents, ui
     return saturated;
 }
 
-int vp_positions_logical(vp_positions *out, int64_t first_ts, uint64_t count, vp_level level)
+int64_t vp_positions_logical(vp_positions *out, int64_t first_ts, uint64_t count, vp_level level)
 {
     if (vp_positions_reserve(out, count))
         return VP_NO_MEMORY;
@@ -93,7 +93,7 @@ int vp_positions_logical(vp_positions *out, int64_t first_ts, uint64_t count, vp
         place.ts = first_ts + (int64_t)i;
         out->data[out->length++] = place;
     }
-    return 0;
+    return saturated ? (int64_t)count : 0;
 }
 
 int64_t vp_positions_timed(vp_positions *out, const int64_t *ts, uint64_t count, vp_clock *clock, vp_level level)

@@ -1,25 +1,43 @@
-/* The consumer's side of a ring; ring.c has the roles, the invariant and the orders R0, R1.
+/* A reader's side of a ring; ring.c has the roles, the invariant and the orders R0, R1 and D0 to D3.
  *
  * A bound must never be too large: it lets other sources' tuples pass. What a refresh finds is right
  * because it reads progress first and tail second. Let the progress read be p. The producer stored it
- * (R2) behind all it had published till then (R0, earlier in its program), so with A2 the consumer's
+ * (R2) behind all it had published till then (R0, earlier in its program), so with A2 the reader's
  * later look at tail covers all of that. If the ring is empty by that look, everything added before p
  * was published has been taken; everything after is at p or above. Read the other way round, a tuple
  * below p could be published between the two looks, and the empty ring with the bound p would let
  * others pass it. An old progress, kept because the word was just being written, is only smaller.
  *
+ * Death. All that a reader has in the ring is its head and counts. Whoever takes its place begins at the
+ * head, so a jumbo tuple that was taken in part comes again from its first tuple.
+ *
  * Progress: every function is wait-free.
  */
 #include "reader.h"
 
+#include "crash.h"
 #include "order.h"
 #include "progress.h"
+#include "waking.h"
 
-vp_reader vp_reader_of(vp_ring *ring)
+/* Tuples in the jumbo tuples that were released. */
+static uint64_t released_tuples(const vp_ring *ring, uint64_t head)
 {
-    /* Relaxed: the consumer's own word. */
-    uint64_t head = atomic_load_explicit(&ring->consumer.head, memory_order_relaxed);
-    return (vp_reader){.ring = ring, .slot = head, .published = head, .released = head, .bound = VP_LEAST};
+    /* Acquire: the slot at head is the producer's until tail covers it. */
+    uint64_t tail = atomic_load_explicit(&ring->producer.tail, memory_order_acquire); /* A0 <- R0 */
+    if (head != tail)
+        return vp_ring_slot(ring, head)->before;
+    /* Relaxed: a count; one more may have been published since. */
+    return atomic_load_explicit(&ring->producer.tuples, memory_order_relaxed);
+}
+
+vp_reader vp_reader_of(vp_ring *ring, uint32_t index)
+{
+    vp_head *own = vp_ring_head(ring, index);
+    /* Relaxed: the reader's own words. */
+    uint64_t head = atomic_load_explicit(&own->head, memory_order_relaxed);
+    atomic_store_explicit(&own->delivered, released_tuples(ring, head), memory_order_relaxed);
+    return (vp_reader){.ring = ring, .own = own, .slot = head, .published = head, .released = head, .bound = VP_LEAST};
 }
 
 bool vp_reader_refresh(vp_reader *reader)
@@ -68,5 +86,14 @@ void vp_reader_release(vp_reader *reader)
     if (reader->released == reader->slot)
         return;
     reader->released = reader->slot;
-    atomic_store_explicit(&reader->ring->consumer.head, reader->slot, memory_order_release); /* R1 -> A1 */
+    VP_CRASH_POINT("release: not yet");
+    atomic_store_explicit(&reader->own->head, reader->slot, memory_order_seq_cst); /* R1 -> A1, D2 */
+    VP_CRASH_POINT("release: released");
+    _Atomic uint32_t *wanting = &reader->ring->room.wanting;
+    if (!atomic_load_explicit(wanting, memory_order_seq_cst)) /* D3 */
+        return;
+    /* Before the ring: a source that wants again has a ticket from before it. */
+    atomic_store_explicit(wanting, 0, memory_order_seq_cst);
+    VP_CRASH_POINT("release: not rung");
+    vp_wake_source(reader->ring);
 }

@@ -1,4 +1,4 @@
-/* The consumer's side of one ring: a cursor that is private to the consumer. */
+/* A reader's side of one ring: a cursor that is private to the reader. */
 #ifndef VIPER_READER_H
 #define VIPER_READER_H
 
@@ -9,6 +9,7 @@
 
 typedef struct {
     vp_ring *ring;
+    vp_head *own;
     uint64_t slot;      /* number of the jumbo tuple it stands in, or waits for */
     uint64_t published; /* the producer's tail as last looked at */
     uint64_t released;  /* the head that the producer was told */
@@ -16,8 +17,8 @@ typedef struct {
     vp_position bound;  /* of the next tuple, or a position below which none will come */
 } vp_reader;
 
-/* Begins where the last reader of the ring released. */
-vp_reader vp_reader_of(vp_ring *ring);
+/* Begins where the last reader of that index released. */
+vp_reader vp_reader_of(vp_ring *ring, uint32_t index);
 
 static inline bool vp_reader_has_tuple(const vp_reader *reader)
 {

@@ -1,52 +1,41 @@
-/* The producer's side of a ring. The consumer's side is reader.c; the words they share are in layout.h.
+/* The producer's side of a ring. The readers' side is reader.c; the words they share are in layout.h.
  *
- * Roles.       One producer, one consumer. The producer alone writes slots, positions and tail, the
- *              consumer alone writes head. Jumbo tuples [head, tail) belong to the consumer, all other
- *              slots to the producer.
- * Invariant.   tail - head <= slot_count. The positions of [head, tail) do not overlap: they lie within
- *              tuple_count numbers from the first position of jumbo `head`, which its slot names.
- * Order.       R0: a slot and its positions are written before the tail that covers them is released;
- *              the consumer acquires that tail (A0) before it reads them. R1: the consumer is done with
- *              a slot and its positions before it releases the head behind them; the producer acquires
- *              that head (A1) before it writes there again.
+ * Roles.       One producer, any number of readers. The producer alone writes slots, positions, bytes and
+ *              tail, each reader alone its head. Jumbo tuples [slowest head, tail) belong to the readers,
+ *              which only read them; all other slots to the producer.
+ * Invariant.   tail - head <= slot_count for every head. The positions of [slowest head, tail) do not
+ *              overlap: they lie within tuple_count numbers from the first position of jumbo `slowest
+ *              head`, which its slot names. The same holds for their bytes.
+ * Order.       R0: a slot, its positions and its bytes are written before the tail that covers them is
+ *              released; a reader acquires that tail (A0) before it reads them. R1: a reader is done with
+ *              a slot before it releases its head behind it; the producer acquires all heads (A1) before
+ *              it writes there again. There is one such pair of R1 and A1 for each reader, and the
+ *              slowest reader's is the one that counts.
+ * Wanting.     A source that finds the ring full says so in `wanting` and looks at the heads again; a
+ *              reader that releases looks at `wanting` behind that. D0 (wanting), D1 (heads), D2 (head) and
+ *              D3 (wanting) are seq_cst: in their one order either D0 stands before D3 and the reader
+ *              rings, or D2 before D1 and the source finds the room. With release and acquire both could
+ *              miss the other's word, and the source would sleep beside an empty ring.
  * Contiguity.  A jumbo tuple's positions lie in one piece, so that they can be searched and copied at
- *              once. One that would cross the end of the store starts at the store's beginning, and the
- *              numbers skipped count as used until it is released. An empty ring has nothing to
- *              overlap with: there every jumbo tuple fits that is no larger than the store.
+ *              once, and so do its bytes. What would cross the end of a store starts at the store's
+ *              beginning, and the numbers skipped count as used until it is released. An empty ring has
+ *              nothing to overlap with: there every jumbo tuple fits that is no larger than the stores, and
+ *              it starts at the beginning, where the cache is warm.
  * Wrap-around. Numbers are 64 bits and used modulo powers of two; they are compared by subtraction
  *              only. So passing 2^64 is like passing any other multiple.
  * ABA.         Nothing is compared and swapped.
+ * Death.       See recover.c.
  * Progress.    Every function is wait-free.
  */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+
+#include <time.h>
+
+#include "crash.h"
 #include "layout.h"
+#include "note.h"
 #include "order.h"
-#include "progress.h"
-
-static uint64_t power_of_two(uint32_t at_least)
-{
-    uint64_t power = 1;
-    while (power < at_least)
-        power *= 2;
-    return power;
-}
-
-uint64_t vp_ring_size(uint32_t slots, uint32_t tuples)
-{
-    uint64_t bytes = sizeof(vp_ring) + power_of_two(slots) * sizeof(vp_slot);
-    return bytes + power_of_two(tuples) * sizeof(vp_position);
-}
-
-vp_ring *vp_ring_format(void *region, uint32_t slots, uint32_t tuples)
-{
-    vp_ring *ring = region;
-    ring->slot_count = power_of_two(slots);
-    ring->tuple_count = power_of_two(tuples);
-    ring->slots_at = sizeof(vp_ring);
-    ring->positions_at = ring->slots_at + ring->slot_count * sizeof(vp_slot);
-    ring->producer.floor = VP_LEAST;
-    vp_progress_publish(&ring->progress, VP_LEAST);
-    return ring;
-}
+#include "waking.h"
 
 uint32_t vp_ring_slots(const vp_ring *ring)
 {
@@ -58,59 +47,82 @@ uint32_t vp_ring_tuples(const vp_ring *ring)
     return (uint32_t)ring->tuple_count;
 }
 
+uint64_t vp_ring_payload_bytes(const vp_ring *ring)
+{
+    return ring->byte_count;
+}
+
 vp_position vp_ring_floor(const vp_ring *ring)
 {
-    return ring->producer.floor;
+    return vp_note_floor(&ring->producer);
 }
 
-/* The number of the first of `count` positions that lie in one piece. */
-static uint64_t first_number(const vp_ring *ring, uint32_t count)
+/* The number of the first of `count` cells that lie in one piece of a store. */
+static uint64_t first_number(uint64_t next, uint64_t size, uint64_t count, bool empty)
 {
-    uint64_t next = ring->producer.next;
-    uint64_t to_the_end = ring->tuple_count - (next & (ring->tuple_count - 1));
-    return count <= to_the_end ? next : next + to_the_end;
+    uint64_t to_the_end = size - (next & (size - 1));
+    bool at_the_beginning = to_the_end == size;
+    return at_the_beginning || (!empty && count <= to_the_end) ? next : next + to_the_end;
 }
 
-/* Whether a jumbo tuple with positions [first, first + count) overlaps with none of [head, tail). */
-static bool is_free(const vp_ring *ring, uint64_t head, uint64_t tail, uint64_t first, uint32_t count)
+/* Where a jumbo tuple of that size would lie next to [slowest head, tail); false if there is no room. */
+static bool find_place(const vp_ring *ring, uint64_t tail, uint64_t count, uint64_t bytes, vp_slot *place)
 {
+    uint64_t head = vp_ring_slowest(ring, tail), taken = vp_ring_bytes_taken(bytes);
+    place->first = first_number(ring->producer.next, ring->tuple_count, count, head == tail);
+    place->first_byte = 0;
+    if (ring->byte_count)
+        place->first_byte = first_number(ring->producer.next_byte, ring->byte_count, taken, head == tail);
     if (head == tail)
         return true;
     if (tail - head == ring->slot_count)
         return false;
-    return first + count - vp_ring_slot(ring, head)->first <= ring->tuple_count;
+    const vp_slot *oldest = vp_ring_slot(ring, head);
+    return place->first + count - oldest->first <= ring->tuple_count &&
+           place->first_byte + taken - oldest->first_byte <= ring->byte_count;
 }
 
-static bool has_room(vp_ring *ring, uint64_t tail, uint64_t first, uint32_t count)
+static bool find_place_or_want(vp_ring *ring, uint64_t tail, uint64_t count, uint64_t bytes, vp_slot *place)
 {
-    vp_producer_words *own = &ring->producer;
-    if (is_free(ring, own->head_seen, tail, first, count))
+    if (find_place(ring, tail, count, bytes, place))
         return true;
-    /* An old head only makes the ring look fuller, so the consumer's line is fetched when it matters. */
-    own->head_seen = atomic_load_explicit(&ring->consumer.head, memory_order_acquire); /* A1 <- R1 */
-    return is_free(ring, own->head_seen, tail, first, count);
+    atomic_store_explicit(&ring->room.wanting, 1, memory_order_seq_cst); /* D0 */
+    VP_CRASH_POINT("claim: wanting");
+    return find_place(ring, tail, count, bytes, place); /* D1 */
 }
 
-bool vp_ring_room(vp_ring *ring, uint32_t count)
+bool vp_ring_room(vp_ring *ring, uint64_t count, uint64_t payload_bytes)
 {
     /* Relaxed: the producer's own word. */
     uint64_t tail = atomic_load_explicit(&ring->producer.tail, memory_order_relaxed);
-    return count <= ring->tuple_count && has_room(ring, tail, first_number(ring, count), count);
+    vp_slot place;
+    return count <= ring->tuple_count && payload_bytes <= ring->byte_count &&
+           find_place_or_want(ring, tail, count, payload_bytes, &place);
 }
 
-/* Copies positions that do not descend; returns 0, or why not. */
-static int copy_ordered(vp_position *to, const vp_position *from, uint32_t count)
+static int64_t now_ns(void)
 {
-    to[0] = from[0];
-    for (uint32_t i = 1; i < count; i++) {
-        if (vp_compare(from[i], from[i - 1]) < 0)
-            return VP_UNORDERED;
-        to[i] = from[i];
-    }
-    return vp_compare(from[count - 1], VP_END) == 0 ? VP_BEYOND_END : 0;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-int64_t vp_ring_claim(vp_ring *ring, const vp_positions *positions, uint64_t first, uint32_t count)
+/* Relaxed, here and in the next: counts, which nothing else depends on, and which nobody else writes. */
+static void add_to(_Atomic uint64_t *counter, uint64_t more)
+{
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more, memory_order_relaxed);
+}
+
+static int refuse(vp_producer_words *own)
+{
+    add_to(&own->refused, 1);
+    if (!own->blocked_since)
+        own->blocked_since = now_ns();
+    return VP_FULL;
+}
+
+/* Why a jumbo tuple can never be taken, or 0. */
+static int check(const vp_ring *ring, const vp_positions *positions, uint64_t first, uint64_t count, uint64_t bytes)
 {
     if (first > positions->length || count > positions->length - first)
         return VP_OUT_OF_BOUNDS;
@@ -118,56 +130,91 @@ int64_t vp_ring_claim(vp_ring *ring, const vp_positions *positions, uint64_t fir
         return VP_EMPTY;
     if (count > ring->tuple_count)
         return VP_TOO_LARGE;
-    vp_producer_words *own = &ring->producer;
+    if (bytes > ring->byte_count)
+        return VP_PAYLOAD_TOO_LARGE;
+    return vp_compare(positions->data[first], vp_note_floor(&ring->producer)) < 0 ? VP_UNORDERED : 0;
+}
+
+static int admit(vp_ring *ring, const vp_positions *positions, uint64_t first, uint64_t count, uint64_t bytes,
+                 vp_slot *place)
+{
     /* Before the room, so that a broken promise is never taken for a full ring. */
-    if (vp_compare(positions->data[first], own->floor) < 0)
-        return VP_UNORDERED;
-    /* Relaxed, both words: the producer's own. */
-    uint64_t tail = atomic_load_explicit(&own->tail, memory_order_relaxed);
-    uint64_t number = first_number(ring, count);
-    if (!has_room(ring, tail, number, count)) {
-        uint64_t refused = atomic_load_explicit(&own->refused, memory_order_relaxed);
-        atomic_store_explicit(&own->refused, refused + 1, memory_order_relaxed);
-        return VP_FULL;
-    }
-    int fault = copy_ordered(vp_ring_position(ring, number), positions->data + first, count);
+    int fault = check(ring, positions, first, count, bytes);
     if (fault)
         return fault;
-    *vp_ring_slot(ring, tail) = (vp_slot){.first = number, .count = count};
+    /* Relaxed: the producer's own word. */
+    uint64_t tail = atomic_load_explicit(&ring->producer.tail, memory_order_relaxed);
+    return find_place_or_want(ring, tail, count, bytes, place) ? 0 : refuse(&ring->producer);
+}
+
+int vp_ring_admit(vp_ring *ring, const vp_positions *positions, uint64_t first, uint64_t count, uint64_t payload_bytes)
+{
+    vp_slot place;
+    return admit(ring, positions, first, count, payload_bytes, &place);
+}
+
+/* Copies positions that do not descend; returns 0, or why not. */
+static int copy_ordered(vp_position *to, const vp_position *from, uint64_t count)
+{
+    to[0] = from[0];
+    for (uint64_t i = 1; i < count; i++) {
+        if (vp_compare(from[i], from[i - 1]) < 0)
+            return VP_UNORDERED;
+        to[i] = from[i];
+    }
+    return vp_compare(from[count - 1], VP_END) == 0 ? VP_BEYOND_END : 0;
+}
+
+int64_t vp_ring_claim(vp_ring *ring, const vp_positions *positions, uint64_t first, uint64_t count,
+                      uint64_t payload_bytes)
+{
+    vp_producer_words *own = &ring->producer;
+    vp_slot place = {.bytes = payload_bytes, .count = (uint32_t)count};
+    int fault = admit(ring, positions, first, count, payload_bytes, &place);
+    if (fault)
+        return fault;
+    fault = copy_ordered(vp_ring_position(ring, place.first), positions->data + first, count);
+    if (fault)
+        return fault;
+    VP_CRASH_POINT("claim: copied");
+    /* Relaxed, both: the producer's own words. */
+    uint64_t tail = atomic_load_explicit(&own->tail, memory_order_relaxed);
+    place.before = atomic_load_explicit(&own->tuples, memory_order_relaxed);
+    *vp_ring_slot(ring, tail) = place;
     return (int64_t)(tail & (ring->slot_count - 1));
+}
+
+void *vp_ring_payload(vp_ring *ring, uint32_t slot, uint64_t *bytes)
+{
+    const vp_slot *header = vp_ring_slot(ring, slot);
+    if (bytes)
+        *bytes = header->bytes;
+    return (char *)ring + ring->bytes_at + (header->bytes ? header->first_byte & (ring->byte_count - 1) : 0);
+}
+
+static void account(vp_producer_words *own, const vp_slot *slot)
+{
+    add_to(&own->tuples, slot->count);
+    add_to(&own->bytes, slot->bytes);
+    if (own->blocked_since) {
+        add_to(&own->blocked_ns, (uint64_t)(now_ns() - own->blocked_since));
+        own->blocked_since = 0;
+    }
 }
 
 void vp_ring_publish(vp_ring *ring)
 {
     vp_producer_words *own = &ring->producer;
-    /* Relaxed, both loads: the producer's own words. */
+    /* Relaxed: the producer's own word. */
     uint64_t tail = atomic_load_explicit(&own->tail, memory_order_relaxed);
-    uint64_t tuples = atomic_load_explicit(&own->tuples, memory_order_relaxed);
     const vp_slot *slot = vp_ring_slot(ring, tail);
     own->next = slot->first + slot->count;
-    own->floor = *vp_ring_position(ring, own->next - 1);
-    /* Relaxed: a count for statistics, which nothing else depends on. */
-    atomic_store_explicit(&own->tuples, tuples + slot->count, memory_order_relaxed);
+    own->next_byte = slot->first_byte + vp_ring_bytes_taken(slot->bytes);
+    account(own, slot);
+    VP_CRASH_POINT("publish: not yet");
     atomic_store_explicit(&own->tail, tail + 1, memory_order_release); /* R0 -> A0 */
-}
-
-void vp_ring_heartbeat(vp_ring *const *rings, uint32_t count, vp_position position)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (vp_compare(position, rings[i]->producer.floor) <= 0)
-            continue;
-        rings[i]->producer.floor = position;
-        vp_progress_publish(&rings[i]->progress, position); /* behind R0: see reader.c */
-    }
-}
-
-vp_ring_counts vp_ring_statistics(const vp_ring *ring)
-{
-    /* Relaxed: each count is right by itself; taken together they may be of slightly different moments. */
-    return (vp_ring_counts){
-        .added_jumbos = atomic_load_explicit(&ring->producer.tail, memory_order_relaxed),
-        .added_tuples = atomic_load_explicit(&ring->producer.tuples, memory_order_relaxed),
-        .refused = atomic_load_explicit(&ring->producer.refused, memory_order_relaxed),
-        .released_jumbos = atomic_load_explicit(&ring->consumer.head, memory_order_relaxed),
-    };
+    VP_CRASH_POINT("publish: published");
+    vp_note_write(own, *vp_ring_position(ring, own->next - 1)); /* behind tail: see recover.c */
+    VP_CRASH_POINT("publish: noted");
+    vp_wake_readers(ring);
 }

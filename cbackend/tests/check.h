@@ -7,7 +7,8 @@
 
 #include "layout.h"
 #include "order.h"
-#include "viper/ring.h"
+#include "viper/gate.h"
+#include "viper/merge.h"
 
 #define CHECK(condition)                                                        \
     do {                                                                        \
@@ -31,24 +32,35 @@ static inline vp_position at(int64_t ts)
     return (vp_position){ts, 0, 0};
 }
 
-/* A ring in a block of exactly its size, so that the sanitizers see a step beyond it. */
-static inline vp_ring *new_ring(uint32_t slots, uint32_t tuples)
+/* A gate in a block of exactly its size, so that the sanitizers see a step beyond it; to be freed. */
+static inline vp_gate *new_gate(vp_gate_shape shape)
 {
-    size_t size = vp_ring_size(slots, tuples);
+    size_t size = vp_gate_size(shape);
     void *region = NULL;
     CHECK(posix_memalign(&region, VP_LINE, size) == 0);
     for (size_t i = 0; i < size; i++)
         ((char *)region)[i] = 0;
-    return vp_ring_format(region, slots, tuples);
+    return vp_gate_format(region, 0, shape);
+}
+
+/* The only ring of a gate of its own, for one reader. */
+static inline vp_ring *new_ring(uint32_t slots, uint32_t tuples)
+{
+    return vp_gate_ring(new_gate((vp_gate_shape){1, 1, slots, tuples, 0}), 0);
+}
+
+static inline void free_ring(vp_ring *ring)
+{
+    free(vp_ring_gate(ring));
 }
 
 /* As if that many jumbo tuples, of one tuple each, had passed already. */
 static inline void fast_forward(vp_ring *ring, uint64_t passed)
 {
     atomic_store(&ring->producer.tail, passed);
-    atomic_store(&ring->consumer.head, passed);
-    ring->producer.head_seen = passed;
-    ring->producer.next = passed;
+    for (uint32_t reader = 0; reader < vp_ring_gate(ring)->reader_count; reader++)
+        atomic_store(&vp_ring_head(ring, reader)->head, passed);
+    ring->producer.next = ring->producer.next_byte = passed & ~UINT64_C(7);
 }
 
 /* A fixed sequence of random numbers. */
@@ -64,7 +76,7 @@ static inline int64_t add(vp_ring *ring, int64_t ts, uint32_t count)
     vp_position data[64];
     for (uint32_t i = 0; i < count; i++)
         data[i] = at(ts + i);
-    int64_t slot = vp_ring_claim(ring, &(vp_positions){data, count, count}, 0, count);
+    int64_t slot = vp_ring_claim(ring, &(vp_positions){data, count, count}, 0, count, 0);
     if (slot >= 0)
         vp_ring_publish(ring);
     return slot;

@@ -30,7 +30,7 @@ bool __wrap_vp_progress_read(const vp_progress *progress, vp_position *position)
 int main(void)
 {
     ring = new_ring(64, 64);
-    vp_reader reader = vp_reader_of(ring);
+    vp_reader reader = vp_reader_of(ring, 0);
     for (int64_t expected = 10; expected <= 200; expected += 10) {
         if (!vp_reader_has_tuple(&reader))
             CHECK(vp_reader_refresh(&reader));
@@ -39,5 +39,5 @@ int main(void)
         vp_reader_advance(&reader, 1);
         vp_reader_release(&reader);
     }
-    free(ring);
+    free_ring(ring);
 }

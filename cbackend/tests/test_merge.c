@@ -1,12 +1,11 @@
 /* The merge on one thread. */
 #include "check.h"
-#include "viper/merge.h"
 
 enum { MAX_SOURCES = 9, MAX_RUNS = 64 };
 
 typedef struct {
+    vp_gate *gate;
     vp_ring *rings[MAX_SOURCES];
-    uint32_t count;
     vp_merge *merge;
     vp_positions *into;
     vp_run runs[MAX_RUNS];
@@ -14,10 +13,10 @@ typedef struct {
 
 static fixture set_up(uint32_t count)
 {
-    fixture f = {.count = count, .into = vp_positions_new()};
+    fixture f = {.gate = new_gate((vp_gate_shape){count, 1, 8, 64, 0}), .into = vp_positions_new()};
     for (uint32_t i = 0; i < count; i++)
-        f.rings[i] = new_ring(8, 64);
-    f.merge = vp_merge_new(f.rings, count);
+        f.rings[i] = vp_gate_ring(f.gate, i);
+    f.merge = vp_merge_new(f.gate, 0);
     return f;
 }
 
@@ -25,8 +24,7 @@ static void tear_down(fixture *f)
 {
     vp_merge_free(f->merge);
     vp_positions_free(f->into);
-    for (uint32_t i = 0; i < f->count; i++)
-        free(f->rings[i]);
+    free(f->gate);
 }
 
 static void expect_run(vp_run run, uint32_t source, uint32_t slot, uint32_t first, uint32_t count)
@@ -46,11 +44,11 @@ static void test_one_source_goes_whole(void)
     expect_run(f.runs[0], 0, 0, 0, 5);
     expect_run(f.runs[1], 0, 1, 0, 2);
     vp_merge_release(f.merge);
-    CHECK_EQUAL(vp_ring_statistics(f.rings[0]).released_jumbos, 1);
+    CHECK_EQUAL(vp_gate_delivered(f.gate, 0, 0).waiting_jumbos, 1);
     CHECK_EQUAL(vp_merge_take(f.merge, f.into, 7, f.runs, MAX_RUNS), 1);
     expect_run(f.runs[0], 0, 1, 2, 1);
     vp_merge_release(f.merge);
-    CHECK_EQUAL(vp_ring_statistics(f.rings[0]).released_jumbos, 2);
+    CHECK_EQUAL(vp_gate_delivered(f.gate, 0, 0).waiting_jumbos, 0);
     tear_down(&f);
 }
 
@@ -123,8 +121,8 @@ static void test_a_stretch_in_pieces_is_one_run(void)
     heartbeat(f.rings[2], at(10));
     CHECK_EQUAL(vp_merge_take(f.merge, f.into, 100, f.runs, MAX_RUNS), 1);
     expect_run(f.runs[0], 0, 0, 0, 11);
-    CHECK_EQUAL(vp_merge_statistics(f.merge, 0).runs, 1);
-    CHECK_EQUAL(vp_merge_statistics(f.merge, 0).tuples, 11);
+    CHECK_EQUAL(vp_gate_delivered(f.gate, 0, 0).runs, 1);
+    CHECK_EQUAL(vp_gate_delivered(f.gate, 0, 0).delivered_tuples, 11);
     tear_down(&f);
 }
 
@@ -164,8 +162,8 @@ static void test_random(uint32_t sources, uint64_t seed)
     }
     uint64_t taken = 0, added = 0;
     for (uint32_t i = 0; i < sources; i++) {
-        taken += vp_merge_statistics(f.merge, i).tuples;
-        added += vp_ring_statistics(f.rings[i]).added_tuples;
+        taken += vp_gate_delivered(f.gate, 0, i).delivered_tuples;
+        added += vp_gate_added(f.gate, i).added_tuples;
     }
     CHECK_EQUAL(taken, added);
     CHECK(added > TUPLES);

@@ -25,30 +25,30 @@ static void test_refusals(void)
     CHECK_EQUAL(add(ring, 11, 2), 1);
     CHECK_EQUAL(add(ring, 20, 1), VP_FULL);
     CHECK_EQUAL(add(ring, 11, 2), VP_UNORDERED); /* not full: it would never be taken */
-    CHECK(!vp_ring_room(ring, 1));
+    CHECK(!vp_ring_room(ring, 1, 0));
     vp_position descending[] = {{21, 0, 0}, {20, 0, 0}};
-    vp_reader reader = vp_reader_of(ring);
+    vp_reader reader = vp_reader_of(ring, 0);
     take_jumbo(&reader, 10, 2);
-    CHECK(vp_ring_room(ring, 4) && !vp_ring_room(ring, 7));
-    CHECK_EQUAL(vp_ring_claim(ring, &(vp_positions){descending, 2, 2}, 0, 2), VP_UNORDERED);
-    CHECK_EQUAL(vp_ring_claim(ring, &(vp_positions){descending, 2, 2}, 1, 2), VP_OUT_OF_BOUNDS);
-    CHECK_EQUAL(vp_ring_claim(ring, &(vp_positions){&VP_END, 1, 1}, 0, 1), VP_BEYOND_END);
-    CHECK_EQUAL(vp_ring_statistics(ring).refused, 1);
+    CHECK(vp_ring_room(ring, 4, 0) && !vp_ring_room(ring, 7, 0));
+    CHECK_EQUAL(vp_ring_claim(ring, &(vp_positions){descending, 2, 2}, 0, 2, 0), VP_UNORDERED);
+    CHECK_EQUAL(vp_ring_claim(ring, &(vp_positions){descending, 2, 2}, 1, 2, 0), VP_OUT_OF_BOUNDS);
+    CHECK_EQUAL(vp_ring_claim(ring, &(vp_positions){&VP_END, 1, 1}, 0, 1, 0), VP_BEYOND_END);
+    CHECK_EQUAL(vp_gate_added(vp_ring_gate(ring), 0).refused, 1);
     heartbeat(ring, VP_END);
     CHECK_EQUAL(add(ring, 30, 1), VP_UNORDERED);
-    free(ring);
+    free_ring(ring);
 }
 
 static void test_unpublished_is_unseen_and_replaced(void)
 {
     vp_ring *ring = new_ring(2, 4);
     vp_position claimed[] = {{5, 0, 0}};
-    CHECK_EQUAL(vp_ring_claim(ring, &(vp_positions){claimed, 1, 1}, 0, 1), 0);
-    vp_reader reader = vp_reader_of(ring);
+    CHECK_EQUAL(vp_ring_claim(ring, &(vp_positions){claimed, 1, 1}, 0, 1, 0), 0);
+    vp_reader reader = vp_reader_of(ring, 0);
     CHECK(!vp_reader_refresh(&reader));
     CHECK_EQUAL(add(ring, 3, 2), 0);
     take_jumbo(&reader, 3, 2);
-    free(ring);
+    free_ring(ring);
 }
 
 /* A jumbo tuple as large as the store passes wherever the store's next number is. */
@@ -57,13 +57,13 @@ static void test_an_empty_ring_takes_every_size(void)
     for (uint32_t before = 1; before < 8; before++)
         for (uint32_t count = 1; count <= 8; count++) {
             vp_ring *ring = new_ring(4, 8);
-            vp_reader reader = vp_reader_of(ring);
+            vp_reader reader = vp_reader_of(ring, 0);
             CHECK(add(ring, 0, before) >= 0);
             take_jumbo(&reader, 0, before);
-            CHECK(vp_ring_room(ring, count));
+            CHECK(vp_ring_room(ring, count, 0));
             CHECK(add(ring, 100, count) >= 0);
             take_jumbo(&reader, 100, count);
-            free(ring);
+            free_ring(ring);
         }
 }
 
@@ -73,7 +73,7 @@ static void test_numbers_pass_their_wrap_around(void)
     uint64_t random = 7;
     vp_ring *ring = new_ring(JUMBOS, 16);
     fast_forward(ring, UINT64_MAX - ROUNDS / 2);
-    vp_reader reader = vp_reader_of(ring);
+    vp_reader reader = vp_reader_of(ring, 0);
     struct { int64_t ts; uint32_t count; } expected[ROUNDS];
     int64_t ts = 0;
     for (int added = 0, taken = 0; taken < ROUNDS;) {
@@ -88,14 +88,14 @@ static void test_numbers_pass_their_wrap_around(void)
             taken++;
         }
     }
-    CHECK_EQUAL(vp_ring_statistics(ring).added_tuples, ts);
-    free(ring);
+    CHECK_EQUAL(vp_gate_added(vp_ring_gate(ring), 0).added_tuples, ts);
+    free_ring(ring);
 }
 
 static void test_bounds_only_grow(void)
 {
     vp_ring *ring = new_ring(4, 8);
-    vp_reader reader = vp_reader_of(ring);
+    vp_reader reader = vp_reader_of(ring, 0);
     CHECK(!vp_reader_refresh(&reader));
     CHECK_EQUAL(vp_compare(reader.bound, VP_LEAST), 0);
     heartbeat(ring, at(5));
@@ -113,20 +113,20 @@ static void test_bounds_only_grow(void)
     heartbeat(ring, VP_END);
     CHECK(vp_reader_refresh(&reader));
     CHECK_EQUAL(vp_compare(reader.bound, VP_END), 0);
-    free(ring);
+    free_ring(ring);
 }
 
 static void test_a_new_reader_begins_where_the_last_released(void)
 {
     vp_ring *ring = new_ring(4, 8);
     CHECK(add(ring, 1, 2) >= 0 && add(ring, 3, 2) >= 0);
-    vp_reader first = vp_reader_of(ring);
+    vp_reader first = vp_reader_of(ring, 0);
     take_jumbo(&first, 1, 2);
     CHECK(vp_reader_has_tuple(&first));
     vp_reader_advance(&first, 1); /* taken in part, not released */
-    vp_reader second = vp_reader_of(ring);
+    vp_reader second = vp_reader_of(ring, 0);
     take_jumbo(&second, 3, 2);
-    free(ring);
+    free_ring(ring);
 }
 
 int main(void)

@@ -4,7 +4,6 @@
 #include <sched.h>
 
 #include "check.h"
-#include "viper/merge.h"
 
 enum { SOURCES = 2, SLOTS = 8, TUPLES = 32, MOST = 7, TOTAL = 20000, MAX_RUNS = 16 };
 
@@ -23,7 +22,7 @@ static void *produce(void *argument)
         vp_position data[MOST];
         for (uint32_t i = 0; i < count; i++)
             data[i] = at(ts + i);
-        int64_t slot = vp_ring_claim(self->ring, &(vp_positions){data, count, count}, 0, count);
+        int64_t slot = vp_ring_claim(self->ring, &(vp_positions){data, count, count}, 0, count, 0);
         if (slot == VP_FULL) {
             sched_yield();
             continue;
@@ -78,14 +77,13 @@ static void consume(vp_merge *merge, const producer *producers, uint64_t seed, p
 static void test(uint32_t sources)
 {
     static producer producers[SOURCES];
-    vp_ring *rings[SOURCES];
+    vp_gate *gate = new_gate((vp_gate_shape){sources, 1, SLOTS, TUPLES, 0});
     pthread_t threads[SOURCES];
     for (uint32_t i = 0; i < sources; i++) {
-        rings[i] = new_ring(SLOTS, TUPLES);
-        fast_forward(rings[i], UINT64_MAX - TOTAL / 8); /* numbers wrap around on the way */
-        producers[i] = (producer){.ring = rings[i], .seed = i + 1};
+        producers[i] = (producer){.ring = vp_gate_ring(gate, i), .seed = i + 1};
+        fast_forward(producers[i].ring, UINT64_MAX - TOTAL / 8); /* numbers wrap around on the way */
     }
-    vp_merge *merge = vp_merge_new(rings, sources);
+    vp_merge *merge = vp_merge_new(gate, 0);
     for (uint32_t i = 0; i < sources; i++)
         CHECK(pthread_create(&threads[i], NULL, produce, &producers[i]) == 0);
     progress_of_consumer seen = {.ts = -1};
@@ -93,12 +91,12 @@ static void test(uint32_t sources)
     uint64_t added = 0;
     for (uint32_t i = 0; i < sources; i++) {
         CHECK(pthread_join(threads[i], NULL) == 0);
-        added += vp_ring_statistics(rings[i]).added_tuples;
-        free(rings[i]);
+        added += vp_gate_added(gate, i).added_tuples;
     }
     CHECK_EQUAL(seen.tuples, added);
     CHECK(added >= (uint64_t)TOTAL * sources);
     vp_merge_free(merge);
+    free(gate);
 }
 
 int main(void)

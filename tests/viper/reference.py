@@ -76,7 +76,7 @@ class ReferenceSource:
 
     def add(self, tuples: list[Tuple]) -> bool:
         if not self.jumbos:
-            self.cells = [False] * len(self.cells)
+            self.cells, self.next_cell = [False] * len(self.cells), 0
         start = self.next_cell if self.next_cell + len(tuples) <= len(self.cells) else 0
         cells = range(start, start + len(tuples))
         if len(self.jumbos) == self.slots or any(self.cells[cell] for cell in cells):

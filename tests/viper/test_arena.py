@@ -2,44 +2,96 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+from pathlib import Path
+
 import pytest
 
-from viper.arena import Arena, ArenaStatistics
-from viper.channel import Channel
+from viper.arena import Arena, ArenaHandle, ArenaStatistics
+from viper.bell import Bell
 from viper.errors import ArenaError
+from viper.gate import ScaleGate
+from viper.quota import Quota
 
 
 def test_channels_take_exactly_what_they_say() -> None:
-    sizes = [Channel.size(1, 1, 1), Channel.size(3, 5, 100)]
-    arena = Arena(sum(sizes))
-    Channel(arena, 1, slots=1, tuples=1)
-    Channel(arena, 3, slots=5, tuples=100)
+    sizes = [ScaleGate.size(1, 1, 1, 1, 0), ScaleGate.size(3, 1, 5, 100, 0)]
+    arena = Arena.private(sum(sizes))
+    ScaleGate.create(arena, 1, slots=1, tuples=1)
+    ScaleGate.create(arena, 3, slots=5, tuples=100)
     assert arena.statistics() == ArenaStatistics(capacity_bytes=sum(sizes), used_bytes=sum(sizes))
 
 
 def test_a_full_arena_names_the_sizes() -> None:
-    size = Channel.size(1, 8, 64)
-    arena = Arena(size + 100)
-    Channel(arena, 1, slots=8, tuples=64)
+    size = ScaleGate.size(1, 1, 8, 64, 0)
+    arena = Arena.private(size + 100)
+    ScaleGate.create(arena, 1, slots=8, tuples=64)
     message = f"region of {size} bytes: {size} of the arena's {size + 100} bytes"
     with pytest.raises(ArenaError, match=message):
-        Channel(arena, 1, slots=8, tuples=64)
+        ScaleGate.create(arena, 1, slots=8, tuples=64)
 
 
 def test_an_arena_may_be_empty() -> None:
-    assert Arena(0).statistics() == ArenaStatistics(0, 0)
+    assert Arena.private(0).statistics() == ArenaStatistics(0, 0)
 
 
 def test_more_than_the_system_has() -> None:
     with pytest.raises(ArenaError, match=f"the system has no {2**62} bytes"):
-        Arena(2**62)
+        Arena.private(2**62)
 
 
 @pytest.mark.parametrize("field", ["magic", "version", "layout"])
 def test_another_builds_header_is_refused_with_both_values(field: str) -> None:
-    arena = Arena(10_000)
-    expected = getattr(arena._handle, field)
+    arena = Arena.shared(10_000)
+    expected = getattr(arena._header, field)
     found = expected ^ 0xFF
-    setattr(arena._handle, field, found)
+    setattr(arena._header, field, found)
     with pytest.raises(ArenaError, match=f"has {field} {found:#x}, this build expects {expected:#x}"):
-        Channel(arena, 1, slots=1, tuples=1)
+        Arena.attach(arena.handle())
+
+
+def test_what_one_mapping_writes_the_other_reads() -> None:
+    arena = Arena.shared(100_000)
+    other = Arena.attach(arena.handle())
+    assert arena.is_shared and other.is_shared
+    quota = Quota.create(arena, 5)
+    assert Quota.attach(other, quota.offset).take(3) == 3
+    assert quota.left == 2
+    assert other.statistics() == arena.statistics()
+
+
+def test_a_file_that_is_no_arena_is_refused(tmp_path: Path) -> None:
+    for content, message in ((b"", "a segment of 0 bytes"), (bytes(4096), "has magic 0x0")):
+        path = tmp_path / "file"
+        path.write_bytes(content)
+        with pytest.raises(ArenaError, match=message):
+            Arena.attach(ArenaHandle(os.open(path, os.O_RDWR)))
+
+
+def test_a_private_arena_has_no_handle() -> None:
+    arena = Arena.private(1000)
+    assert not arena.is_shared
+    with pytest.raises(ArenaError, match="make a shared one"):
+        arena.handle()
+
+
+def test_a_handle_is_for_processes_that_are_being_started() -> None:
+    with pytest.raises(ArenaError, match="as an argument of the process"):
+        pickle.dumps(Arena.shared(1000).handle())
+
+
+def test_a_shared_arena_must_fit_what_the_system_has_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viper.arena.available_bytes", lambda: 99_999)
+    with pytest.raises(ArenaError, match="an arena needs 100000 bytes, and the system has 99999 left"):
+        Arena.shared(100_000)
+
+
+def test_offsets_that_nothing_was_allocated_at() -> None:
+    arena = Arena.private(10_000)
+    bell = Bell.create(arena)
+    for offset in (0, -128, bell.offset + Bell.size(), 2**63):
+        with pytest.raises(ArenaError, match=f"at offset {offset}: the arena is used up to"):
+            Bell.attach(arena, offset)
+    with pytest.raises(ArenaError, match=f"no gate was made at offset {bell.offset}"):
+        ScaleGate.attach(arena, bell.offset)

@@ -115,7 +115,7 @@ def test_logical_sources_count_timestamps(first_ts: int, count: int, level: Leve
 
 
 def test_logical_timestamps_must_not_reach_the_end() -> None:
-    with pytest.raises(PositionError, match=r"timestamps end at 2\*\*63 - 2"):
+    with pytest.raises(PositionError, match=r"expected timestamps from -2\*\*63 to 2\*\*63 - 2"):
         Positions().extend_logical(END.ts - 1, 2, Level(0, 8, 0, 0))
 
 

@@ -1,4 +1,4 @@
-/* The merge: what the consuming task of several rings sees, one sequence in position order.
+/* The merge: what one reader of a gate sees, one sequence in position order.
  *
  * Each source has a bound: the position of its first waiting tuple, or, while none waits, a position
  * below which nothing more will come from it. Ties are broken by the source's index. So a tuple is
@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "viper/gate.h"
 #include "viper/position.h"
-#include "viper/ring.h"
 
 typedef struct vp_merge vp_merge;
 
@@ -25,12 +25,9 @@ typedef struct {
     uint32_t source, slot, first, count;
 } vp_run;
 
-typedef struct {
-    uint64_t tuples, runs; /* delivered so far */
-} vp_merge_counts;
-
-/* The one reader of the rings, which must outlive it. NULL if there is no memory. Needs count >= 1. */
-vp_merge *vp_merge_new(vp_ring *const *rings, uint32_t count);
+/* A reader of a gate, which must outlive it; NULL if there is no memory. Begins behind what the reader
+ * of that index before it released: what that one had taken of a jumbo tuple comes again. */
+vp_merge *vp_merge_new(vp_gate *gate, uint32_t reader);
 void vp_merge_free(vp_merge *merge);
 
 /* Delivers up to `limit` ready tuples in up to `max_runs` runs: positions to `into`, runs to `runs`.
@@ -54,6 +51,10 @@ vp_position vp_merge_frontier(vp_merge *merge);
  * when drained. */
 int64_t vp_merge_holding(vp_merge *merge);
 
-vp_merge_counts vp_merge_statistics(const vp_merge *merge, uint32_t source);
+/* Tuples that were added and not delivered. */
+uint64_t vp_merge_waiting(const vp_merge *merge);
+
+/* The greatest timestamp that a closed source closed with; INT64_MIN if none is closed. */
+int64_t vp_merge_last_ts(const vp_merge *merge);
 
 #endif

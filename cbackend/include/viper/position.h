@@ -63,8 +63,9 @@ int vp_positions_extend(vp_positions *out, const vp_positions *from, uint64_t fi
 int64_t vp_positions_children(vp_positions *out, const vp_positions *parents, uint64_t first, uint64_t count,
                               const uint32_t *ends, uint64_t first_ordinal, vp_level level);
 
-/* Tuple i has the timestamp first_ts + i, which must not overflow, and the ordinal 1. */
-int vp_positions_logical(vp_positions *out, int64_t first_ts, uint64_t count, vp_level level);
+/* Tuple i has the timestamp first_ts + i, which must not overflow, and the ordinal 1. Returns how many
+ * were placed by saturation: all, where the level has no room for that. */
+int64_t vp_positions_logical(vp_positions *out, int64_t first_ts, uint64_t count, vp_level level);
 
 /* Tuples with the given timestamps; those with the same one count up. Stops before the first that
  * lies behind its predecessor. Returns how many were placed. */

@@ -11,8 +11,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from tests.viper.reference import ReferenceChannel, Tuple
 from viper.arena import Arena
-from viper.channel import Channel
 from viper.errors import OrderError, SourceClosedError
+from viper.gate import ScaleGate
+from viper.jumbo import Jumbo
 from viper.position import END, LEAST, Position, Positions
 
 STEPS = st.integers(0, 2)
@@ -34,9 +35,10 @@ class ChannelMachine(RuleBasedStateMachine):
         sources=st.integers(1, 5), slots=st.sampled_from([1, 2, 8]), tuples=st.sampled_from([4, 8, 32])
     )
     def begin(self, sources: int, slots: int, tuples: int) -> None:
-        arena = Arena(Channel.size(sources, slots, tuples))
+        arena = Arena.private(ScaleGate.size(sources, 1, slots, tuples, 0))
         self.count, self.tuples, self.items = sources, tuples, 0
-        self.channel = Channel(arena, sources, slots=slots, tuples=tuples)
+        self.gate = ScaleGate.create(arena, sources, slots=slots, tuples=tuples)
+        self.reader = self.gate.reader(0)
         self.reference = self.reference_class(sources, slots, tuples)
 
     @rule(source=SOURCES, steps=st.lists(STEPS, min_size=1, max_size=8))
@@ -59,16 +61,16 @@ class ChannelMachine(RuleBasedStateMachine):
         model = self.reference.sources[source]
         if model.floor != END:
             position = later(model.floor, step)
-            self.channel.source(source).heartbeat(position)
+            self.gate.source(source).heartbeat(position)
             model.heartbeat(position)
 
     @rule(source=SOURCES)
     def heartbeat_behind(self, source: int) -> None:
-        self.channel.source(source % self.count).heartbeat(LEAST)
+        self.gate.source(source % self.count).heartbeat(LEAST)
 
     @rule(source=SOURCES)
     def close(self, source: int) -> None:
-        self.channel.source(source % self.count).close()
+        self.gate.source(source % self.count).close()
         self.reference.sources[source % self.count].heartbeat(END)
 
     @rule(source=SOURCES)
@@ -83,8 +85,8 @@ class ChannelMachine(RuleBasedStateMachine):
     @rule(limit=st.integers(0, 20))
     def get_ready(self, limit: int) -> None:
         into = Positions()
-        runs = self.channel.get_ready(limit, into)
-        items = [(source, item) for source, payload, *cut in runs for item in payload[cut[0] : sum(cut)]]
+        runs = self.reader.get_ready(limit, into)
+        items = [(source, item) for source, jumbo, *cut in runs for (item,) in jumbo.rows[cut[0] : sum(cut)]]
         found = [(source, (at, item)) for at, (source, item) in zip(into, items, strict=True)]
         expected: list[tuple[int, Tuple]] = []
         while len(expected) < limit and self.reference.ready():
@@ -93,19 +95,19 @@ class ChannelMachine(RuleBasedStateMachine):
 
     @invariant()
     def agrees(self) -> None:
-        channel, reference = self.channel, self.reference
-        assert channel.ready() == reference.ready()
-        assert channel.frontier() == reference.frontier()
-        assert channel.drained() == reference.drained()
-        assert channel.holding_source() == reference.holding_source()
+        reader, reference = self.reader, self.reference
+        assert reader.ready() == reference.ready()
+        assert reader.watermark() == reference.frontier()
+        assert reader.drained() == reference.drained()
+        assert reader.holding_source() == reference.holding_source()
         waiting = [sum(len(tuples) for _, tuples in source.jumbos) for source in reference.sources]
-        assert [source.waiting_tuples for source in channel.statistics().sources] == waiting
+        assert [source.waiting_tuples for source in self.gate.statistics().readers[0].sources] == waiting
 
     def _add(self, source: int, tuples: list[Tuple]) -> bool:
         positions = Positions()
         for position, _ in tuples:
             positions.append(position)
-        return self.channel.source(source).add([item for _, item in tuples], positions, 0, len(tuples))
+        return self.gate.source(source).add(Jumbo([(item,) for _, item in tuples]), positions, 0, len(tuples))
 
 
 class TestChannel(ChannelMachine.TestCase):  # type: ignore[valid-type, misc]

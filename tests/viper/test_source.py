@@ -8,9 +8,11 @@ import weakref
 import pytest
 
 from viper.arena import Arena
-from viper.channel import Channel, Heartbeats, Source
 from viper.errors import JumboSizeError, OrderError, SourceClosedError
+from viper.gate import ScaleGate
+from viper.jumbo import Jumbo
 from viper.position import END, LEAST, Position, Positions
+from viper.source import Heartbeats, Source
 
 
 def at(*timestamps: int) -> Positions:
@@ -20,27 +22,32 @@ def at(*timestamps: int) -> Positions:
     return positions
 
 
-def make_channel(sources: int = 1, slots: int = 4, tuples: int = 8) -> Channel:
-    return Channel(Arena(Channel.size(sources, slots, tuples)), sources, slots=slots, tuples=tuples)
+def make_gate(sources: int = 1, slots: int = 4, tuples: int = 8) -> ScaleGate:
+    arena = Arena.private(ScaleGate.size(sources, 1, slots, tuples, 0))
+    return ScaleGate.create(arena, sources, slots=slots, tuples=tuples)
+
+
+def jumbo_of(*items: object) -> Jumbo:
+    return Jumbo([(item,) for item in items])
 
 
 def add(source: Source, *timestamps: int) -> bool:
-    return source.add(list(timestamps), at(*timestamps), 0, len(timestamps))
+    return source.add(jumbo_of(*timestamps), at(*timestamps), 0, len(timestamps))
 
 
 def test_a_full_source_takes_nothing() -> None:
-    channel = make_channel(slots=2)
-    source = channel.source(0)
+    gate = make_gate(slots=2)
+    source = gate.source(0)
     assert add(source, 1) and add(source, 2)
     assert not source.room(1)
     assert not add(source, 3)
     assert source.floor().ts == 2
-    assert [payload for _, payload, _, _ in channel.get_ready(10, Positions())] == [[1], [2]]
+    assert [jumbo.rows for _, jumbo, _, _ in gate.reader(0).get_ready(10, Positions())] == [[(1,)], [(2,)]]
     assert source.room(8) and add(source, 3)
 
 
 def test_descending_positions_are_refused_naming_both() -> None:
-    source = make_channel().source(0)
+    source = make_gate().source(0)
     assert add(source, 5)
     with pytest.raises(OrderError, match=r"tuple 0 .* at Position\(ts=4, .* nothing below Position\(ts=5,"):
         add(source, 4)
@@ -49,7 +56,7 @@ def test_descending_positions_are_refused_naming_both() -> None:
     source.heartbeat(Position(9, 0, 1))
     with pytest.raises(OrderError, match=r"at Position\(ts=9, hi=0, lo=0\), expected nothing below .*lo=1\)"):
         add(source, 9)
-    assert source.add(["same"], _one(Position(9, 0, 1)), 0, 1)
+    assert source.add(jumbo_of("same"), _one(Position(9, 0, 1)), 0, 1)
 
 
 def _one(position: Position) -> Positions:
@@ -59,7 +66,7 @@ def _one(position: Position) -> Positions:
 
 
 def test_a_closed_source_takes_nothing_more() -> None:
-    source = make_channel().source(0)
+    source = make_gate().source(0)
     source.close()
     source.close()
     assert source.floor() == END
@@ -69,38 +76,38 @@ def test_a_closed_source_takes_nothing_more() -> None:
 
 def test_the_end_is_no_tuples_position() -> None:
     with pytest.raises(OrderError, match="is reserved"):
-        make_channel().source(0).add(["x"], _one(END), 0, 1)
+        make_gate().source(0).add(jumbo_of("x"), _one(END), 0, 1)
 
 
 def test_sizes_that_can_never_be_taken_are_errors() -> None:
-    source = make_channel(tuples=8).source(0)
-    with pytest.raises(JumboSizeError, match="of 9 tuples: source 0 of the channel takes from 1 to 8"):
+    source = make_gate(tuples=8).source(0)
+    with pytest.raises(JumboSizeError, match="of 9 tuples: source 0 of the gate takes from 1 to 8"):
         add(source, *range(9))
     with pytest.raises(JumboSizeError, match="a jumbo tuple of 0 tuples"):
         add(source)
     for count in (0, 9):
         with pytest.raises(JumboSizeError, match=f"a jumbo tuple of {count} tuples"):
             source.room(count)
-    with pytest.raises(JumboSizeError, match="a payload of 2 items for 1 positions"):
-        source.add(["a", "b"], at(1, 2), 0, 1)
+    with pytest.raises(JumboSizeError, match="2 rows for 1 positions"):
+        source.add(jumbo_of("a", "b"), at(1, 2), 0, 1)
     with pytest.raises(IndexError, match=r"\[1, 3\) out of range: there are 2 positions"):
-        source.add(["a", "b"], at(1, 2), 1, 2)
+        source.add(jumbo_of("a", "b"), at(1, 2), 1, 2)
 
 
-class Payload(list[str]):
+class Rows(list[tuple[object, ...]]):
     """A list that can be referred to weakly."""
 
 
 def test_a_payload_is_handed_over_by_reference_and_let_go() -> None:
-    channel = make_channel()
-    payload = Payload("abc")
-    assert channel.source(0).add(payload, at(0, 1, 2, 3), 1, 3)
-    alive = weakref.ref(payload)
-    del payload
+    gate = make_gate()
+    rows = Rows([("a",), ("b",), ("c",)])
+    assert gate.source(0).add(Jumbo(rows), at(0, 1, 2, 3), 1, 3)
+    alive = weakref.ref(rows)
+    del rows
     into = Positions()
-    (first,) = channel.get_ready(2, into)
-    (second,) = channel.get_ready(2, into)
-    assert first[1] is second[1] is alive()
+    (first,) = gate.reader(0).get_ready(2, into)
+    (second,) = gate.reader(0).get_ready(2, into)
+    assert first[1] is second[1] and first[1].rows is alive()
     assert (first[2:], second[2:]) == ((0, 2), (2, 1))
     assert [p.ts for p in into] == [1, 2, 3]
     del first, second
@@ -108,17 +115,17 @@ def test_a_payload_is_handed_over_by_reference_and_let_go() -> None:
     assert alive() is None
 
 
-def test_one_call_publishes_to_many_channels() -> None:
-    channels = [make_channel(), make_channel(sources=2), make_channel()]
-    sources = [channels[0].source(0), channels[1].source(1), channels[2].source(0)]
+def test_one_call_publishes_to_many_gates() -> None:
+    gates = [make_gate(), make_gate(sources=2), make_gate()]
+    sources = [gates[0].source(0), gates[1].source(1), gates[2].source(0)]
     heartbeats = Heartbeats(sources)
     heartbeats.publish(Position(7, 1, 2))
     assert [source.floor() for source in sources] == [Position(7, 1, 2)] * 3
-    assert [channel.frontier() for channel in channels] == [Position(7, 1, 2), LEAST, Position(7, 1, 2)]
+    assert [gate.reader(0).watermark() for gate in gates] == [Position(7, 1, 2), LEAST, Position(7, 1, 2)]
     heartbeats.publish(Position(3, 0, 0))
-    assert channels[0].frontier() == Position(7, 1, 2)
+    assert gates[0].reader(0).watermark() == Position(7, 1, 2)
     heartbeats.publish(END)
-    assert [channel.drained() for channel in channels] == [True, False, True]
+    assert [gate.reader(0).drained() for gate in gates] == [True, False, True]
 
 
 def test_nobody_to_tell_is_fine() -> None:
@@ -126,6 +133,6 @@ def test_nobody_to_tell_is_fine() -> None:
 
 
 def test_a_source_keeps_its_memory() -> None:
-    source = make_channel().source(0)
+    source = make_gate().source(0)
     gc.collect()
     assert add(source, 1) and source.floor().ts == 1

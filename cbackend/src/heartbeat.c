@@ -1,0 +1,66 @@
+/* Progress to many readers, and the end of a source. */
+#include "crash.h"
+#include "layout.h"
+#include "note.h"
+#include "order.h"
+#include "progress.h"
+#include "waking.h"
+
+/* The bells that one call has to ring, each once; those that find no place are rung at once. */
+typedef struct {
+    vp_bell *bells[16];
+    uint32_t count;
+} due;
+
+static void add_due(due *later, vp_bell *bell)
+{
+    for (uint32_t i = 0; i < later->count; i++)
+        if (later->bells[i] == bell)
+            return;
+    if (later->count < sizeof later->bells / sizeof *later->bells)
+        later->bells[later->count++] = bell;
+    else
+        vp_bell_ring(bell);
+}
+
+static void add_readers(due *later, const vp_ring *ring)
+{
+    const vp_gate *gate = vp_ring_gate(ring);
+    for (uint32_t reader = 0; reader < gate->reader_count; reader++) {
+        /* Relaxed: a bell is set before its task runs. */
+        uint64_t offset = atomic_load_explicit(&gate->readers[reader].bell, memory_order_relaxed);
+        if (offset)
+            add_due(later, vp_gate_bell(gate, offset));
+    }
+}
+
+/* Whether it is new that nothing below the position will come. */
+static bool promise(vp_ring *ring, vp_position position)
+{
+    if (vp_compare(position, vp_note_floor(&ring->producer)) <= 0)
+        return false;
+    vp_progress_publish(&ring->progress, position); /* behind R0: see reader.c */
+    vp_note_write(&ring->producer, position);       /* behind progress: see recover.c */
+    VP_CRASH_POINT("heartbeat: noted");
+    return true;
+}
+
+void vp_ring_heartbeat(vp_ring *const *rings, uint32_t count, vp_position position)
+{
+    due later = {.count = 0};
+    for (uint32_t i = 0; i < count; i++)
+        if (promise(rings[i], position))
+            add_readers(&later, rings[i]);
+    for (uint32_t i = 0; i < later.count; i++)
+        vp_bell_ring(later.bells[i]);
+}
+
+void vp_ring_close(vp_ring *ring, int64_t last_ts)
+{
+    if (vp_compare(vp_note_floor(&ring->producer), VP_END) == 0)
+        return;
+    /* Relaxed: the progress word that says END is released behind it. */
+    atomic_store_explicit(&ring->progress.closing_ts, last_ts, memory_order_relaxed);
+    VP_CRASH_POINT("close: not yet");
+    vp_ring_heartbeat(&ring, 1, VP_END);
+}

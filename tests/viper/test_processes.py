@@ -1,0 +1,90 @@
+"""Jumbo tuples between processes: a spawned child sends and receives."""
+
+from __future__ import annotations
+
+import multiprocessing
+from array import array
+from datetime import date
+from typing import Any
+
+import pytest
+
+from viper.arena import Arena, ArenaHandle
+from viper.bell import Bell
+from viper.gate import ScaleGate
+from viper.jumbo import Jumbo, Row
+from viper.position import END, Position, Positions
+
+ROUNDS = 50
+TIMEOUT_S = 60.0
+
+
+def positions_from(ts: int, count: int) -> Positions:
+    positions = Positions()
+    for i in range(count):
+        positions.append(Position(ts + i, 0, 0))
+    return positions
+
+
+def receive(gate: ScaleGate, bell: Bell, wanted: int) -> list[tuple[Jumbo, int, int]]:
+    """The next runs, of that many tuples in all."""
+    runs: list[tuple[Jumbo, int, int]] = []
+    while wanted:
+        ticket = bell.ticket()
+        made = gate.reader(0).get_ready(wanted, Positions())
+        runs += [(jumbo, first, count) for _, jumbo, first, count in made]
+        wanted -= sum(count for _, _, _, count in made)
+        if not made:
+            bell.wait(ticket, TIMEOUT_S)
+            assert bell.ticket() != ticket, "nobody rang in time"
+    return runs
+
+
+def echo(handle: ArenaHandle, there: int, back: int, bell_offset: int) -> None:
+    """Send back what comes, jumbo tuple by jumbo tuple, until the source is closed."""
+    arena = Arena.attach(handle)
+    received, sent = ScaleGate.attach(arena, there), ScaleGate.attach(arena, back)
+    bell = Bell.attach(arena, bell_offset)
+    positions = Positions()
+    while not received.reader(0).drained():
+        ticket = bell.ticket()
+        runs = received.reader(0).get_ready(100, positions)
+        for _, jumbo, first, count in runs:
+            assert (first, count) == (0, len(jumbo.rows))
+            assert sent.source(0).add(jumbo, positions, 0, count)
+            positions.clear()
+        if not runs and not received.reader(0).drained():
+            bell.wait(ticket, TIMEOUT_S)
+    sent.source(0).close(received.reader(0).last_ts())
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_a_child_sends_back_what_it_gets(method: str) -> None:
+    shape: dict[str, Any] = {"slots": 4, "tuples": 16, "payload_bytes": 4096}
+    arena = Arena.shared(1_000_000)
+    there, back = (ScaleGate.create(arena, 1, **shape).offset for _ in range(2))
+    ours, theirs = Bell.create(arena), Bell.create(arena)
+    to_child, from_child = ScaleGate.attach(arena, there), ScaleGate.attach(arena, back)
+    to_child.set_reader_bell(0, theirs)
+    from_child.set_reader_bell(0, ours)
+    child = multiprocessing.get_context(method).Process(
+        target=echo, args=(arena.handle(), there, back, theirs.offset)
+    )
+    child.start()
+    for ts in range(ROUNDS):
+        rows: list[Row] = [(ts, "word" * ts, b"\x00", None, (1.5, date(2020, 1, 1)))] * 2
+        tags = array("H", [0, 65535]) if ts % 2 else None
+        assert to_child.source(0).add(Jumbo(rows, tags), positions_from(ts, 2), 0, 2)
+        ((jumbo, first, count),) = receive(from_child, ours, 2)
+        assert (jumbo.rows, jumbo.tags, first, count) == (rows, tags, 0, 2)
+        assert jumbo.mutable is False
+    to_child.source(0).close(last_ts=77)
+    while not from_child.reader(0).drained():
+        ticket = ours.ticket()
+        if not from_child.reader(0).drained():
+            ours.wait(ticket, TIMEOUT_S)
+    child.join(TIMEOUT_S)
+    assert child.exitcode == 0
+    assert from_child.reader(0).last_ts() == 77
+    assert from_child.reader(0).watermark() == END
+    assert from_child.statistics().sources[0].added_jumbos == ROUNDS

@@ -1,0 +1,55 @@
+"""How much memory the system could still give, as far as it says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+PROC = Path("/proc")
+CGROUPS = Path("/sys/fs/cgroup")
+
+
+def available_bytes() -> int | None:
+    """Bytes that this process could still touch, with those it shares; None if the system does not say.
+
+    It is the least of what is free or can be freed on the machine, and of what the limits of the
+    process's control groups leave.
+    """
+    found = [*_of_the_machine(), *_of_control_groups()]
+    return max(0, min(found)) if found else None
+
+
+def _of_the_machine() -> Iterator[int]:
+    for line in _lines(PROC / "meminfo"):
+        if line.startswith("MemAvailable:"):
+            yield int(line.split()[1]) * 1024
+
+
+def _of_control_groups() -> Iterator[int]:
+    """What each limit leaves, of the group itself and all above it."""
+    for line in _lines(PROC / "self" / "cgroup"):
+        _, controllers, name = line.rstrip("\n").split(":", 2)
+        if not controllers:
+            yield from _left(CGROUPS, name, "memory.max", "memory.current")
+        elif "memory" in controllers.split(","):
+            yield from _left(CGROUPS / "memory", name, "memory.limit_in_bytes", "memory.usage_in_bytes")
+
+
+def _left(root: Path, name: str, limit: str, usage: str) -> Iterator[int]:
+    group = PurePosixPath(name.lstrip("/"))
+    for folder in (root / group, *(root / parent for parent in group.parents)):
+        bound, used = _number(folder / limit), _number(folder / usage)
+        if bound is not None and used is not None:
+            yield bound - used
+
+
+def _number(path: Path) -> int | None:
+    text = "".join(_lines(path)).strip()
+    return int(text) if text.isdigit() else None
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return []

@@ -1,0 +1,78 @@
+"""The quota: a budget that tasks of several processes share."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from viper._backend import ffi, lib
+from viper.arena import Arena
+
+_UNLIMITED: Final = 2**63 - 1
+
+
+class Quota:
+    """A number that is taken from until it is used up.
+
+    `create` makes one, `attach` finds one that another process made.
+    """
+
+    __slots__ = ("_arena", "_quota", "offset")
+
+    def __init__(self, arena: Arena, offset: int) -> None:
+        self._arena = arena  # keeps the quota's memory
+        self._quota: Any = ffi.cast("vp_quota *", arena._at(offset, lib.vp_quota_size()))
+        self.offset = offset
+        """Where it lies in its arena."""
+
+    @classmethod
+    def create(cls, arena: Arena, limit: int | None) -> Quota:
+        """A new one; None is no limit.
+
+        Raises:
+            ArenaError: the arena has no room for it.
+            ValueError: the limit is below 0 or above 2**63 - 2.
+        """
+        if limit is not None and not 0 <= limit < _UNLIMITED:
+            raise ValueError(f"limit={limit!r}: expected 0 to 2**63 - 2, or None")
+        quota = cls(arena, arena.allocate(lib.vp_quota_size()))
+        lib.vp_quota_format(quota._quota, _UNLIMITED if limit is None else limit)
+        return quota
+
+    @classmethod
+    def attach(cls, arena: Arena, offset: int) -> Quota:
+        """The one at an offset; ArenaError if nothing was allocated there."""
+        return cls(arena, offset)
+
+    @staticmethod
+    def size() -> int:
+        """Bytes that a quota takes of an arena."""
+        return int(lib.vp_arena_rounded(lib.vp_quota_size()))
+
+    def take(self, wanted: int) -> int:
+        """Take as many as are wanted, or as are left; returns how many."""
+        return int(lib.vp_quota_take(self._quota, _count(wanted)))
+
+    def give(self, count: int) -> None:
+        """Give back what was taken and not needed."""
+        lib.vp_quota_give(self._quota, _count(count))
+
+    def spend(self, count: int) -> None:
+        """Take that many, even where fewer are left."""
+        lib.vp_quota_spend(self._quota, _count(count))
+
+    @property
+    def left(self) -> int | None:
+        """What is left, below zero where more was spent; None if there is no limit."""
+        left = int(lib.vp_quota_left(self._quota))
+        return None if left == _UNLIMITED else left
+
+    @property
+    def used_up(self) -> bool:
+        """Whether nothing is left."""
+        return int(lib.vp_quota_left(self._quota)) <= 0
+
+
+def _count(count: int) -> int:
+    if not 0 <= count < _UNLIMITED:
+        raise ValueError(f"{count!r} of a quota: expected 0 to 2**63 - 2")
+    return count

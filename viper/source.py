@@ -1,0 +1,190 @@
+"""The producing task's end of a gate: jumbo tuples in, and how far the task has come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from viper._backend import ffi, lib
+from viper.arena import Arena
+from viper.codec import encode
+from viper.errors import JumboSizeError, OrderError, PayloadSizeError, SourceClosedError
+from viper.jumbo import Jumbo
+from viper.position import END, LEAST, Position, Positions, c_position
+
+
+class Source:
+    """One producing task's end of a gate; `ScaleGate.source` hands it out.
+
+    Positions never descend: neither within a jumbo tuple, nor from one to the next, nor behind a
+    heartbeat. A source that says nothing holds every reader back. For one thread at a time.
+    """
+
+    __slots__ = ("_arena", "_claim", "_encodes", "_local", "_publish", "_ring", "index")
+
+    def __init__(
+        self, index: int, ring: Any, arena: Arena, local: Sequence[list[Jumbo | None]], encodes: bool
+    ) -> None:
+        self.index = index
+        """Its place among the gate's sources, which breaks ties."""
+        self._ring = ring
+        self._arena = arena  # keeps the ring's memory
+        self._local = tuple(local)  # for each reader in this process, its payloads by slot
+        self._encodes = encodes
+        self._claim = lib.vp_ring_claim
+        self._publish = lib.vp_ring_publish
+
+    def add(self, jumbo: Jumbo, positions: Positions, first: int, count: int) -> bool:
+        """Hand over a jumbo tuple; False, and nothing taken, while the gate is full.
+
+        Args:
+            jumbo: its rows and tags, handed over by reference to the readers in this process, and
+                encoded for those in others.
+            positions: among others those of the rows.
+            first: index of the first row's position.
+            count: number of rows.
+
+        Raises:
+            JumboSizeError: no rows, more than the gate can ever hold, or not `count` of them.
+            PayloadSizeError: its encoding is larger than the gate can ever hold.
+            CodecError: a value cannot be carried to another process.
+            OrderError: a position that descends, or lies below what was added or promised before.
+            SourceClosedError: the source was closed.
+            IndexError: there are not that many positions.
+        """
+        if len(jumbo.rows) != count:
+            raise JumboSizeError(f"{len(jumbo.rows)} rows for {count} positions: expected as many")
+        if first < 0:
+            raise self._range_error(positions, first, count)
+        if self._encodes:
+            return self._add_encoded(jumbo, positions, first, count)
+        slot = self._claim(self._ring, positions._handle, first, count, 0)
+        if slot < 0:
+            if slot == lib.VP_FULL:
+                return False
+            raise self._refusal(slot, positions, first, count)
+        for payloads in self._local:
+            payloads[slot] = jumbo
+        self._publish(self._ring)
+        return True
+
+    def _add_encoded(self, jumbo: Jumbo, positions: Positions, first: int, count: int) -> bool:
+        encoded = jumbo.encoded
+        if encoded is None:
+            # Encoding is the dear part, so not before there is room for the rest.
+            fault = lib.vp_ring_admit(self._ring, positions._handle, first, count, 0)
+            if fault:
+                if fault == lib.VP_FULL:
+                    return False
+                raise self._refusal(fault, positions, first, count)
+            encoded = encode(jumbo)
+        size = len(encoded)
+        slot = self._claim(self._ring, positions._handle, first, count, size)
+        if slot < 0:
+            if slot == lib.VP_FULL:
+                jumbo.encoded = encoded
+                return False
+            jumbo.encoded = None
+            raise self._refusal(slot, positions, first, count, size)
+        ffi.memmove(lib.vp_ring_payload(self._ring, slot, ffi.NULL), encoded, size)
+        for payloads in self._local:
+            payloads[slot] = jumbo
+        self._publish(self._ring)
+        jumbo.encoded = None
+        return True
+
+    def room(self, count: int) -> bool:
+        """Whether there is room for that many tuples now; their encoding may still find none.
+
+        If there is none, the next release rings the source's bell.
+
+        Raises:
+            JumboSizeError: there never will be.
+        """
+        if not 0 < count <= lib.vp_ring_tuples(self._ring):
+            raise self._size_error(count)
+        return bool(lib.vp_ring_room(self._ring, count, 0))
+
+    def heartbeat(self, position: Position) -> None:
+        """Promise that nothing below a position will be added; never refused, whatever is full.
+
+        A position below what was added or promised before changes nothing.
+        """
+        lib.vp_ring_heartbeat([self._ring], 1, c_position(position))
+
+    def close(self, last_ts: int = LEAST.ts) -> None:
+        """Promise that nothing will be added any more; changes nothing once closed.
+
+        Args:
+            last_ts: how far event time came here.
+        """
+        lib.vp_ring_close(self._ring, c_position(Position(last_ts, 0, 0)).ts)
+
+    def floor(self) -> Position:
+        """The smallest position that may still be added; END once closed."""
+        floor = lib.vp_ring_floor(self._ring)
+        return Position(floor.ts, floor.hi, floor.lo)
+
+    def recover(self) -> None:
+        """Take the place of a producer that was killed; what it had published stays so.
+
+        The successor finds out by `floor` how far it had come, or closes the source on its behalf.
+        """
+        lib.vp_ring_recover(self._ring)
+
+    def _refusal(self, code: int, positions: Positions, first: int, count: int, size: int = 0) -> Exception:
+        if code == lib.VP_OUT_OF_BOUNDS:
+            return self._range_error(positions, first, count)
+        if code in (lib.VP_EMPTY, lib.VP_TOO_LARGE):
+            return self._size_error(count)
+        if code == lib.VP_PAYLOAD_TOO_LARGE:
+            return self._payload_error(count, size)
+        floor = self.floor()
+        if floor == END:
+            return SourceClosedError(f"source {self.index} was closed: it cannot add at {positions[first]!r}")
+        if code == lib.VP_BEYOND_END:
+            return OrderError(f"source {self.index}: {END!r} is reserved, no tuple may have it")
+        return self._order_error(floor, positions, first, count)
+
+    def _range_error(self, positions: Positions, first: int, count: int) -> IndexError:
+        return IndexError(f"[{first}, {first + count}) out of range: there are {len(positions)} positions")
+
+    def _size_error(self, count: int) -> JumboSizeError:
+        capacity = lib.vp_ring_tuples(self._ring)
+        return JumboSizeError(
+            f"a jumbo tuple of {count} tuples: source {self.index} of the gate takes from 1 to {capacity}"
+        )
+
+    def _payload_error(self, count: int, size: int) -> PayloadSizeError:
+        capacity = int(lib.vp_ring_payload_bytes(self._ring))
+        return PayloadSizeError(
+            f"a jumbo tuple of {count} tuples takes {size} bytes: source {self.index} of the gate "
+            f"has {capacity}; make its payload store larger or its jumbo tuples smaller",
+            size,
+            capacity,
+        )
+
+    def _order_error(self, floor: Position, positions: Positions, first: int, count: int) -> OrderError:
+        for index in range(first, first + count):
+            position = positions[index]
+            if position < floor:
+                return OrderError(
+                    f"source {self.index}: tuple {index - first} of the jumbo tuple is at {position!r}, "
+                    f"expected nothing below {floor!r}, which was added or promised before it"
+                )
+            floor = position
+        raise AssertionError("refused as unordered, but in order")
+
+
+class Heartbeats:
+    """Publishes one position to many sources, those of all gates that a task feeds, in one call."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self._sources = tuple(sources)  # keeps the rings' memory
+        self._rings = ffi.new("vp_ring *[]", [source._ring for source in sources])
+        self._count = len(self._sources)
+        self._publish = lib.vp_ring_heartbeat
+
+    def publish(self, position: Position) -> None:
+        """As `Source.heartbeat`, for all of them; END closes them."""
+        self._publish(self._rings, self._count, c_position(position))
