@@ -1,12 +1,13 @@
 """Every error that the framework raises on purpose.
 
-    ViperError
-    ├── TopologyError (ValueError)     a topology that must not start; carries all its problems
-    ├── ConfigError (ValueError)       a configuration file, variable or option that cannot be used
-    ├── LoadError (ValueError)         a target that names no topology
-    ├── EmitError (ValueError)         an emit that the stream it goes to does not allow
-    ├── ComponentError (RuntimeError)  user code raised while a topology ran
-    └── InternalError (RuntimeError)   a bug of ours, never the user's mistake
+ViperError
+├── TopologyError (ValueError)     a topology that must not start; carries all its problems
+├── ConfigError (ValueError)       a configuration file, variable or option that cannot be used
+├── LoadError (ValueError)         a target that names no topology
+├── EmitError (ValueError)         an emit that the stream it goes to does not allow
+├── ComponentError (RuntimeError)  user code raised while a topology ran
+├── WorkerError (RuntimeError)     a worker process that could not start, or ended before its time
+└── InternalError (RuntimeError)   a bug of ours, never the user's mistake
 """
 
 from __future__ import annotations
@@ -59,7 +60,15 @@ class ComponentError(ViperError, RuntimeError):
         self.component = component
         self.task = task
         self.during = during
+        self._detail = detail
         super().__init__(f"component {component!r}, task {task}, in {during}: {detail}")
+
+    def __reduce__(self) -> tuple[type[ComponentError], tuple[str, int, str, str]]:
+        return type(self), (self.component, self.task, self.during, self._detail)
+
+
+class WorkerError(ViperError, RuntimeError):
+    """A worker process that could not start, or ended before its time."""
 
 
 class InternalError(ViperError, RuntimeError):

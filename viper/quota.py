@@ -52,24 +52,25 @@ class Quota:
         """Take as many as are wanted, or as are left; returns how many."""
         return int(lib.vp_quota_take(self._quota, _count(wanted)))
 
-    def give(self, count: int) -> None:
-        """Give back what was taken and not needed."""
-        lib.vp_quota_give(self._quota, _count(count))
+    def settle(self, taken: int, spent: int) -> None:
+        """Be done with some of what was taken: what was not needed of it goes back.
 
-    def spend(self, count: int) -> None:
-        """Take that many, even where fewer are left."""
-        lib.vp_quota_spend(self._quota, _count(count))
+        Args:
+            taken: how many are done with.
+            spent: how many were needed, which may be more.
+        """
+        lib.vp_quota_settle(self._quota, _count(taken), _count(spent))
 
     @property
     def left(self) -> int | None:
-        """What is left, below zero where more was spent; None if there is no limit."""
+        """What can be taken; None if there is no limit."""
         left = int(lib.vp_quota_left(self._quota))
         return None if left == _UNLIMITED else left
 
     @property
     def used_up(self) -> bool:
-        """Whether nothing is left."""
-        return int(lib.vp_quota_left(self._quota)) <= 0
+        """Whether all of it was spent; what somebody has taken may still come back."""
+        return bool(lib.vp_quota_used_up(self._quota))
 
 
 def _count(count: int) -> int:

@@ -112,7 +112,7 @@ class Reader:
         return None if found < 0 else int(found)
 
     def last_ts(self) -> int:
-        """How far event time came at the closed source where it came furthest; LEAST.ts if none is closed."""
+        """How far event time came at the source that says so and came furthest; LEAST.ts if none does."""
         return int(lib.vp_merge_last_ts(self._merge))
 
     def waiting_tuples(self) -> int:

@@ -10,7 +10,7 @@ from viper.arena import Arena
 from viper.codec import encode
 from viper.errors import JumboSizeError, OrderError, PayloadSizeError, SourceClosedError
 from viper.jumbo import Jumbo
-from viper.position import END, LEAST, Position, Positions, c_position
+from viper.position import END, Position, Positions, c_position
 
 
 class Source:
@@ -112,13 +112,13 @@ class Source:
         """
         lib.vp_ring_heartbeat([self._ring], 1, c_position(position))
 
-    def close(self, last_ts: int = LEAST.ts) -> None:
-        """Promise that nothing will be added any more; changes nothing once closed.
+    def tell_last_ts(self, ts: int) -> None:
+        """Tell readers how far event time came here, before a heartbeat that no longer says it."""
+        lib.vp_ring_tell_last_ts(self._ring, c_position(Position(ts, 0, 0)).ts)
 
-        Args:
-            last_ts: how far event time came here.
-        """
-        lib.vp_ring_close(self._ring, c_position(Position(last_ts, 0, 0)).ts)
+    def close(self) -> None:
+        """Promise that nothing will be added any more; changes nothing once closed."""
+        lib.vp_ring_close(self._ring)
 
     def floor(self) -> Position:
         """The smallest position that may still be added; END once closed."""

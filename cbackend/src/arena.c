@@ -16,7 +16,7 @@ uint64_t vp_arena_layout(void)
     const uint64_t facts[] = {
         VP_LINE, sizeof(vp_arena), sizeof(vp_position), sizeof(vp_slot), sizeof(vp_progress), sizeof(vp_note),
         sizeof(vp_head), sizeof(vp_ring), sizeof(vp_reader_words), sizeof(vp_gate), sizeof(vp_bell), sizeof(vp_quota),
-        offsetof(vp_slot, count), offsetof(vp_progress, closing_ts), offsetof(vp_note, lo),
+        offsetof(vp_slot, count), offsetof(vp_progress, last_ts), offsetof(vp_note, lo),
         offsetof(vp_producer_words, notes), offsetof(vp_ring, producer), offsetof(vp_ring, progress),
         offsetof(vp_ring, room), offsetof(vp_reader_words, holding), offsetof(vp_gate, readers),
     };

@@ -55,12 +55,14 @@ void vp_ring_heartbeat(vp_ring *const *rings, uint32_t count, vp_position positi
         vp_bell_ring(later.bells[i]);
 }
 
-void vp_ring_close(vp_ring *ring, int64_t last_ts)
+void vp_ring_tell_last_ts(vp_ring *ring, int64_t last_ts)
 {
-    if (vp_compare(vp_note_floor(&ring->producer), VP_END) == 0)
-        return;
-    /* Relaxed: the progress word that says END is released behind it. */
-    atomic_store_explicit(&ring->progress.closing_ts, last_ts, memory_order_relaxed);
+    /* Relaxed: the progress that makes readers ask for it is released behind it. */
+    atomic_store_explicit(&ring->progress.last_ts, last_ts, memory_order_relaxed);
+}
+
+void vp_ring_close(vp_ring *ring)
+{
     VP_CRASH_POINT("close: not yet");
     vp_ring_heartbeat(&ring, 1, VP_END);
 }

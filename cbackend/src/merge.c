@@ -238,15 +238,12 @@ uint64_t vp_merge_waiting(const vp_merge *merge)
 
 int64_t vp_merge_last_ts(const vp_merge *merge)
 {
-    int64_t last_ts = INT64_MIN;
+    int64_t latest = INT64_MIN;
     for (uint32_t i = 0; i < merge->count; i++) {
-        const vp_progress *progress = &merge->sources[i].ring->progress;
-        vp_position position = VP_LEAST;
-        if (!vp_progress_read(progress, &position) || vp_compare(position, VP_END) < 0)
-            continue;
-        /* Relaxed: written before the END that was acquired. */
-        int64_t closing_ts = atomic_load_explicit(&progress->closing_ts, memory_order_relaxed);
-        last_ts = closing_ts > last_ts ? closing_ts : last_ts;
+        /* Relaxed: written before the progress that the reader has acquired and acts upon. */
+        int64_t last_ts =
+            atomic_load_explicit(&merge->sources[i].ring->progress.last_ts, memory_order_relaxed);
+        latest = last_ts > latest ? last_ts : latest;
     }
-    return last_ts;
+    return latest;
 }

@@ -7,7 +7,9 @@
 #include "viper/quota.h"
 
 struct vp_quota {
-    _Atomic int64_t left; /* INT64_MAX: no limit */
+    int64_t limit;         /* INT64_MAX: none */
+    _Atomic int64_t left;  /* neither spent nor taken */
+    _Atomic int64_t spent;
 };
 
 #endif

@@ -6,22 +6,27 @@ import os
 import select
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import click
 
 from framework.cli.exit_codes import ExitCode
 from framework.cli.messages import error_line, problem_lines
-from framework.errors import ComponentError, ConfigError, EmitError, LoadError, TopologyError, ViperError
+from framework.errors import (
+    ComponentError,
+    ConfigError,
+    EmitError,
+    LoadError,
+    TopologyError,
+    ViperError,
+    WorkerError,
+)
+from framework.tracebacks import of_user_code
 
 TRACEBACKS = "framework.cli.tracebacks"
 """The key in a context's `meta` that says whether errors come with a traceback."""
-
-_FRAMEWORK = str(Path(__file__).parent.parent) + os.sep
 
 _INVALID = (TopologyError, ConfigError, LoadError, EmitError)
 
@@ -70,7 +75,7 @@ def _reported(error: Exception, with_traceback: bool) -> ExitCode:
         problem_lines(error.problems, err=True)
     elif isinstance(error, ViperError):
         if isinstance(error, ComponentError) and not with_traceback:
-            click.echo("".join(_of_user_code(error.__cause__)), err=True, nl=False)
+            click.echo("".join(of_user_code(error.__cause__)), err=True, nl=False)
         error_line(str(error))
     else:
         what = f"{type(error).__name__}: {error}"
@@ -82,23 +87,9 @@ def _reported(error: Exception, with_traceback: bool) -> ExitCode:
 def _exit_code(error: Exception) -> ExitCode:
     if isinstance(error, _INVALID):
         return ExitCode.INVALID
-    if isinstance(error, ComponentError):
+    if isinstance(error, ComponentError | WorkerError):
         return ExitCode.FAILED
     return ExitCode.INTERNAL
-
-
-def _of_user_code(error: BaseException | None) -> Sequence[str]:
-    """The traceback of what user code raised, from where it was called on."""
-    if error is None:
-        return ()
-    return traceback.format_exception(type(error), error, _after_ours(error.__traceback__))
-
-
-def _after_ours(frames: TracebackType | None) -> TracebackType | None:
-    first = frames
-    while first is not None and first.tb_frame.f_code.co_filename.startswith(_FRAMEWORK):
-        first = first.tb_next
-    return first or frames
 
 
 def _nobody_reads_stdout() -> bool:

@@ -79,17 +79,19 @@ def accepted(opened: Opened, *, to_run: bool = False) -> Topology:
     """
     from framework.errors import TopologyError
 
-    problems = [*opened.problems, *(_about_running(opened.topology) if to_run and opened.topology else ())]
+    problems = [*opened.problems, *(_about_running(opened) if to_run else ())]
     if opened.topology is None or not all(problem.warning for problem in problems):
         raise TopologyError(problems)
     problem_lines(problems, err=True)
     return opened.topology
 
 
-def _about_running(topology: Topology) -> list[Problem]:
+def _about_running(opened: Opened) -> list[Problem]:
     from framework.validation import check_isolation, check_runnable
 
-    return check_runnable(topology) + check_isolation(topology)
+    if opened.topology is None:
+        return []
+    return check_runnable(opened.topology) + check_isolation(opened.topology, opened.settings)
 
 
 def chosen(target: str | None, choices: Choices) -> tuple[str, Choices]:

@@ -35,9 +35,23 @@ def plan(target: str | None, choices: Choices, as_json: bool) -> None:
 def _lines(plan: Plan) -> Iterator[str]:
     components = counted(len(plan.topology.components), "component")
     yield f"{plan.topology.name}: {components}, {counted(len(plan.tasks), 'task')}, {plan.time} time"
-    for lines in (_tasks(plan), _streams(plan), _levels(plan)):
+    for lines in (_workers(plan), _tasks(plan), _streams(plan), _levels(plan)):
         yield ""
         yield from lines
+
+
+def _workers(plan: Plan) -> Sequence[str]:
+    names = {task.id: f"{task.component}:{task.id}" for task in plan.tasks}
+    rows = [
+        (
+            e.worker,
+            plan.placement.kind,
+            "a blocking task" if e.blocking else "",
+            " ".join(names[t] for t in e.tasks),
+        )
+        for e in plan.placement.executors
+    ]
+    return table(("worker", "kind", "thread for", "runs"), rows)
 
 
 def _tasks(plan: Plan) -> Sequence[str]:
@@ -46,7 +60,7 @@ def _tasks(plan: Plan) -> Sequence[str]:
 
 
 def _task_row(plan: Plan, task: Task) -> Sequence[object]:
-    channel = next((channel for channel in plan.channels if channel.reader == task.id), None)
+    channel = next((channel for channel in plan.channels if task.id in channel.readers), None)
     sources, feedback = (channel.sources, channel.feedback) if channel else ((), ())
     return (task.id, task.component, task.role, task.index, task.depth, _ids(sources), _ids(feedback))
 
@@ -83,6 +97,7 @@ def _as_json(plan: Plan) -> dict[str, Any]:
     return {
         "topology": plan.topology.name,
         "time": plan.time,
+        "placement": asdict(plan.placement),
         "tasks": [asdict(task) for task in plan.tasks],
         "streams": [_stream(subscription) for subscription in plan.subscriptions],
         "channels": [asdict(channel) for channel in plan.channels],

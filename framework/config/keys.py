@@ -8,7 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from framework.config.rules import Rule, choice, duration, flag, integer, optional, text, topology_name
+from framework.config.rules import (
+    Rule,
+    choice,
+    duration,
+    flag,
+    integer,
+    optional,
+    placement,
+    text,
+    topology_name,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +37,10 @@ MAX_TASKS = 1024
 """The most tasks that a component can have: a position has room for no more replicas."""
 
 _ALL = (
-    Key("viper.worker", choice("inline", remark=", the only kind of worker so far"), "The kind of worker."),
+    Key("viper.worker", optional(choice("inline", "thread", "process")), "The kind of worker."),
+    Key("viper.placement", placement(), "Which worker runs which task."),
+    Key("viper.isolated", optional(flag()), "Whether each task gets a process of its own.", True),
+    Key("viper.blocking", flag(), "Whether a component blocks, and so needs a thread of its own.", True),
     Key("viper.scheduling", choice("downstream", "random"), "Which of the tasks that have work runs next."),
     Key("viper.seed", integer(0, 2**64 - 1), "What random scheduling draws from."),
     Key("viper.slice.tuples", integer(1), "The most tuples that a task processes in one turn."),
@@ -44,6 +57,7 @@ _ALL = (
     Key("viper.jumbo.linger.ms", duration(zero=True), "How long a jumbo tuple may wait to be filled."),
     Key("viper.channel.jumbos", integer(1, 2**20), "Jumbo tuples that a channel holds from each source."),
     Key("viper.channel.tuples", integer(1, 2**26), "Tuples that a channel holds from each source."),
+    Key("viper.channel.bytes", integer(1024, 2**40), "Bytes on the way between processes, from each source."),
     Key("viper.grouping.hash", choice("stable", "storm"), "How a fields grouping places its keys."),
     Key("viper.emit.undeclared", choice("warn", "error"), "What an emit on an undeclared stream does."),
     Key("topology.name", optional(topology_name()), "The topology's name, as components see it."),

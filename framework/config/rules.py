@@ -60,9 +60,27 @@ def topology_name() -> Rule:
     )
 
 
-def choice(*names: str, remark: str = "") -> Rule:
+def choice(*names: str) -> Rule:
     """One of some names."""
-    return Rule(one_of(names) + remark, lambda v: isinstance(v, str) and v in names, names)
+    return Rule(one_of(names), lambda v: isinstance(v, str) and v in names, names)
+
+
+def placement() -> Rule:
+    """A way to place tasks, or for each component the workers of its tasks."""
+    names = ("round-robin", "component")
+    return Rule(
+        f"{one_of(names)}, or for each component a worker's number or a list of them",
+        lambda v: v in names if isinstance(v, str) else _places_components(v),
+        names,
+    )
+
+
+def _places_components(value: object) -> bool:
+    if not isinstance(value, dict):
+        return False
+    numbers = [n if isinstance(n, list) else [n] for n in value.values()]
+    named = all(isinstance(name, str) for name in value)
+    return named and all(found and all(is_integer(n) and n >= 1 for n in found) for found in numbers)
 
 
 def optional(rule: Rule) -> Rule:

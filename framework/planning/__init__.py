@@ -1,6 +1,7 @@
 """Planning: the logical topology becomes tasks, channels and positions."""
 
 from framework.planning.layout import ComponentLevel, Layout, make_layout
+from framework.planning.placement import Executor, Placement, WorkerKind
 from framework.planning.plan import Channel, Plan, Subscription, Task
 from framework.planning.planner import make_plan
 from framework.planning.time_mode import TimeMode
@@ -8,11 +9,14 @@ from framework.planning.time_mode import TimeMode
 __all__ = [
     "Channel",
     "ComponentLevel",
+    "Executor",
     "Layout",
+    "Placement",
     "Plan",
     "Subscription",
     "Task",
     "TimeMode",
+    "WorkerKind",
     "make_layout",
     "make_plan",
 ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from framework.planning.layout import Layout
+from framework.planning.placement import Placement
 from framework.planning.time_mode import TimeMode
 from framework.topology import Grouping, Role, Topology
 
@@ -41,14 +42,14 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """What a task reads from."""
+    """What tasks read from: one alone, or all tasks of a component that each get everything."""
 
-    reader: int
-    """Id of the consuming task."""
+    readers: tuple[int, ...]
+    """Ids of the consuming tasks."""
     sources: tuple[int, ...]
     """Ids of the producing tasks; ties are broken in this order."""
     feedback: tuple[int, ...] = ()
-    """Ids of the producing tasks whose tuples come back through a cycle."""
+    """Ids of the producing tasks whose tuples come back through a cycle; then there is one reader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,8 @@ class Plan:
     """By id."""
     subscriptions: tuple[Subscription, ...]
     channels: tuple[Channel, ...]
-    """One for each task of a bolt, by reader."""
+    """By reader; every task of a bolt reads from one."""
+    placement: Placement
     layout: Layout
     confs: Mapping[str, Mapping[str, Any]]
     """Each component's resolved configuration, by id."""
@@ -69,3 +71,14 @@ class Plan:
     def tasks_of(self, component: str) -> tuple[Task, ...]:
         """The tasks of a component, by index."""
         return tuple(task for task in self.tasks if task.component == component)
+
+    def channel_of(self, reader: int) -> Channel:
+        """The channel that a task of a bolt reads from.
+
+        Raises:
+            KeyError: the task is none of a bolt's.
+        """
+        for channel in self.channels:
+            if reader in channel.readers:
+                return channel
+        raise KeyError(reader)

@@ -8,9 +8,10 @@ from framework.config import Settings, component_conf, task_count
 from framework.errors import TopologyError
 from framework.importing import importable
 from framework.planning.layout import make_layout
+from framework.planning.placing import make_placement, placement_problems
 from framework.planning.plan import Channel, Plan, Subscription, Task
 from framework.planning.time_mode import choose_time, time_problems
-from framework.topology import Role, Topology
+from framework.topology import GroupingKind, Role, Topology
 from framework.topology.graph import SYSTEM_PREFIX, edges, feedback_edges
 
 
@@ -20,10 +21,12 @@ def make_plan(topology: Topology, settings: Settings) -> Plan:
     Raises:
         TopologyError: what only shows when the parts are put together, e.g. spouts of which
             only some declare a timestamp field.
-        LoadError: a spout's class that cannot be imported.
+        LoadError: a component's class that cannot be imported.
     """
     confs = {c.id: component_conf(settings, topology, c) for c in topology.components}
-    problems = time_problems(topology, confs)
+    subscriptions = _subscriptions(topology)
+    cyclic = {name for s in subscriptions if s.cyclic for name in (s.source, s.target)}
+    problems = time_problems(topology, confs) + placement_problems(topology, settings, confs, cyclic)
     if problems:
         raise TopologyError(problems)
     layout = make_layout(topology)
@@ -33,10 +36,19 @@ def make_plan(topology: Topology, settings: Settings) -> Plan:
         depth = layout.components[component.id].depth
         for index in range(counts[component.id]):
             tasks.append(Task(len(tasks) + 1, component.id, index, component.role, depth))
-    subscriptions = _subscriptions(topology)
     with importable(topology.import_paths):
         time = choose_time(topology, confs, sum(counts[spout.id] for spout in topology.spouts))
-    return Plan(topology, time, tuple(tasks), subscriptions, _channels(tasks, subscriptions), layout, confs)
+        placement = make_placement(topology, settings, confs, tasks, subscriptions)
+    return Plan(
+        topology=topology,
+        time=time,
+        tasks=tuple(tasks),
+        subscriptions=subscriptions,
+        channels=_channels(topology, tasks, subscriptions),
+        placement=placement,
+        layout=layout,
+        confs=confs,
+    )
 
 
 def _subscriptions(topology: Topology) -> tuple[Subscription, ...]:
@@ -75,15 +87,28 @@ def _downstream(component_id: str, targets: Mapping[str, set[str]]) -> set[str]:
     return found
 
 
-def _channels(tasks: list[Task], subscriptions: tuple[Subscription, ...]) -> tuple[Channel, ...]:
-    return tuple(_channel(task, tasks, subscriptions) for task in tasks if task.role is Role.BOLT)
+def _channels(
+    topology: Topology, tasks: list[Task], subscriptions: tuple[Subscription, ...]
+) -> tuple[Channel, ...]:
+    channels: list[Channel] = []
+    for bolt in sorted(topology.bolts, key=lambda component: component.id):
+        readers = tuple(task.id for task in tasks if task.component == bolt.id)
+        sources, feedback = (_sources(bolt.id, tasks, subscriptions, back) for back in (False, True))
+        # A bolt that only subscribes to the system's ticks follows the spouts' time, and ends with them.
+        sources = sources or tuple(task.id for task in tasks if task.role is Role.SPOUT)
+        shared = not feedback and _gets_everything(bolt.id, subscriptions)
+        groups = [readers] if shared else [(reader,) for reader in readers]
+        channels += [Channel(group, sources, feedback) for group in groups]
+    return tuple(channels)
 
 
-def _channel(reader: Task, tasks: list[Task], subscriptions: tuple[Subscription, ...]) -> Channel:
-    def sources(feedback: bool) -> tuple[int, ...]:
-        names = {s.source for s in subscriptions if s.target == reader.component and s.feedback == feedback}
-        return tuple(task.id for task in tasks if task.component in names)
+def _sources(
+    bolt: str, tasks: list[Task], subscriptions: tuple[Subscription, ...], feedback: bool
+) -> tuple[int, ...]:
+    names = {s.source for s in subscriptions if s.target == bolt and s.feedback == feedback}
+    return tuple(task.id for task in tasks if task.component in names)
 
-    # A bolt that only subscribes to the system's ticks follows the time of the spouts, and ends with them.
-    spouts = tuple(task.id for task in tasks if task.role is Role.SPOUT)
-    return Channel(reader.id, sources(False) or spouts, sources(True))
+
+def _gets_everything(bolt: str, subscriptions: tuple[Subscription, ...]) -> bool:
+    """Whether each task of a bolt gets every tuple that any of them gets."""
+    return all(s.grouping.kind is GroupingKind.ALL for s in subscriptions if s.target == bolt)

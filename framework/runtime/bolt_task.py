@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM
 from framework.planning import Task
+from framework.recording.ticks import ReplayTicks, Tick, TickKind
 from framework.runtime.collector import TaskCollector
 from framework.runtime.destination import Row
 from framework.runtime.hosts import Host, Identity
@@ -16,8 +18,8 @@ from framework.runtime.output import Output
 from framework.runtime.task import PAUSE_AT, USER_ERRORS, RunningTask
 from framework.runtime.ticks import EventTicks
 from framework.sinks import Sink
-from viper.channel import Channel
 from viper.position import END, LEAST, Level, Position, Positions
+from viper.reader import Reader
 from viper.rows import Inbox
 
 
@@ -34,11 +36,13 @@ class BoltTask(RunningTask):
         output: Output,
         identity: Identity,
         *,
-        channel: Channel,
+        reader: Reader,
         sources: Sequence[InputSource],
-        feedback: Sequence[tuple[Channel, InputSource]],
+        feedback: Sequence[tuple[Reader, InputSource]],
+        shares_input: bool,
         level: Level,
         event_tick_s: float | None,
+        replayed_ticks: ReplayTicks | None = None,
     ) -> None:
         """
         Args:
@@ -47,11 +51,13 @@ class BoltTask(RunningTask):
             collector: takes what it emits.
             output: routes that.
             identity: what the component is told about itself.
-            channel: its input.
-            sources: the producing tasks, by their index in the channel.
+            reader: its input.
+            sources: the producing tasks, by their index at the reader's gate.
             feedback: the ways back through cycles, with their producing tasks.
+            shares_input: whether other replicas get the same values, which one of them may change.
             level: where its outputs are marked, but for inputs that are copied to several replicas.
             event_tick_s: seconds of event time between two ticks; None for no such ticks.
+            replayed_ticks: instead of those that follow the wall clock, in a run that repeats another.
         """
         super().__init__(task, host, collector, output, identity)
         self.feedback = tuple(feedback)
@@ -59,7 +65,8 @@ class BoltTask(RunningTask):
         """Whether all input has been processed, but for what may come back through a cycle."""
         self.nothing_comes_back = False
         """Set by the worker when nothing is in flight that could come back through a cycle."""
-        self._channel = channel
+        self._reader = reader
+        self._shares_input = shares_input
         self._sources = tuple(sources)
         self._level = level
         """The level of outputs for inputs that are not copied, and of ticks."""
@@ -68,6 +75,8 @@ class BoltTask(RunningTask):
         self._levels = len({stream.level for stream in streams})
         self._event_tick_s = event_tick_s
         self._event_ticks: EventTicks | None = None
+        self._replayed_ticks = replayed_ticks
+        self._last_input = LEAST
         self._positions = Positions()
         self._lineage = Lineage()
         self._inbox = Inbox(host.record, collector.outbox if output.destinations else None, PAUSE_AT)
@@ -90,7 +99,7 @@ class BoltTask(RunningTask):
 
     def has_input(self) -> bool:
         """Whether a tuple could be processed now."""
-        return self._channel.ready() or any(channel.ready() for channel, _ in self.feedback)
+        return self._reader.ready() or any(reader.ready() for reader, _ in self.feedback)
 
     @property
     def has_ended(self) -> bool:
@@ -98,10 +107,10 @@ class BoltTask(RunningTask):
         return self.drained and (self.nothing_comes_back or not self.feedback)
 
     @property
-    def waiting_for(self) -> int | None:
-        """Id of the task that holds this one's input back, if one does."""
-        held = self._channel.holding_source()
-        return None if held is None else self._sources[held].task
+    def waiting_for(self) -> str | None:
+        """The task that holds this one's input back, if one does."""
+        held = self._reader.holding_source()
+        return None if held is None else self._sources[held].name
 
     def _wants_turn(self, now_s: float) -> bool:
         # The outbox holds something where a thread of the component's own has emitted.
@@ -135,19 +144,22 @@ class BoltTask(RunningTask):
             self._place_outputs()
         positions = self._positions
         positions.clear()
-        runs = self._channel.get_ready(limit, positions)
+        runs = self._reader.get_ready(limit, positions)
         if runs:
             self._lineage.begin(positions)
             self._below_inputs = True
-            yield from self._process_ready(cut(runs, self._sources))
+            yield from self._process_ready(cut(runs, self._sources, self._shares_input))
             self._place_outputs()
             self._below_inputs = False
             self.collector.counters.processed += len(positions)
-        for channel, source in self.feedback:
-            yield from self._process_feedback(channel, source, limit)
+            self._last_input = positions.last()
+        for reader, source in self.feedback:
+            yield from self._process_feedback(reader, source, limit)
 
     def _process_ready(self, ready: list[Piece]) -> Iterator[None]:
-        ticks = self._event_ticks
+        ticks, replayed = self._event_ticks, self._replayed_ticks
+        if replayed is not None and replayed.next and replayed.next.is_before(self._positions.last()):
+            return self._process_between_replayed(ready, replayed)
         if ticks is None:
             return self._process(ready)
         boundary = ticks.next_boundary()
@@ -156,13 +168,13 @@ class BoltTask(RunningTask):
         ticks.input_seen()
         return self._process(ready)
 
-    def _process_feedback(self, channel: Channel, source: InputSource, limit: int) -> Iterator[None]:
+    def _process_feedback(self, reader: Reader, source: InputSource, limit: int) -> Iterator[None]:
         # In order of arrival: what comes back takes its place at the frontier, as a timer's emit does.
         positions = Positions()
-        pieces = cut(channel.get_ready(limit, positions), (source,))
+        pieces = cut(reader.get_ready(limit, positions), (source,), self._shares_input)
         if not pieces:
             return
-        self.signal_consumers()  # among them who waits for room to send more back
+        self.signal_neighbours()  # among them who waits for room to send more back
         yield from self._process(pieces)
         self._place_outputs()
         self.collector.counters.processed += len(positions)
@@ -216,14 +228,17 @@ class BoltTask(RunningTask):
         return rows, tags, mutable
 
     def _advance(self) -> None:
-        frontier = self._channel.frontier()
+        frontier = self._reader.watermark()
+        self.last_us = max(self.last_us, self._reader.last_ts())
         self.drained = frontier == END
         if self.drained:  # what comes back through a cycle may still be placed at a later round
             frontier = max(LAST, self._published)
         self._lineage.advance(frontier)
+        if self._replayed_ticks is not None:
+            self._replay(self._replayed_ticks.due(frontier))
         self._tick_until(frontier.ts if frontier < LAST else self.last_us)
         if frontier >= LAST:
-            self._tell_last_time()
+            self.output.tell_last_ts(self.last_us)
         self.collector.counters.saturated = self._lineage.saturated
         self.publish(frontier)
 
@@ -235,7 +250,7 @@ class BoltTask(RunningTask):
     @property
     def waits_with_input(self) -> bool:
         """Whether there is input that cannot be processed yet."""
-        return any(source.waiting_tuples for source in self._channel.statistics().sources)
+        return self._reader.waiting_tuples() > 0
 
     def _tick_until(self, time_us: int) -> None:
         ticks = self._event_ticks
@@ -248,22 +263,51 @@ class BoltTask(RunningTask):
     # -- what is not input
 
     def _process_between_ticks(self, ready: Sequence[Piece], ticks: EventTicks) -> Iterator[None]:
+        def before(position: Position) -> Iterator[Callable[[], None]]:
+            for time_us in ticks.due(position.ts):
+                yield partial(self.tick, Position(time_us, 0, 0))
+            ticks.input_seen()
+
+        return self._process_between(ready, before)
+
+    def _process_between_replayed(self, ready: Sequence[Piece], ticks: ReplayTicks) -> Iterator[None]:
+        def before(position: Position) -> Iterator[Callable[[], None]]:
+            for tick in ticks.due(position):
+                yield partial(self._replay, [tick])
+
+        return self._process_between(ready, before)
+
+    def _process_between(
+        self, ready: Sequence[Piece], before: Callable[[Position], Iterator[Callable[[], None]]]
+    ) -> Iterator[None]:
+        """Process input, and do in between what comes before each."""
         index = 0
         for rows, first, count, stream in ready:
             start = 0
             for row in range(count):
-                for time_us in ticks.due(self._positions[index + row].ts):
+                for fire in before(self._positions[index + row]):
                     if row > start:
                         yield from self._process([(rows, first + start, row - start, stream)])
                     self._place_outputs()
-                    self.tick(Position(time_us, 0, 0))
+                    fire()
                     start = row
-                ticks.input_seen()
             yield from self._process([(rows, first + start, count - start, stream)])
             index += count
 
+    def _replay(self, ticks: Iterable[Tick]) -> None:
+        for tick in ticks:
+            (self.tick if tick.kind is TickKind.TICK else self.fire_batches)(tick.at)
+
+    def _record_tick(self, kind: TickKind) -> None:
+        """Note where in the order of the input something happens that was due by the wall clock."""
+        if self.recorder is not None:
+            at = max(self._lineage.frontier, self._last_input)
+            self.recorder.record_tick(at, after=self._last_input, kind=kind)
+
     def tick(self, at: Position | None = None) -> None:
         """Give the component a tick; what it emits is placed there, or at the frontier."""
+        if at is None:
+            self._record_tick(TickKind.TICK)
         self._tick_number += 1
         self.collector.counters.ticks += 1
         values = (self.identity.conf.get("topology.tick.tuple.freq.secs"),)
@@ -277,6 +321,8 @@ class BoltTask(RunningTask):
 
     def fire_batches(self, at: Position | None = None) -> None:
         """Let a batching component process what it has gathered."""
+        if at is None:
+            self._record_tick(TickKind.BATCH)
         with self._beside_inputs(at):
             try:
                 self.host.fire_batches()

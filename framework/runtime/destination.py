@@ -1,72 +1,122 @@
-"""The way from one producing task to one consuming task."""
+"""The way from one producing task to the tasks that get everything it sends there."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from framework.errors import EmitError
-from viper.channel import Source
+from viper.errors import PayloadSizeError
+from viper.jumbo import Jumbo
 from viper.position import Positions
+from viper.source import Source
 
 Row = tuple[Any, ...]
 MAX_WAITING = 1_000_000
 """Most rows that may wait on one way through a cycle."""
 
 
-class TaggedRows(list[Row]):
-    """The payload of a jumbo tuple whose rows belong to several streams."""
-
-    __slots__ = ("tags",)
-
-    def __init__(self, rows: Iterable[Row], tags: array[int]) -> None:
-        super().__init__(rows)
-        self.tags = tags
-        """For each row the index of its stream among the producer's outputs."""
-
-
 class Destination:
-    """Gathers rows for one consuming task and hands them over as jumbo tuples.
+    """Gathers rows for one consuming task, or for several that get all of them, as jumbo tuples.
 
-    Rows come in the order of their positions. What the channel has no room for waits
+    Rows come in the order of their positions. What the gates have no room for waits
     here, and the producing task is not run until it has gone.
     """
 
-    def __init__(self, task: int, source: Source, jumbo_size: int, tagged: bool) -> None:
-        self.task = task
-        """Id of the consuming task."""
-        self.source = source
+    def __init__(
+        self, tasks: Sequence[int], sources: Sequence[Source], jumbo_size: int, tagged: bool
+    ) -> None:
+        """
+        Args:
+            tasks: ids of the consuming tasks.
+            sources: their gates' ends here: one for each task, or for all that share a gate; those
+                that other processes read from come first.
+            jumbo_size: most rows in one jumbo tuple.
+            tagged: whether the rows belong to several streams.
+        """
+        self.tasks = tuple(tasks)
+        self.sources = tuple(sources)
         self.positions = Positions()
         self.rows: list[Row] = []
         self._tags: array[int] | None = array("H") if tagged else None
+        self._mutable = False
         self._jumbo_size = jumbo_size
+        self._next: Jumbo | None = None
+        """The first rows that wait, cut and perhaps encoded when there was no room for them."""
+        self._given = 0
+        """How many of the sources have taken those already."""
         self._spare = Positions()
 
-    def put(self, rows: list[Row], tags: Iterable[int] = ()) -> None:
-        """Append rows whose positions have been appended to `positions` already."""
+    def put(self, rows: list[Row], tags: Iterable[int] = (), *, mutable: bool = False) -> None:
+        """Append rows whose positions have been appended to `positions` already.
+
+        Args:
+            rows: in order.
+            tags: for each the index of its stream among the producer's, if this way is tagged.
+            mutable: whether any may hold a value that its receiver can change.
+        """
         # Joined anew, not in place: other destinations may hold the same list.
         self.rows = self.rows + rows if self.rows else rows
+        self._mutable = self._mutable or mutable
         if self._tags is not None:
             self._tags.extend(tags)
 
     def flush(self) -> bool:
-        """Hand over everything; False if the channel has no room for all of it."""
+        """Hand over everything; False if there is no room for all of it.
+
+        Raises:
+            EmitError: a single row is larger than what can be on the way to another process.
+        """
         first, count = 0, len(self.rows)
         while first < count:
-            size = min(count - first, self._jumbo_size)
-            if not self.source.add(self._payload(first, size), self.positions, first, size):
+            jumbo = self._next or self._cut(first, min(count - first, self._jumbo_size))
+            try:
+                taken = self._add(jumbo, first)
+            except PayloadSizeError as error:
+                self._next = self._half(jumbo, first, error)
+                continue
+            if not taken:
+                self._next = jumbo
                 break
-            first += size
+            self._next = None
+            first += len(jumbo.rows)
         if first:
             self._drop(first)
         return first == count
 
-    def _payload(self, first: int, size: int) -> list[Row]:
+    def tell_waiting(self) -> None:
+        """If rows wait, tell the consumers that they get nothing below the first of them any more.
+
+        Of replicas that share a full gate one may be the reason that another cannot go on: it has
+        processed all that there is, and somebody further down waits to hear so.
+        """
+        if self.rows:
+            first = self.positions[0]
+            for source in self.sources:
+                source.heartbeat(first)
+
+    def _add(self, jumbo: Jumbo, first: int) -> bool:
+        for source in self.sources[self._given :]:
+            if not source.add(jumbo, self.positions, first, len(jumbo.rows)):
+                return False
+            self._given += 1
+        self._given = 0
+        return True
+
+    def _cut(self, first: int, size: int) -> Jumbo:
         end = first + size
-        if self._tags is not None:
-            return TaggedRows(self.rows[first:end], self._tags[first:end])
-        return self.rows if size == len(self.rows) else self.rows[first:end]
+        rows = self.rows if size == len(self.rows) else self.rows[first:end]
+        return Jumbo(rows, None if self._tags is None else self._tags[first:end], self._mutable)
+
+    def _half(self, jumbo: Jumbo, first: int, error: PayloadSizeError) -> Jumbo:
+        count = len(jumbo.rows)
+        if count == 1:
+            raise EmitError(
+                f"{jumbo.rows[0]!r:.200} takes {error.size:,} bytes on its way to another process: "
+                f"expected at most {error.capacity:,}; raise viper.channel.bytes, or use --worker inline"
+            ) from error
+        return self._cut(first, count // 2)
 
     def _drop(self, count: int) -> None:
         kept = len(self.rows) - count
@@ -75,6 +125,8 @@ class Destination:
             del self._tags[:count]
         if kept:
             self._spare.extend_from(self.positions, count, kept)
+        else:
+            self._mutable = False
         self.positions.clear()
         self.positions, self._spare = self._spare, self.positions
 
@@ -82,16 +134,16 @@ class Destination:
 class CyclicDestination(Destination):
     """A way that is part of a cycle: it never holds its producer up, or the cycle would stand still."""
 
-    def put(self, rows: list[Row], tags: Iterable[int] = ()) -> None:
+    def put(self, rows: list[Row], tags: Iterable[int] = (), *, mutable: bool = False) -> None:
         """As in the base class.
 
         Raises:
             EmitError: more waits than may.
         """
-        super().put(rows, tags)
+        super().put(rows, tags, mutable=mutable)
         if len(self.rows) > MAX_WAITING:
             raise EmitError(
-                f"{len(self.rows):,} tuples wait for task {self.task}: "
+                f"{len(self.rows):,} tuples wait for task {self.tasks[0]}: "
                 "the cycle emits more than it can process"
             )
 

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from itertools import compress
-from typing import Any
+from typing import Any, NamedTuple
 
 from framework.errors import EmitError
 from framework.routing.router import Router, Targets
@@ -22,6 +22,19 @@ from viper.rows import partition
 
 Assignment = Iterable[tuple[Destination, Sequence[int] | None]]
 """For each receiving destination the indexes of its rows in ascending order; None for all rows."""
+
+
+class Values(NamedTuple):
+    """What may be done to the values of some rows."""
+
+    mutable: bool
+    """Whether any of them can be changed."""
+    shared: bool
+    """Whether others get the same rows, one of whom may change them."""
+
+    def own(self, rows: list[Row]) -> list[Row]:
+        """The rows as one destination gets them."""
+        return separate(rows) if self.mutable and self.shared else rows
 
 
 class Edge(ABC):
@@ -43,24 +56,24 @@ class Edge(ABC):
     def assign(self, rows: list[Row]) -> Assignment:
         """Choose the destinations of rows."""
 
-    def deliver(self, rows: list[Row], positions: Positions, copy: bool) -> None:
+    def deliver(self, rows: list[Row], positions: Positions, values: Values) -> None:
         """Put rows and their positions into the chosen destinations.
 
         Args:
             rows: all of this edge's stream.
             positions: one per row.
-            copy: whether each destination needs values of its own.
+            values: what may be done to them.
         """
         for destination, indexes in self.assign(rows):
             if indexes is None:
                 destination.positions.extend_from(positions, 0, len(rows))
-                destination.put(separate(rows) if copy else rows)
+                destination.put(values.own(rows), mutable=values.mutable)
             else:
-                put_members(destination, rows, None, positions, indexes, copy)
+                put_members(destination, rows, None, positions, indexes, values)
 
 
 class WholeEdge(Edge):
-    """Everything goes to one task: a consumer with a single task, or the global grouping."""
+    """Everything goes to one destination: to a single task, or to several that all get it."""
 
     def assign(self, rows: list[Row]) -> Assignment:
         """Choose the destinations of rows."""
@@ -68,7 +81,7 @@ class WholeEdge(Edge):
 
 
 class BroadcastEdge(Edge):
-    """Everything goes to every task."""
+    """Everything goes to every task, on ways that other streams go, too."""
 
     copies = True
 
@@ -102,13 +115,13 @@ class SpreadEdge(Edge):
             parts[target].append(index)
         return [(d, part) for d, part in zip(self.destinations, parts, strict=True) if part]
 
-    def deliver(self, rows: list[Row], positions: Positions, copy: bool) -> None:
+    def deliver(self, rows: list[Row], positions: Positions, values: Values) -> None:
         """As in the base class, without a Python step per row."""
         chosen = self._targets(rows)
         positions.scatter(chosen, [destination.positions for destination in self.destinations])
-        parts = partition(separate(rows) if copy else rows, chosen, len(self.destinations))
+        parts = partition(values.own(rows), chosen, len(self.destinations))
         for destination, part in zip(self.destinations, parts, strict=True):
-            destination.put(part)
+            destination.put(part, mutable=values.mutable)
 
     def _targets(self, rows: list[Row]) -> Targets:
         try:
@@ -139,7 +152,7 @@ class ChosenEdge(Edge):
         super().__init__(destinations, mutates)
         self._choose = choose
         self._grouping = grouping
-        self._index = {destination.task: i for i, destination in enumerate(destinations)}
+        self._index = {destination.tasks[0]: i for i, destination in enumerate(destinations)}
 
     def assign(self, rows: list[Row]) -> Assignment:
         """Choose the destinations of rows.
@@ -177,7 +190,7 @@ class DirectEdge(Edge):
 
     def __init__(self, destinations: Sequence[Destination], mutates: bool) -> None:
         super().__init__(destinations, mutates)
-        self._index = {destination.task: i for i, destination in enumerate(destinations)}
+        self._index = {destination.tasks[0]: i for i, destination in enumerate(destinations)}
         self.named: Sequence[int] = ()
         """The task named for each of the rows that come next."""
 
@@ -196,7 +209,7 @@ def put_members(
     tags: Sequence[int] | None,
     positions: Positions,
     indexes: Iterable[int],
-    copy: bool,
+    values: Values,
 ) -> None:
     """Put the rows of some indexes, in order, with their tags and positions, into a destination.
 
@@ -206,7 +219,7 @@ def put_members(
         tags: one per row, where rows belong to several streams.
         positions: one per row.
         indexes: which of them; in any order.
-        copy: whether the destination needs values of its own.
+        values: what may be done to them.
     """
     member = array("H", bytes(2 * len(rows)))
     for index in indexes:
@@ -214,4 +227,5 @@ def put_members(
     nowhere = Positions()
     positions.scatter(member, (nowhere, destination.positions))
     chosen = list(compress(rows, member))
-    destination.put(separate(chosen) if copy else chosen, compress(tags, member) if tags is not None else ())
+    chosen_tags = compress(tags, member) if tags is not None else ()
+    destination.put(values.own(chosen), chosen_tags, mutable=values.mutable)

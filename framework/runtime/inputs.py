@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections import namedtuple
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,8 +11,10 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from framework.runtime.destination import Row, TaggedRows
-from viper.channel import Run
+from viper.reader import Run
+
+from framework.runtime.destination import Row
+from framework.runtime.snapshot import separate
 from viper.position import Level
 
 
@@ -31,7 +34,8 @@ class InputStream(NamedTuple):
 class InputSource:
     """One producing task."""
 
-    task: int
+    name: str
+    """``component:task id``."""
     streams: Mapping[int, InputStream]
     """By tag: the index among the producer's outputs."""
 
@@ -40,25 +44,33 @@ Piece = tuple[list[Row], int, int, InputStream]
 """Rows, first, count, stream: ``rows[first:first + count]`` came in a row on that stream."""
 
 
-def cut(runs: Sequence[Run], sources: Sequence[InputSource]) -> list[Piece]:
-    """Runs of jumbo tuples, cut where the stream changes."""
+def cut(runs: Sequence[Run], sources: Sequence[InputSource], own: bool = False) -> list[Piece]:
+    """Runs of jumbo tuples, cut where the stream changes.
+
+    Args:
+        runs: what a reader delivered.
+        sources: the producing tasks, by their index at the gate.
+        own: whether others get the same rows, and one of them may change their values.
+    """
     pieces: list[Piece] = []
-    for index, payload, first, count in runs:
-        streams = sources[index].streams
-        if isinstance(payload, TaggedRows):
-            pieces.extend(_cut_at_tags(payload, first, count, streams))
-        else:
+    for index, jumbo, first, count in runs:
+        streams, rows = sources[index].streams, jumbo.rows
+        if own and jumbo.mutable:
+            rows = rows[:first] + separate(rows[first : first + count])
+        if jumbo.tags is None:
             (stream,) = streams.values()
-            pieces.append((payload, first, count, stream))
+            pieces.append((rows, first, count, stream))
+        else:
+            pieces.extend(_cut_at_tags(rows, jumbo.tags, first, count, streams))
     return pieces
 
 
 def _cut_at_tags(
-    payload: TaggedRows, first: int, count: int, streams: Mapping[int, InputStream]
+    rows: list[Row], tags: array[int], first: int, count: int, streams: Mapping[int, InputStream]
 ) -> Iterator[Piece]:
-    for tag, group in groupby(payload.tags[first : first + count]):
+    for tag, group in groupby(tags[first : first + count]):
         size = sum(1 for _ in group)
-        yield payload, first, size, streams[tag]
+        yield rows, first, size, streams[tag]
         first += size
 
 

@@ -25,7 +25,8 @@ class Lineage:
         """Outputs for which the path had no room left."""
         self._inputs = Positions()
         self._first = 0
-        self._frontier = LEAST
+        self.frontier = LEAST
+        """No input below this position will come."""
         self._parent = LEAST
         self._children = 0
         """How many outputs were placed below `_parent` so far."""
@@ -62,11 +63,11 @@ class Lineage:
 
     def advance(self, frontier: Position) -> None:
         """No input below this position will come."""
-        self._frontier = frontier
+        self.frontier = frontier
 
     def place_beside(self, count: int, level: Level, out: Positions, at: Position | None = None) -> None:
         """Place outputs that belong to no input: at a position, or at the frontier."""
-        parent = max(at or self._frontier, self._parent)
+        parent = max(at or self.frontier, self._parent)
         if parent != self._parent:
             self._parent, self._children = parent, 0
         beside = Positions()

@@ -1,52 +1,198 @@
-"""The channels of a run, in one arena."""
+"""The channels of a run, the bells of its executors and its quota: all in one arena."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from viper.bell import Bell
+from viper.gate import ScaleGate
+from viper.quota import Quota
+from viper.reader import Reader
+from viper.source import Source
+from viper.statistics import GateStatistics
 
 from framework.config import Settings
-from framework.planning import Plan
-from viper.arena import Arena
-from viper.channel import Channel, Source
+from framework.errors import ConfigError
+from framework.planning import Plan, WorkerKind
+from viper.arena import Arena, ArenaHandle
+from viper.errors import ArenaError
+
+Way = tuple[tuple[int, ...], tuple[int, ...]]
+"""Ids of the producing tasks and of the consuming tasks that share a gate."""
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkMap:
+    """Where everything lies in the arena, for those who attach to it."""
+
+    gates: tuple[int, ...]
+    bells: tuple[int, ...]
+    quota: int
 
 
 class Network:
-    """One channel per task of a bolt, and one more for each task that sends back to it."""
+    """One gate per channel, and one more for each task that sends back through a cycle.
 
-    def __init__(self, plan: Plan, settings: Settings) -> None:
-        self._planned = {channel.reader: channel for channel in plan.channels}
-        slots = settings["viper.channel.jumbos"]
-        # A jumbo tuple must fit beside one that is being read.
-        tuples = max(settings["viper.channel.tuples"], 2 * settings["viper.jumbo.size"])
-        size = sum(
-            Channel.size(len(c.sources), slots=slots, tuples=tuples)
-            + len(c.feedback) * Channel.size(1, slots=slots, tuples=tuples)
-            for c in plan.channels
-        )
-        self._arena = Arena(size)
-        self._channels = {
-            c.reader: Channel(self._arena, len(c.sources), slots=slots, tuples=tuples) for c in plan.channels
+    Made by `create`; a worker process attaches to what its parent has made.
+    """
+
+    def __init__(self, plan: Plan, settings: Settings, arena: Arena, place: NetworkMap, process: int) -> None:
+        """
+        Args:
+            plan: says who feeds whom, and who shares a process.
+            settings: the configuration it was planned with.
+            arena: holds everything.
+            place: where.
+            process: index of this process; -1 for one that only looks.
+        """
+        self.arena = arena
+        self.place = place
+        self._plan = plan
+        self._executors = {t: i for i, e in enumerate(plan.placement.executors) for t in e.tasks}
+        self._ways = list(_ways(plan))
+        here = set(_tasks_of(plan, process))
+        self._gates = [
+            ScaleGate.attach(arena, offset, local_readers=[i for i, r in enumerate(readers) if r in here])
+            for offset, (_, readers) in zip(place.gates, self._ways, strict=True)
+        ]
+        self._between = {
+            (source, reader): (gate, sources.index(source), readers.index(reader))
+            for gate, (sources, readers) in zip(self._gates, self._ways, strict=True)
+            for source in sources
+            for reader in readers
         }
-        self._feedback = {
-            (source, c.reader): Channel(self._arena, 1, slots=slots, tuples=tuples)
-            for c in plan.channels
-            for source in c.feedback
+        self._encoding = {
+            gate for gate, way in zip(self._gates, self._ways, strict=True) if _between_processes(plan, way)
         }
+        self.bells = [Bell.attach(arena, offset) for offset in place.bells]
+        """By executor."""
+        self.quota = Quota.attach(arena, place.quota)
 
-    def channels_of(self, reader: int) -> tuple[Channel, list[Channel]]:
-        """A task's channel, and the channels of what comes back to it."""
-        return self._channels[reader], [self._feedback[source, reader] for source in self.feedback_of(reader)]
+    @classmethod
+    def create(cls, plan: Plan, settings: Settings, max_tuples: int | None = None) -> Network:
+        """Make everything, in memory that worker processes can share if there are any.
 
-    def sources_of(self, reader: int) -> Sequence[int]:
-        """Ids of the tasks that feed a task, by their index in its channel."""
-        return self._planned[reader].sources
+        Raises:
+            ConfigError: there is not as much memory as the channels need.
+        """
+        ways = list(_ways(plan))
+        sizes = [_size(plan, settings, way) for way in ways]
+        arena = _arena(plan, sum(sizes) + _SMALL * (len(plan.placement.executors) + 1))
+        gates = [ScaleGate.create(arena, *_dimensions(way), **_capacity(plan, settings, way)) for way in ways]
+        bells = [Bell.create(arena) for _ in plan.placement.executors]
+        quota = Quota.create(arena, max_tuples)
+        place = NetworkMap(tuple(g.offset for g in gates), tuple(b.offset for b in bells), quota.offset)
+        process = -1 if plan.placement.kind is WorkerKind.PROCESS else 0
+        network = cls(plan, settings, arena, place, process)
+        network._connect_bells()
+        return network
 
-    def feedback_of(self, reader: int) -> Sequence[int]:
-        """Ids of the tasks that send back to a task."""
-        return self._planned[reader].feedback if reader in self._planned else ()
+    @classmethod
+    def attach(
+        cls, plan: Plan, settings: Settings, handle: ArenaHandle, place: NetworkMap, process: int
+    ) -> Network:
+        """What another process has made."""
+        return cls(plan, settings, Arena.attach(handle), place, process)
 
     def source(self, producer: int, reader: int) -> Source:
         """The producing end of the way from one task to another."""
-        if (producer, reader) in self._feedback:
-            return self._feedback[producer, reader].source(0)
-        return self._channels[reader].source(self._planned[reader].sources.index(producer))
+        gate, source, _ = self._between[producer, reader]
+        return gate.source(source)
+
+    def reader(self, reader: int) -> Reader:
+        """The consuming end of a task's channel."""
+        channel = self._plan.channel_of(reader)
+        gate, _, index = self._between[channel.sources[0], reader]
+        return gate.reader(index)
+
+    def feedback(self, reader: int) -> list[Reader]:
+        """The consuming ends of the ways back to a task, by producing task."""
+        return [
+            self._between[source, reader][0].reader(0) for source in self._plan.channel_of(reader).feedback
+        ]
+
+    def has_others(self, task: int) -> bool:
+        """Whether a task sends to, or gets from, one of another executor."""
+        return any(task in way and self.crosses(*way) for way in self._between)
+
+    def crosses(self, producer: int, reader: int) -> bool:
+        """Whether two tasks are run by different executors."""
+        return self._executors[producer] != self._executors[reader]
+
+    def leaves_process(self, producer: int, reader: int) -> bool:
+        """Whether what a task sends to another is encoded, for it or for another reader of its gate."""
+        gate, *_ = self._between[producer, reader]
+        return gate in self._encoding
+
+    def statistics(self) -> list[tuple[Way, GateStatistics]]:
+        """Every gate with its producing and consuming tasks; from any process, at any time."""
+        return [(way, gate.statistics()) for way, gate in zip(self._ways, self._gates, strict=True)]
+
+    def _connect_bells(self) -> None:
+        """Have each executor told of what happens at the other end of its gates, by others only."""
+        for (source, reader), (gate, source_index, reader_index) in self._between.items():
+            if self.crosses(source, reader):
+                gate.set_source_bell(source_index, self.bells[self._executors[source]])
+                gate.set_reader_bell(reader_index, self.bells[self._executors[reader]])
+
+
+_SMALL = 256
+"""Bytes that a bell or a quota takes at most."""
+
+
+def _ways(plan: Plan) -> Iterator[Way]:
+    for channel in plan.channels:
+        yield channel.sources, channel.readers
+        for source in channel.feedback:
+            yield (source,), channel.readers
+
+
+def _tasks_of(plan: Plan, process: int) -> Sequence[int]:
+    if process < 0:
+        return ()
+    executors = plan.placement.executors
+    return [task for index in plan.placement.processes[process] for task in executors[index].tasks]
+
+
+def _dimensions(way: Way) -> tuple[int, int]:
+    sources, readers = way
+    return len(sources), len(readers)
+
+
+def _capacity(plan: Plan, settings: Settings, way: Way) -> dict[str, int]:
+    return {
+        "slots": settings["viper.channel.jumbos"],
+        # A jumbo tuple must fit beside one that is being read.
+        "tuples": max(settings["viper.channel.tuples"], 2 * settings["viper.jumbo.size"]),
+        "payload_bytes": settings["viper.channel.bytes"] if _between_processes(plan, way) else 0,
+    }
+
+
+def _between_processes(plan: Plan, way: Way) -> bool:
+    executors, processes = plan.placement.executors, plan.placement.processes
+    holding = {
+        index
+        for index, members in enumerate(processes)
+        for e in members
+        for t in executors[e].tasks
+        if t in way[0] + way[1]
+    }
+    return len(holding) > 1
+
+
+def _size(plan: Plan, settings: Settings, way: Way) -> int:
+    return ScaleGate.size(*_dimensions(way), **_capacity(plan, settings, way))
+
+
+def _arena(plan: Plan, size_bytes: int) -> Arena:
+    try:
+        if plan.placement.kind is WorkerKind.PROCESS:
+            return Arena.shared(size_bytes)
+        return Arena.private(size_bytes)
+    except ArenaError as error:
+        ways = sum(len(channel.sources) for channel in plan.channels)
+        raise ConfigError(
+            f"{error}: the {ways} ways between tasks need that much; lower viper.channel.tuples, "
+            "viper.channel.bytes or the parallelism"
+        ) from error

@@ -6,10 +6,11 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from viper.source import Heartbeats
+
 from framework.runtime.destination import Destination, Row
-from framework.runtime.edges import DirectEdge, Edge, put_members
+from framework.runtime.edges import DirectEdge, Edge, Values, put_members
 from framework.topology import Stream
-from viper.channel import Heartbeats
 from viper.position import Position, Positions
 from viper.rows import partition
 
@@ -41,7 +42,7 @@ class Output:
         self.destinations = tuple(destinations)
         self.handed_over = 0
         """Tuples handed over so far."""
-        self._heartbeats = Heartbeats([destination.source for destination in destinations])
+        self._heartbeats = Heartbeats([source for d in destinations for source in d.sources])
 
     def deliver(self, rows: list[Row], tags: bytes | None, positions: Positions, mutable: bool) -> None:
         """Divide rows among the destinations.
@@ -59,8 +60,8 @@ class Output:
 
     def _deliver_one_stream(self, port: Port, rows: list[Row], positions: Positions, mutable: bool) -> None:
         for edge in port.edges:
-            shared = edge.copies or len(port.edges) > 1
-            edge.deliver(rows, positions, copy=mutable and edge.mutates and shared)
+            shared = edge.mutates and (edge.copies or len(port.edges) > 1)
+            edge.deliver(rows, positions, Values(mutable, shared))
 
     def _deliver_streams(
         self, rows: list[Row], tags: array[int], positions: Positions, mutable: bool
@@ -78,7 +79,8 @@ class Output:
                 if mutable and edge.mutates:
                     mutating.update(edge.destinations)
         for destination, chosen_rows in members.items():
-            put_members(destination, rows, tags, positions, chosen_rows, copy=destination in mutating)
+            values = Values(mutable, shared=destination in mutating)
+            put_members(destination, rows, tags, positions, chosen_rows, values)
 
     def deliver_and_tell(
         self, rows: list[Row], tags: bytes | None, positions: Positions, mutable: bool
@@ -87,7 +89,12 @@ class Output:
         before = [len(destination.rows) for destination in self.destinations]
         self.deliver(rows, tags, positions, mutable)
         grown = zip(self.destinations, before, strict=True)
-        return [destination.task for destination, count in grown if len(destination.rows) > count]
+        return [
+            task
+            for destination, count in grown
+            if len(destination.rows) > count
+            for task in destination.tasks
+        ]
 
     def flush(self) -> bool:
         """Hand over all that waits; False if some channel has no room for it."""
@@ -97,6 +104,7 @@ class Output:
             if waiting:
                 done = destination.flush() and done
                 self.handed_over += waiting - len(destination.rows)
+                destination.tell_waiting()
         return done
 
     def heartbeat(self, position: Position) -> None:
@@ -112,9 +120,17 @@ class Output:
             return
         for destination in self.destinations:
             if not destination.rows:
-                destination.source.heartbeat(position)
+                for source in destination.sources:
+                    source.heartbeat(position)
+
+    def tell_last_ts(self, ts: int) -> None:
+        """Tell the consumers how far time came until now, as the end of input does not say it."""
+        for destination in self.destinations:
+            for source in destination.sources:
+                source.tell_last_ts(ts)
 
     def close(self) -> None:
         """Tell every consumer that nothing at all will come."""
         for destination in self.destinations:
-            destination.source.close()
+            for source in destination.sources:
+                source.close()

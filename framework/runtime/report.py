@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from framework.planning import Plan
 from framework.runtime.counters import TaskCounters
+from framework.runtime.executor import Executor
 from framework.runtime.stop import StopReason
+from framework.sinks import Sink
+from framework.topology import Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,18 @@ class Progress:
     """Tuples processed by all bolts together."""
     done: bool
     """Whether this is the last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerReport:
+    """What the tasks of one process have done."""
+
+    counters: Mapping[int, TaskCounters]
+    """By task."""
+    results: Mapping[int, Any]
+    """Of the sinks that have a result, by task."""
+    drained: bool
+    """Whether everything that came to its tasks has been processed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +74,70 @@ class RunReport:
         """
         (only,) = self.results[component]
         return only
+
+
+def worker_report(executors: Sequence[Executor], left_behind: bool) -> WorkerReport:
+    """The report of a process's executors.
+
+    Args:
+        executors: all of them.
+        left_behind: whether a callback was not waited for.
+    """
+    results: dict[int, Any] = {}
+    tasks = [running for executor in executors for running in executor.tasks]
+    for running in tasks:
+        sink = running.host.component
+        if isinstance(sink, Sink) and (result := sink.result()) is not None:
+            results[running.task.id] = result
+    return WorkerReport(
+        counters={running.task.id: running.collector.counters for running in tasks},
+        results=results,
+        drained=not (left_behind or any(executor.undrained for executor in executors)),
+    )
+
+
+def run_report(
+    plan: Plan, workers: Iterable[WorkerReport], reason: StopReason, elapsed_s: float
+) -> RunReport:
+    """The report of a whole run.
+
+    Args:
+        plan: what was run.
+        workers: what each process did.
+        reason: why it ended.
+        elapsed_s: seconds from activation to the end of the drain.
+    """
+    found = list(workers)
+    counters = {task: counted for worker in found for task, counted in worker.counters.items()}
+    outcomes = {task: result for worker in found for task, result in worker.results.items()}
+    components = {component.id: TaskCounters() for component in plan.topology.components}
+    results: dict[str, list[object]] = {}
+    for task in plan.tasks:
+        components[task.component].add(counters.get(task.id, TaskCounters()))
+        if task.id in outcomes:
+            results.setdefault(task.component, []).append(outcomes[task.id])
+    return RunReport(
+        topology=plan.topology.name,
+        time=str(plan.time),
+        reason=reason,
+        elapsed_s=elapsed_s,
+        emitted=progress_of(plan, [counters], 0.0, done=True).emitted,
+        components=components,
+        results={component: tuple(values) for component, values in results.items()},
+        drained=all(worker.drained for worker in found),
+    )
+
+
+def progress_of(
+    plan: Plan, counters: Iterable[Mapping[int, TaskCounters]], elapsed_s: float, *, done: bool
+) -> Progress:
+    """How far a run has come, by the counts of its processes."""
+    spouts = {task.id for task in plan.tasks if task.role is Role.SPOUT}
+    emitted = processed = 0
+    for counted in counters:
+        for task, counts in counted.items():
+            if task in spouts:
+                emitted += counts.emitted
+            else:
+                processed += counts.processed
+    return Progress(elapsed_s, emitted, processed, done)

@@ -14,8 +14,9 @@ from framework.runtime.clocks import Clock, to_micros
 from framework.runtime.collector import TaskCollector
 from framework.runtime.hosts import Host, Identity
 from framework.runtime.output import Output
-from framework.runtime.quota import Quota
-from framework.runtime.task import SPILL_AT, USER_ERRORS, RunningTask
+from framework.runtime.source_task import SourceTask
+from framework.runtime.task import SPILL_AT, USER_ERRORS
+from viper.quota import Quota
 
 FIRST_PAUSE_S = 0.001
 """How long an idle polled spout rests at first; twice as long each time, up to a bound."""
@@ -59,11 +60,8 @@ class SpoutCollector(TaskCollector):
         return to_micros(timestamp, self.unit, self._component)
 
 
-class SpoutTask(RunningTask):
-    """Runs one task of a spout, which is one source partition."""
-
-    consumes = False
-    waiting_for = None
+class SpoutTask(SourceTask):
+    """Runs one task of a spout."""
 
     def __init__(
         self,
@@ -79,11 +77,11 @@ class SpoutTask(RunningTask):
         max_pause_s: float,
     ) -> None:
         super().__init__(task, host, collector, output, identity)
-        self.polled_again_at = 0.0
-        """Monotonic time in seconds before which an idle spout is left alone."""
         self.collector: SpoutCollector = collector
         self._clock = clock
         self._quota = quota
+        self._granted = 0
+        """Tuples of the quota that are this task's and have not been emitted yet."""
         self._linger_s = linger_s
         self._max_pause_s = max_pause_s
         self._pause_s = 0.0
@@ -121,9 +119,6 @@ class SpoutTask(RunningTask):
         """Whether there will be no more input."""
         return self._exhausted
 
-    def _wants_turn(self, now_s: float) -> bool:
-        return now_s >= self.polled_again_at
-
     def end(self) -> None:
         """Ask for no more tuples, and tell the spout so."""
         self._exhausted = True
@@ -139,8 +134,12 @@ class SpoutTask(RunningTask):
         """Ask for about so many tuples at most, or for as many as come within the linger time."""
         before = self.collector.counters.emitted
         self._slice_end = time.monotonic() + self._linger_s
-        self._asked(self._quota.share(limit))
+        self._granted = self._quota.take(limit)
+        if self._granted:
+            self._asked(self._granted)
         self._place_outputs()
+        self._quota.settle(self._granted, 0)
+        self._granted = 0
         emitted = self.collector.counters.emitted - before
         self._rest(emitted)
         self.unblock()
@@ -229,11 +228,16 @@ class SpoutTask(RunningTask):
         counters = self.collector.counters
         before = counters.emitted
         rows, tags, mutable, stamps = self.collector.take()
-        self._quota.use(counters.emitted - before)
+        self._use_quota(counters.emitted - before)
         self._out.clear()
         self._clock.place(rows, tags, stamps, self._out)
         counters.saturated = self._clock.saturated
         return rows, tags, mutable
+
+    def _use_quota(self, count: int) -> None:
+        granted = min(count, self._granted)  # less, where one call has emitted more than it was asked for
+        self._granted -= granted
+        self._quota.settle(granted, count)
 
     def _call(self, during: str, callback: Any) -> None:
         try:

@@ -6,7 +6,7 @@ import enum
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -34,6 +34,9 @@ class StopSignal:
 
     def __init__(self) -> None:
         self._wake = threading.Event()
+        self._listeners: list[Callable[[], None]] = []
+        self.aborted = False
+        """Whether nothing is to go on, as some other part of the run has failed."""
         self.reason: StopReason | None = None
         """Why it was asked for; None as long as it was not."""
         self.at_s: float | None = None
@@ -49,7 +52,21 @@ class StopSignal:
         if self.reason is None:
             self.at_s = time.monotonic()
             self.reason = reason
+        self._wake_all()
+
+    def abort(self) -> None:
+        """Ask for the end at once: what is in flight is lost."""
+        self.aborted = True
+        self.request(StopReason.FAILED)
+
+    def listen(self, wake: Callable[[], None]) -> None:
+        """Have something called whenever the end is asked for; it must be safe in a signal handler."""
+        self._listeners.append(wake)
+
+    def _wake_all(self) -> None:
         self._wake.set()
+        for wake in self._listeners:
+            wake()
 
     def wait(self, timeout_s: float) -> None:
         """Rest for a while, or until the end is asked for."""

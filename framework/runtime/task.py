@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from framework.errors import ComponentError, EmitError
 from framework.planning import Task
@@ -13,6 +13,9 @@ from framework.runtime.destination import Row
 from framework.runtime.hosts import Host, Identity
 from framework.runtime.output import Output
 from viper.position import LEAST, Position, Positions
+
+if TYPE_CHECKING:
+    from framework.recording import TaskRecorder
 
 USER_ERRORS = (Exception, SystemExit)
 """What user code may raise; KeyboardInterrupt and our own stop signal pass through."""
@@ -59,10 +62,12 @@ class RunningTask(ABC):
         """Whether something that it emitted waits for room."""
         self.let_others_run: Callable[[RunningTask], None]
         """Set by the worker: runs what can run until this task's output has gone."""
-        self.consumers: tuple[RunningTask, ...] = ()
-        """The tasks that read what this one emits."""
+        self.neighbours: tuple[RunningTask, ...] = ()
+        """The tasks of the same executor that may have something to do once this one has run."""
+        self.recorder: TaskRecorder | None = None
+        """Writes down what is emitted, if it shall be."""
         self.last_us = LEAST.ts
-        """How far event time came at its sources before they ended, which their watermark no longer says."""
+        """How far event time came here, which a watermark at the end no longer says."""
         self._out = Positions()
         self._told = 0
         """Rows that were delivered in the middle of callbacks for emits that want to know their receivers."""
@@ -80,8 +85,8 @@ class RunningTask(ABC):
 
     @property
     @abstractmethod
-    def waiting_for(self) -> int | None:
-        """Id of the task that holds this one's input back, if one does."""
+    def waiting_for(self) -> str | None:
+        """``component:task id`` of the task that holds this one's input back, if one does."""
 
     @abstractmethod
     def end(self) -> None:
@@ -127,14 +132,17 @@ class RunningTask(ABC):
             self.host.close()
         except USER_ERRORS as error:
             self._failed("close", error)
+        finally:
+            if self.recorder is not None:
+                self.recorder.close()
 
     def tell_end(self) -> bool:
         """Close the output once everything has been handed over; whether that is done."""
         if not self.unblock():
             return False
-        self._tell_last_time()
+        self.output.tell_last_ts(self.last_us)
         self.output.close()
-        self.signal_consumers()
+        self.signal_neighbours()
         return True
 
     def is_runnable(self, now_s: float, stopping: bool) -> bool:
@@ -155,31 +163,27 @@ class RunningTask(ABC):
         if self.output.handed_over > handed_over:
             if was_blocked:
                 self.output.heartbeat(self._published)
-            self.signal_consumers()
+            self.signal_neighbours()
         return not self.blocked
 
-    def signal_consumers(self) -> None:
-        """Have the consumers look for something to do; only where there is news, or a cycle never rests."""
-        for consumer in self.consumers:
-            consumer.signalled = True
+    def signal_neighbours(self) -> None:
+        """Have the neighbours look for something to do; only where there is news, or a cycle never rests."""
+        for neighbour in self.neighbours:
+            neighbour.signalled = True
 
     def publish(self, position: Position) -> None:
         """Tell the consumers that nothing smaller will come, unless they know."""
         if position > self._published:
             self._published = position
             self.output.heartbeat(position)
-            self.signal_consumers()
-
-    def _tell_last_time(self) -> None:
-        """Before consumers hear that nothing more comes: how far time came until then."""
-        for consumer in self.consumers:
-            consumer.last_us = max(consumer.last_us, self.last_us)
+            self.signal_neighbours()
 
     def _place_outputs(self) -> None:
         """Give the outbox's rows their positions and route them."""
         try:
             rows, tags, mutable = self._take_placed()
             if rows:
+                self._record(rows, tags, self._out)
                 self.output.deliver(rows, tags, self._out, mutable)
         except EmitError as error:
             self._failed("emit", error)
@@ -189,12 +193,17 @@ class RunningTask(ABC):
         rows, tags, mutable = self._take_placed()
         if not rows:
             return []
+        self._record(rows, tags, self._out)
         told = self.output.deliver_and_tell(rows, tags, self._out, mutable)
         self._told += len(rows)
         if self._told >= SPILL_AT:
             self._told = 0
             self._spill()
         return told
+
+    def _record(self, rows: list[Row], tags: bytes | None, positions: Positions) -> None:
+        if self.recorder is not None:
+            self.recorder.record(rows, tags, positions)
 
     def _spill(self) -> None:
         """The outbox is full in the middle of a callback: let it flow before going on."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from framework.components.component import LOGGER_PREFIX
@@ -23,43 +23,53 @@ from framework.runtime.inputs import InputSource, InputStream, values_class
 from framework.runtime.making import make_host
 from framework.runtime.network import Network
 from framework.runtime.output import Output, Port
-from framework.runtime.quota import Quota
+from framework.runtime.replay_task import ReplayTask
+from framework.runtime.source_task import SourceTask
 from framework.runtime.spout_task import SpoutCollector, SpoutTask
+from framework.runtime.tape import Deck
 from framework.runtime.task import SPILL_AT, RunningTask
 from framework.topology import Grouping, GroupingKind, Role
-from viper.channel import Channel
+from viper.reader import Reader
 
 _COPYING = (GroupingKind.ALL, GroupingKind.CUSTOM)
 
 
 class Wiring:
-    """Makes the tasks of a plan; nothing of the user's but constructors is called."""
+    """Makes the tasks of an executor; nothing of the user's but constructors is called.
 
-    def __init__(self, plan: Plan, settings: Settings, quota: Quota) -> None:
+    Args:
+        plan: the whole run.
+        settings: the configuration it was planned with.
+        network: its channels, as this process sees them.
+        beans: the objects that components of this process share.
+        deck: what is recorded, and what is replayed.
+    """
+
+    def __init__(self, plan: Plan, settings: Settings, network: Network, beans: Beans, deck: Deck) -> None:
         self._plan = plan
         self._settings = settings
-        self._quota = quota
-        self._beans = Beans(plan.topology.beans)
-        self._network = Network(plan, settings)
+        self._network = network
+        self._beans = beans
+        self._deck = deck
         self._tasks = {task.id: task for task in plan.tasks}
 
-    def tasks(self) -> tuple[list[SpoutTask], list[BoltTask]]:
-        """All tasks, connected.
+    def tasks(self, ids: Sequence[int]) -> tuple[list[SourceTask], list[BoltTask]]:
+        """The tasks of these ids, connected.
 
         Raises:
             ComponentError: a constructor raised.
-            MemoryError: the channels need more memory than there is.
         """
-        made = {task.id: self._make(task) for task in self._plan.tasks}
+        made = {task_id: self._make(self._tasks[task_id]) for task_id in ids}
         for running in made.values():
-            running.consumers = tuple(made[task_id] for task_id in self._neighbours(running))
-        spouts = [running for running in made.values() if isinstance(running, SpoutTask)]
+            neighbours = self._neighbours(running)
+            running.neighbours = tuple(made[task_id] for task_id in neighbours if task_id in made)
+        spouts = [running for running in made.values() if isinstance(running, SourceTask)]
         return spouts, [running for running in made.values() if isinstance(running, BoltTask)]
 
     def _neighbours(self, running: RunningTask) -> list[int]:
         """Tasks that may have something to do once this one has run: those that read from it,
         and those that wait in a cycle for room to send something to it."""
-        reading = [destination.task for destination in running.output.destinations]
+        reading = [task for destination in running.output.destinations for task in destination.tasks]
         sending = [
             task.id
             for subscription in self._plan.subscriptions
@@ -76,11 +86,22 @@ class Wiring:
         identity = Identity(
             self._plan.topology.name, task.component, task.id, conf, make_context(self._plan, task), logger
         )
+        running = self._running(task, self._output(task), identity)
+        running.recorder = self._deck.recorder(task)
+        return running
+
+    def _running(self, task: Task, output: Output, identity: Identity) -> RunningTask:
+        if task.role is Role.SPOUT and self._deck.replays:
+            return self._replay(task, output, identity)
         host = make_host(self._plan.topology.component(task.component), task, self._beans)
-        output = self._output(task)
         if task.role is Role.SPOUT:
             return self._spout(task, host, output, identity)
         return self._bolt(task, host, output, identity)
+
+    def _replay(self, task: Task, output: Output, identity: Identity) -> ReplayTask:
+        collector = TaskCollector(task.component, output, TaskCounters(), identity.logger, limit=SPILL_AT)
+        source = self._deck.source(task)
+        return ReplayTask(task, collector, output, identity, source=source, quota=self._network.quota)
 
     def _collector_options(self, identity: Identity, host: Host) -> dict[str, Any]:
         # A polled spout may never return from next_tuple, so each of its emits looks around.
@@ -104,7 +125,7 @@ class Wiring:
             clock=make_clock(
                 self._plan.time, level, f"{task.component}:{task.id}", _time_fields(output, conf), unit
             ),
-            quota=self._quota,
+            quota=self._network.quota,
             linger_s=self._settings["viper.jumbo.linger.ms"] / 1000,
             max_pause_s=self._settings["viper.poll.pause.max.ms"] / 1000,
         )
@@ -112,27 +133,36 @@ class Wiring:
     def _bolt(self, task: Task, host: Host, output: Output, identity: Identity) -> BoltTask:
         options = self._collector_options(identity, host)
         collector = TaskCollector(task.component, output, TaskCounters(), identity.logger, **options)
-        channel, feedback = self._network.channels_of(task.id)
+        channel = self._plan.channel_of(task.id)
         return BoltTask(
             task,
             host,
             collector,
             output,
             identity,
-            channel=channel,
-            sources=[self._input_source(source, task) for source in self._network.sources_of(task.id)],
-            feedback=self._feedback(task, feedback),
+            reader=self._network.reader(task.id),
+            sources=[self._input_source(source, task) for source in channel.sources],
+            feedback=self._feedback(task, channel.feedback),
+            shares_input=bool(identity.conf["viper.mutates"]) and self._is_copied_to(task),
             level=self._plan.layout.components[task.component].level(),
             event_tick_s=identity.conf["topology.tick.tuple.freq.secs"]
             if self._plan.time is TimeMode.EVENT
             else None,
+            replayed_ticks=self._deck.ticks(task),
         )
 
     # -- input
 
-    def _feedback(self, task: Task, channels: Sequence[Channel]) -> list[tuple[Channel, InputSource]]:
-        sources = [self._input_source(source, task) for source in self._network.feedback_of(task.id)]
-        return list(zip(channels, sources, strict=True))
+    def _feedback(self, task: Task, producers: Sequence[int]) -> list[tuple[Reader, InputSource]]:
+        sources = [self._input_source(producer, task) for producer in producers]
+        return list(zip(self._network.feedback(task.id), sources, strict=True))
+
+    def _is_copied_to(self, task: Task) -> bool:
+        """Whether a replica of a task gets the very same values."""
+        copied = [
+            s for s in self._plan.subscriptions if s.target == task.component and s.grouping.kind in _COPYING
+        ]
+        return bool(copied) and len(self._plan.tasks_of(task.component)) > 1
 
     def _input_source(self, source_id: int, reader: Task) -> InputSource:
         source = self._tasks[source_id]
@@ -142,7 +172,7 @@ class Wiring:
             tags[subscription.stream]: self._input_stream(subscription, source.id, reader)
             for subscription in self._subscriptions(source.component, reader.component)
         }
-        return InputSource(source.id, streams)
+        return InputSource(f"{source.component}:{source.id}", streams)
 
     def _input_stream(self, subscription: Subscription, producer: int, reader: Task) -> InputStream:
         stream = self._plan.topology.component(subscription.source).stream(subscription.stream)
@@ -172,24 +202,34 @@ class Wiring:
                         destinations[subscription.target] = self._destinations(task, subscription)
                     port.edges.append(self._edge(port, subscription, task, destinations[subscription.target]))
         told = [d for group in destinations.values() for d in group]
-        return Output(ports, told + self._only_told(task, {d.task for d in told}))
+        readers = frozenset(reader for destination in told for reader in destination.tasks)
+        return Output(ports, told + self._only_told(task, readers))
 
-    def _only_told(self, task: Task, readers: Collection[int]) -> list[Destination]:
+    def _only_told(self, task: Task, readers: frozenset[int]) -> list[Destination]:
         """Tasks that receive nothing from this one but how far it is."""
         return [
-            Destination(channel.reader, self._network.source(task.id, channel.reader), 1, tagged=False)
+            self._destination(Destination, task, channel.readers, 1, tagged=False)
             for channel in self._plan.channels
-            if task.id in channel.sources and channel.reader not in readers
+            if task.id in channel.sources and not readers.intersection(channel.readers)
         ]
 
     def _destinations(self, task: Task, subscription: Subscription) -> list[Destination]:
-        tagged = len(self._subscriptions(task.component, subscription.target)) > 1
+        """One for each consuming task, or one for all where each gets everything from this task."""
+        between = self._subscriptions(task.component, subscription.target)
         kind = CyclicDestination if subscription.cyclic else Destination
         size = self._settings["viper.jumbo.size"]
-        return [
-            kind(reader.id, self._network.source(task.id, reader.id), size, tagged)
-            for reader in self._plan.tasks_of(subscription.target)
-        ]
+        readers = [reader.id for reader in self._plan.tasks_of(subscription.target)]
+        together = all(s.grouping.kind is GroupingKind.ALL for s in between)
+        groups = [readers] if together else [[reader] for reader in readers]
+        return [self._destination(kind, task, group, size, tagged=len(between) > 1) for group in groups]
+
+    def _destination(
+        self, kind: type[Destination], task: Task, readers: Sequence[int], size: int, *, tagged: bool
+    ) -> Destination:
+        # Those that other processes read from come first.
+        abroad = sorted(readers, key=lambda reader: not self._network.leaves_process(task.id, reader))
+        sources = dict.fromkeys(self._network.source(task.id, reader) for reader in abroad)
+        return kind(readers, list(sources), size, tagged)
 
     def _edge(
         self, port: Port, subscription: Subscription, task: Task, destinations: Sequence[Destination]
@@ -216,7 +256,7 @@ class Wiring:
         """`choose_tasks` of a custom grouping that has been prepared for one producing task."""
         assert grouping.definition is not None
         custom: Any = self._beans.make(grouping.definition)
-        targets = [destination.task for destination in destinations]
+        targets = [destination.tasks[0] for destination in destinations]
         custom.prepare(make_context(self._plan, task), subscription.source, subscription.stream, targets)
         choose: Callable[[tuple[Any, ...]], Iterable[Any]] = custom.choose_tasks
         return choose

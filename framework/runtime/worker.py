@@ -1,255 +1,239 @@
-"""The inline worker: one thread of execution that runs all tasks in turn."""
+"""The worker: the executors of one process, from making their tasks to closing them."""
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import logging
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent import futures
+from functools import partial
 
-from framework.errors import InternalError
-from framework.runtime.bolt_task import BoltTask
-from framework.runtime.lineage import LAST
-from framework.runtime.scheduling import Policy
-from framework.runtime.spout_task import SpoutTask
+from framework.components.component import LOGGER_PREFIX
+from framework.config import Settings
+from framework.errors import ComponentError
+from framework.instantiate import Beans
+from framework.planning import Plan
+from framework.runtime.alarm import looked_after
+from framework.runtime.counters import TaskCounters
+from framework.runtime.executor import Executor
+from framework.runtime.lane import Lane
+from framework.runtime.making_executors import make_executor, set_timers
+from framework.runtime.network import Network
+from framework.runtime.report import WorkerReport, worker_report
+from framework.runtime.stdout import printing_to_log
 from framework.runtime.stop import StopSignal
-from framework.runtime.task import RunningTask, TaskStopped
-from framework.runtime.timers import Timers
+from framework.runtime.tape import Deck, Tape
+from framework.runtime.task import RunningTask
+from framework.runtime.wiring import Wiring
 
 log = logging.getLogger("viperstorm.worker")
 
-SLICE_S = 0.005
-"""Aimed length of a slice; a task's number of tuples per slice follows it."""
-FIRST_SLICE = 1
-"""Tuples in a task's first slice: nobody knows as yet whether one takes a microsecond or a minute."""
-LONGEST_REST_S = 0.1
-"""Longest time that an idle worker rests before it looks around."""
+LOOK_PERIOD_S = 0.1
+"""Seconds between two looks while only other threads work."""
+LAST_CALL_S = 1.0
+"""Seconds that a callback in another thread may still take when the time is up; then it is left behind."""
+YOUNG_OBJECTS = 50_000
+"""New objects between two young collections."""
 
 
-class InlineWorker:
-    """Runs tasks until every spout has ended and everything has been processed, or it is stopped.
+class Worker:
+    """Runs the executors of one process: the first in the calling thread, each other one in its own.
 
-    A callback that fills its output in the middle (a bolt that emits without end, a spout
-    that never returns from `next_tuple`) is not interrupted: its emit runs the other tasks
-    until there is room, on top of its own stack.
+    Everything that is called back of a task is called in its executor's thread, its constructor included.
     """
 
     def __init__(
         self,
-        spouts: Sequence[SpoutTask],
-        bolts: Sequence[BoltTask],
+        plan: Plan,
+        settings: Settings,
+        network: Network,
+        process: int = 0,
         *,
-        policy: Policy,
         stop: StopSignal,
-        timers: Timers,
-        max_slice: int,
-        drain_timeout_s: float,
-        on_turn: Callable[[float], None],
+        tape: Tape,
+        duration_s: float | None = None,
+        on_look: Callable[[float], None] = lambda now: None,
     ) -> None:
         """
         Args:
-            spouts: the tasks that bring tuples.
-            bolts: all other tasks.
-            policy: chooses among the tasks that could run.
-            stop: asks the worker to drain.
-            timers: what is due by the wall clock.
-            max_slice: most tuples that a task processes before another is chosen.
-            drain_timeout_s: seconds after which a drain is given up.
-            on_turn: called before every turn with the monotonic time in seconds.
+            plan: the whole run.
+            settings: the configuration it was planned with.
+            network: its channels, as this process sees them.
+            process: index of this process in the plan's placement.
+            stop: asks for the end.
+            tape: what is recorded, and what is replayed.
+            duration_s: seconds after which to drain; None runs until the spouts have ended.
+            on_look: called at every turn of the first executor, with the monotonic time in seconds.
         """
-        self.spouts = tuple(spouts)
-        self.bolts = tuple(bolts)
-        self.tasks: tuple[RunningTask, ...] = (*self.spouts, *self.bolts)
-        self.current: RunningTask | None = None
-        """The task whose callback runs."""
-        self.undrained = False
-        """Whether a drain was given up before everything had been processed."""
-        self._rounds = 0
-        """How often the heads of cycles were told that nothing comes back to them earlier."""
-        self._failure: Exception | None = None
-        """What failed on top of another task's callback, which is being unwound."""
-        self._policy = policy
+        self._plan = plan
+        self._settings = settings
+        self._network = network
         self._stop = stop
-        self._timers = timers
-        self._max_slice = max_slice
-        self._limits = {running: min(FIRST_SLICE, max_slice) for running in self.tasks}
-        self._drain_timeout_s = drain_timeout_s
-        self._on_turn = on_turn
-        for running in self.tasks:
-            running.let_others_run = self._let_others_run
+        self._duration_s = duration_s
+        self._on_look = on_look
+        self._deck = Deck(tape, plan)
+        self._wiring = Wiring(plan, settings, network, Beans(plan.topology.beans), self._deck)
+        self._numbers = plan.placement.processes[process]
+        """The executors' indexes in the placement."""
+        self._lanes = [Lane(f"viper-executor-{number}") for number in self._numbers[1:]]
+        self._executors: dict[int, Executor] = {}
+        """By their index here, which is that of their lane, from 1, or 0."""
+        self._begun: list[tuple[int, RunningTask]] = []
+        """The tasks whose `start` was called, with the indexes of their executors."""
+        self._by_thread: dict[int, Executor] = {}
+        self._left_behind = False
+
+    @property
+    def executors(self) -> list[Executor]:
+        """All executors, in the placement's order."""
+        return [self._executors[index] for index in sorted(self._executors)]
+
+    @property
+    def tasks(self) -> list[RunningTask]:
+        """All tasks, by id."""
+        found = [running for executor in self.executors for running in executor.tasks]
+        return sorted(found, key=lambda running: running.task.id)
+
+    @contextlib.contextmanager
+    def surroundings(self) -> Iterator[None]:
+        """What is around everything else: printed lines go to the log, the collector is calm."""
+        try:
+            with _calm_collector(), printing_to_log(self._current_logger):
+                yield
+        finally:
+            for lane in self._lanes:
+                lane.end()
+            self._deck.close()
+
+    def prepare(self) -> None:
+        """Make all tasks, then initialize all components.
+
+        Raises:
+            ComponentError: one of them raised.
+        """
+        self._everywhere(self._make)
+        self._everywhere(self._start)
 
     def run(self) -> None:
-        """Run until the end.
+        """Run until every task has ended, or the run is stopped.
 
         Raises:
-            ComponentError: user code raised.
-            KeyboardInterrupt: a second Ctrl-C.
+            ComponentError: user code raised; the other executors have been stopped.
         """
-        for spout in self.spouts:
-            self.call(spout, spout.activate)
+        drain_s = self._settings["viper.drain.timeout.secs"]
+        with looked_after(self._stop, self._duration_s, drain_s, self._executors[0].in_callback):
+            self._everywhere(self._run)
+
+    def close(self) -> list[ComponentError]:
+        """Close every task that was started, whatever happens to the others; what went wrong is logged."""
+        failures: list[ComponentError] = []
+        for index, running in self._begun:
+            try:
+                self._in_executor(index, partial(self._close, index, running))
+            except ComponentError as error:
+                running.identity.logger.error("%s", error)
+                failures.append(error)
+        self._begun.clear()
+        return failures
+
+    def reports(self) -> Sequence[WorkerReport]:
+        """What its tasks have done so far."""
+        return [worker_report(self.executors, self._left_behind)]
+
+    def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
+        """How far its tasks have come, by task."""
+        return [{running.task.id: running.collector.counters for running in self.tasks}]
+
+    # -- in the executors' threads
+
+    def _make(self, index: int) -> None:
+        number = self._numbers[index]
+        on_turn = self._on_look if index == 0 else lambda now: None
+        executor = make_executor(
+            self._plan, self._settings, self._network, self._wiring, number, self._stop, on_turn
+        )
+        self._executors[index] = self._by_thread[threading.get_ident()] = executor
+
+    def _start(self, index: int) -> None:
+        executor = self._executors[index]
+        for running in (*executor.bolts, *executor.spouts):
+            self._begun.append((index, running))
+            executor.call(running, running.start)
+        if not self._deck.replays:
+            set_timers(executor, self._plan)
+
+    def _run(self, index: int) -> None:
         try:
-            while not (self._given_up() or all(running.finished for running in self.tasks)):
-                if not self._turn(self.tasks):
-                    self._open_cycle_or_rest()
-        except TaskStopped:
-            if self._failure is not None:
-                raise self._failure from None
-            self.undrained = True
+            self._executors[index].run()
+        except BaseException:
+            self._stop.abort()  # the others are not to go on
+            raise
 
-    # -- one turn
+    def _close(self, index: int, running: RunningTask) -> None:
+        self._executors[index].call(running, running.close)
 
-    def _turn(self, candidates: Sequence[RunningTask]) -> bool:
-        """Run one of the tasks; whether there was one to run."""
-        now = time.monotonic()
-        self._on_turn(now)
-        for owner, callback in self._timers.due(now):
-            self.call(owner, callback)
-            owner.unblock()
-        stopping = self._stop.requested
-        for running in candidates:  # before any is asked, as what is handed over gives others something to do
-            if running.blocked:
-                running.unblock()
-        runnable = [running for running in candidates if running.is_runnable(now, stopping)]
-        if not runnable:
-            return False
-        self._run(self._policy.choose(runnable))
-        return True
+    # -- threads
 
-    def _run(self, running: RunningTask) -> None:
-        if running.has_ended or (self._stop.requested and isinstance(running, SpoutTask)):
-            self._end(running)
-            return
-        limit, started = self._limits[running], time.monotonic()
+    def _everywhere(self, phase: Callable[[int], None]) -> None:
+        """Call a phase for each executor, in its thread; the first error is raised when all have returned."""
+        others = [lane.call(partial(phase, index)) for index, lane in enumerate(self._lanes, 1)]
+        failure: Exception | None = None
         try:
-            count = self.call(running, lambda: running.run(limit))
-        except TaskStopped:
-            if self._failure is not None or self.undrained:
-                raise
-            self._end(running)
-            return
-        self._adapt(running, limit, count, time.monotonic() - started)
-        if isinstance(running, SpoutTask):
-            self._pass_time()
-
-    def _adapt(self, running: RunningTask, limit: int, count: int, took_s: float) -> None:
-        if count >= limit and took_s < SLICE_S / 2:
-            self._limits[running] = min(2 * limit, self._max_slice)
-        elif took_s > 2 * SLICE_S:
-            self._limits[running] = max(int(limit * SLICE_S / took_s), 1)
-
-    def _end(self, running: RunningTask) -> None:
-        if not running.ending:
-            running.ending = True
-            self.call(running, running.end)
-        running.finished = running.tell_end()
-
-    def in_callback(self) -> bool:
-        """Whether a component is being called right now."""
-        return self.current is not None
-
-    def call(self, running: RunningTask, callback: Callable[[], int | None]) -> int:
-        """Call back into a task, which is the current one meanwhile."""
-        outer, self.current = self.current, running
-        running.running = True
-        try:
-            return callback() or 0
-        finally:
-            running.running = False
-            self.current = outer
-
-    def _pass_time(self) -> None:
-        """Live sources' time goes on although they have nothing to say."""
-        for spout in self.spouts:
-            if not spout.running and not spout.ending:
-                spout.pass_time()
-
-    # -- when nothing can run
-
-    def _open_cycle_or_rest(self) -> None:
-        if not all(spout.finished for spout in self.spouts):
-            self._rest()
-            return
-        waiting = [bolt for bolt in self.bolts if bolt.feedback and bolt.drained and not bolt.finished]
-        if not waiting:
-            raise InternalError(f"nothing can run, but {self._unfinished()}")
-        if any(bolt.waits_with_input for bolt in self.bolts):
-            # It waits for the heads of cycles, which do not know that nothing comes back to them earlier.
-            self._rounds += 1
-            for bolt in waiting:
-                bolt.go_round(LAST.ts + self._rounds)
-            return
-        # Nothing is in flight any more, so nothing will come back to the tasks that still wait for it.
-        first = min(bolt.task.depth for bolt in waiting)
-        for bolt in waiting:
-            bolt.nothing_comes_back = bolt.nothing_comes_back or bolt.task.depth == first
-
-    def _rest(self) -> None:
-        now = time.monotonic()
-        polls = [spout.polled_again_at for spout in self.spouts if not (spout.ending or spout.blocked)]
-        until = min(now + LONGEST_REST_S, self._timers.next_due(), *polls)
-        if until > now:
-            self._stop.wait(until - now)
-        self._pass_time()
-
-    def _given_up(self) -> bool:
-        """Whether a drain has taken too long."""
-        started = self._stop.at_s
-        if not self.undrained and started is not None and time.monotonic() - started >= self._drain_timeout_s:
-            self.undrained = True
-            log.warning("not drained within %g s: %s", self._drain_timeout_s, self._unfinished())
-        return self.undrained
-
-    def _unfinished(self) -> str:
-        names = {running.task.id: running.name for running in self.tasks}
-        states = []
-        for running in self.tasks:
-            held = running.waiting_for
-            if not running.finished:
-                states.append(
-                    f"{running.name} waits for {names[held]}" if held else f"{running.name} is not done"
-                )
-        return "; ".join(states)
-
-    # -- callbacks that do not return
-
-    def _let_others_run(self, waiting: RunningTask) -> None:
-        """Run bolts until none can go on, and then others too while the waiting task has no room.
-
-        Where the others wait for a task that itself waits further down the stack, only a return
-        can help: the waiting task then keeps what it has emitted, beyond the bound.
-
-        Raises:
-            TaskStopped: the run is to stop, or has failed, and the waiting callback is not to go on.
-        """
-        if self._failure is not None:
-            raise TaskStopped  # user code has caught the one before
-        try:
-            self._make_room(waiting)
+            phase(0)
         except Exception as error:
-            # The callback below is not at fault, so it must not see this, nor keep it from the run.
-            self._failure = error
-            raise TaskStopped from error
+            failure = error
+        self._wait_for(others)
+        failures = [failure, *(future.exception() for future in others if future.done())]
+        for found in failures:
+            if found is not None:
+                raise found
 
-    def _make_room(self, waiting: RunningTask) -> None:
-        while True:
-            if self._must_leave(waiting):
-                raise TaskStopped
-            if self._turn(self.bolts):
-                continue
-            if not waiting.blocked:
+    def _in_executor(self, index: int, call: Callable[[], None]) -> None:
+        if index == 0:
+            call()
+        elif not self._lanes[index - 1].left_behind:
+            future = self._lanes[index - 1].call(call)
+            self._wait_for([future])
+            if future.done():
+                future.result()
+
+    def _wait_for(self, others: Sequence[futures.Future[None]]) -> None:
+        while futures.wait(others, LOOK_PERIOD_S).not_done:
+            now = time.monotonic()
+            self._on_look(now)
+            if self._is_over(now):
+                self._leave_behind()
                 return
-            if not self._turn(self.tasks):
-                if any(other.running and other is not waiting for other in self.tasks):
-                    return
-                self._wait_for_room(waiting)
 
-    def _must_leave(self, waiting: RunningTask) -> bool:
+    def _is_over(self, now: float) -> bool:
         if self._stop.at_s is None:
             return False
-        return self._given_up() or (isinstance(waiting, SpoutTask) and waiting.leaves_now(self._stop.at_s))
+        drain_s = 0 if self._stop.aborted else self._settings["viper.drain.timeout.secs"]
+        return now > self._stop.at_s + drain_s + LAST_CALL_S
 
-    def _wait_for_room(self, waiting: RunningTask) -> None:
-        if all(spout.running or spout.finished for spout in self.spouts):
-            raise InternalError(
-                f"{waiting.name} emits without returning and has no room left, but {self._unfinished()}"
-            )
-        self._rest()
+    def _leave_behind(self) -> None:
+        """Callbacks that do not return are in threads that end with the process."""
+        for index, lane in enumerate(self._lanes, 1):
+            current = self._executors[index].current if index in self._executors else None
+            if current is not None:
+                lane.left_behind = self._left_behind = True
+                log.warning("%s has not returned from a callback; it is left behind", current.name)
+
+    def _current_logger(self) -> logging.Logger:
+        executor = self._by_thread.get(threading.get_ident())
+        current = executor.current if executor else None
+        return current.identity.logger if current else logging.getLogger(LOGGER_PREFIX)
+
+
+@contextlib.contextmanager
+def _calm_collector() -> Iterator[None]:
+    """Fewer young collections while tuples, which are no garbage in cycles, come and go by the million."""
+    before = gc.get_threshold()
+    gc.set_threshold(max(before[0], YOUNG_OBJECTS), *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)

@@ -9,8 +9,12 @@ from typing import Any
 
 from framework.builder import TopologyBuilder
 from framework.components import Tuple
+from framework.config import Settings
+from framework.instantiate import Beans
+from framework.planning import Plan
 from framework.runtime.inputs import values_class
-from framework.runtime.quota import Quota
+from framework.runtime.network import Network
+from framework.runtime.tape import NO_TAPE, Deck
 from framework.runtime.task import RunningTask
 from framework.runtime.wiring import Wiring
 from framework.sinks import CollectingSink
@@ -114,8 +118,15 @@ def _task(
     settled(topology, conf)
     for stream in topology.component(_BOLT).outputs or ():
         topology = tapped(topology, _BOLT, CollectingSink, stream.name)
-    _, bolts = Wiring(*planned(topology, conf), Quota()).tasks()
+    plan, settings = planned(topology, conf)
+    wiring = _wiring(plan, settings)
+    _, bolts = wiring.tasks([task.id for task in plan.tasks])
     return next(task for task in bolts if task.task.component == _BOLT)
+
+
+def _wiring(plan: Plan, settings: Settings) -> Wiring:
+    beans = Beans(plan.topology.beans)
+    return Wiring(plan, settings, Network.create(plan, settings), beans, Deck(NO_TAPE, plan))
 
 
 def _received(record: type[Any], number: int, given: Sequence[Any], fields: Sequence[str]) -> Any:

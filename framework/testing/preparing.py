@@ -11,7 +11,7 @@ from framework.config import Settings, resolve
 from framework.errors import TopologyError
 from framework.loading import load
 from framework.loading.values import topology_from
-from framework.planning import Plan, TimeMode, make_plan
+from framework.planning import Plan, TimeMode, WorkerKind, make_plan
 from framework.topology import Loaded, Topology
 from framework.validation import check_runnable, validate
 
@@ -46,11 +46,15 @@ def settled(topology: Topology, conf: Conf) -> Settings:
 
 
 def planned(topology: Topology, conf: Conf) -> tuple[Plan, Settings]:
-    """The plan of a topology, by logical time where it would follow the wall clock without being told so."""
-    settings, _ = resolve(topology, options=conf)
+    """The plan of a topology, for this process unless the configuration given here says otherwise.
+
+    Time is logical where it would follow the wall clock without being told so.
+    """
+    options = {"viper.worker": str(WorkerKind.INLINE), **conf}
+    settings, _ = resolve(topology, options=options)
     plan = make_plan(topology, settings)
     if plan.time is TimeMode.INGEST and settings["viper.time"] is None:
-        settings, _ = resolve(topology, options={**conf, "viper.time": str(TimeMode.LOGICAL)})
+        settings, _ = resolve(topology, options={**options, "viper.time": str(TimeMode.LOGICAL)})
         plan = make_plan(topology, settings)
     return plan, settings
 

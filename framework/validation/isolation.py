@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from framework.config import Settings
 from framework.hosting import is_ported
 from framework.topology import ComponentSpec, Problem, PythonImplementation, Topology
 
 
-def check_isolation(topology: Topology) -> list[Problem]:
+def check_isolation(topology: Topology, settings: Settings) -> list[Problem]:
     """A warning if components of streamparse's will share one interpreter; empty otherwise."""
+    if settings["viper.worker"] not in ("inline", "thread"):
+        return []  # each of their tasks gets a process, unless the component allows sharing
     ported = [component for component in topology.components if _is_ported(component)]
     if not ported:
         return []

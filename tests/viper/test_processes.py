@@ -55,7 +55,8 @@ def echo(handle: ArenaHandle, there: int, back: int, bell_offset: int) -> None:
             positions.clear()
         if not runs and not received.reader(0).drained():
             bell.wait(ticket, TIMEOUT_S)
-    sent.source(0).close(received.reader(0).last_ts())
+    sent.source(0).tell_last_ts(received.reader(0).last_ts())
+    sent.source(0).close()
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
@@ -78,7 +79,8 @@ def test_a_child_sends_back_what_it_gets(method: str) -> None:
         ((jumbo, first, count),) = receive(from_child, ours, 2)
         assert (jumbo.rows, jumbo.tags, first, count) == (rows, tags, 0, 2)
         assert jumbo.mutable is False
-    to_child.source(0).close(last_ts=77)
+    to_child.source(0).tell_last_ts(77)
+    to_child.source(0).close()
     while not from_child.reader(0).drained():
         ticket = ours.ticket()
         if not from_child.reader(0).drained():

@@ -2,6 +2,7 @@
 #ifndef VIPER_QUOTA_H
 #define VIPER_QUOTA_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct vp_quota vp_quota;
@@ -15,13 +16,13 @@ vp_quota *vp_quota_format(void *region, int64_t limit);
 /* Takes as many as are wanted, or as are left, at once. Returns how many. */
 int64_t vp_quota_take(vp_quota *quota, int64_t wanted);
 
-/* Gives back what was taken and not needed. */
-void vp_quota_give(vp_quota *quota, int64_t count);
+/* Of what was taken, `taken` are done with: `spent` were needed, or even more; the rest goes back. */
+void vp_quota_settle(vp_quota *quota, int64_t taken, int64_t spent);
 
-/* Takes that many even where fewer are left. */
-void vp_quota_spend(vp_quota *quota, int64_t count);
-
-/* What is left: below zero where more was spent, INT64_MAX without a limit. */
+/* What can be taken: nothing where more was spent than there was, INT64_MAX without a limit. */
 int64_t vp_quota_left(const vp_quota *quota);
+
+/* Whether all of it was spent. That nothing is left does not say so: it may come back. */
+bool vp_quota_used_up(const vp_quota *quota);
 
 #endif

@@ -64,8 +64,11 @@ vp_position vp_ring_floor(const vp_ring *ring);
  * knows already changes nothing. */
 void vp_ring_heartbeat(vp_ring *const *rings, uint32_t count, vp_position position);
 
-/* Closes a ring, and says how far event time came there. Changes nothing once it is closed. */
-void vp_ring_close(vp_ring *ring, int64_t last_ts);
+/* Says how far event time came, before a heartbeat that no longer tells. */
+void vp_ring_tell_last_ts(vp_ring *ring, int64_t last_ts);
+
+/* Publishes END. Changes nothing once it is closed. */
+void vp_ring_close(vp_ring *ring);
 
 /* After the producer died anywhere: sets right what is only the producer's, for a successor, and wakes
  * the readers. What had been published stays so, what had only been claimed is gone. */

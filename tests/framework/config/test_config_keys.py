@@ -62,7 +62,11 @@ def test_every_key_has_an_environment_variable_of_its_own() -> None:
             "evnt",
             "is 'evnt': expected 'event', 'logical' or 'ingest', or null; did you mean 'event'?",
         ),
-        ("viper.worker", "process", "is 'process': expected 'inline', the only kind of worker so far"),
+        (
+            "viper.worker",
+            "processes",
+            "is 'processes': expected 'inline', 'thread' or 'process', or null; did you mean 'process'?",
+        ),
         ("viper.time", [], "is []: expected 'event', 'logical' or 'ingest', or null"),
         ("topology.tasks", 1025, "is 1025: expected an integer from 1 to 1024, or null"),
         ("topology.tick.tuple.freq.secs", 0, "is 0: expected a number of more than 0, or null"),

@@ -41,7 +41,7 @@ def test_feedback_has_channels_of_its_own() -> None:
     builder.set_bolt("first", Forward, 2).shuffle_grouping("source").shuffle_grouping("second")
     builder.set_bolt("second", Forward).shuffle_grouping("first")
     plan, _ = plan_of(builder)
-    by_reader = {channel.reader: channel for channel in plan.channels}
+    by_reader = {reader: channel for channel in plan.channels for reader in channel.readers}
     assert (by_reader[1].sources, by_reader[1].feedback) == ((4,), (3,))
     assert (by_reader[3].sources, by_reader[3].feedback) == ((1, 2), ())
     assert [s.feedback for s in plan.subscriptions] == [False, True, False]
@@ -85,4 +85,4 @@ def test_a_bolt_of_ticks_alone_follows_the_spouts() -> None:
     builder = two(Numbers, Numbers)
     builder.set_bolt("ticked", Forward).shuffle_grouping("__system", stream="__tick")
     plan, _ = plan_of(builder)
-    assert next(c for c in plan.channels if c.reader == 4).sources == (1, 2)
+    assert plan.channel_of(4).sources == (1, 2)

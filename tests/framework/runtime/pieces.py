@@ -102,8 +102,12 @@ def chained(before: int, text: str) -> int:
 
 
 def plan_of(builder: TopologyBuilder, **options: Any) -> tuple[Plan, Settings]:
-    """A plan of what was built, with the settings for it; options with dots written as ``__``."""
+    """A plan of what was built, for this thread unless it is said otherwise, with the settings for it.
+
+    Options have their dots written as ``__``.
+    """
     topology = builder.build("tested")
+    options.setdefault("viper__worker", "inline")
     named = {key.replace("__", "."): value for key, value in options.items()}
     settings, problems = resolve(topology, options=named)
     assert not problems, problems

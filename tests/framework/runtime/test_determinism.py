@@ -13,7 +13,7 @@ from framework.runtime.output import Output
 from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import Forward, Keep, Numbers, Row, chained, drawn, run_built
 from tests.framework.runtime.shapes import SHAPES
-from viper.channel import Channel, Run
+from viper.reader import Reader, Run
 from viper.errors import OrderError
 from viper.position import LEAST, Position, Positions
 
@@ -120,8 +120,8 @@ def test_the_positions_of_every_stream_are_the_same_too(monkeypatch: pytest.Monk
 # -- mistakes that the checks above must see
 
 
-def as_they_come(self: Channel, limit: int, into: Positions) -> list[Run]:
-    """As `Channel.get_ready`, but the tuples of each call in the order of their sources."""
+def as_they_come(self: Reader, limit: int, into: Positions) -> list[Run]:
+    """As `Reader.get_ready`, but the tuples of each call in the order of their sources."""
     delivered = Positions()
     runs = deliver_ready(self, limit, delivered)
     starts = list(itertools.accumulate((run[3] for run in runs), initial=0))
@@ -130,7 +130,7 @@ def as_they_come(self: Channel, limit: int, into: Positions) -> list[Run]:
     return sorted(runs, key=lambda run: run[0])
 
 
-deliver_ready = Channel.get_ready
+deliver_ready = Reader.get_ready
 
 
 def noticed(shape: str) -> bool:
@@ -170,5 +170,5 @@ def test_a_task_that_promises_too_much_is_noticed(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_consumer_that_breaks_ties_by_arrival_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Channel, "get_ready", as_they_come)
+    monkeypatch.setattr(Reader, "get_ready", as_they_come)
     assert noticed("diamond")

@@ -1,0 +1,132 @@
+"""Placement: which worker runs which task.
+
+A worker has one thread of execution that runs its tasks in turn, and one more for each of its
+tasks whose component blocks. The output of a run does not depend on its placement.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+class WorkerKind(enum.StrEnum):
+    """What a worker is (``viper.worker``)."""
+
+    INLINE = "inline"
+    """The calling thread; there is only one."""
+    THREAD = "thread"
+    """A thread of the calling process."""
+    PROCESS = "process"
+    """A process of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Executor:
+    """A thread of execution and the tasks that it runs."""
+
+    worker: int
+    """Number of its worker, from 1."""
+    tasks: tuple[int, ...]
+    """Ids, ascending."""
+    blocking: bool = False
+    """Whether it is there for one task that may block, beside the others of its worker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """All executors of a run."""
+
+    kind: WorkerKind
+    executors: tuple[Executor, ...]
+    """By worker; in each worker those that block come last."""
+
+    @property
+    def processes(self) -> tuple[tuple[int, ...], ...]:
+        """The indexes of the executors that share a process, for each process."""
+        if self.kind is not WorkerKind.PROCESS:
+            return (tuple(range(len(self.executors))),)
+        workers = dict.fromkeys(executor.worker for executor in self.executors)
+        return tuple(
+            tuple(i for i, executor in enumerate(self.executors) if executor.worker == worker)
+            for worker in workers
+        )
+
+    def executor_of(self, task: int) -> int:
+        """The index of the executor that runs a task.
+
+        Raises:
+            KeyError: there is no such task.
+        """
+        for index, executor in enumerate(self.executors):
+            if task in executor.tasks:
+                return index
+        raise KeyError(task)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Tasks that have to be on one worker: a single one, or all those of a cycle."""
+
+    tasks: tuple[int, ...]
+    components: tuple[str, ...]
+    """Ids of their components, in order of definition."""
+    index: int
+    """The how-manieth task of its component; 0 for a cycle."""
+    alone: bool
+    """Whether nothing else may be on its worker."""
+
+
+class Placer(Protocol):
+    """Chooses a worker for each group of tasks."""
+
+    def place(self, groups: Sequence[Group], workers: int) -> Sequence[int]:
+        """For each group the number of its worker, from 1 to `workers`."""
+
+
+class RoundRobin:
+    """Group after group to worker after worker, so that each gets its share of every component."""
+
+    def place(self, groups: Sequence[Group], workers: int) -> Sequence[int]:
+        """For each group the number of its worker."""
+        return [number % workers + 1 for number in range(len(groups))]
+
+
+class ByComponent:
+    """All tasks of a component to one worker, so that only streams between components cross."""
+
+    def place(self, groups: Sequence[Group], workers: int) -> Sequence[int]:
+        """For each group the number of its worker."""
+        chosen: dict[str, int] = {}
+        for group in groups:
+            chosen.setdefault(group.components[0], len(chosen) % workers + 1)
+        return [chosen[group.components[0]] for group in groups]
+
+
+class Given:
+    """As the user says, component by component; round-robin for what is not said.
+
+    Args:
+        workers: for each component one worker, or those that its tasks take in turn.
+    """
+
+    def __init__(self, workers: Mapping[str, int | Sequence[int]]) -> None:
+        self._said = {name: [said] if isinstance(said, int) else list(said) for name, said in workers.items()}
+
+    def place(self, groups: Sequence[Group], workers: int) -> Sequence[int]:
+        """For each group the number of its worker."""
+        free = iter(RoundRobin().place(groups, workers))
+        return [self._worker(group) or next(free) for group in groups]
+
+    def _worker(self, group: Group) -> int | None:
+        said = next((self._said[name] for name in group.components if name in self._said), None)
+        return said[group.index % len(said)] if said else None
+
+
+def make_placer(said: str | Mapping[str, Any]) -> Placer:
+    """The placer that ``viper.placement`` names, or stands for."""
+    if isinstance(said, Mapping):
+        return Given(said)
+    return ByComponent() if said == "component" else RoundRobin()

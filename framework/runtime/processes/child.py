@@ -1,0 +1,189 @@
+"""A worker process: runs its share of a plan, as its parent leads it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+from framework.components.component import LOGGER_PREFIX
+from framework.errors import ComponentError, LoadError, ViperError, WorkerError
+from framework.importing import importable
+from framework.runtime.network import Network
+from framework.runtime.processes.logs import forward_logs
+from framework.runtime.processes.messages import (
+    Abort,
+    Begin,
+    Close,
+    Closed,
+    Failed,
+    FromWorker,
+    Logged,
+    Look,
+    Looked,
+    Ran,
+    Ready,
+    Stop,
+)
+from framework.runtime.processes.shipping import Job, unpack
+from framework.runtime.stop import StopReason, StopSignal
+from framework.runtime.worker import Worker
+from framework.tracebacks import of_user_code
+from viper.arena import ArenaHandle
+
+ORPHANED = 70
+"""Exit status of a worker whose parent has died."""
+
+
+def main(connection: Connection, handle: ArenaHandle, streams: dict[int, Any], packed: bytes) -> None:
+    """What a worker process executes.
+
+    Args:
+        connection: to the parent.
+        handle: of the arena that the parent has made.
+        streams: the parent's stdout and stderr, by number, as duplicated descriptors.
+        packed: the job.
+    """
+    _leave_signals_to_parent()
+    _take_over(streams)
+    line = _Line(connection)
+    try:
+        job = unpack(packed)
+        os.environ.clear()
+        os.environ.update(job.environment)
+        with importable(job.plan.topology.import_paths):
+            _Child(line, handle, job).live()
+    except BrokenPipeError:
+        os._exit(ORPHANED)
+    except BaseException as error:
+        line.send(failed(error))
+        line.wait_for(Close)
+    finally:
+        _flush()
+
+
+class _Line:
+    """The child's end of the pipe; several threads may send."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._lock = threading.Lock()
+        self._phases: queue.SimpleQueue[object] = queue.SimpleQueue()
+        self.stop = StopSignal()
+        """Set by the parent."""
+        self.look: Callable[[], None] = lambda: None
+        """Called when the parent asks how far this process has come."""
+        threading.Thread(target=self._listen, name="viper-parent", daemon=True).start()
+
+    def send(self, message: FromWorker) -> None:
+        """Tell the parent."""
+        with self._lock:
+            self._connection.send(message)
+
+    def wait_for(self, *phases: type) -> object:
+        """Wait until the parent asks for one of these phases; which one that is."""
+        while not isinstance(message := self._phases.get(), phases):
+            pass
+        return message
+
+    def _listen(self) -> None:
+        while True:
+            try:
+                message = self._connection.recv()
+            except (EOFError, OSError):
+                os._exit(ORPHANED)  # the parent is dead, whatever happens here
+            self._act(message)
+
+    def _act(self, message: object) -> None:
+        match message:
+            case Stop(reason):
+                self.stop.request(reason)
+            case Abort():
+                self.stop.abort()
+                self._phases.put(message)
+            case Look():
+                self.look()
+            case _:
+                self._phases.put(message)
+
+
+class _Child:
+    def __init__(self, line: _Line, handle: ArenaHandle, job: Job) -> None:
+        self._line = line
+        self._job = job
+        forward_logs(job.levels, lambda record: line.send(Logged(record)))
+        self._stop = line.stop
+        self._network = Network.attach(job.plan, job.settings, handle, job.place, job.process)
+        self._worker = Worker(
+            job.plan,
+            job.settings,
+            self._network,
+            job.process,
+            stop=self._stop,
+            tape=job.tape,
+            on_look=self._on_look,
+        )
+
+    def live(self) -> None:
+        """All phases of a run; what fails is told to the parent, and the components are closed anyway."""
+        self._line.look = self._tell_how_far
+        with self._worker.surroundings():
+            try:
+                self._worker.prepare()
+                self._line.send(Ready())
+                if isinstance(self._line.wait_for(Begin, Abort), Begin) and not self._stop.aborted:
+                    self._worker.run()
+                self._line.send(Ran())
+            except Exception as error:
+                self._line.send(failed(error))
+            self._line.wait_for(Close)
+            failures = [failed(error) for error in self._worker.close()]
+        (report,) = self._worker.reports()
+        self._line.send(Closed(report, failures))
+
+    def _on_look(self, now: float) -> None:
+        if self._network.quota.used_up:
+            self._stop.request(StopReason.MAX_TUPLES)
+
+    def _tell_how_far(self) -> None:
+        (counters,) = self._worker.counters()
+        self._line.send(Looked(counters))
+
+
+def failed(error: BaseException) -> Failed:
+    """An error, with the traceback of what user code raised, so that it can be carried."""
+    cause = error.__cause__ if isinstance(error, ComponentError) else error
+    text = "".join(of_user_code(cause))
+    if isinstance(error, ComponentError | LoadError):
+        return Failed(error, text)
+    if isinstance(error, ViperError):
+        return Failed(error, "")
+    return Failed(WorkerError(f"worker process {os.getpid()} failed: {type(error).__name__}: {error}"), text)
+
+
+def _leave_signals_to_parent() -> None:
+    """A terminal's Ctrl-C reaches all processes of the group, but it is the parent that drains the run."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _take_over(streams: dict[int, Any]) -> None:
+    """Write to where the parent writes now, which need not be where it wrote when this process was made."""
+    for number, duplicate in streams.items():
+        descriptor = duplicate.detach()
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            logging.getLogger(LOGGER_PREFIX).debug("nobody reads %s any more", stream)

@@ -1,0 +1,72 @@
+"""The task that stands in for a spout's: brings recorded tuples at their recorded positions."""
+
+from __future__ import annotations
+
+from framework.components import Spout
+from framework.planning import Task
+from framework.recording import ReplaySource
+from framework.runtime.collector import TaskCollector
+from framework.runtime.destination import Row
+from framework.runtime.hosts import Host, Identity
+from framework.runtime.output import Output
+from framework.runtime.source_task import SourceTask
+from viper.quota import Quota
+
+
+class ReplayTask(SourceTask):
+    """Replays one partition of a recording; the spout itself is not made."""
+
+    def __init__(
+        self,
+        task: Task,
+        collector: TaskCollector,
+        output: Output,
+        identity: Identity,
+        *,
+        source: ReplaySource,
+        quota: Quota,
+    ) -> None:
+        """
+        Args:
+            task: the spout's.
+            collector: counts what is brought.
+            output: routes it.
+            identity: the spout's.
+            source: what was recorded.
+            quota: bounds it.
+        """
+        super().__init__(task, Host(Spout()), collector, output, identity)
+        self._source = source
+        self._quota = quota
+        self._stopped = False
+
+    def activate(self) -> None:
+        """There is nobody to be told."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether there will be no more input."""
+        return self._stopped or self._source.exhausted
+
+    def run(self, limit: int) -> int:
+        """Bring so many tuples at most."""
+        granted = self._quota.take(limit)
+        batch = self._source.take(granted)
+        count = len(batch.rows)
+        self._quota.settle(granted, count)
+        if count:
+            self.collector.counters.emitted += count
+            self.last_us = batch.positions.last().ts
+            self._record(batch.rows, batch.tags, batch.positions)
+            self.output.deliver(batch.rows, batch.tags, batch.positions, batch.mutable)
+        self.unblock()
+        if not self._source.exhausted:
+            self.publish(self._source.frontier)
+        return count
+
+    def end(self) -> None:
+        """Bring no more."""
+        self._stopped = True
+
+    def _take_placed(self) -> tuple[list[Row], bytes | None, bool]:
+        return [], None, False
