@@ -6,6 +6,7 @@ import dataclasses
 import json
 import pickle
 import sys
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 from framework.recording import Recording, RecordingError, TickKind
 from framework.recording.header import from_json, header_of, to_json
+from framework.recording.task_recorder import CHUNK_BYTES
 from tests.framework.recording.pieces import (
     HandRun,
     plan_of,
@@ -96,6 +98,22 @@ def test_several_may_read_at_a_time(recorded: Path) -> None:
         expected = list(recording.tuples("split"))
         pairs = list(zip(recording.tuples("split"), recording.tuples("split"), strict=True))
     assert pairs == [(one, one) for one in expected]
+
+
+def test_memory_does_not_grow_with_the_recording(tmp_path: Path) -> None:
+    def peak_bytes(chunks: int) -> int:
+        run = HandRun(tmp_path / f"{chunks}.viper", plan_of())
+        for ts in range(4 * chunks):
+            run.recorders[1].record([(ts, "x" * (CHUNK_BYTES // 4))], None, positions_of(position(ts)))
+        with Recording(run.finish()) as recording:
+            tracemalloc.start()
+            try:
+                assert sum(1 for _ in recording.tuples("count")) == 4 * chunks
+                return tracemalloc.get_traced_memory()[1]
+            finally:
+                tracemalloc.stop()
+
+    assert peak_bytes(60) < 1.5 * peak_bytes(6)
 
 
 def test_equal_positions_come_by_task_and_then_as_they_were_emitted(tmp_path: Path) -> None:
