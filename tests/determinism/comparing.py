@@ -62,7 +62,11 @@ def serial(topology: str, par: int) -> Output:
 
 def output_of(variant: Variant) -> Output:
     """What a variant makes."""
-    builder = TOPOLOGIES[variant.topology](variant.par)
+    return output_with(TOPOLOGIES[variant.topology](variant.par), variant)
+
+
+def output_with(builder: TopologyBuilder, variant: Variant) -> Output:
+    """What a topology makes with the plan of a variant."""
     with _switching(variant.switch_interval_s()):
         return (watched if variant.watched else unwatched)(builder, variant.options())
 

@@ -198,9 +198,13 @@ class History(NoisyBolt):
 
 
 class Settle(NoisyBolt):
-    """Chains what an ``all`` grouping brings from ``settings``; emits for every other row only."""
+    """Chains what an ``all`` grouping brings from some component; emits for every other row only."""
 
     config = STATELESS  # as far as keys go: its state is what all of its replicas receive
+
+    def __init__(self, settings: str = "settings") -> None:
+        super().__init__()
+        self._from = settings
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         super().initialize(storm_conf, context)
@@ -208,7 +212,7 @@ class Settle(NoisyBolt):
 
     def process(self, tup: Any) -> None:
         self._noise()
-        if tup.component == "settings":
+        if tup.component == self._from:
             self._settings = digest(tup.values[1], self._settings)
         else:
             self.emit([tup.values[0], f"{tup.values[1]}+{self._settings:x}"])

@@ -111,6 +111,15 @@ class ByTrail:
         return [self._tasks[digest(values[1]) % len(self._tasks)]]
 
 
+class Several(ByTrail):
+    """A custom grouping: some of the tasks, or none, chosen by what the row says."""
+
+    def choose_tasks(self, values: Sequence[Any]) -> list[int]:
+        """Any number of tasks, in the order of their ids backwards."""
+        chosen = digest(f"several {values[1]}")
+        return [task for bit, task in enumerate(self._tasks) if chosen >> bit & 1][::-1]
+
+
 class Where(NoisyBolt):
     """Says which replica received a row as its how-manieth: outside the guarantee, the same for each plan."""
 

@@ -27,6 +27,7 @@ from tests.determinism.special_components import (
     ByTrail,
     Directs,
     MixedKeys,
+    Several,
     Spoil,
     Wares,
     Where,
@@ -228,8 +229,26 @@ def where(par: int) -> TopologyBuilder:
     builder.set_bolt("work", Forward, par, args=["", 3]).shuffle_grouping("source")
     builder.set_bolt("shuffled", Where, par).shuffle_grouping("work")
     builder.set_bolt("partial", Where, par).partial_key_grouping("work", "key")
+    return _ended(builder, "shuffled", "partial")
+
+
+def ticked_replicas(par: int) -> TopologyBuilder:
+    """Ticks and batches in several replicas, which each have ticks of their own."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", Timed, 2, args=[COUNT, "a", 2, 170])
+    builder.set_bolt("ticked", Ticked, par).fields_grouping("source", "key")
+    builder.set_bolt("batches", Batches, par).fields_grouping("ticked", "key")
+    return _ended(builder, "batches", "ticked")
+
+
+def all_replicas_emit(par: int) -> TopologyBuilder:
+    """An ``all`` grouping whose copies meet again, and a custom one that sends to several."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers, 2, args=[COUNT])
     builder.set_bolt("copied", Where, par).all_grouping("source")
-    return _ended(builder, "shuffled", "partial", "copied")
+    builder.set_bolt("again", Forward, par, args=["", 2]).shuffle_grouping("copied")
+    builder.set_bolt("some", Where, par).grouping("source", Grouping.custom(Several))
+    return _ended(builder, "again", "some", "copied")
 
 
 INSIDE: dict[str, Shape] = {
@@ -257,7 +276,9 @@ INSIDE: dict[str, Shape] = {
 }
 """Inside the order guarantee: the same for every parallelism."""
 
-FOR_ONE_PARALLELISM: dict[str, Shape] = {"where": where}
+FOR_ONE_PARALLELISM: dict[str, Shape] = {
+    shape.__name__: shape for shape in (where, ticked_replicas, all_replicas_emit)
+}
 """Outside of it, and still the same for every other choice of a plan."""
 
 TOPOLOGIES = {**INSIDE, **FOR_ONE_PARALLELISM}
