@@ -15,8 +15,8 @@ from tests.determinism.comparing import Difference, difference, serial
 from tests.determinism.sampling import SAMPLED, sample_seed
 from tests.determinism.topologies import FOR_ONE_PARALLELISM, INSIDE, TOPOLOGIES
 from tests.determinism.variants import PARALLELISMS, sample
-from viper.channel import Channel, Run
 from viper.position import LEAST, Position, Positions
+from viper.reader import Reader, Run
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -37,8 +37,8 @@ def found_by_the_sample(topologies: Iterable[str]) -> Difference | None:
     return next((found for found in map(difference, variants) if found is not None), None)
 
 
-def ties_by_source(self: Channel, limit: int, into: Positions) -> list[Run]:
-    """As `Channel.get_ready`, but tuples of the same time come source by source."""
+def ties_by_source(self: Reader, limit: int, into: Positions) -> list[Run]:
+    """As `Reader.get_ready`, but tuples of the same time come source by source."""
     first = len(into)
     runs = get_ready(self, limit, into)
     single = [(source, payload, at + i, 1) for source, payload, at, count in runs for i in range(count)]
@@ -47,7 +47,7 @@ def ties_by_source(self: Channel, limit: int, into: Positions) -> list[Run]:
     return [single[index] for index in order]
 
 
-get_ready = Channel.get_ready
+get_ready = Reader.get_ready
 
 
 def begins_anew(self: RoundRobin, rows: Sequence[Row]) -> Targets:
@@ -88,7 +88,7 @@ def by_reference(rows: list[Row]) -> list[Row]:
 
 
 PLANTED: dict[str, tuple[str, Any]] = {
-    "ties are broken by source": ("viper.channel.Channel.get_ready", ties_by_source),
+    "ties are broken by source": ("viper.reader.Reader.get_ready", ties_by_source),
     "keys are placed by their types": ("framework.routing.choose.ByKey", by_type_too),
     "outputs forget their parent": ("framework.runtime.lineage.Lineage._remember", forgets),
     "a heartbeat comes too early": ("framework.runtime.output.Output.heartbeat", too_early),
