@@ -1,13 +1,14 @@
 """Every error that the framework raises on purpose.
 
-ViperError
-├── TopologyError (ValueError)     a topology that must not start; carries all its problems
-├── ConfigError (ValueError)       a configuration file, variable or option that cannot be used
-├── LoadError (ValueError)         a target that names no topology
-├── EmitError (ValueError)         an emit that the stream it goes to does not allow
-├── ComponentError (RuntimeError)  user code raised while a topology ran
-├── WorkerError (RuntimeError)     a worker process that could not start, or ended before its time
-└── InternalError (RuntimeError)   a bug of ours, never the user's mistake
+    ViperError
+    ├── TopologyError (ValueError)     a topology that must not start; carries all its problems
+    ├── ConfigError (ValueError)       a configuration file, variable or option that cannot be used
+    ├── LoadError (ValueError)         a target that names no topology
+    ├── RecordingError (ValueError)    a recording that cannot be written, read or replayed
+    ├── EmitError (ValueError)         an emit that the stream it goes to does not allow
+    ├── ComponentError (RuntimeError)  user code raised while a topology ran
+    ├── WorkerError (RuntimeError)     a worker process that could not start, or ended before its time
+    └── InternalError (RuntimeError)   a bug of ours, never the user's mistake
 """
 
 from __future__ import annotations
@@ -41,6 +42,10 @@ class ConfigError(ViperError, ValueError):
 
 class LoadError(ViperError, ValueError):
     """A target (file or module) that names no topology."""
+
+
+class RecordingError(ViperError, ValueError):
+    """A recording that cannot be written, cannot be read, or is of another topology."""
 
 
 class EmitError(ViperError, ValueError):

@@ -19,6 +19,7 @@ from framework.errors import (
     ConfigError,
     EmitError,
     LoadError,
+    RecordingError,
     TopologyError,
     ViperError,
     WorkerError,
@@ -28,7 +29,7 @@ from framework.tracebacks import of_user_code
 TRACEBACKS = "framework.cli.tracebacks"
 """The key in a context's `meta` that says whether errors come with a traceback."""
 
-_INVALID = (TopologyError, ConfigError, LoadError, EmitError)
+_INVALID = (TopologyError, ConfigError, LoadError, EmitError, RecordingError)
 
 
 class ViperGroup(click.Group):

@@ -8,6 +8,7 @@ import click
 
 from framework.cli.completion import completion
 from framework.cli.config import config
+from framework.cli.diff import diff
 from framework.cli.failures import TRACEBACKS, ViperGroup
 from framework.cli.flux import flux
 from framework.cli.graph import graph
@@ -34,5 +35,5 @@ def main(ctx: click.Context, debug: bool) -> None:
         ctx.color = False
 
 
-for _command in (run, validate, graph, plan, config, flux, init, completion):
+for _command in (run, validate, graph, plan, diff, config, flux, init, completion):
     main.add_command(_command)

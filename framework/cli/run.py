@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import replace as changed
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import click
@@ -62,6 +63,14 @@ if TYPE_CHECKING:
     metavar="COMPONENT[/STREAM]",
     help="Print what a component emits to stdout, a line per tuple.",
 )
+@click.option(
+    "--record", type=click.Path(path_type=Path), help="Write down everything that is emitted, and where."
+)
+@click.option(
+    "--replay",
+    type=click.Path(exists=True, path_type=Path),
+    help="Feed the recorded input again instead of running the spouts.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Neither progress nor summary.")
 @click.option(
     "--report", type=click.File("w", encoding="utf-8", lazy=False), help="Write the report as JSON."
@@ -77,6 +86,8 @@ def run(
     max_tuples: int | None,
     levels: Mapping[str | None, int],
     printed: Sequence[str],
+    record: Path | None,
+    replay: Path | None,
     quiet: bool,
     report: IO[str] | None,
     as_json: bool,
@@ -91,8 +102,8 @@ def run(
     from framework.planning import make_plan
 
     ctx.meta[TRACEBACKS] |= debug
-    options = {**choices.options, **_as_options(debug=debug, **shortcuts)}
-    opened = open_target(*chosen(target, replace(choices, options=options)))
+    options = {**_time_of(replay), **choices.options, **_as_options(debug=debug, **shortcuts)}
+    opened = open_target(*chosen(target, changed(choices, options=options)))
     plan = make_plan(_printing(accepted(opened, to_run=True), printed), opened.settings)
     done = _watched(
         plan,
@@ -101,12 +112,24 @@ def run(
         quiet,
         duration_s=duration_s or None,
         max_tuples=max_tuples,
+        record=record,
+        replay=replay,
     )
     if not quiet:
         note("\n".join(summary_lines(done)))
     for stream in filter(None, (report, sys.stdout if as_json else None)):
         stream.write(report_json(done))
     ctx.exit(ExitCode.OK if done.drained else ExitCode.FAILED)
+
+
+def _time_of(replay: Path | None) -> Mapping[str, Any]:
+    """The time that a recording's positions are of, which is that of a run that replays it."""
+    if replay is None:
+        return {}
+    from framework.recording import Recording
+
+    with Recording(replay) as recording:
+        return {"viper.time": str(recording.header.time)}
 
 
 def _printing(topology: Topology, printed: Sequence[str]) -> Topology:

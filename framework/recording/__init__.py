@@ -1,7 +1,7 @@
 """Recordings of runs: written while a topology runs, replayed as its input, compared with each other."""
 
+from framework.errors import RecordingError
 from framework.recording.ancestry import Hop, line_of_descent
-from framework.recording.errors import RecordingError
 from framework.recording.header import Header
 from framework.recording.reading import Recorded, Recording
 from framework.recording.replay import InputBatch, ReplaySource, check_replayable, replay_ticks

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from framework.errors import RecordingError
 from framework.recording.ancestry import Hop, line_of_descent
 from framework.recording.equality import same
-from framework.recording.errors import RecordingError
 from framework.recording.header import Header
 from framework.recording.reading import Recorded, Recording
 from viper.position import END, Position

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from framework.errors import RecordingError
 from framework.planning import ComponentLevel, Plan, TimeMode
-from framework.recording.errors import RecordingError
 from framework.topology import Role, Stream
 from framework.version import VERSION
 

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from framework.recording.errors import RecordingError
+from framework.errors import RecordingError
 
 HEADER = "header.json"
 """The member that comes first, and that every recording has."""

@@ -11,8 +11,8 @@ from operator import itemgetter
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+from framework.errors import RecordingError
 from framework.recording.chunks import Batch, read_batches, read_ticks
-from framework.recording.errors import RecordingError
 from framework.recording.header import RecordedComponent, RecordedTask, from_json
 from framework.recording.packing import SIZE, last_packed, unpacked
 from framework.recording.parts import HEADER, Members, part_name

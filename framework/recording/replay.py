@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
+from framework.errors import RecordingError
 from framework.planning import Plan
-from framework.recording.errors import RecordingError
 from framework.recording.header import Header, RecordedComponent
 from framework.recording.reading import Recorded, Recording
 from framework.recording.ticks import ReplayTicks

@@ -10,9 +10,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from framework.errors import RecordingError
 from framework.planning import Task
 from framework.recording.chunks import Batch, write_batches, write_ticks
-from framework.recording.errors import RecordingError
 from framework.recording.header import PartSummary
 from framework.recording.packing import is_ordered, last_packed, packed
 from framework.recording.parts import part_name, summary_name

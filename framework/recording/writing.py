@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from framework.errors import RecordingError
 from framework.planning import Plan
-from framework.recording.errors import RecordingError
 from framework.recording.header import Header, PartSummary, RecordedTask, header_of, to_json
 from framework.recording.parts import HEADER, part_name, summary_name
 

@@ -79,7 +79,7 @@ class BoltTask(RunningTask):
         self._last_input = LEAST
         self._positions = Positions()
         self._lineage = Lineage()
-        self._inbox = Inbox(host.record, collector.outbox if output.destinations else None, PAUSE_AT)
+        self._inbox = Inbox(host.record, collector.outbox if output.is_used else None, PAUSE_AT)
         # How outputs are placed right now: below their inputs, or beside all input.
         self._below_inputs = False
         self._placing = level

@@ -69,7 +69,7 @@ class TaskCollector:
         self._direct = [port for port in output.ports if port.stream.direct]
         self._discarded = 0
         self.outbox = Outbox(
-            tuple((port.stream.name, _arity(port), bool(port.edges)) for port in output.ports),
+            tuple((port.stream.name, _arity(port), port.kept or bool(port.edges)) for port in output.ports),
             slow=self._slow,
             on_full=self._full,
             limit=limit,
@@ -176,7 +176,7 @@ class TaskCollector:
     def _append(self, port: Port, row: tuple[Any, ...], direct_task: int | None, stamp: int | None) -> None:
         with self._lock:
             self._appending = True
-            if port.edges:
+            if port.edges or port.kept:
                 self._mutable = self._mutable or not is_shareable(row)
                 if direct_task is not None:
                     port.named.append(direct_task)

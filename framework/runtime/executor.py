@@ -103,7 +103,7 @@ class Executor:
                     self._open_cycle_or_rest()
         except TaskStopped:
             if self._failure is not None:
-                raise self._failure from None
+                raise self._failure from self._failure.__cause__
             self.undrained = True
 
     # -- one turn

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from framework.config import Settings
+from framework.errors import ConfigError
+from framework.planning import Plan, WorkerKind
+from viper.arena import Arena, ArenaHandle
 from viper.bell import Bell
+from viper.errors import ArenaError
 from viper.gate import ScaleGate
 from viper.quota import Quota
 from viper.reader import Reader
 from viper.source import Source
 from viper.statistics import GateStatistics
-
-from framework.config import Settings
-from framework.errors import ConfigError
-from framework.planning import Plan, WorkerKind
-from viper.arena import Arena, ArenaHandle
-from viper.errors import ArenaError
 
 Way = tuple[tuple[int, ...], tuple[int, ...]]
 """Ids of the producing tasks and of the consuming tasks that share a gate."""

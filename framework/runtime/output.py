@@ -6,13 +6,12 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from viper.source import Heartbeats
-
 from framework.runtime.destination import Destination, Row
 from framework.runtime.edges import DirectEdge, Edge, Values, put_members
 from framework.topology import Stream
 from viper.position import Position, Positions
 from viper.rows import partition
+from viper.source import Heartbeats
 
 
 @dataclass(slots=True)
@@ -23,6 +22,8 @@ class Port:
     """Its index among the component's streams."""
     stream: Stream
     edges: list[Edge] = field(default_factory=list)
+    kept: bool = False
+    """Whether what is emitted here matters although nobody subscribes to it."""
     named: list[int] = field(default_factory=list)
     """For a direct stream: the tasks named for the rows that wait in the outbox."""
 
@@ -43,6 +44,11 @@ class Output:
         self.handed_over = 0
         """Tuples handed over so far."""
         self._heartbeats = Heartbeats([source for d in destinations for source in d.sources])
+
+    @property
+    def is_used(self) -> bool:
+        """Whether what is emitted matters to anybody."""
+        return bool(self.destinations) or any(port.kept for port in self.ports)
 
     def deliver(self, rows: list[Row], tags: bytes | None, positions: Positions, mutable: bool) -> None:
         """Divide rows among the destinations.

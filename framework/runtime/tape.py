@@ -43,6 +43,11 @@ class Deck:
         self._opened: list[Recording] = []
 
     @property
+    def records(self) -> bool:
+        """Whether everything that is emitted is recorded."""
+        return self._tape.folder is not None
+
+    @property
     def replays(self) -> bool:
         """Whether the input is a recording."""
         return self._tape.replayed is not None

@@ -193,7 +193,8 @@ class Wiring:
 
     def _output(self, task: Task) -> Output:
         component = self._plan.topology.component(task.component)
-        ports = [Port(tag, stream) for tag, stream in enumerate(component.outputs or ())]
+        kept = self._deck.records
+        ports = [Port(tag, stream, kept=kept) for tag, stream in enumerate(component.outputs or ())]
         destinations: dict[str, list[Destination]] = {}
         for port in ports:
             for subscription in self._plan.subscriptions:

@@ -87,7 +87,8 @@ class TestGraph:
 
 class TestPlan:
     def test_tasks_streams_and_levels_for_people(self, viper: Viper) -> None:
-        tasks, streams, levels = viper("plan", "doubling").stdout.split("\n\n")[1:]
+        workers, tasks, streams, levels = viper("plan", "doubling").stdout.split("\n\n")[1:]
+        assert workers.splitlines()[1].split() == ["1", "inline", "console:1", "double:2", "numbers:3"]
         assert tasks.splitlines()[0].split() == [
             *("task", "component", "role", "replica", "depth"),
             *("reads", "from", "feedback"),
@@ -99,7 +100,7 @@ class TestPlan:
     def test_json_says_who_feeds_whom(self, viper: Viper) -> None:
         plan = json.loads(viper("plan", "doubling", "--json").stdout)
         component = {task["id"]: task["component"] for task in plan["tasks"]}
-        fed = {component[c["reader"]]: [component[s] for s in c["sources"]] for c in plan["channels"]}
+        fed = {component[c["readers"][0]]: [component[s] for s in c["sources"]] for c in plan["channels"]}
         assert fed == {"double": ["numbers"], "console": ["double"]}
         assert plan["streams"][0]["grouping"] == {"type": "SHUFFLE", "fields": []}
         assert set(plan["levels"]) == {"numbers", "double", "console"}

@@ -26,7 +26,7 @@ class Waits(Pass):
 
 
 def wordcount(middle: type[Bolt] = Pass) -> TopologyBuilder:
-    """source (1 task) -> split (2) -> count (2), with the ids 5, 3 and 4 after count's 1 and 2 ... by name."""
+    """source (1 task) -> split (2) -> count (2)."""
     builder = TopologyBuilder()
     builder.set_spout("source", Source)
     builder.set_bolt("split", middle, 2).shuffle_grouping("source")
@@ -148,7 +148,7 @@ def test_a_cycle_stays_on_one_worker() -> None:
 
 
 def test_a_cycle_cannot_block() -> None:
-    with pytest.raises(TopologyError, match="'back': viper.blocking is true, but it is part of a cycle"):
+    with pytest.raises(TopologyError, match=r"'back': viper.blocking is true, but it is part of a cycle"):
         placed(cycle(**{"viper.blocking": True}))
 
 

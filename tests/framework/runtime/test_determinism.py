@@ -13,9 +13,9 @@ from framework.runtime.output import Output
 from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import Forward, Keep, Numbers, Row, chained, drawn, run_built
 from tests.framework.runtime.shapes import SHAPES
-from viper.reader import Reader, Run
 from viper.errors import OrderError
 from viper.position import LEAST, Position, Positions
+from viper.reader import Reader, Run
 
 COUNT = 200
 

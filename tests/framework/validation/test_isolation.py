@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from framework.config import Settings, resolve
 from framework.sinks import CountingSink
 from framework.topology import ComponentSpec, ObjectDef, PythonImplementation, Role, Topology, class_path
 from framework.validation import check_isolation
@@ -17,13 +20,26 @@ def topology_of(*classes: type) -> Topology:
     )
 
 
-def test_a_ported_component_is_named() -> None:
+def settings(worker: str | None) -> Settings:
+    found, _ = resolve(options={"viper.worker": worker})
+    return found
+
+
+@pytest.mark.parametrize("worker", ["inline", "thread"])
+def test_a_ported_component_is_named(worker: str) -> None:
     from streamparse import Bolt
 
-    (warning,) = check_isolation(topology_of(CountingSink, Bolt))
+    (warning,) = check_isolation(topology_of(CountingSink, Bolt), settings(worker))
     assert warning.warning
     assert warning.message.endswith("modules: Bolt")
 
 
+@pytest.mark.parametrize("worker", ["process", None])
+def test_processes_isolate(worker: str | None) -> None:
+    from streamparse import Bolt
+
+    assert check_isolation(topology_of(CountingSink, Bolt), settings(worker)) == []
+
+
 def test_components_of_ours_share_by_design() -> None:
-    assert check_isolation(topology_of(CountingSink)) == []
+    assert check_isolation(topology_of(CountingSink), settings("inline")) == []
