@@ -21,7 +21,7 @@ def topology_of(*classes: type) -> Topology:
 
 
 def settings(worker: str | None) -> Settings:
-    found, _ = resolve(options={"viper.worker": worker})
+    found, _ = resolve(None, options={"viper.worker": worker})
     return found
 
 
