@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
-from tests.determinism.comparing import difference, serial
+from framework.testing.preparing import loaded
+from tests.determinism.comparing import difference, first_difference, serial
+from tests.determinism.oracle import Oracle
 from tests.determinism.sampling import SAMPLED, sample_seed
 from tests.determinism.topologies import INSIDE, TOPOLOGIES
 from tests.determinism.variants import kinds, parse, sample
@@ -31,6 +38,42 @@ def test_the_output_is_that_of_the_serial_run(topology: str, kind: str) -> None:
 def test_what_was_wrong_once(text: str) -> None:
     found = difference(parse(text))
     assert found is None, str(found)
+
+
+@pytest.mark.parametrize("topology", sorted(set(INSIDE) - {"ticks", "tick_batches", "uneven_spouts"}))
+def test_the_serial_run_is_what_sorting_makes(topology: str) -> None:
+    """Not for ticks and polled spouts, of which the oracle knows nothing."""
+    expected = Oracle(loaded(INSIDE[topology](1))).output()
+    for name, rows in serial(topology, 1).items():
+        assert rows == expected[name], f"{name}\n{first_difference(expected[name], rows)}"
+
+
+TELL = """
+from hashlib import sha256
+from tests.determinism.comparing import serial
+from tests.determinism.topologies import TOPOLOGIES
+for name in TOPOLOGIES:
+    print(name, sha256(repr(sorted(serial(name, 2).items())).encode()).hexdigest())
+"""
+
+
+def test_the_serial_run_is_the_same_in_any_process() -> None:
+    """Whatever Python's own hash makes of a text there."""
+    told = [in_a_process_with_hashes_from(seed) for seed in ("0", "1", "2")]
+    assert told[0] == told[1] == told[2]
+    assert len(told[0].splitlines()) == len(TOPOLOGIES)
+
+
+def in_a_process_with_hashes_from(seed: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-c", TELL],
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    ).stdout
 
 
 @pytest.mark.parametrize("topology", INSIDE)
