@@ -1,13 +1,12 @@
 """Jumbo tuples as bytes, for readers in other processes.
 
-An encoding is a header, the tags, and the rows: marshalled where all values are of the few immutable
-types that marshal keeps exactly, else pickled. Who can write into an arena can make its readers run
-code; it is as trusted as they are.
+An encoding is a header, the tags, and the rows: in a form of our own where all values are of the common
+immutable types, else pickled. Who can write into an arena can make its readers run code; it is as
+trusted as they are.
 """
 
 from __future__ import annotations
 
-import marshal
 import pickle
 from array import array
 from struct import Struct
@@ -15,9 +14,10 @@ from typing import Final
 
 from viper.errors import CodecError
 from viper.jumbo import Jumbo, Row
+from viper.rows import Decoder, encode_rows
 
-_HEADER: Final = Struct("=BBxxI")  # the form of the rows, mutable, bytes of the tags
-_MARSHALLED: Final = 0
+_HEADER: Final = Struct("=B3xI")  # the form of the rows, bytes of the tags
+_PLAIN: Final = 0
 _PICKLED: Final = 1
 
 
@@ -27,21 +27,18 @@ def encode(jumbo: Jumbo) -> bytes:
     Raises:
         CodecError: a value cannot be carried to another process.
     """
-    form, rows = _encode_rows(jumbo)
+    form, rows = _PLAIN, encode_rows(jumbo.rows)
+    if rows is None:
+        form, rows = _PICKLED, _pickled(jumbo.rows)
     tags = b"" if jumbo.tags is None else jumbo.tags.tobytes()
-    return b"".join((_HEADER.pack(form, jumbo.mutable, len(tags)), tags, rows))
+    return b"".join((_HEADER.pack(form, len(tags)), tags, rows))
 
 
-def _encode_rows(jumbo: Jumbo) -> tuple[int, bytes]:
-    if not jumbo.mutable:  # marshal would make bytes of a bytearray, without a word
-        try:
-            return _MARSHALLED, marshal.dumps(jumbo.rows)
-        except ValueError:
-            pass  # a date, say
+def _pickled(rows: list[Row]) -> bytes:
     try:
-        return _PICKLED, pickle.dumps(jumbo.rows, 5)
+        return pickle.dumps(rows, 5)
     except Exception as error:
-        raise CodecError(f"cannot carry {_culprit(jumbo.rows)} to another process: {error}") from error
+        raise CodecError(f"cannot carry {_culprit(rows)} to another process: {error}") from error
 
 
 def _culprit(rows: list[Row]) -> str:
@@ -54,21 +51,25 @@ def _culprit(rows: list[Row]) -> str:
     return f"{len(rows)} tuples together"
 
 
-def decode(buffer: memoryview) -> Jumbo:
-    """The jumbo tuple of an encoding, which is read in place.
+def decode(buffer: memoryview, decoder: Decoder) -> Jumbo:
+    """The jumbo tuple of an encoding, which is read in place; its values are nobody else's.
+
+    Args:
+        buffer: the encoding.
+        decoder: remembers texts that come again; always the same one for the same reader.
 
     Raises:
         CodecError: it cannot be read here.
     """
-    form, mutable, tag_bytes = _HEADER.unpack_from(buffer)
+    form, tag_bytes = _HEADER.unpack_from(buffer)
     tags = None
     start = _HEADER.size + tag_bytes
     if tag_bytes:
         tags = array("H")
         tags.frombytes(buffer[_HEADER.size : start])
-    load = marshal.loads if form == _MARSHALLED else pickle.loads
+    load = decoder.decode if form == _PLAIN else pickle.loads
     try:
-        return Jumbo(load(buffer[start:]), tags, bool(mutable))
+        return Jumbo(load(buffer[start:]), tags)
     except Exception as error:
         raise CodecError(
             f"cannot read a payload of {len(buffer)} bytes from another process: {error}"

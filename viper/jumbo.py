@@ -22,8 +22,7 @@ class Jumbo:
         self.tags = tags
         """For each row the index of its stream, as `array("H")`; None where there is only one."""
         self.mutable = mutable
-        """Whether any value can be changed by who receives it. Where it is false, every value must be
-        immutable for good: others, such as a bytearray, may arrive as something else."""
+        """Whether any value can be changed by who receives it."""
         self.encoded: bytes | None = None
         """Its encoding for other processes, kept while a gate is full so that it is made only once."""
 

@@ -12,6 +12,7 @@ from viper.codec import decode
 from viper.errors import CodecError
 from viper.jumbo import Jumbo
 from viper.position import Position, Positions
+from viper.rows import Decoder
 
 _MAX_RUNS: Final = 1024
 _RUN: Final = Struct("=4I")
@@ -49,6 +50,7 @@ class Reader:
         self._merge: Any = ffi.gc(merge, lib.vp_merge_free)
         self._runs = ffi.new("vp_run[]", _MAX_RUNS)
         self._run_bytes = memoryview(ffi.buffer(self._runs))
+        self._decoder = Decoder()
         self._take = lib.vp_merge_take
         self._release = lib.vp_merge_release
 
@@ -88,7 +90,7 @@ class Reader:
                 f"source {source} handed reader {self.index} a jumbo tuple by reference in another "
                 "process: attach the gate there without naming it a local reader"
             )
-        return decode(memoryview(ffi.buffer(at, size[0])))
+        return decode(memoryview(ffi.buffer(at, size[0])), self._decoder)
 
     def ready(self) -> bool:
         """Whether `get_ready` would deliver anything."""

@@ -3,8 +3,9 @@
 `Outbox.emit` snapshots one row of exactly immutable values and leaves everything
 else to a Python callable; an `Inbox` turns rows into named records and notes how
 many rows the outbox held after each, which is what output positions are made of.
+`encode_rows` and a `Decoder` carry rows of such values to other processes.
 """
 
-from viper._rows import Inbox, Outbox, is_plain, partition
+from viper._rows import Decoder, Inbox, Outbox, encode_rows, is_plain, partition
 
-__all__ = ["Inbox", "Outbox", "is_plain", "partition"]
+__all__ = ["Decoder", "Inbox", "Outbox", "encode_rows", "is_plain", "partition"]

@@ -11,11 +11,16 @@ static int add_type(PyObject *module, const char *name, PyType_Spec *spec)
 
 static int rows_exec(PyObject *module)
 {
-    return add_type(module, "Outbox", &rows_outbox_spec) || add_type(module, "Inbox", &rows_inbox_spec) ? -1 : 0;
+    int failed = add_type(module, "Outbox", &rows_outbox_spec) || add_type(module, "Inbox", &rows_inbox_spec) ||
+                 add_type(module, "Decoder", &rows_decoder_spec);
+    return failed ? -1 : 0;
 }
 
 static PyMethodDef rows_methods[] = {
     {"is_plain", rows_is_plain, METH_O, "is_plain(value) -> bool: whether a value is exactly immutable."},
+    {"encode_rows", rows_encode, METH_O,
+     "encode_rows(rows) -> bytes | None: a list of row tuples as bytes; None where a value is not exactly\n"
+     "immutable or of a rarer type."},
     {"partition", rows_partition, METH_VARARGS,
      "partition(rows, targets, parts) -> list of lists: row i goes to part targets[i] (native uint16);\n"
      "a target past the last part drops its row."},
@@ -24,6 +29,9 @@ static PyMethodDef rows_methods[] = {
 
 static PyModuleDef_Slot rows_slots[] = {
     {Py_mod_exec, rows_exec},
+#ifdef Py_mod_gil
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
     {0, NULL},
 };
 

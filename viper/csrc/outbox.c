@@ -159,10 +159,19 @@ PyDoc_STRVAR(outbox_emit_doc, "emit(values, *, stream='default', ...): append on
 static PyObject *outbox_emit(Outbox *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
     Py_ssize_t port = outbox_port(self, args, count, keywords);
-    PyObject *row = port < 0 ? NULL : rows_plain_row(args[0], self->ports[port].arity);
+    PyObject *row = NULL;
+    int failed;
+    if (port >= 0) {
+        Py_BEGIN_CRITICAL_SECTION(args[0]);
+        row = rows_plain_row(args[0], self->ports[port].arity);
+        Py_END_CRITICAL_SECTION();
+    }
     if (row == NULL)
         return PyErr_Occurred() ? NULL : outbox_slow(self, args, count, keywords);
-    if (outbox_put(self, port, row))
+    Py_BEGIN_CRITICAL_SECTION(self);
+    failed = outbox_put(self, port, row);
+    Py_END_CRITICAL_SECTION();
+    if (failed)
         return NULL;
     Py_RETURN_NONE;
 }
@@ -179,8 +188,12 @@ static PyObject *outbox_append(Outbox *self, PyObject *args)
         PyErr_Format(PyExc_IndexError, "no port %zd: there are %zd", port, self->port_count);
         return NULL;
     }
+    int failed;
     Py_INCREF(row);
-    if (outbox_put(self, port, row))
+    Py_BEGIN_CRITICAL_SECTION(self);
+    failed = outbox_put(self, port, row);
+    Py_END_CRITICAL_SECTION();
+    if (failed)
         return NULL;
     Py_RETURN_NONE;
 }
@@ -188,9 +201,8 @@ static PyObject *outbox_append(Outbox *self, PyObject *args)
 PyDoc_STRVAR(outbox_take_doc, "take() -> (rows, tags): all waiting rows, and the port of each as native\n"
                               "uint16 bytes (None where there is but one port). The outbox is empty afterwards.");
 
-static PyObject *outbox_take(Outbox *self, PyObject *ignored)
+static PyObject *outbox_take_all(Outbox *self)
 {
-    (void)ignored;
     PyObject *tags, *fresh = PyList_New(0);
     if (fresh == NULL)
         return NULL;
@@ -207,6 +219,16 @@ static PyObject *outbox_take(Outbox *self, PyObject *ignored)
     PyObject *rows = self->rows;
     self->rows = fresh;
     return Py_BuildValue("(NN)", rows, tags);
+}
+
+static PyObject *outbox_take(Outbox *self, PyObject *ignored)
+{
+    (void)ignored;
+    PyObject *taken;
+    Py_BEGIN_CRITICAL_SECTION(self);
+    taken = outbox_take_all(self);
+    Py_END_CRITICAL_SECTION();
+    return taken;
 }
 
 static Py_ssize_t outbox_length(Outbox *self)

@@ -1,0 +1,147 @@
+"""Rows as bytes and back: exactly the same, or not at all."""
+
+from __future__ import annotations
+
+import datetime
+import enum
+import math
+import struct
+from array import array
+from collections import namedtuple
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from viper.codec import decode, encode
+from viper.errors import CodecError
+from viper.jumbo import Jumbo
+from viper.rows import Decoder, encode_rows
+
+atoms = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats()
+    | st.text(st.characters())
+    | st.text("abc", max_size=40)
+    | st.binary(max_size=300)
+)
+values = st.recursive(atoms, lambda inner: st.lists(inner, max_size=4).map(tuple), max_leaves=8)
+rows = st.lists(st.lists(values, max_size=4).map(tuple), max_size=30)
+even_rows = st.integers(1, 3).flatmap(lambda n: st.lists(st.tuples(*[values] * n), max_size=30))
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Whether two values are the same, with their types, signs and not-a-numbers."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(alike, a, b))
+    if isinstance(a, float):
+        return struct.pack("d", a) == struct.pack("d", b) or (math.isnan(a) and math.isnan(b))
+    return bool(a == b)
+
+
+DECODER = Decoder()
+"""One for all examples: what it remembers of one must not show in the next."""
+
+
+@given(rows | even_rows)
+def test_rows_come_back_exactly(given_rows: list[tuple[Any, ...]]) -> None:
+    encoded = encode_rows(given_rows)
+    assert encoded is not None
+    assert alike(DECODER.decode(encoded), given_rows)
+    assert alike(DECODER.decode(memoryview(encoded)), given_rows)
+
+
+class Word(str):
+    pass
+
+
+class Colour(enum.IntEnum):
+    RED = 1
+
+
+Pair = namedtuple("Pair", "a b")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *([1], {"a": 1}, {1}, bytearray(b"a"), array("H"), memoryview(b"a"), 2**63, 1j, frozenset(), ...),
+        *(Word("a"), Colour.RED, Pair(1, 2), datetime.date(2020, 1, 1), ("deep", ([],)), object()),
+    ],
+)
+def test_what_is_not_plain_has_no_form(value: Any) -> None:
+    assert encode_rows([("a",), (value,)]) is None
+
+
+def test_rows_must_be_exact_tuples_in_a_list() -> None:
+    assert encode_rows([Pair(1, 2)]) is None
+    assert encode_rows([["a"]]) is None  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="takes a list of rows"):
+        encode_rows((("a",),))  # type: ignore[arg-type]
+
+
+def test_nesting_beyond_bounds_has_no_form() -> None:
+    value: Any = ()
+    for _ in range(10_000):
+        value = (value,)
+    assert encode_rows([(value,)]) is None
+
+
+def test_texts_that_come_again_are_the_same_objects() -> None:
+    decoder = Decoder()
+    first, second = (decoder.decode(encode_rows([("word", n)]) or b"")[0][0] for n in range(2))
+    assert first is second
+
+
+def test_many_texts_do_not_confuse_the_decoder() -> None:
+    words = [(f"word{n % 9973}",) for n in range(60_000)]
+    assert DECODER.decode(encode_rows(words) or b"") == words
+
+
+@given(even_rows, st.data())
+def test_bytes_that_end_early_are_refused(given_rows: list[tuple[Any, ...]], data: Any) -> None:
+    encoded = encode_rows(given_rows)
+    assert encoded is not None
+    cut = data.draw(st.integers(0, len(encoded) - 1))
+    with pytest.raises(ValueError, match="encoded"):
+        DECODER.decode(encoded[:cut])
+
+
+def test_an_unknown_tag_is_refused() -> None:
+    with pytest.raises(ValueError, match="no encoded value begins with 99"):
+        DECODER.decode(struct.pack("=IIB", 1, 1, 99))
+
+
+# -- whole jumbo tuples
+
+
+@given(rows, st.booleans())
+def test_jumbo_tuples_come_back(given_rows: list[tuple[Any, ...]], tagged: bool) -> None:
+    tags = array("H", range(len(given_rows))) if tagged and given_rows else None
+    found = decode(memoryview(encode(Jumbo(given_rows, tags))), DECODER)
+    assert alike(found.rows, given_rows)
+    assert found.tags == tags
+
+
+@pytest.mark.parametrize("value", [[1, {"a": (2,)}], datetime.date(2020, 1, 1), 2**70, bytearray(b"a")])
+def test_what_has_no_form_is_pickled(value: Any) -> None:
+    found = decode(memoryview(encode(Jumbo([("a", value)], mutable=True))), DECODER)
+    assert alike(found.rows, [("a", value)])
+    assert not found.mutable, "nobody else has these values"
+
+
+def test_the_row_that_cannot_be_carried_is_named() -> None:
+    with pytest.raises(CodecError, match=r"cannot carry the tuple \('bad', <function"):
+        encode(Jumbo([("good", 1), ("bad", lambda: None)]))
+
+
+def test_an_encoding_that_was_spoilt_is_refused() -> None:
+    spoilt = bytearray(encode(Jumbo([("a",)])))
+    spoilt[-2] = 77
+    with pytest.raises(CodecError, match="cannot read a payload of"):
+        decode(memoryview(spoilt), DECODER)

