@@ -19,6 +19,7 @@ from framework.cli.messages import note
 from framework.cli.opening import accepted, chosen, open_target
 from framework.cli.parameters import target_argument
 from framework.cli.progress import ProgressLine, can_animate
+from framework.cli.statistics import statistics_lines
 from framework.cli.summary import report_json, summary_lines
 from framework.components.levels import LEVELS
 
@@ -71,6 +72,9 @@ if TYPE_CHECKING:
     type=click.Path(exists=True, path_type=Path),
     help="Feed the recorded input again instead of running the spouts.",
 )
+@click.option(
+    "--statistics", is_flag=True, help="Show at the end what went through each channel, and what waited."
+)
 @click.option("-q", "--quiet", is_flag=True, help="Neither progress nor summary.")
 @click.option(
     "--report", type=click.File("w", encoding="utf-8", lazy=False), help="Write the report as JSON."
@@ -88,6 +92,7 @@ def run(
     printed: Sequence[str],
     record: Path | None,
     replay: Path | None,
+    statistics: bool,
     quiet: bool,
     report: IO[str] | None,
     as_json: bool,
@@ -117,6 +122,8 @@ def run(
     )
     if not quiet:
         note("\n".join(summary_lines(done)))
+    if statistics:
+        note("\n".join(statistics_lines(done.statistics, done.elapsed_s)))
     for stream in filter(None, (report, sys.stdout if as_json else None)):
         stream.write(report_json(done))
     ctx.exit(ExitCode.OK if done.drained else ExitCode.FAILED)

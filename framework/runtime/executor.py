@@ -73,12 +73,16 @@ class Executor:
         """Whether a drain was given up before everything had been processed."""
         self.turns = 0
         """Turns that found a task to run."""
+        self.rests = 0
+        """Times that none did."""
+        self.rested_s = 0.0
+        """Seconds that it has rested then."""
         self._failure: Exception | None = None
         """What failed on top of another task's callback, which is being unwound."""
         self._policy = policy
         self._stop = stop
         self.timers = timers
-        self.rest = rest
+        self._rest = rest
         self._fed_by_others = tuple(fed_by_others)
         self._cycles = Cycles(self.bolts)
         self._max_slice = max_slice
@@ -110,7 +114,7 @@ class Executor:
 
     def _turn(self, candidates: Sequence[RunningTask]) -> bool:
         """Run one of the tasks; whether there was one to run."""
-        if self.rest.begin_look():
+        if self._rest.begin_look():
             for running in self._fed_by_others:
                 running.signalled = True
         now = time.monotonic()
@@ -192,7 +196,9 @@ class Executor:
         polls = [spout.polled_again_at for spout in self.spouts if not (spout.ending or spout.blocked)]
         until = min(now + LONGEST_REST_S, self.timers.next_due(), *polls)
         if until > now:
-            self.rest.wait(until - now)
+            self._rest.wait(until - now)
+            self.rests += 1
+            self.rested_s += time.monotonic() - now
         self._pass_time()
 
     def _given_up(self) -> bool:

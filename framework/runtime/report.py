@@ -9,6 +9,7 @@ from typing import Any
 from framework.planning import Plan
 from framework.runtime.counters import TaskCounters
 from framework.runtime.executor import Executor
+from framework.runtime.statistics import ChannelStatistics, ExecutorStatistics, RunStatistics
 from framework.runtime.stop import StopReason
 from framework.sinks import Sink
 from framework.topology import Role
@@ -36,6 +37,7 @@ class WorkerReport:
     """By task."""
     results: Mapping[int, Any]
     """Of the sinks that have a result, by task."""
+    executors: Sequence[ExecutorStatistics]
     drained: bool
     """Whether everything that came to its tasks has been processed."""
 
@@ -58,6 +60,8 @@ class RunReport:
     """For each sink that has a result: what its tasks returned."""
     drained: bool
     """Whether everything that was emitted has been processed."""
+    statistics: RunStatistics
+    """What went through the channels, and how busy the executors were."""
 
     @property
     def rate(self) -> float:
@@ -76,11 +80,36 @@ class RunReport:
         return only
 
 
-def worker_report(executors: Sequence[Executor], left_behind: bool) -> WorkerReport:
+def executor_statistics(
+    plan: Plan, numbers: Sequence[int], executors: Sequence[Executor]
+) -> list[ExecutorStatistics]:
+    """How executors are doing; from any thread.
+
+    Args:
+        plan: what is run.
+        numbers: their indexes in its placement.
+        executors: the executors.
+    """
+    return [
+        ExecutorStatistics(
+            worker=plan.placement.executors[number].worker,
+            tasks=[running.name for running in executor.tasks],
+            turns=executor.turns,
+            rests=executor.rests,
+            rested_s=executor.rested_s,
+        )
+        for number, executor in zip(numbers, executors, strict=False)
+    ]
+
+
+def worker_report(
+    executors: Sequence[Executor], statistics: Sequence[ExecutorStatistics], left_behind: bool
+) -> WorkerReport:
     """The report of a process's executors.
 
     Args:
         executors: all of them.
+        statistics: how they were doing.
         left_behind: whether a callback was not waited for.
     """
     results: dict[int, Any] = {}
@@ -92,18 +121,24 @@ def worker_report(executors: Sequence[Executor], left_behind: bool) -> WorkerRep
     return WorkerReport(
         counters={running.task.id: running.collector.counters for running in tasks},
         results=results,
+        executors=statistics,
         drained=not (left_behind or any(executor.undrained for executor in executors)),
     )
 
 
 def run_report(
-    plan: Plan, workers: Iterable[WorkerReport], reason: StopReason, elapsed_s: float
+    plan: Plan,
+    workers: Iterable[WorkerReport],
+    channels: Sequence[ChannelStatistics],
+    reason: StopReason,
+    elapsed_s: float,
 ) -> RunReport:
     """The report of a whole run.
 
     Args:
         plan: what was run.
         workers: what each process did.
+        channels: what went through them.
         reason: why it ended.
         elapsed_s: seconds from activation to the end of the drain.
     """
@@ -125,6 +160,7 @@ def run_report(
         components=components,
         results={component: tuple(values) for component, values in results.items()},
         drained=all(worker.drained for worker in found),
+        statistics=RunStatistics(channels, [e for worker in found for e in worker.executors]),
     )
 
 

@@ -15,6 +15,7 @@ from framework.planning import Plan, WorkerKind
 from framework.runtime.counters import TaskCounters
 from framework.runtime.network import Network
 from framework.runtime.report import Progress, RunReport, WorkerReport, progress_of, run_report
+from framework.runtime.statistics import ExecutorStatistics, RunStatistics, channel_statistics
 from framework.runtime.stop import StopReason, StopSignal
 from framework.runtime.tape import Tape, taped
 from framework.runtime.worker import Worker
@@ -45,6 +46,9 @@ class Crew(Protocol):
 
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
         """How far each process has come, by task."""
+
+    def statistics(self) -> Sequence[ExecutorStatistics]:
+        """How the executors are doing."""
 
 
 class Run:
@@ -82,6 +86,7 @@ class Run:
         self._record = record
         self._replay = replay
         self._network = Network.create(plan, settings, max_tuples)
+        self._crew: Crew | None = None
         self._next_look = 0.0
         self._started: float | None = None
         """Monotonic time in seconds at which the spouts were activated."""
@@ -103,14 +108,20 @@ class Run:
             return self._executed(tape)
 
     def _executed(self, tape: Tape) -> RunReport:
-        self._crew = self._make_crew(tape)
-        with self._crew.surroundings():
-            self._lead(self._crew)
+        crew = self._crew = self._make_crew(tape)
+        with crew.surroundings():
+            self._lead(crew)
             ended = time.monotonic()
             if self._on_progress is not None:
                 self._on_progress(self._progress(ended, done=True))
             reason = self._stop.reason or StopReason.EXHAUSTED
-            return run_report(self._plan, self._crew.reports(), reason, self._elapsed(ended))
+            channels = channel_statistics(self._plan, self._network)
+            return run_report(self._plan, crew.reports(), channels, reason, self._elapsed(ended))
+
+    def statistics(self) -> RunStatistics:
+        """How the channels and executors are doing, while it runs; from `on_progress` or any other thread."""
+        executors = self._crew.statistics() if self._crew else ()
+        return RunStatistics(channel_statistics(self._plan, self._network), executors)
 
     def _make_crew(self, tape: Tape) -> Crew:
         if self._plan.placement.kind is WorkerKind.PROCESS:
@@ -158,7 +169,8 @@ class Run:
             self._on_progress(self._progress(now, done=False))
 
     def _progress(self, now: float, *, done: bool) -> Progress:
-        return progress_of(self._plan, self._crew.counters(), self._elapsed(now), done=done)
+        counters = self._crew.counters() if self._crew else ()
+        return progress_of(self._plan, counters, self._elapsed(now), done=done)
 
     def _elapsed(self, now: float) -> float:
         return now - self._started if self._started is not None else 0.0

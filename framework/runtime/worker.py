@@ -22,7 +22,8 @@ from framework.runtime.executor import Executor
 from framework.runtime.lane import Lane
 from framework.runtime.making_executors import make_executor, set_timers
 from framework.runtime.network import Network
-from framework.runtime.report import WorkerReport, worker_report
+from framework.runtime.report import WorkerReport, executor_statistics, worker_report
+from framework.runtime.statistics import ExecutorStatistics
 from framework.runtime.stdout import printing_to_log
 from framework.runtime.stop import StopSignal
 from framework.runtime.tape import Deck, Tape
@@ -141,7 +142,11 @@ class Worker:
 
     def reports(self) -> Sequence[WorkerReport]:
         """What its tasks have done so far."""
-        return [worker_report(self.executors, self._left_behind)]
+        return [worker_report(self.executors, self.statistics(), self._left_behind)]
+
+    def statistics(self) -> Sequence[ExecutorStatistics]:
+        """How its executors are doing."""
+        return executor_statistics(self._plan, self._numbers, self.executors)
 
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
         """How far its tasks have come, by task."""

@@ -153,7 +153,7 @@ class _Child:
 
     def _tell_how_far(self) -> None:
         (counters,) = self._worker.counters()
-        self._line.send(Looked(counters))
+        self._line.send(Looked(counters, self._worker.statistics()))
 
 
 def failed(error: BaseException) -> Failed:

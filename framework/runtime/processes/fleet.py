@@ -7,6 +7,7 @@ import enum
 import multiprocessing
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from multiprocessing.connection import Connection, wait
@@ -38,6 +39,7 @@ from framework.runtime.processes.messages import (
 )
 from framework.runtime.processes.shipping import Job, pack
 from framework.runtime.report import WorkerReport
+from framework.runtime.statistics import ExecutorStatistics
 from framework.runtime.stop import StopSignal
 from framework.runtime.tape import Tape
 from framework.tracebacks import RemoteTraceback
@@ -70,13 +72,18 @@ class _Process:
         """The last phase that it has completed."""
         self.report: WorkerReport | None = None
         self.counters: Mapping[int, TaskCounters] = {}
+        self.executors: Sequence[ExecutorStatistics] = ()
         self.gone = False
+        self._sending = threading.Lock()
         self._number = number
 
     def send(self, message: ToWorker) -> None:
         """Tell it something, unless it is gone."""
         if not self.gone:
-            with contextlib.suppress(OSError):  # its end is noticed where its messages are read
+            with (
+                self._sending,
+                contextlib.suppress(OSError),
+            ):  # its end is noticed where its messages are read
                 self.connection.send(message)
 
     def end(self) -> WorkerError | None:
@@ -181,6 +188,11 @@ class Fleet:
         self._tell_all(Look())
         return [worker.counters for worker in self._workers]
 
+    def statistics(self) -> Sequence[ExecutorStatistics]:
+        """How all executors were doing when their processes last said so; asks them to say it again."""
+        self._tell_all(Look())
+        return [executor for worker in self._workers for executor in worker.executors]
+
     # -- starting
 
     def _job(self, index: int) -> Job:
@@ -238,13 +250,13 @@ class Fleet:
         match message:
             case Logged(record):
                 log_here(record)
-            case Looked(counters):
-                worker.counters = counters
+            case Looked(counters, executors):
+                worker.counters, worker.executors = counters, executors
             case Failed():
                 self._note(_raised(message))
                 worker.phase = Phase.RAN
             case Closed(report, failures):
-                worker.report, worker.counters = report, report.counters
+                worker.report, worker.counters, worker.executors = report, report.counters, report.executors
                 for found in failures:
                     self._note(_raised(found))
                 worker.phase = Phase.CLOSED

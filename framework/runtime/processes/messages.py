@@ -9,6 +9,7 @@ from logging import LogRecord
 from framework.errors import ViperError
 from framework.runtime.counters import TaskCounters
 from framework.runtime.report import WorkerReport
+from framework.runtime.statistics import ExecutorStatistics
 from framework.runtime.stop import StopReason
 
 # -- to a worker
@@ -57,6 +58,7 @@ class Looked:
 
     counters: Mapping[int, TaskCounters]
     """By task."""
+    executors: Sequence[ExecutorStatistics]
 
 
 @dataclass(frozen=True, slots=True)
