@@ -5,6 +5,7 @@ the preprocessor's lines, which it does not read, and takes constants from the c
 """
 
 import re
+import sys
 from pathlib import Path
 
 from cffi import FFI
@@ -34,5 +35,7 @@ ffibuilder.set_source(
     sources=SOURCES,
     include_dirs=["cbackend/include"],
     depends=sorted(path.relative_to(HERE.parent).as_posix() for path in HERE.glob("*/**/*.h")),
+    # Where shm_open is; an empty library since glibc 2.34.
+    libraries=["rt"] if sys.platform.startswith("linux") else [],
     extra_compile_args=["-std=c11", "-Wall", "-Wextra"],
 )

@@ -87,6 +87,7 @@ void vp_bell_wait(vp_bell *bell, uint32_t ticket, int64_t timeout_ns)
 
 void vp_bell_ring(vp_bell *bell)
 {
+    VP_CRASH_POINT("bell: not yet");
     atomic_fetch_add_explicit(&bell->sequence, 1, memory_order_seq_cst); /* B0 -> B1 */
     VP_CRASH_POINT("bell: rung");
     if (atomic_load_explicit(&bell->sleepers, memory_order_seq_cst) > 0) /* B4 */

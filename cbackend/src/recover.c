@@ -62,7 +62,7 @@ void vp_ring_recover(vp_ring *ring)
     vp_progress_read(&ring->progress, &progress);
     floor = later_of(floor, progress);
     recover_numbers(ring, tail);
+    vp_note_write(&ring->producer, floor); /* first, for who dies in the next line has nothing else */
     vp_progress_publish(&ring->progress, floor);
-    vp_note_write(&ring->producer, floor);
     vp_wake_readers(ring);
 }

@@ -86,6 +86,7 @@ static bool find_place_or_want(vp_ring *ring, uint64_t tail, uint64_t count, uin
 {
     if (find_place(ring, tail, count, bytes, place))
         return true;
+    VP_CRASH_POINT("claim: full");
     atomic_store_explicit(&ring->room.wanting, 1, memory_order_seq_cst); /* D0 */
     VP_CRASH_POINT("claim: wanting");
     return find_place(ring, tail, count, bytes, place); /* D1 */

@@ -1,4 +1,4 @@
-/* The tests' harness: a check that no build option removes, and rings in memory of their own. */
+/* The tests' harness: a check that no build option removes, and gates in memory of their own. */
 #ifndef VIPER_CHECK_H
 #define VIPER_CHECK_H
 
@@ -26,6 +26,19 @@
             exit(1);                                                                                         \
         }                                                                                                    \
     } while (0)
+
+#ifdef VP_CRASH_POINTS
+/* What a test does at the named points of the sources. */
+static void (*at_point)(const char *name);
+
+void vp_crash_point(const char *name);
+
+void vp_crash_point(const char *name)
+{
+    if (at_point)
+        at_point(name);
+}
+#endif
 
 static inline vp_position at(int64_t ts)
 {
@@ -70,16 +83,39 @@ static inline uint32_t random_below(uint64_t *state, uint32_t bound)
     return (uint32_t)(*state >> 33) % bound;
 }
 
-/* Claims and publishes tuples at ts, ts + 1, ...; returns what the claim returned. */
-static inline int64_t add(vp_ring *ring, int64_t ts, uint32_t count)
+/* A payload that differs from those of other seeds in its last byte already. */
+static inline void fill(uint8_t *bytes, uint64_t size, uint64_t seed)
+{
+    for (uint64_t i = 0; i < size; i++)
+        bytes[i] = (uint8_t)(seed * 31 + (size - i) * 7);
+}
+
+static inline bool is_filled(const uint8_t *bytes, uint64_t size, uint64_t seed)
+{
+    for (uint64_t i = 0; i < size; i++)
+        if (bytes[i] != (uint8_t)(seed * 31 + (size - i) * 7))
+            return false;
+    return true;
+}
+
+/* Claims and publishes tuples at ts, ts + 1, ... with so many bytes, filled with ts; returns what the
+ * claim returned. */
+static inline int64_t add_with(vp_ring *ring, int64_t ts, uint32_t count, uint64_t bytes)
 {
     vp_position data[64];
     for (uint32_t i = 0; i < count; i++)
         data[i] = at(ts + i);
-    int64_t slot = vp_ring_claim(ring, &(vp_positions){data, count, count}, 0, count, 0);
-    if (slot >= 0)
-        vp_ring_publish(ring);
+    int64_t slot = vp_ring_claim(ring, &(vp_positions){data, count, count}, 0, count, bytes);
+    if (slot < 0)
+        return slot;
+    fill(vp_ring_payload(ring, (uint32_t)slot, NULL), bytes, (uint64_t)ts);
+    vp_ring_publish(ring);
     return slot;
+}
+
+static inline int64_t add(vp_ring *ring, int64_t ts, uint32_t count)
+{
+    return add_with(ring, ts, count, 0);
 }
 
 static inline void heartbeat(vp_ring *ring, vp_position position)

@@ -166,6 +166,19 @@ class TestPlain:
         while deep:  # the interpreter itself takes them apart one by one
             (deep,) = deep
 
+    def test_tuples_that_hold_one_another_many_times_are_left_to_others(self) -> None:
+        """Looked at one by one, these are 2**60 values."""
+        shared: tuple[Any, ...] = (1,)
+        for _ in range(60):
+            shared = (shared, shared)
+        calls = Calls()
+        assert not is_plain(shared)
+        assert calls.outbox.emit([1, shared]) == "slow"
+
+    def test_a_long_tuple_is_looked_through(self) -> None:
+        assert is_plain((1,) * 1_000_000)
+        assert not is_plain(((1,) * 1_000_000, [2]))
+
     def test_a_list_that_holds_itself(self) -> None:
         knot: list[Any] = []
         knot.append(knot)

@@ -1,0 +1,116 @@
+/* A bell loses no ring: on one thread, with the other side getting in at each step, and between two. */
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+
+enum { ROUNDS = 20000, TOO_LONG_S = 10 };
+static const int64_t NO_END_NS = INT64_C(3600000000000);
+
+static vp_bell bell;
+
+static void test_a_ring_after_the_ticket_ends_the_wait(void)
+{
+    uint32_t ticket = vp_bell_ticket(&bell);
+    vp_bell_ring(&bell);
+    CHECK_EQUAL(vp_bell_ticket(&bell), ticket + 1);
+    vp_bell_wait(&bell, ticket, NO_END_NS);
+    vp_bell_wait(&bell, ticket + 1, 0);
+    vp_bell_wait(&bell, ticket + 1, -5);
+    vp_bell_wait(&bell, ticket + 1, 2000000);
+    CHECK_EQUAL(atomic_load(&bell.sleepers), 0);
+}
+
+static void test_tickets_wrap_around(void)
+{
+    atomic_store(&bell.sequence, UINT32_MAX);
+    uint32_t ticket = vp_bell_ticket(&bell);
+    vp_bell_ring(&bell);
+    CHECK_EQUAL(vp_bell_ticket(&bell), 0);
+    vp_bell_wait(&bell, ticket, NO_END_NS);
+}
+
+static void ring_when_counted(const char *name)
+{
+    at_point = NULL;
+    CHECK(strcmp(name, "bell: counted") == 0);
+    vp_bell_ring(&bell);
+}
+
+static void test_a_ring_between_the_two_looks(void)
+{
+    at_point = ring_when_counted;
+    vp_bell_wait(&bell, vp_bell_ticket(&bell), NO_END_NS);
+}
+
+static void test_who_died_asleep_is_forgotten(void)
+{
+    atomic_store(&bell.sleepers, 3);
+    vp_bell_take_over(&bell);
+    CHECK_EQUAL(atomic_load(&bell.sleepers), 0);
+}
+
+/* Two threads in turn: each makes the number odd, or even, and waits for the other. */
+static vp_bell bells[2];
+static _Atomic uint32_t turn;
+
+static void linger(const char *name)
+{
+    (void)name;
+    static _Thread_local uint64_t seed = 5;
+    if (random_below(&seed, 3) == 0)
+        sched_yield();
+}
+
+static void *play(void *argument)
+{
+    uint32_t self = *(uint32_t *)argument;
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        for (;;) {
+            uint32_t ticket = vp_bell_ticket(&bells[self]);
+            /* Relaxed: it is the bell that orders. */
+            if (atomic_load_explicit(&turn, memory_order_relaxed) % 2 == self)
+                break;
+            linger("before the wait");
+            vp_bell_wait(&bells[self], ticket, NO_END_NS);
+        }
+        atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed);
+        vp_bell_ring(&bells[1 - self]);
+    }
+    return NULL;
+}
+
+static void too_long(int signal)
+{
+    (void)signal;
+    static const char message[] = "a ring was lost: not so\n";
+    (void)!write(2, message, sizeof message - 1);
+    _exit(1);
+}
+
+static void test_two_in_turn(void)
+{
+    pthread_t threads[2];
+    uint32_t names[] = {0, 1};
+    at_point = linger;
+    signal(SIGALRM, too_long);
+    alarm(TOO_LONG_S);
+    for (int i = 0; i < 2; i++)
+        CHECK(pthread_create(&threads[i], NULL, play, &names[i]) == 0);
+    for (int i = 0; i < 2; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    alarm(0);
+    CHECK_EQUAL(atomic_load(&turn), 2 * ROUNDS);
+}
+
+int main(void)
+{
+    test_a_ring_after_the_ticket_ends_the_wait();
+    test_tickets_wrap_around();
+    test_a_ring_between_the_two_looks();
+    test_who_died_asleep_is_forgotten();
+    test_two_in_turn();
+}
