@@ -81,6 +81,9 @@ def c_position(position: Position) -> Position:
     return position
 
 
+_SIZE: Final = int(ffi.sizeof("vp_position"))
+
+
 class SourceClock:
     """What a source of timestamped tuples remembers between calls of `Positions.extend_timed`."""
 
@@ -129,6 +132,11 @@ class Positions:
 
     def __repr__(self) -> str:
         return f"Positions({list(self)!r})" if len(self) <= 4 else f"Positions({len(self)} of them)"
+
+    def to_bytes(self) -> bytes:
+        """All positions, 24 bytes each: ts, signed, and the two words of the path, in native order."""
+        length = self._handle.length
+        return bytes(ffi.buffer(self._handle.data, length * _SIZE)) if length else b""
 
     def clear(self) -> None:
         """Forget all positions, keep the memory."""

@@ -14,8 +14,7 @@ SIZE = _WORDS.size
 
 def packed(positions: Positions) -> bytes:
     """All positions of an array."""
-    pack = _WORDS.pack
-    return b"".join([pack(*position) for position in positions])
+    return positions.to_bytes()
 
 
 def unpacked(data: bytes) -> Iterator[Position]:

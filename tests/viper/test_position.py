@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from array import array
 from itertools import accumulate, pairwise
 
@@ -188,3 +189,12 @@ def test_native_buffers_of_any_kind_are_read() -> None:
 def test_a_short_array_says_what_it_holds() -> None:
     assert repr(positions_of([LEAST])) == f"Positions([{LEAST!r}])"
     assert repr(positions_of([LEAST] * 5)) == "Positions(5 of them)"
+
+
+def test_positions_as_bytes() -> None:
+    positions = Positions()
+    assert positions.to_bytes() == b""
+    some = [LEAST, Position(-1, 2, 3), END]
+    for position in some:
+        positions.append(position)
+    assert list(struct.iter_unpack("=qQQ", positions.to_bytes())) == some
