@@ -1,0 +1,1 @@
+s/if \(turns\[i\] % 2 && turn == turns\[i\]\)/if (turns[i] % 2 \&\& turn == 0)/

@@ -1,0 +1,1 @@
+s/memory_order_release(\);      \/\* P5)/memory_order_relaxed\1/

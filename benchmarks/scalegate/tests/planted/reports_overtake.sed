@@ -1,0 +1,1 @@
+s/while \(\(int32_t\)\(.*\) > 0\) \{/while (place != known) {/

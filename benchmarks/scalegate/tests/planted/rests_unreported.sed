@@ -1,0 +1,1 @@
+s/^        own->has_cut = true;/        own->has_cut = false;/

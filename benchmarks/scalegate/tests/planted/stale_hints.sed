@@ -1,0 +1,1 @@
+s/&& !sl_pool_lives\(gate, own->hints\[level\]\)/\&\& false/
