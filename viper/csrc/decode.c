@@ -3,10 +3,11 @@
  * Short texts come again and again in a stream (words, keys, names). The decoder keeps the latest of them
  * by their bytes, so that most are neither allocated nor hashed a second time.
  */
-#include "codec.h"
-#include "rows.h"
+#include "rows.h" /* first, as Python.h wants it */
 
 #include <string.h>
+
+#include "codec.h"
 
 enum { REMEMBERED = 32, MEMORY = 4096 }; /* bytes of a text that is kept; how many are */
 

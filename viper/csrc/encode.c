@@ -1,8 +1,9 @@
 /* Writing rows as bytes; codec.h has their form. */
-#include "codec.h"
-#include "rows.h"
+#include "rows.h" /* first, as Python.h wants it */
 
 #include <string.h>
+
+#include "codec.h"
 
 typedef struct {
     char *data;
