@@ -2,7 +2,8 @@
  *
  * Its tuples go to either branch, in timestamp order, through a buffer per branch that is flushed when
  * the next tuple needs it. A full branch must not keep the other one from the reader, which may wait
- * there before it makes room here: a task that waits flushes what it can and promises the rest.
+ * there before it makes room here: for as long as the task waits it flushes the other branch whenever
+ * that has room, and promises what it cannot flush.
  *
  * Checked: the join receives every tuple in order, and every run ends.
  */
