@@ -123,7 +123,7 @@ def run(
     if not quiet:
         note("\n".join(summary_lines(done)))
     if statistics:
-        note("\n".join(statistics_lines(done.statistics, done.elapsed_s)))
+        note("\n".join(statistics_lines(done.statistics)))
     for stream in filter(None, (report, sys.stdout if as_json else None)):
         stream.write(report_json(done))
     ctx.exit(ExitCode.OK if done.drained else ExitCode.FAILED)

@@ -12,27 +12,16 @@ if TYPE_CHECKING:
     from framework.runtime.statistics import ChannelStatistics
 
 
-def statistics_lines(statistics: RunStatistics, elapsed_s: float) -> Iterator[str]:
-    """Two tables.
-
-    Args:
-        statistics: of a run.
-        elapsed_s: how long it took, in seconds.
-    """
+def statistics_lines(statistics: RunStatistics) -> Iterator[str]:
+    """Two tables."""
     header = ("from", "to", "tuples", "jumbos", "bytes", "runs", "blocked s", "waiting", "held by")
     yield from table(header, [row for channel in statistics.channels for row in _rows(channel)])
     yield ""
     rows = [
-        (
-            e.worker,
-            " ".join(e.tasks),
-            e.turns,
-            e.rests,
-            f"{1 - e.rested_s / elapsed_s if elapsed_s else 0:.0%}",
-        )
+        (e.worker, " ".join(e.tasks), e.turns, e.rests, f"{e.rested_s:.3f}", f"{e.cpu_s:.3f}")
         for e in statistics.executors
     ]
-    yield from table(("worker", "runs", "turns", "rests", "busy"), rows)
+    yield from table(("worker", "runs", "turns", "rests", "rested s", "CPU s"), rows)
 
 
 def _rows(channel: ChannelStatistics) -> Iterator[tuple[object, ...]]:

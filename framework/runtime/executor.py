@@ -77,6 +77,8 @@ class Executor:
         """Times that none did."""
         self.rested_s = 0.0
         """Seconds that it has rested then."""
+        self.cpu_s = 0.0
+        """CPU seconds of its run; known when that has ended."""
         self._failure: Exception | None = None
         """What failed on top of another task's callback, which is being unwound."""
         self._policy = policy
@@ -99,6 +101,13 @@ class Executor:
             ComponentError: user code raised.
             KeyboardInterrupt: a second Ctrl-C.
         """
+        began_s = time.thread_time()
+        try:
+            self._run_all()
+        finally:
+            self.cpu_s = time.thread_time() - began_s
+
+    def _run_all(self) -> None:
         for spout in self.spouts:
             self.call(spout, spout.activate)
         try:
@@ -142,7 +151,7 @@ class Executor:
         try:
             count = self.call(running, lambda: running.run(limit))
         except TaskStopped:
-            if self._failure is not None or self.undrained or self._stop.aborted:
+            if self._failure is not None or self._given_up():
                 raise
             self._end(running)
             return

@@ -97,6 +97,7 @@ def executor_statistics(
             turns=executor.turns,
             rests=executor.rests,
             rested_s=executor.rested_s,
+            cpu_s=executor.cpu_s,
         )
         for number, executor in zip(numbers, executors, strict=False)
     ]

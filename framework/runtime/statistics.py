@@ -65,6 +65,8 @@ class ExecutorStatistics:
     """How often it had nothing to do."""
     rested_s: float
     """Seconds that it has rested in all."""
+    cpu_s: float
+    """CPU seconds that its thread has used; 0 until its tasks have ended."""
 
 
 @dataclass(frozen=True, slots=True)
