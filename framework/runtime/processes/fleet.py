@@ -7,6 +7,7 @@ import enum
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -312,7 +313,8 @@ def _context() -> BaseContext:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([child.__name__])
+    ported = ["framework.adapters.ported_host", "streamparse"] if "streamparse" in sys.modules else []
+    context.set_forkserver_preload([child.__name__, *ported])
     return context
 
 
