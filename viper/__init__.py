@@ -2,6 +2,7 @@
 
     viper.position   where a tuple stands in the one order that all tasks agree on
     viper.arena      the memory that everything lives in which the tasks of a run share
+    viper.segments   where shared memory comes from, and what the dead leave of it
     viper.gate       ScaleGate: one stream of several sources to several readers
     viper.source     the producing task's end of a gate
     viper.reader     the consuming task's end: the merge of its sources

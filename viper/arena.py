@@ -8,9 +8,11 @@ from multiprocessing.context import get_spawning_popen
 from multiprocessing.reduction import DupFd
 from typing import Any
 
+from viper import segments
 from viper._backend import ffi, lib
 from viper.errors import ArenaError
 from viper.memory import available_bytes
+from viper.segments import ANONYMOUS
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,12 @@ class Arena:
         return cls(header, None)
 
     @classmethod
-    def shared(cls, size_bytes: int) -> Arena:
+    def shared(cls, size_bytes: int, *, named: bool = not ANONYMOUS) -> Arena:
         """Memory that other processes can attach; it is gone when the last of them is.
+
+        Args:
+            size_bytes: what regions may take in all.
+            named: make it the way of systems that know no memory without a name.
 
         Raises:
             ArenaError: the system has no memory for it, now or once all of it were touched.
@@ -85,9 +91,10 @@ class Arena:
         available = available_bytes()
         if not size or (available is not None and size > available):
             raise ArenaError(f"an arena needs {size_bytes} bytes, and the system has {available} left")
-        segment = lib.vp_segment_anonymous(size)
-        if segment < 0:
-            raise _system_error(f"no shared memory of {size_bytes} bytes for an arena")
+        try:
+            segment = segments.make(size, named)
+        except OSError as error:
+            raise ArenaError(f"no shared memory of {size_bytes} bytes for an arena: {error}") from error
         header = lib.vp_arena_format(segment, size_bytes)
         if not header:
             raise _system_error(f"cannot map an arena of {size_bytes} bytes", segment)
@@ -166,10 +173,9 @@ def _checked_size(size_bytes: int) -> int:
     return size_bytes
 
 
-def _system_error(what: str, segment: int | None = None) -> ArenaError:
+def _system_error(what: str, segment: int) -> ArenaError:
     reason = os.strerror(ffi.errno)
-    if segment is not None:
-        os.close(segment)
+    os.close(segment)
     return ArenaError(f"{what}: {reason}")
 
 

@@ -50,7 +50,7 @@ class Bell:
 
         It also returns when a signal comes, and now and then for nothing: look again, whatever the reason.
         """
-        timeout_ns = int(min(timeout_s, _LONGEST_S) * 1e9)
+        timeout_ns = int(min(max(timeout_s, 0.0), _LONGEST_S) * 1e9)
         lib.vp_bell_wait(self._bell, ticket, timeout_ns)
 
     def ring(self) -> None:

@@ -185,9 +185,11 @@ class Positions:
 
         Raises:
             IndexError: there are not that many parents.
-            PositionError: not one end per parent, or ends that descend.
+            PositionError: not one end per parent, ends that descend, or a first ordinal out of range.
         """
         _check_range(parents, first, count)
+        if not 0 <= first_ordinal <= _WORD:
+            raise PositionError(f"first_ordinal={first_ordinal!r}: expected 0 to 2**64 - 1")
         cut = ffi.from_buffer("uint32_t[]", ends)
         if len(cut) != count:
             raise PositionError(f"{len(cut)} ends for {count} inputs: expected one for each")

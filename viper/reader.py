@@ -50,6 +50,7 @@ class Reader:
         self._merge: Any = ffi.gc(merge, lib.vp_merge_free)
         self._runs = ffi.new("vp_run[]", _MAX_RUNS)
         self._run_bytes = memoryview(ffi.buffer(self._runs))
+        self._size = ffi.new("uint64_t *")
         self._decoder = Decoder()
         self._take = lib.vp_merge_take
         self._release = lib.vp_merge_release
@@ -64,8 +65,12 @@ class Reader:
             CodecError: a jumbo tuple of another process cannot be read in this one. What was about to
                 be delivered is lost.
             MemoryError: there is no memory for the positions.
+            ValueError: the limit is below 0, or no number of 64 bits.
         """
-        made = self._take(self._merge, into._handle, limit, self._runs, _MAX_RUNS)
+        try:
+            made = self._take(self._merge, into._handle, limit, self._runs, _MAX_RUNS)
+        except OverflowError as error:
+            raise ValueError(f"limit={limit!r}: expected 0 to 2**64 - 1") from error
         if made <= 0:
             if made < 0:
                 raise MemoryError("no memory for more positions")
@@ -83,14 +88,14 @@ class Reader:
         return runs
 
     def _decode(self, source: int, slot: int) -> Jumbo:
-        size = ffi.new("uint64_t *")
-        at = lib.vp_ring_payload(self._rings[source], slot, size)
-        if not size[0]:
+        at = lib.vp_ring_payload(self._rings[source], slot, self._size)
+        size = self._size[0]
+        if not size:
             raise CodecError(
                 f"source {source} handed reader {self.index} a jumbo tuple by reference in another "
                 "process: attach the gate there without naming it a local reader"
             )
-        return decode(memoryview(ffi.buffer(at, size[0])), self._decoder)
+        return decode(memoryview(ffi.buffer(at, size)), self._decoder)
 
     def ready(self) -> bool:
         """Whether `get_ready` would deliver anything."""

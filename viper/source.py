@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from viper._backend import ffi, lib
 from viper.arena import Arena
@@ -11,6 +11,8 @@ from viper.codec import encode
 from viper.errors import JumboSizeError, OrderError, PayloadSizeError, SourceClosedError
 from viper.jumbo import Jumbo
 from viper.position import END, Position, Positions, c_position
+
+_MOST: Final = 2**64 - 1
 
 
 class Source:
@@ -54,7 +56,7 @@ class Source:
         """
         if len(jumbo.rows) != count:
             raise JumboSizeError(f"{len(jumbo.rows)} rows for {count} positions: expected as many")
-        if first < 0:
+        if not 0 <= first <= _MOST:
             raise self._range_error(positions, first, count)
         if self._encodes:
             return self._add_encoded(jumbo, positions, first, count)
@@ -86,7 +88,7 @@ class Source:
                 return False
             jumbo.encoded = None
             raise self._refusal(slot, positions, first, count, size)
-        ffi.memmove(lib.vp_ring_payload(self._ring, slot, ffi.NULL), encoded, size)
+        lib.vp_ring_write(self._ring, slot, encoded)
         for payloads in self._local:
             payloads[slot] = jumbo
         self._publish(self._ring)

@@ -29,6 +29,7 @@
  */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 
+#include <string.h>
 #include <time.h>
 
 #include "crash.h"
@@ -191,6 +192,13 @@ void *vp_ring_payload(vp_ring *ring, uint32_t slot, uint64_t *bytes)
     if (bytes)
         *bytes = header->bytes;
     return (char *)ring + ring->bytes_at + (header->bytes ? header->first_byte & (ring->byte_count - 1) : 0);
+}
+
+void vp_ring_write(vp_ring *ring, uint32_t slot, const void *payload)
+{
+    uint64_t bytes;
+    void *to = vp_ring_payload(ring, slot, &bytes);
+    memcpy(to, payload, bytes);
 }
 
 static void account(vp_producer_words *own, const vp_slot *slot)

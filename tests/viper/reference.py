@@ -57,81 +57,126 @@ def timed(stamps: Sequence[int], level: Level) -> tuple[list[Position], int]:
 
 
 Tuple = tuple[Position, str]
-"""A tuple as a channel knows it: its position, and the item of the payload."""
+"""A tuple as a gate knows it: its position, and the item of the row."""
+
+
+@dataclass
+class ReferenceStore:
+    """Cells that are taken in pieces, one behind the other, and begun anew where a piece does not fit."""
+
+    size: int
+    next_cell: int = 0
+
+    def piece(self, count: int, is_empty: bool) -> range:
+        start = 0 if is_empty or self.next_cell + count > self.size else self.next_cell
+        return range(start, start + count)
+
+
+@dataclass
+class ReferenceJumbo:
+    tuples: list[Tuple]
+    positions: range
+    """Cells of its positions, in the ring's store for them."""
+    payload: range
+    """Cells of its payload, of 8 bytes each."""
 
 
 @dataclass
 class ReferenceSource:
-    """The cells of a store, and what waits in them."""
+    """Everything that was ever added, and which of it takes up room."""
 
     slots: int
-    cells: list[bool]
-    """Which cells of the store hold a position."""
-    next_cell: int = 0
+    positions: ReferenceStore
+    payload: ReferenceStore
     floor: Position = LEAST
-    jumbos: list[tuple[range, list[Tuple]]] = field(default_factory=list)
-    """Cells and remaining tuples of each jumbo tuple that has not been delivered to its end."""
-    last_delivered: Position = LEAST
     progress: Position = LEAST
+    jumbos: list[ReferenceJumbo] = field(default_factory=list)
 
-    def add(self, tuples: list[Tuple]) -> bool:
-        if not self.jumbos:
-            self.cells, self.next_cell = [False] * len(self.cells), 0
-        start = self.next_cell if self.next_cell + len(tuples) <= len(self.cells) else 0
-        cells = range(start, start + len(tuples))
-        if len(self.jumbos) == self.slots or any(self.cells[cell] for cell in cells):
+    def add(self, tuples: list[Tuple], payload_bytes: int, released: int) -> bool:
+        """Add a jumbo tuple, where all readers have released so many before."""
+        taken = self.jumbos[released:]
+        positions = self.positions.piece(len(tuples), not taken)
+        payload = self.payload.piece(-(-payload_bytes // 8), not taken)
+        if len(taken) == self.slots:
             return False
-        for cell in cells:
-            self.cells[cell] = True
-        self.next_cell = cells.stop % len(self.cells)
-        self.jumbos.append((cells, list(tuples)))
+        if any(overlap(positions, other.positions) or overlap(payload, other.payload) for other in taken):
+            return False
+        self.positions.next_cell, self.payload.next_cell = positions.stop, payload.stop
+        self.jumbos.append(ReferenceJumbo(tuples, positions, payload))
         self.floor = tuples[-1][0]
         return True
 
     def heartbeat(self, position: Position) -> None:
-        self.floor = max(self.floor, position)
-        self.progress = max(self.progress, self.floor if position == self.floor else LEAST)
+        if position > self.floor:
+            self.floor = self.progress = position
+
+
+def overlap(a: range, b: range) -> bool:
+    return bool(a) and bool(b) and a.start < b.stop and b.start < a.stop
+
+
+@dataclass
+class ReferenceCursor:
+    """How far one reader is with one source."""
+
+    source: ReferenceSource
+    jumbo: int = 0
+    """Jumbo tuples released."""
+    taken: int = 0
+    """Tuples taken of the next one."""
+    last: Position = LEAST
+
+    def waiting(self) -> list[Tuple]:
+        found = [item for jumbo in self.source.jumbos[self.jumbo :] for item in jumbo.tuples]
+        return found[self.taken :]
 
     def bound(self) -> Position:
-        return self.jumbos[0][1][0][0] if self.jumbos else max(self.progress, self.last_delivered)
+        waiting = self.waiting()
+        return waiting[0][0] if waiting else max(self.source.progress, self.last)
 
     def deliver(self) -> Tuple:
-        cells, tuples = self.jumbos[0]
-        taken = tuples.pop(0)
-        self.last_delivered = taken[0]
-        if not tuples:
-            del self.jumbos[0]
-            for cell in cells:
-                self.cells[cell] = False
+        taken = self.waiting()[0]
+        self.last = taken[0]
+        self.taken += 1
+        if self.taken == len(self.source.jumbos[self.jumbo].tuples):
+            self.jumbo, self.taken = self.jumbo + 1, 0
         return taken
 
+    def successor(self) -> ReferenceCursor:
+        """Where whoever takes the reader's place begins."""
+        return ReferenceCursor(self.source, self.jumbo)
 
-class ReferenceChannel:
+
+class ReferenceReader:
     """The rule of readiness, tuple by tuple."""
 
-    def __init__(self, sources: int, slots: int, tuples: int) -> None:
-        self.sources = [ReferenceSource(slots, [False] * tuples) for _ in range(sources)]
+    def __init__(self, sources: Sequence[ReferenceSource]) -> None:
+        self.cursors = [ReferenceCursor(source) for source in sources]
 
     def key(self, index: int) -> tuple[Position, int]:
         """What decides whose turn it is."""
-        return self.sources[index].bound(), index
+        return self.cursors[index].bound(), index
 
     def first(self) -> int:
         """The source whose turn it is, whether or not it has a tuple."""
-        return min(range(len(self.sources)), key=self.key)
+        return min(range(len(self.cursors)), key=self.key)
 
     def ready(self) -> bool:
-        return bool(self.sources[self.first()].jumbos)
+        return bool(self.cursors[self.first()].waiting())
 
     def deliver(self) -> tuple[int, Tuple]:
         source = self.first()
-        return source, self.sources[source].deliver()
+        return source, self.cursors[source].deliver()
 
-    def frontier(self) -> Position:
-        return min(source.bound() for source in self.sources)
+    def watermark(self) -> Position:
+        return min(cursor.bound() for cursor in self.cursors)
 
     def drained(self) -> bool:
-        return self.frontier() == END
+        return self.watermark() == END
 
     def holding_source(self) -> int | None:
         return None if self.ready() or self.drained() else self.first()
+
+    def succeed(self) -> None:
+        """Another takes its place."""
+        self.cursors = [cursor.successor() for cursor in self.cursors]

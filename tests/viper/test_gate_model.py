@@ -1,4 +1,4 @@
-"""Channels and their reference, driven by the same random steps."""
+"""Gates and their reference, driven by the same random steps."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from tests.viper.reference import ReferenceChannel, Tuple
+from tests.viper.reference import ReferenceReader, ReferenceSource, ReferenceStore, Tuple
 from viper.arena import Arena
-from viper.errors import OrderError, SourceClosedError
+from viper.codec import encode
+from viper.errors import OrderError, PayloadSizeError, SourceClosedError
 from viper.gate import ScaleGate
 from viper.jumbo import Jumbo
 from viper.position import END, LEAST, Position, Positions
+from viper.reader import Reader
 
 STEPS = st.integers(0, 2)
 """How far a position lies behind the one before it; ties are likely."""
 SOURCES = st.integers(0, 4)
+READERS = st.integers(0, 2)
 
 
 def later(position: Position, step: int) -> Position:
@@ -26,25 +29,46 @@ def later(position: Position, step: int) -> Position:
     return Position(ts, 0, position.lo + step) if step < 2 else Position(ts + 1, 0, 0)
 
 
-class ChannelMachine(RuleBasedStateMachine):
-    """Does to a channel what its tasks do, in any order."""
+def jumbo_of(tuples: list[Tuple]) -> Jumbo:
+    return Jumbo([(item,) for _, item in tuples])
 
-    reference_class: type[ReferenceChannel] = ReferenceChannel
+
+class GateMachine(RuleBasedStateMachine):
+    """Does to a gate what its tasks do, in any order; some readers are in another process, as it were."""
+
+    reader_class: type[ReferenceReader] = ReferenceReader
 
     @initialize(
-        sources=st.integers(1, 5), slots=st.sampled_from([1, 2, 8]), tuples=st.sampled_from([4, 8, 32])
+        sources=st.integers(1, 5),
+        readers=st.integers(1, 3),
+        local=st.integers(0, 3),
+        slots=st.sampled_from([1, 2, 8]),
+        tuples=st.sampled_from([4, 8, 32]),
+        payload_bytes=st.sampled_from([128, 1024]),
     )
-    def begin(self, sources: int, slots: int, tuples: int) -> None:
-        arena = Arena.private(ScaleGate.size(sources, 1, slots, tuples, 0))
-        self.count, self.tuples, self.items = sources, tuples, 0
-        self.gate = ScaleGate.create(arena, sources, slots=slots, tuples=tuples)
-        self.reader = self.gate.reader(0)
-        self.reference = self.reference_class(sources, slots, tuples)
+    def begin(
+        self, sources: int, readers: int, local: int, slots: int, tuples: int, payload_bytes: int
+    ) -> None:
+        shape: dict[str, Any] = {"slots": slots, "tuples": tuples, "payload_bytes": payload_bytes}
+        self.arena = Arena.private(ScaleGate.size(sources, readers, **shape))
+        offset = ScaleGate.create(self.arena, sources, readers, **shape).offset
+        here = range(min(local, readers))
+        self.gate = ScaleGate.attach(self.arena, offset, local_readers=here)
+        elsewhere = ScaleGate.attach(self.arena, offset)
+        self.readers = [(self.gate if i in here else elsewhere).reader(i) for i in range(readers)]
+        self.encodes = len(here) < readers
+        self.count, self.tuples, self.payload_bytes, self.items = sources, tuples, payload_bytes, 0
+        self.models = [
+            ReferenceSource(slots, ReferenceStore(tuples), ReferenceStore(payload_bytes // 8))
+            for _ in range(sources)
+        ]
+        self.references: list[ReferenceReader] = [self.reader_class(self.models) for _ in range(readers)]
+        self.expelled: set[int] = set()
 
-    @rule(source=SOURCES, steps=st.lists(STEPS, min_size=1, max_size=8))
-    def add(self, source: int, steps: list[int]) -> None:
+    @rule(source=SOURCES, steps=st.lists(STEPS, min_size=1, max_size=8), width=st.integers(1, 60))
+    def add(self, source: int, steps: list[int], width: int) -> None:
         source %= self.count
-        model = self.reference.sources[source]
+        model = self.models[source]
         if model.floor == END:
             return
         tuples: list[Tuple] = []
@@ -52,17 +76,38 @@ class ChannelMachine(RuleBasedStateMachine):
         for step in steps[: self.tuples]:
             position = later(position, step)
             self.items += 1
-            tuples.append((position, f"item {self.items}"))
-        assert self._add(source, tuples) == model.add(tuples)
+            tuples.append((position, f"item {self.items}".ljust(width)))
+        size = len(encode(jumbo_of(tuples))) if self.encodes else 0
+        if size > self.payload_bytes:
+            self._refuse_payload(source, tuples, size)
+        else:
+            assert self._add(source, tuples) == model.add(tuples, size, self._released(source))
+
+    def _refuse_payload(self, source: int, tuples: list[Tuple], size: int) -> None:
+        """Never taken; but while the gate is full, that is not found out."""
+        if not self.gate.source(source).room(len(tuples)):
+            assert not self._add(source, tuples)
+            return
+        with pytest.raises(PayloadSizeError) as caught:
+            self._add(source, tuples)
+        assert (caught.value.size, caught.value.capacity) == (size, self.payload_bytes)
+
+    def _released(self, source: int) -> int:
+        """By all readers that count."""
+        heads = [
+            reference.cursors[source].jumbo
+            for index, reference in enumerate(self.references)
+            if index not in self.expelled
+        ]
+        return min(heads, default=len(self.models[source].jumbos))
 
     @rule(source=SOURCES, step=STEPS)
     def heartbeat(self, source: int, step: int) -> None:
         source %= self.count
-        model = self.reference.sources[source]
-        if model.floor != END:
-            position = later(model.floor, step)
+        if self.models[source].floor != END:
+            position = later(self.models[source].floor, step)
             self.gate.source(source).heartbeat(position)
-            model.heartbeat(position)
+            self.models[source].heartbeat(position)
 
     @rule(source=SOURCES)
     def heartbeat_behind(self, source: int) -> None:
@@ -71,46 +116,82 @@ class ChannelMachine(RuleBasedStateMachine):
     @rule(source=SOURCES)
     def close(self, source: int) -> None:
         self.gate.source(source % self.count).close()
-        self.reference.sources[source % self.count].heartbeat(END)
+        self.models[source % self.count].heartbeat(END)
+
+    @rule(source=SOURCES)
+    def recover(self, source: int) -> None:
+        """A successor promises what its predecessor has added."""
+        source %= self.count
+        self.gate.source(source).recover()
+        self.models[source].progress = self.models[source].floor
 
     @rule(source=SOURCES)
     def add_behind_the_floor(self, source: int) -> None:
         source %= self.count
-        floor = self.reference.sources[source].floor
+        floor = self.models[source].floor
         if floor == LEAST:
             return
         with pytest.raises(SourceClosedError if floor == END else OrderError):
             self._add(source, [(LEAST, "too late")])
 
-    @rule(limit=st.integers(0, 20))
-    def get_ready(self, limit: int) -> None:
-        into = Positions()
-        runs = self.reader.get_ready(limit, into)
+    @rule(reader=READERS, limit=st.integers(0, 20))
+    def get_ready(self, reader: int, limit: int) -> None:
+        reader %= len(self.readers)
+        if reader in self.expelled:
+            return
+        reference, into = self.references[reader], Positions()
+        runs = self.readers[reader].get_ready(limit, into)
         items = [(source, item) for source, jumbo, *cut in runs for (item,) in jumbo.rows[cut[0] : sum(cut)]]
         found = [(source, (at, item)) for at, (source, item) in zip(into, items, strict=True)]
         expected: list[tuple[int, Tuple]] = []
-        while len(expected) < limit and self.reference.ready():
-            expected.append(self.reference.deliver())
+        while len(expected) < limit and reference.ready():
+            expected.append(reference.deliver())
         assert found == expected
+
+    @rule(reader=READERS)
+    def succeed(self, reader: int) -> None:
+        """A reader elsewhere dies, and another takes its place."""
+        reader %= len(self.readers)
+        if reader not in self.expelled and self.readers[reader] is not self.gate._readers.get(reader):
+            elsewhere = ScaleGate.attach(self.arena, self.gate.offset)
+            self.readers[reader] = elsewhere.reader(reader)
+            self.references[reader].succeed()
+
+    @rule(reader=READERS)
+    def expel(self, reader: int) -> None:
+        reader %= len(self.readers)
+        if reader > 0:
+            self.gate.expel_reader(reader)
+            self.expelled.add(reader)
 
     @invariant()
     def agrees(self) -> None:
-        reader, reference = self.reader, self.reference
+        for index, (reader, reference) in enumerate(zip(self.readers, self.references, strict=True)):
+            if index not in self.expelled:
+                self._agrees(index, reader, reference)
+        for model, found in zip(self.models, self.gate.statistics().sources, strict=True):
+            assert found.added_jumbos == len(model.jumbos)
+            assert found.added_tuples == sum(len(jumbo.tuples) for jumbo in model.jumbos)
+
+    def _agrees(self, index: int, reader: Reader, reference: ReferenceReader) -> None:
         assert reader.ready() == reference.ready()
-        assert reader.watermark() == reference.frontier()
+        assert reader.watermark() == reference.watermark()
         assert reader.drained() == reference.drained()
         assert reader.holding_source() == reference.holding_source()
-        waiting = [sum(len(tuples) for _, tuples in source.jumbos) for source in reference.sources]
-        assert [source.waiting_tuples for source in self.gate.statistics().readers[0].sources] == waiting
+        statistics = self.gate.statistics().readers[index]
+        waiting = [len(cursor.waiting()) for cursor in reference.cursors]
+        assert statistics.holding == reference.holding_source()
+        assert [source.waiting_tuples for source in statistics.sources] == waiting
+        assert reader.waiting_tuples() == sum(waiting)
 
     def _add(self, source: int, tuples: list[Tuple]) -> bool:
         positions = Positions()
         for position, _ in tuples:
             positions.append(position)
-        return self.gate.source(source).add(Jumbo([(item,) for _, item in tuples]), positions, 0, len(tuples))
+        return self.gate.source(source).add(jumbo_of(tuples), positions, 0, len(tuples))
 
 
-class TestChannel(ChannelMachine.TestCase):  # type: ignore[valid-type, misc]
+class TestGate(GateMachine.TestCase):  # type: ignore[valid-type, misc]
     settings = settings(max_examples=300, stateful_step_count=40)
 
 
@@ -118,25 +199,34 @@ class TestChannel(ChannelMachine.TestCase):  # type: ignore[valid-type, misc]
 CATCH = settings(max_examples=300, phases=[Phase.generate], report_multiple_bugs=False, print_blob=False)
 
 
-class TiesByLastIndex(ReferenceChannel):
+class TiesByLastIndex(ReferenceReader):
     def key(self, index: int) -> tuple[Position, int]:
-        return self.sources[index].bound(), -index
+        return self.cursors[index].bound(), -index
 
 
-class SilentSourcesAreIgnored(ReferenceChannel):
+class SilentSourcesAreIgnored(ReferenceReader):
     def first(self) -> int:
-        speaking = [i for i in range(len(self.sources)) if self.sources[i].jumbos]
-        return min(speaking or range(len(self.sources)), key=self.key)
+        speaking = [i for i in range(len(self.cursors)) if self.cursors[i].waiting()]
+        return min(speaking or range(len(self.cursors)), key=self.key)
 
 
-class ProgressIsIgnored(ReferenceChannel):
+class ProgressIsIgnored(ReferenceReader):
     def key(self, index: int) -> tuple[Position, int]:
-        source = self.sources[index]
-        return (source.bound() if source.jumbos or source.progress == END else source.last_delivered), index
+        cursor = self.cursors[index]
+        heard = cursor.waiting() or cursor.source.progress == END
+        return (cursor.bound() if heard else cursor.last), index
 
 
-@pytest.mark.parametrize("mistake", [TiesByLastIndex, SilentSourcesAreIgnored, ProgressIsIgnored])
-def test_the_model_catches_mistakes(mistake: type[ReferenceChannel]) -> None:
-    machine: Any = type(mistake.__name__, (ChannelMachine,), {"reference_class": mistake})
+class SuccessorsBeginBehindWhatWasTaken(ReferenceReader):
+    def succeed(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [TiesByLastIndex, SilentSourcesAreIgnored, ProgressIsIgnored, SuccessorsBeginBehindWhatWasTaken],
+)
+def test_the_model_catches_mistakes(mistake: type[ReferenceReader]) -> None:
+    machine: Any = type(mistake.__name__, (GateMachine,), {"reader_class": mistake})
     with pytest.raises(AssertionError):
         run_state_machine_as_test(machine, settings=CATCH)

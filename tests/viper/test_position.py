@@ -198,3 +198,20 @@ def test_positions_as_bytes() -> None:
     for position in some:
         positions.append(position)
     assert list(struct.iter_unpack("=qQQ", positions.to_bytes())) == some
+
+
+def test_saturation_of_logical_timestamps_is_counted() -> None:
+    """One ordinal is reserved, so a level of one bit has room for none, and a tag too wide leaves no room."""
+    out = Positions()
+    assert out.extend_logical(5, 3, Level(0, 2, 0, 0)) == 0
+    assert out.extend_logical(5, 3, Level(0, 1, 0, 0)) == 3
+    assert out.extend_logical(5, 0, Level(0, 1, 0, 0)) == 0
+    assert out.extend_logical(5, 2, Level(8, 8, 2, 4)) == 2
+    assert [position.ts for position in out] == [5, 6, 7, 5, 6, 7, 5, 6]
+
+
+@pytest.mark.parametrize("wrong", [-1, 2**64])
+def test_ordinals_out_of_range(wrong: int) -> None:
+    out = Positions()
+    with pytest.raises(PositionError, match=f"first_ordinal={wrong}: expected 0 to"):
+        out.extend_children(positions_of([LEAST]), 0, 1, array("I", [1]), wrong, Level(0, 8, 0, 0))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
 from array import array
 from datetime import date
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 
 from viper.arena import Arena, ArenaHandle
 from viper.bell import Bell
+from viper.errors import CodecError
 from viper.gate import ScaleGate
 from viper.jumbo import Jumbo, Row
 from viper.position import END, Position, Positions
@@ -90,3 +93,78 @@ def test_a_child_sends_back_what_it_gets(method: str) -> None:
     assert from_child.reader(0).last_ts() == 77
     assert from_child.reader(0).watermark() == END
     assert from_child.statistics().sources[0].added_jumbos == ROUNDS
+
+
+def send_for_ever(handle: ArenaHandle, offset: int, bell_offset: int) -> None:
+    """Add until somebody puts an end to it."""
+    arena = Arena.attach(handle)
+    source, bell = ScaleGate.attach(arena, offset).source(0), Bell.attach(arena, bell_offset)
+    ts = 0
+    while True:
+        ticket = bell.ticket()
+        if source.add(Jumbo([("x" * (ts % 50), ts)]), positions_from(ts, 1), 0, 1):
+            ts += 1
+        else:
+            bell.wait(ticket, TIMEOUT_S)
+
+
+def test_a_killed_source_is_closed_on_its_behalf_and_nothing_it_added_is_lost() -> None:
+    arena = Arena.shared(1_000_000)
+    offset = ScaleGate.create(arena, 1, slots=8, tuples=8, payload_bytes=4096).offset
+    gate = ScaleGate.attach(arena, offset)
+    ours, theirs = Bell.create(arena), Bell.create(arena)
+    gate.set_reader_bell(0, ours)
+    gate.set_source_bell(0, theirs)
+    child = multiprocessing.get_context("spawn").Process(
+        target=send_for_ever, args=(arena.handle(), offset, theirs.offset)
+    )
+    child.start()
+    seen = [jumbo.rows[0] for jumbo, *_ in receive(gate, ours, 500)]
+    child.kill()
+    child.join(TIMEOUT_S)
+    source = gate.source(0)
+    source.recover()
+    assert source.floor().ts == gate.statistics().sources[0].added_tuples - 1
+    source.close()
+    while not gate.reader(0).drained():
+        seen += [jumbo.rows[0] for _, jumbo, _, _ in gate.reader(0).get_ready(100, Positions())]
+    assert seen == [("x" * (ts % 50), ts) for ts in range(len(seen))]
+    assert len(seen) == gate.statistics().sources[0].added_tuples
+
+
+def die_while_reading(handle: ArenaHandle, offset: int) -> None:
+    gate = ScaleGate.attach(Arena.attach(handle), offset)
+    gate.reader(0).get_ready(3, Positions())
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_the_successor_of_a_killed_reader_gets_what_was_not_released() -> None:
+    arena = Arena.shared(1_000_000)
+    offset = ScaleGate.create(arena, 1, slots=8, tuples=8, payload_bytes=4096).offset
+    gate = ScaleGate.attach(arena, offset)
+    for ts in range(0, 8, 2):
+        rows: list[Row] = [(ts,), (ts + 1,)]
+        assert gate.source(0).add(Jumbo(rows), positions_from(ts, 2), 0, 2)
+    child = multiprocessing.get_context("spawn").Process(
+        target=die_while_reading, args=(arena.handle(), offset)
+    )
+    child.start()
+    child.join(TIMEOUT_S)
+    assert child.exitcode == -signal.SIGKILL
+    runs = gate.reader(0).get_ready(100, Positions())
+    assert [row for _, jumbo, first, count in runs for row in jumbo.rows[first : first + count]] == [
+        (2,),
+        (3,),
+        (4,),
+        (5,),
+        (6,),
+        (7,),
+    ]
+
+
+def test_a_payload_that_stayed_in_its_process_is_an_error_elsewhere() -> None:
+    arena = Arena.shared(100_000)
+    here = ScaleGate.create(arena, 1, slots=2, tuples=2)
+    assert here.source(0).add(Jumbo([("a",)]), positions_from(0, 1), 0, 1)
+    with pytest.raises(CodecError, match="source 0 handed reader 0 a jumbo tuple by reference"):
+        ScaleGate.attach(arena, here.offset).reader(0).get_ready(1, Positions())

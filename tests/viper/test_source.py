@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gc
 import weakref
+from typing import Any
 
 import pytest
 
 from viper.arena import Arena
-from viper.errors import JumboSizeError, OrderError, SourceClosedError
+from viper.errors import JumboSizeError, OrderError, PositionError, SourceClosedError
 from viper.gate import ScaleGate
 from viper.jumbo import Jumbo
 from viper.position import END, LEAST, Position, Positions
@@ -92,6 +93,44 @@ def test_sizes_that_can_never_be_taken_are_errors() -> None:
         source.add(jumbo_of("a", "b"), at(1, 2), 0, 1)
     with pytest.raises(IndexError, match=r"\[1, 3\) out of range: there are 2 positions"):
         source.add(jumbo_of("a", "b"), at(1, 2), 1, 2)
+
+
+@pytest.mark.parametrize("first", [-1, 2**64, -(2**70)])
+def test_places_out_of_range(first: int) -> None:
+    with pytest.raises(IndexError, match=rf"\[{first}, {first + 1}\) out of range: there are 2 positions"):
+        make_gate().source(0).add(jumbo_of("a"), at(1, 2), first, 1)
+
+
+NO_POSITIONS = [(1, 2), (1, 2, 3, 4), (2**63, 0, 0), (0, -1, 0), (0, 0, 2**64), ("a", 0, 0), (1.0, 0, 0), 5]
+
+
+@pytest.mark.parametrize("wrong", NO_POSITIONS)
+def test_what_is_no_position_is_refused(wrong: Any) -> None:
+    source = make_gate().source(0)
+    for take in (source.heartbeat, Heartbeats([source]).publish, Positions().append):
+        with pytest.raises(PositionError, match="expected a ts of 64 bits, signed, and two words"):
+            take(wrong)
+    with pytest.raises(PositionError):
+        source.tell_last_ts(2**63)
+    assert source.floor() == LEAST
+
+
+def test_limits_out_of_range() -> None:
+    for limit in (-1, 2**64):
+        with pytest.raises(ValueError, match=f"limit={limit}: expected 0 to"):
+            make_gate().reader(0).get_ready(limit, Positions())
+
+
+def test_ends_that_do_not_exist() -> None:
+    gate = make_gate(sources=2)
+    for wrong in (-1, 2):
+        with pytest.raises(IndexError, match=f"no source {wrong}: the gate has 2"):
+            gate.source(wrong)
+        with pytest.raises(IndexError, match=f"no reader {wrong}: the gate has 1"):
+            gate.reader(wrong)
+        with pytest.raises(IndexError, match=f"no reader {wrong}: the gate has 1"):
+            ScaleGate.attach(gate._arena, gate.offset, local_readers=[wrong])
+    assert gate.source(1) is gate.source(1) and gate.reader(0) is gate.reader(0)
 
 
 class Rows(list[tuple[object, ...]]):

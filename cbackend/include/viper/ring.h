@@ -46,9 +46,12 @@ int vp_ring_admit(vp_ring *ring, const vp_positions *positions, uint64_t first, 
 int64_t vp_ring_claim(vp_ring *ring, const vp_positions *positions, uint64_t first, uint64_t count,
                       uint64_t payload_bytes);
 
-/* Where the payload of a jumbo tuple lies, and, if `bytes` is not NULL, its size: of one that was claimed, or that a reader was
- * given and has not released. */
+/* Where the payload of a jumbo tuple lies, and its size, if `bytes` is not NULL: of one that was claimed, or
+ * that a reader was given and has not released. */
 void *vp_ring_payload(vp_ring *ring, uint32_t slot, uint64_t *bytes);
+
+/* Copies the payload of what was claimed last into its place. */
+void vp_ring_write(vp_ring *ring, uint32_t slot, const void *payload);
 
 /* Lets the readers see what was claimed last. */
 void vp_ring_publish(vp_ring *ring);

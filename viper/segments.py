@@ -1,0 +1,98 @@
+"""Segments: the memory of a shared arena, as an open file that processes hand to each other.
+
+Where the system has memory files without a name, nothing can be left behind. Elsewhere a segment has a
+name for the moment in which it is made. Who is killed in that moment leaves the name, so it says whose it
+is, it is written down beforehand, and whoever makes the next segment removes what the dead have left.
+"""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from viper._backend import ffi, lib
+
+ANONYMOUS: Final = hasattr(os, "memfd_create")
+"""Whether this system has memory files without a name."""
+
+_numbers = itertools.count()
+
+
+def make(size_bytes: int, named: bool) -> int:
+    """The descriptor of a new segment.
+
+    Raises:
+        OSError: the system has none.
+    """
+    if not named:
+        return _checked(lib.vp_segment_anonymous(size_bytes))
+    remove_abandoned()
+    name = f"vp-{os.getpid()}-{_start_of(os.getpid())}-{next(_numbers)}"
+    record = _records() / name
+    record.touch()
+    try:
+        return _checked(lib.vp_segment_named(f"/{name}".encode(), size_bytes))
+    finally:
+        record.unlink()
+
+
+def remove_abandoned() -> list[str]:
+    """Remove the segments whose makers died before they could; returns their names."""
+    return [record.name for record in _abandoned() if _remove(record)]
+
+
+def _abandoned() -> Iterator[Path]:
+    """What is written down of processes that are no more; another may have their number by now."""
+    for record in sorted(_records().glob("vp-*-*-*")):
+        _, pid, start, _ = record.name.split("-")
+        if pid.isdigit() and str(_start_of(int(pid))) != start:
+            yield record
+
+
+def _remove(record: Path) -> bool:
+    """Whether there was a segment."""
+    removed: bool = lib.vp_segment_remove(f"/{record.name}".encode()) == 0
+    if not removed and ffi.errno != errno.ENOENT:
+        return False  # not ours to remove
+    record.unlink(missing_ok=True)
+    return removed
+
+
+def _records() -> Path:
+    """Where the names of this user's segments are written down."""
+    folder = Path(tempfile.gettempdir()) / f"viperstorm-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def _start_of(pid: int) -> int | None:
+    """When a process started, in whatever unit the system has; None if there is none of that number."""
+    try:
+        # The name of the program stands in brackets, and may have any characters in it.
+        return int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[19])
+    except OSError:
+        return None if Path("/proc/self/stat").exists() else _start_by_ps(pid)
+
+
+def _start_by_ps(pid: int) -> int | None:
+    command = ["ps", "-o", "lstart=", "-p", str(pid)]
+    found = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C", "TZ": "UTC"}
+    )
+    try:
+        return int(time.mktime(time.strptime(found.stdout.strip())))
+    except ValueError:
+        return None
+
+
+def _checked(segment: int) -> int:
+    if segment < 0:
+        raise OSError(ffi.errno, os.strerror(ffi.errno))
+    return segment
