@@ -24,7 +24,8 @@ def looked_after(
 
     A turn's end is where a run looks whether its time is up. A callback that sleeps or waits for
     a network never gets there, so a timer signal looks too: it asks for the end when the duration
-    is up, and when the time to drain is up as well, the callback is left by `TaskStopped`.
+    is up, and when the time to drain is up as well, or some other part of the run has failed, the
+    callback is left by `TaskStopped`.
 
     Only the main thread of a process can do so, where there are such signals.
 
@@ -44,7 +45,8 @@ def looked_after(
         if ends_at is not None and now >= ends_at:
             stop.request(StopReason.DURATION)
         # The worker itself gives up at the end of the time; a period later it is clear that it cannot.
-        if stop.at_s is not None and now - stop.at_s > drain_timeout_s + PERIOD_S and in_callback():
+        left_s = 0.0 if stop.aborted else drain_timeout_s
+        if stop.at_s is not None and now - stop.at_s > left_s + PERIOD_S and in_callback():
             raise TaskStopped
 
     before = signal.signal(signal.SIGALRM, look)

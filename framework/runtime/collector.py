@@ -101,8 +101,9 @@ class TaskCollector:
         self._logger.log(LEVELS.get(level or "", logging.INFO), "%s", message)
 
     def report_metric(self, name: str, value: Any) -> None:
-        """Keep the last value of a metric."""
-        self.counters.metrics[name] = value
+        """Keep the last value of a metric, as it is now."""
+        # A new dictionary, as another thread may be telling the old one.
+        self.counters.metrics = {**self.counters.metrics, name: snapshot(value)}
 
     def report_error(self, exception: BaseException, tup: Any) -> None:
         """Log an exception that the component goes on after."""

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from framework.errors import ComponentError
 from framework.planning import Plan
 from framework.runtime.counters import TaskCounters
 from framework.runtime.executor import Executor
 from framework.runtime.statistics import ChannelStatistics, ExecutorStatistics, RunStatistics
 from framework.runtime.stop import StopReason
+from framework.runtime.task import USER_ERRORS, RunningTask
 from framework.sinks import Sink
 from framework.topology import Role
 
@@ -112,12 +114,14 @@ def worker_report(
         executors: all of them.
         statistics: how they were doing.
         left_behind: whether a callback was not waited for.
+
+    Raises:
+        ComponentError: a sink has raised instead of giving its result.
     """
     results: dict[int, Any] = {}
     tasks = [running for executor in executors for running in executor.tasks]
     for running in tasks:
-        sink = running.host.component
-        if isinstance(sink, Sink) and (result := sink.result()) is not None:
+        if (result := _result_of(running)) is not None:
             results[running.task.id] = result
     return WorkerReport(
         counters={running.task.id: running.collector.counters for running in tasks},
@@ -125,6 +129,15 @@ def worker_report(
         executors=statistics,
         drained=not (left_behind or any(executor.undrained for executor in executors)),
     )
+
+
+def _result_of(running: RunningTask) -> Any:
+    sink = running.host.component
+    try:
+        return sink.result() if isinstance(sink, Sink) else None
+    except USER_ERRORS as error:
+        detail = f"{type(error).__name__}: {error}"
+        raise ComponentError(running.task.component, running.task.id, "result", detail) from error
 
 
 def run_report(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from framework.config import Settings
-from framework.errors import ComponentError
+from framework.errors import ViperError
 from framework.importing import importable
 from framework.planning import Plan, WorkerKind
 from framework.runtime.counters import TaskCounters
@@ -38,7 +38,7 @@ class Crew(Protocol):
     def run(self) -> None:
         """Run until every task has ended, or the run is stopped."""
 
-    def close(self) -> list[ComponentError]:
+    def close(self) -> Sequence[ViperError]:
         """Close all components that were initialized; returns what went wrong there."""
 
     def reports(self) -> Sequence[WorkerReport]:

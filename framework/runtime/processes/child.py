@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
+import pickle
 import queue
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -32,6 +33,7 @@ from framework.runtime.processes.messages import (
     Stop,
 )
 from framework.runtime.processes.shipping import Job, unpack
+from framework.runtime.report import WorkerReport
 from framework.runtime.stop import StopReason, StopSignal
 from framework.runtime.worker import Worker
 from framework.tracebacks import of_user_code
@@ -63,7 +65,7 @@ def main(connection: Connection, handle: ArenaHandle, streams: dict[int, Any], p
         os._exit(ORPHANED)
     except BaseException as error:
         line.send(failed(error))
-        line.wait_for(Close)
+        line.closing.wait()
     finally:
         _flush()
 
@@ -74,9 +76,11 @@ class _Line:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._lock = threading.Lock()
-        self._phases: queue.SimpleQueue[object] = queue.SimpleQueue()
+        self._begins: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self.stop = StopSignal()
         """Set by the parent."""
+        self.closing = threading.Event()
+        """Set when the parent asks for the components to be closed."""
         self.look: Callable[[], None] = lambda: None
         """Called when the parent asks how far this process has come."""
         threading.Thread(target=self._listen, name="viper-parent", daemon=True).start()
@@ -86,11 +90,9 @@ class _Line:
         with self._lock:
             self._connection.send(message)
 
-    def wait_for(self, *phases: type) -> object:
-        """Wait until the parent asks for one of these phases; which one that is."""
-        while not isinstance(message := self._phases.get(), phases):
-            pass
-        return message
+    def may_begin(self) -> bool:
+        """Wait until the parent asks for the run; False if there will be none."""
+        return self._begins.get()
 
     def _listen(self) -> None:
         while True:
@@ -106,11 +108,13 @@ class _Line:
                 self.stop.request(reason)
             case Abort():
                 self.stop.abort()
-                self._phases.put(message)
+                self._begins.put(False)
             case Look():
                 self.look()
-            case _:
-                self._phases.put(message)
+            case Close():
+                self.closing.set()
+            case Begin():
+                self._begins.put(True)
 
 
 class _Child:
@@ -137,15 +141,34 @@ class _Child:
             try:
                 self._worker.prepare()
                 self._line.send(Ready())
-                if isinstance(self._line.wait_for(Begin, Abort), Begin) and not self._stop.aborted:
+                if self._line.may_begin():
                     self._worker.run()
                 self._line.send(Ran())
             except Exception as error:
                 self._line.send(failed(error))
-            self._line.wait_for(Close)
+            self._line.closing.wait()
             failures = [failed(error) for error in self._worker.close()]
+        self._report(failures)
+
+    def _report(self, failures: Sequence[Failed]) -> None:
         (report,) = self._worker.reports()
-        self._line.send(Closed(report, failures))
+        try:
+            self._line.send(Closed(report, failures))
+        except OSError:
+            raise
+        except Exception as error:  # looked for only now, as large results are pickled but once
+            raise self._uncarried(report, error) from error
+
+    def _uncarried(self, report: WorkerReport, error: Exception) -> Exception:
+        """The error of the sink whose result cannot be pickled."""
+        names = {task.id: task.component for task in self._job.plan.tasks}
+        for task, result in report.results.items():
+            try:
+                pickle.dumps(result)
+            except Exception as found:
+                detail = f"{result!r:.200} cannot be carried out of its worker process: {found}"
+                return ComponentError(names[task], task, "result", f"{detail}; return what pickle can carry")
+        return error
 
     def _on_look(self, now: float) -> None:
         if self._network.quota.used_up:

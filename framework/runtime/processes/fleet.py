@@ -17,7 +17,7 @@ from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import DupFd
 
 from framework.config import Settings
-from framework.errors import ComponentError, ViperError, WorkerError
+from framework.errors import ViperError, WorkerError
 from framework.planning import Plan
 from framework.runtime.counters import TaskCounters
 from framework.runtime.network import Network
@@ -74,18 +74,30 @@ class _Process:
         self.report: WorkerReport | None = None
         self.counters: Mapping[int, TaskCounters] = {}
         self.executors: Sequence[ExecutorStatistics] = ()
+        self.asked = False
+        """Whether it has been asked how far it is, and has not answered."""
         self.gone = False
+        self._given_up = False
         self._sending = threading.Lock()
         self._number = number
 
     def send(self, message: ToWorker) -> None:
         """Tell it something, unless it is gone."""
         if not self.gone:
-            with (
-                self._sending,
-                contextlib.suppress(OSError),
-            ):  # its end is noticed where its messages are read
+            # That it is gone is noticed where its messages are read.
+            with self._sending, contextlib.suppress(OSError):
                 self.connection.send(message)
+
+    def look(self) -> None:
+        """Ask it how far it is, but once: its pipe must not fill up while it is too busy to answer."""
+        if not self.asked:
+            self.asked = True
+            self.send(Look())
+
+    def give_up(self) -> None:
+        """Kill it, as it does not end."""
+        self._given_up = True
+        self.process.kill()
 
     def end(self) -> WorkerError | None:
         """Its pipe is closed: how it ended, if that was not as it should."""
@@ -93,12 +105,16 @@ class _Process:
         self.process.join()
         if self.phase is Phase.CLOSED:
             return None
-        code = self.process.exitcode or 0
-        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
         return WorkerError(
-            f"worker process {self._number} (pid {self.process.pid}: {self.tasks}) {how}: "
+            f"worker process {self._number} (pid {self.process.pid}: {self.tasks}) {self._how()}: "
             "what was in flight and the state of its tasks are lost"
         )
+
+    def _how(self) -> str:
+        code = self.process.exitcode or 0
+        if self._given_up:
+            return "did not end in time, and was killed"
+        return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
 
 
 class Fleet:
@@ -172,13 +188,13 @@ class Fleet:
         self._tell_all(Begin())
         self._wait_for(Phase.RAN)
 
-    def close(self) -> list[ComponentError]:
-        """Close all components, whatever happens to some; what went wrong has been logged."""
+    def close(self) -> Sequence[ViperError]:
+        """Close all components, whatever happens to some; returns what went wrong there."""
         self._failures.clear()
         self._tell_all(Close())
         with contextlib.suppress(ViperError):
             self._wait_for(Phase.CLOSED)
-        return [error for error in self._failures if isinstance(error, ComponentError)]
+        return self._failures
 
     def reports(self) -> Sequence[WorkerReport]:
         """What the processes did, of those that have come to their end."""
@@ -186,12 +202,12 @@ class Fleet:
 
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
         """How far the processes had come when they last said so; asks them to say it again."""
-        self._tell_all(Look())
+        self._ask_all()
         return [worker.counters for worker in self._workers]
 
     def statistics(self) -> Sequence[ExecutorStatistics]:
         """How all executors were doing when their processes last said so; asks them to say it again."""
-        self._tell_all(Look())
+        self._ask_all()
         return [executor for worker in self._workers for executor in worker.executors]
 
     # -- starting
@@ -238,7 +254,7 @@ class Fleet:
             if self._is_over(now, began):
                 for worker in self._workers:
                     if worker.phase < phase:
-                        worker.process.kill()  # which its closed pipe then tells
+                        worker.give_up()  # which its closed pipe then tells
         if self._failures:
             raise self._failures[0]
 
@@ -252,7 +268,7 @@ class Fleet:
             case Logged(record):
                 log_here(record)
             case Looked(counters, executors):
-                worker.counters, worker.executors = counters, executors
+                worker.counters, worker.executors, worker.asked = counters, executors, False
             case Failed():
                 self._note(_raised(message))
                 worker.phase = Phase.RAN
@@ -276,6 +292,10 @@ class Fleet:
     def _tell_all(self, message: ToWorker) -> None:
         for worker in self._workers:
             worker.send(message)
+
+    def _ask_all(self) -> None:
+        for worker in self._workers:
+            worker.look()
 
     def _pass_on_stop(self) -> None:
         if self._stop.aborted and not self._told_abort:

@@ -1,0 +1,28 @@
+"""Topologies for command lines; the source is on worker 1, the bolt ``middle`` on worker 2, the rest on 3."""
+
+from __future__ import annotations
+
+from framework import Bolt, Spout, TopologyBuilder
+from framework.sinks import ConsoleSink
+from tests.framework.runtime.workers.components import Endless, Numbers
+from tests.framework.runtime.workers.trouble import Broken, Stuck, Whole
+
+
+def broken() -> TopologyBuilder:
+    return _chain(Numbers, Broken)
+
+
+def stuck() -> TopologyBuilder:
+    return _chain(Endless, Stuck)
+
+
+def endless() -> TopologyBuilder:
+    return _chain(Endless, Whole)
+
+
+def _chain(source: type[Spout], middle: type[Bolt]) -> TopologyBuilder:
+    builder = TopologyBuilder()
+    builder.set_spout("source", source)
+    builder.set_bolt("middle", middle).shuffle_grouping("source")
+    builder.set_bolt("console", ConsoleSink).global_grouping("middle")
+    return builder

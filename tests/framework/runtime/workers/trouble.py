@@ -1,0 +1,194 @@
+"""Components that wait, fail, or take their worker with them.
+
+Which of them does what, where and when is said by the configuration, so that they are the same for
+tests in this process and for command lines.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from pathlib import Path
+from typing import Any
+
+from framework import Bolt, Spout
+from framework.sinks import CollectingSink, Sink
+from tests.framework.runtime.workers.components import open_gate, wait_at
+
+
+class Stuck(Bolt):
+    """Says that a tuple has come, and never returns (``gate.arrived``, ``gate.never``)."""
+
+    outputs = ["value"]
+
+    def process(self, tup: Any) -> None:
+        open_gate(self.storm_conf["gate.arrived"])
+        wait_at(self.storm_conf["gate.never"])
+
+
+class Tells(Bolt):
+    """Forwards, and opens ``gate.arrived`` at the tuple of number ``tell.at``."""
+
+    outputs = ["value"]
+
+    def process(self, tup: Any) -> None:
+        if tup.values[0] == self.storm_conf["tell.at"]:
+            open_gate(self.storm_conf["gate.arrived"])
+        self.emit([tup.values[0]])
+
+
+def marked(component: Any, what: str) -> None:
+    """Write down in the folder ``marks`` that something happened to a component's task."""
+    (Path(component.storm_conf["marks"]) / f"{component.component_name}-{component.task_id}-{what}").touch()
+
+
+class Broken(Bolt):
+    """Raises in the callback that ``broken.in`` names; its close is marked."""
+
+    outputs = ["value"]
+
+    def __init__(self, during: str = "") -> None:
+        super().__init__()
+        if during == "__init__":
+            raise LookupError("no such thing in __init__")
+
+    def _fails_in(self, during: str) -> None:
+        if self.storm_conf.get("broken.in") == during:
+            raise LookupError(f"no such thing in {during}")
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        self._fails_in("initialize")
+
+    def process(self, tup: Any) -> None:
+        self._fails_in("process")
+        self.emit([tup.values[0]])
+
+    def close(self) -> None:
+        marked(self, "closed")
+        self._fails_in("close")
+
+
+class Whole(Bolt):
+    """Forwards; its close is marked."""
+
+    outputs = ["value"]
+
+    def process(self, tup: Any) -> None:
+        self.emit([tup.values[0]])
+
+    def close(self) -> None:
+        marked(self, "closed")
+
+
+class Exits(Bolt):
+    """Ends its process without a word at the tuple ``exit.at``."""
+
+    outputs = ["value"]
+
+    def process(self, tup: Any) -> None:
+        if tup.values[0] == self.storm_conf["exit.at"]:
+            os._exit(self.storm_conf["exit.status"])
+        self.emit([tup.values[0]])
+
+
+class Kills(Bolt):
+    """Kills the process that runs it at the tuple ``kill.at``."""
+
+    outputs = ["value"]
+
+    def process(self, tup: Any) -> None:
+        if tup.values[0] == self.storm_conf["kill.at"]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self.emit([tup.values[0]])
+
+
+class Unpicklable(Sink):
+    """Its result cannot leave its process."""
+
+    def consume(self, rows: Any) -> None:
+        pass
+
+    def result(self) -> Any:
+        return lambda: None
+
+
+class NoResult(Sink):
+    """Raises where it should give its result."""
+
+    def consume(self, rows: Any) -> None:
+        pass
+
+    def result(self) -> Any:
+        raise LookupError("no result")
+
+
+class Measures(Bolt):
+    """Reports metrics, the last of which no other process could read."""
+
+    def process(self, tup: Any) -> None:
+        self.report_metric("list", measured := [1])
+        measured.append(2)
+        if tup.values[-1] == self.storm_conf.get("bad.at"):
+            self.report_metric("lock", threading.Lock())
+
+
+class ExitsInClose(Bolt):
+    """Ends its process without a word when all is over."""
+
+    def process(self, tup: Any) -> None:
+        pass
+
+    def close(self) -> None:
+        os._exit(3)
+
+
+class NotAValue:
+    """Can be made, and copied by its own way, but not be read by another process."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+
+    def __reduce__(self) -> Any:
+        return NotAValue._made_again, (self.pid,)
+
+    @staticmethod
+    def _made_again(pid: int) -> NotAValue:
+        if os.getpid() != pid:
+            raise LookupError("a handle of another process")
+        return NotAValue(pid)
+
+
+class EmitsHandles(Spout):
+    """Emits values that only its own process can read."""
+
+    outputs = ["value"]
+
+    def tuples(self) -> Any:
+        yield [NotAValue(os.getpid())]
+
+
+class EmitsLocks(Spout):
+    """Emits a value that nothing can copy."""
+
+    outputs = ["value"]
+
+    def tuples(self) -> Any:
+        yield [threading.Lock()]
+
+
+class Large(Spout):
+    """Emits ``large.count`` values of ``large.bytes`` characters each."""
+
+    outputs = ["value"]
+
+    def tuples(self) -> Any:
+        for number in range(self.storm_conf["large.count"]):
+            yield [f"{number} ".ljust(self.storm_conf["large.bytes"], "x")]
+
+
+class MarkedSink(CollectingSink):
+    """A sink whose close is marked."""
+
+    def close(self) -> None:
+        marked(self, "closed")
