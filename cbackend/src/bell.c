@@ -12,11 +12,7 @@
  * Wrap-around. A sleeper would have to be held up between B1 and B3 for exactly 2^32 rings.
  * Progress.    A ring is wait-free.
  */
-#ifdef __linux__
-#define _GNU_SOURCE /* syscall */
-#else
-#define _POSIX_C_SOURCE 200809L
-#endif
+#define _GNU_SOURCE /* syscall, nanosleep */
 
 #include <limits.h>
 #include <time.h>
@@ -36,7 +32,7 @@ uint32_t vp_bell_ticket(const vp_bell *bell)
     return atomic_load_explicit(&bell->sequence, memory_order_acquire); /* B1 <- B0 */
 }
 
-#ifdef __linux__
+#if defined(__linux__) && !defined(VP_PORTABLE)
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>

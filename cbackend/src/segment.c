@@ -20,7 +20,7 @@ static int sized(int segment, uint64_t size)
     return -1;
 }
 
-#ifdef MFD_ALLOW_SEALING
+#if defined(MFD_ALLOW_SEALING) && !defined(VP_PORTABLE)
 int vp_segment_anonymous(uint64_t size)
 {
     int segment = sized(memfd_create("viperstorm", MFD_CLOEXEC | MFD_ALLOW_SEALING), size);

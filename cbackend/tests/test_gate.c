@@ -96,6 +96,28 @@ static void test_sizes_of_payloads(void)
     free(gate);
 }
 
+static void test_time_while_blocked_is_counted(void)
+{
+    vp_gate *gate = gate_of(1, 1, 1, 0);
+    vp_ring *ring = vp_gate_ring(gate, 0);
+    vp_merge *merge = vp_merge_new(gate, 0);
+    int64_t ts;
+    CHECK(add(ring, 1, 1) >= 0);
+    CHECK_EQUAL(vp_gate_added(gate, 0).blocked_ns, 0);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQUAL(add(ring, 2, 1), VP_FULL);
+    CHECK_EQUAL(vp_gate_added(gate, 0).refused, 3);
+    CHECK_EQUAL(take(merge, &ts), 1);
+    CHECK(add(ring, 2, 1) >= 0);
+    uint64_t blocked = vp_gate_added(gate, 0).blocked_ns;
+    CHECK(blocked > 0);
+    CHECK_EQUAL(take(merge, &ts), 1);
+    CHECK(add(ring, 3, 1) >= 0); /* not refused */
+    CHECK_EQUAL(vp_gate_added(gate, 0).blocked_ns, (long long)blocked);
+    vp_merge_free(merge);
+    free(gate);
+}
+
 /* Two readers at their own pace, payloads of any size, numbers that wrap around: what a reader is given
  * stays until it releases it. The thread and address sanitizers see what the contents do not show. */
 static void test_random_payloads(uint64_t seed)
@@ -238,6 +260,7 @@ int main(void)
     test_sizes_of_payloads();
     for (uint64_t seed = 1; seed <= 5; seed++)
         test_random_payloads(seed);
+    test_time_while_blocked_is_counted();
     test_sources_say_how_far_event_time_came();
     test_what_rings();
     test_one_call_rings_each_bell_once();

@@ -69,6 +69,15 @@ def test_a_file_that_is_no_arena_is_refused(tmp_path: Path) -> None:
             Arena.attach(ArenaHandle(os.open(path, os.O_RDWR)))
 
 
+def test_a_segment_that_was_cut_short_is_refused(tmp_path: Path) -> None:
+    arena = Arena.shared(10_000)
+    whole = os.pread(arena.handle().segment, 128, 0)
+    path = tmp_path / "file"
+    path.write_bytes(whole.ljust(4096, b"\0"))
+    with pytest.raises(ArenaError, match="a segment of 4096 bytes is no arena: its header tells of 10128"):
+        Arena.attach(ArenaHandle(os.open(path, os.O_RDWR)))
+
+
 def test_a_private_arena_has_no_handle() -> None:
     arena = Arena.private(1000)
     assert not arena.is_shared
