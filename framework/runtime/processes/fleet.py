@@ -1,28 +1,22 @@
-"""The worker processes of a run, as their parent sees them."""
+"""The worker processes of a run, as their parent leads them."""
 
 from __future__ import annotations
 
 import contextlib
-import enum
-import multiprocessing
 import os
-import signal
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from multiprocessing.context import BaseContext
-from multiprocessing.process import BaseProcess
-from multiprocessing.reduction import DupFd
 
 from framework.config import Settings
-from framework.errors import ViperError, WorkerError
+from framework.errors import ViperError
 from framework.planning import Plan
 from framework.runtime.counters import TaskCounters
 from framework.runtime.network import Network
 from framework.runtime.processes import child
 from framework.runtime.processes.logs import current_levels, log_here
+from framework.runtime.processes.member import Member, Phase
 from framework.runtime.processes.messages import (
     Abort,
     Begin,
@@ -31,7 +25,6 @@ from framework.runtime.processes.messages import (
     Failed,
     FromWorker,
     Logged,
-    Look,
     Looked,
     Ran,
     Ready,
@@ -39,6 +32,7 @@ from framework.runtime.processes.messages import (
     ToWorker,
 )
 from framework.runtime.processes.shipping import Job, pack
+from framework.runtime.processes.starting import fixed_hashes, make_context, start
 from framework.runtime.report import WorkerReport
 from framework.runtime.statistics import ExecutorStatistics
 from framework.runtime.stop import StopSignal
@@ -49,72 +43,6 @@ LOOK_PERIOD_S = 0.05
 """Seconds between two looks at the clock and at who asks for the end."""
 LAST_CALL_S = 4.0
 """Seconds, beyond the drain's, that a worker has to come to its end; then it is killed."""
-HASH_SEED = "0"
-"""Python's hashes of texts are the same in all worker processes and runs, and so is the order of sets."""
-
-
-class Phase(enum.IntEnum):
-    """The phases of a worker process, in order."""
-
-    STARTING = 0
-    READY = 1
-    RAN = 2
-    CLOSED = 3
-
-
-class _Process:
-    """One worker process: its pipe, and how far it has come."""
-
-    def __init__(self, number: int, tasks: str, process: BaseProcess, connection: Connection) -> None:
-        self.tasks = tasks
-        self.process = process
-        self.connection = connection
-        self.phase = Phase.STARTING
-        """The last phase that it has completed."""
-        self.report: WorkerReport | None = None
-        self.counters: Mapping[int, TaskCounters] = {}
-        self.executors: Sequence[ExecutorStatistics] = ()
-        self.asked = False
-        """Whether it has been asked how far it is, and has not answered."""
-        self.gone = False
-        self._given_up = False
-        self._sending = threading.Lock()
-        self._number = number
-
-    def send(self, message: ToWorker) -> None:
-        """Tell it something, unless it is gone."""
-        if not self.gone:
-            # That it is gone is noticed where its messages are read.
-            with self._sending, contextlib.suppress(OSError):
-                self.connection.send(message)
-
-    def look(self) -> None:
-        """Ask it how far it is, but once: its pipe must not fill up while it is too busy to answer."""
-        if not self.asked:
-            self.asked = True
-            self.send(Look())
-
-    def give_up(self) -> None:
-        """Kill it, as it does not end."""
-        self._given_up = True
-        self.process.kill()
-
-    def end(self) -> WorkerError | None:
-        """Its pipe is closed: how it ended, if that was not as it should."""
-        self.gone = True
-        self.process.join()
-        if self.phase is Phase.CLOSED:
-            return None
-        return WorkerError(
-            f"worker process {self._number} (pid {self.process.pid}: {self.tasks}) {self._how()}: "
-            "what was in flight and the state of its tasks are lost"
-        )
-
-    def _how(self) -> str:
-        code = self.process.exitcode or 0
-        if self._given_up:
-            return "did not end in time, and was killed"
-        return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
 
 
 class Fleet:
@@ -145,7 +73,7 @@ class Fleet:
         self._stop = stop
         self._tape = tape
         self._on_look = on_look
-        self._workers: list[_Process] = []
+        self._workers: list[Member] = []
         self._failures: list[ViperError] = []
         self._told_stop = self._told_abort = False
 
@@ -172,8 +100,8 @@ class Fleet:
             WorkerError: a process ended before its time.
         """
         jobs = [pack(self._job(index)) for index in range(len(self._plan.placement.processes))]
-        context = _context()
-        with _fixed_hashes():
+        context = make_context()
+        with fixed_hashes():
             for index, packed in enumerate(jobs):
                 self._workers.append(self._started(context, index, packed))
         self._wait_for(Phase.READY)
@@ -223,16 +151,10 @@ class Fleet:
             environment=dict(os.environ),
         )
 
-    def _started(self, context: BaseContext, index: int, packed: bytes) -> _Process:
-        ours, theirs = context.Pipe()
-        process = context.Process(  # type: ignore[attr-defined]
-            target=child.main,
-            args=(theirs, self._network.arena.handle(), _Streams(), packed),
-            name=f"viper-worker-{index + 1}",
-        )
-        process.start()
-        theirs.close()
-        return _Process(index + 1, self._names(index), process, ours)
+    def _started(self, context: BaseContext, index: int, packed: bytes) -> Member:
+        handle = self._network.arena.handle()
+        process, connection = start(context, f"viper-worker-{index + 1}", child.main, handle, packed)
+        return Member(index + 1, self._names(index), process, connection)
 
     def _names(self, index: int) -> str:
         executors = self._plan.placement.executors
@@ -258,7 +180,7 @@ class Fleet:
         if self._failures:
             raise self._failures[0]
 
-    def _hear(self, worker: _Process) -> None:
+    def _hear(self, worker: Member) -> None:
         try:
             message: FromWorker = worker.connection.recv()
         except (EOFError, OSError):
@@ -311,44 +233,6 @@ class Fleet:
             return False
         drain_s = 0 if self._stop.aborted else self._settings["viper.drain.timeout.secs"]
         return now > max(self._stop.at_s, began) + drain_s + LAST_CALL_S
-
-
-class _Streams:
-    """Stdout and stderr as they are now, for a process that is about to be started."""
-
-    def __reduce__(self) -> tuple[type, tuple[list[tuple[int, object]]]]:
-        return dict, ([(number, DupFd(number)) for number in (1, 2) if _is_open(number)],)
-
-
-def _is_open(descriptor: int) -> bool:
-    try:
-        os.fstat(descriptor)
-    except OSError:
-        return False
-    return True
-
-
-def _context() -> BaseContext:
-    """How processes are started: from a server that has imported what they need, or each anew."""
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    ported = ["framework.adapters.ported_host", "streamparse"] if "streamparse" in sys.modules else []
-    context.set_forkserver_preload([child.__name__, *ported])
-    return context
-
-
-@contextlib.contextmanager
-def _fixed_hashes() -> Iterator[None]:
-    before = os.environ.get("PYTHONHASHSEED")
-    os.environ["PYTHONHASHSEED"] = HASH_SEED
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["PYTHONHASHSEED"]
-        else:
-            os.environ["PYTHONHASHSEED"] = before
 
 
 def _raised(failed: Failed) -> ViperError:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import pickle
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from framework.config import Settings
@@ -14,8 +15,9 @@ from framework.errors import TopologyError
 from framework.planning import Plan
 from framework.runtime.network import NetworkMap
 from framework.runtime.tape import Tape
-from framework.topology import PythonImplementation
+from framework.topology import ObjectDef, Problem, PythonImplementation, Topology
 from framework.validation.reporting import about
+from framework.validation.subscriptions import subscriptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,25 +39,22 @@ def pack(job: Job) -> bytes:
     """A job as bytes.
 
     Raises:
-        TopologyError: a component's class cannot be imported by another process.
+        TopologyError: a class cannot be imported by another process, or a value cannot be carried there.
     """
-    problems = [
-        about(
-            job.plan.topology,
-            component,
-            f"is the class {_name(cls)}, which another process cannot import: define it at the top level "
-            "of a module, or run it with --worker inline (viper.worker)",
-        )
-        for component in job.plan.topology.components
-        if isinstance(component.implementation, PythonImplementation)
-        and (cls := component.implementation.definition.cls) is not None
-        and not _is_importable(cls)
-    ]
+    topology = job.plan.topology
+    problems = [*_components(topology), *_groupings(topology)]
     if problems:
         raise TopologyError(problems)
-    packed = io.BytesIO()
-    pickle.Pickler(packed, pickle.HIGHEST_PROTOCOL).dump(job)
-    return packed.getvalue()
+    try:
+        return pickle.dumps(job, pickle.HIGHEST_PROTOCOL)
+    except Exception as error:
+        message = f"an argument or a configuration value cannot be carried to another process: {error}"
+        raise TopologyError([Problem(topology.sources.at(), f"{message}; {_OR_INLINE}")]) from error
+
+
+def needs_main_module(packed: bytes) -> bool:
+    """Whether a job refers to what the main module defines."""
+    return b"__main__" in packed
 
 
 def unpack(packed: bytes) -> Job:
@@ -64,12 +63,43 @@ def unpack(packed: bytes) -> Job:
     return job
 
 
-def _name(cls: type) -> str:
-    return f"{cls.__module__}.{cls.__qualname__}"
+_OR_INLINE = "or run it with --worker inline (viper.worker)"
 
 
-def _is_importable(cls: type) -> bool:
+def _components(topology: Topology) -> Iterator[Problem]:
+    for component in topology.components:
+        implementation = component.implementation
+        if isinstance(implementation, PythonImplementation) and not _can_be_found(implementation.definition):
+            yield about(topology, component, f"is {_lost(implementation.definition)}")
+
+
+def _groupings(topology: Topology) -> Iterator[Problem]:
+    for found in subscriptions(topology):
+        definition = found.input.grouping.definition
+        if definition is not None and not _can_be_found(definition):
+            yield found.problem(f"the custom grouping is {_lost(definition)}", "grouping")
+
+
+def _lost(definition: ObjectDef) -> str:
+    return (
+        f"the class {definition.class_name}, which another process cannot import: "
+        f"define it at the top level of a module, {_OR_INLINE}"
+    )
+
+
+def _can_be_found(definition: ObjectDef) -> bool:
+    """Whether another process finds the very class by its name; what is given by name alone is imported."""
+    cls = definition.cls
+    if cls is None:
+        return True
     found: Any = sys.modules.get(cls.__module__)
+    if cls.__module__ == "__main__" and not _can_be_imported_again(found):
+        return False
     for name in cls.__qualname__.split("."):
         found = getattr(found, name, None)
     return found is cls
+
+
+def _can_be_imported_again(main: ModuleType) -> bool:
+    """Whether the main module is a module or a script, neither typed in nor given with ``-c``."""
+    return main.__spec__ is not None or Path(getattr(main, "__file__", None) or "").is_file()

@@ -1,0 +1,154 @@
+"""What has to reach a worker process: classes, arguments, configuration; refused before anything starts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework import Bolt, TopologyBuilder
+from framework.errors import ConfigError, TopologyError
+from framework.sinks import CollectingSink
+from tests.framework.runtime.workers.components import Forward, Numbers
+from tests.framework.runtime.workers.conftest import REPOSITORY
+from tests.framework.runtime.workers.running import PROCESSES, THREADS
+
+
+def topology(middle: type[Bolt] = Forward, **options: Any) -> TopologyBuilder:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers, args=[10])
+    builder.set_bolt("middle", middle, **options).shuffle_grouping("source")
+    builder.set_bolt("sink", CollectingSink).global_grouping("middle")
+    return builder
+
+
+@pytest.fixture
+def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(*_arguments: Any) -> None:
+        raise AssertionError("a process was started")
+
+    monkeypatch.setattr("framework.runtime.processes.fleet.start", start)
+
+
+@pytest.mark.usefixtures("nothing_starts")
+class TestRefused:
+    def test_a_class_of_a_function(self) -> None:
+        class Local(Forward):
+            pass
+
+        builder = topology(Local)
+        builder.set_bolt("more", Local).shuffle_grouping("source")
+        with pytest.raises(TopologyError) as caught:
+            PROCESSES.run(builder)
+        first, second = caught.value.problems
+        assert "test_shipping.py" in str(first)
+        assert first.message == (
+            f"bolt 'middle' is the class {__name__}.TestRefused.test_a_class_of_a_function.<locals>.Local, "
+            "which another process cannot import: define it at the top level of a module, or run it with "
+            "--worker inline (viper.worker)"
+        )
+        assert second.message.startswith("bolt 'more' is the class ")
+
+    def test_a_class_whose_name_is_another_ones(self) -> None:
+        shadowing = type("Forward", (Forward,), {"__module__": Forward.__module__})
+        with pytest.raises(TopologyError, match=r"the class .*components\.Forward, which another process"):
+            PROCESSES.run(topology(shadowing))
+
+    def test_a_custom_grouping_of_a_function(self) -> None:
+        class Choice:
+            def prepare(self, context: Any, component: Any, stream: Any, targets: Any) -> None:
+                self.targets = targets
+
+            def choose_tasks(self, values: Any) -> list[int]:
+                return [self.targets[0]]
+
+        builder = topology()
+        builder.set_bolt("chosen", Forward).custom_grouping("source", Choice)
+        with pytest.raises(TopologyError, match=r"input from 'source': the custom grouping is .*\.Choice, w"):
+            PROCESSES.run(builder)
+
+    def test_a_value_that_cannot_be_carried(self) -> None:
+        builder = topology(config={"callback": lambda: None})
+        with pytest.raises(TopologyError, match=r"configuration value cannot be carried .*<lambda>"):
+            PROCESSES.run(builder)
+
+    @pytest.mark.parametrize("number", [2**35, 2**40])
+    def test_channels_larger_than_all_memory(self, number: int) -> None:
+        with pytest.raises(ConfigError, match=r"needs \d{11,} bytes, .*lower .*viper\.channel\.bytes"):
+            PROCESSES.run(topology(), viper__channel__bytes=number)
+
+    def test_what_threads_may_share_is_none_of_their_business(self) -> None:
+        class Local(Forward):
+            pass
+
+        assert len(THREADS.run(topology(Local), viper__channel__bytes=2**35).result("sink")) == 10
+
+
+# -- main modules
+
+RUN = """
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers, args=[10])
+    builder.set_bolt("middle", {middle}).shuffle_grouping("source")
+    builder.set_bolt("sink", CollectingSink).global_grouping("middle")
+    {guard}
+        print(len(PROCESSES.run(builder).result("sink")))
+"""
+IMPORTS = """
+    from framework import TopologyBuilder
+    from framework.sinks import CollectingSink
+    from tests.framework.runtime.workers.components import Forward, Numbers
+    from tests.framework.runtime.workers.running import PROCESSES
+
+    class Mine(Forward):
+        pass
+
+"""
+GUARD = 'if __name__ == "__main__":'
+NO_GUARD = "if True:"
+
+
+def run_python(*arguments: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        input=text,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def code(middle: str, guard: str = GUARD) -> str:
+    return textwrap.dedent(IMPORTS) + textwrap.dedent(RUN).format(middle=middle, guard=guard)
+
+
+@pytest.mark.parametrize("option", ["-c", "-"])
+def test_what_is_typed_in_cannot_be_imported(option: str) -> None:
+    typed = code("Mine", NO_GUARD)
+    ran = run_python("-c", typed) if option == "-c" else run_python("-", text=typed)
+    assert ran.returncode == 1
+    assert ran.stderr.splitlines()[-1].endswith(
+        "bolt 'middle' is the class __main__.Mine, which another process cannot import: define it at the "
+        "top level of a module, or run it with --worker inline (viper.worker)"
+    )
+
+
+def test_what_is_typed_in_may_use_what_is_imported() -> None:
+    ran = run_python("-c", code("Forward", NO_GUARD))
+    assert (ran.stdout, ran.stderr) == ("10\n", "")
+
+
+@pytest.mark.parametrize(
+    ("middle", "guard"), [("Mine", GUARD), ("Forward", NO_GUARD)], ids=["its own classes", "no guard"]
+)
+def test_a_script(middle: str, guard: str, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(code(middle, guard))
+    ran = run_python(str(script))
+    assert (ran.stdout, ran.stderr) == ("10\n", "")
