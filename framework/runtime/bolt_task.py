@@ -18,8 +18,9 @@ from framework.runtime.output import Output
 from framework.runtime.task import PAUSE_AT, USER_ERRORS, RunningTask
 from framework.runtime.ticks import EventTicks
 from framework.sinks import Sink
+from viper.errors import CodecError
 from viper.position import END, LEAST, Level, Position, Positions
-from viper.reader import Reader
+from viper.reader import Reader, Run
 from viper.rows import Inbox
 
 
@@ -144,7 +145,7 @@ class BoltTask(RunningTask):
             self._place_outputs()
         positions = self._positions
         positions.clear()
-        runs = self._reader.get_ready(limit, positions)
+        runs = self._received(self._reader, limit, positions)
         if runs:
             self._lineage.begin(positions)
             self._below_inputs = True
@@ -155,6 +156,12 @@ class BoltTask(RunningTask):
             self._last_input = positions.last()
         for reader, source in self.feedback:
             yield from self._process_feedback(reader, source, limit)
+
+    def _received(self, reader: Reader, limit: int, positions: Positions) -> list[Run]:
+        try:
+            return reader.get_ready(limit, positions)
+        except CodecError as error:
+            self._failed("input", error)
 
     def _process_ready(self, ready: list[Piece]) -> Iterator[None]:
         ticks, replayed = self._event_ticks, self._replayed_ticks
@@ -171,7 +178,7 @@ class BoltTask(RunningTask):
     def _process_feedback(self, reader: Reader, source: InputSource, limit: int) -> Iterator[None]:
         # In order of arrival: what comes back takes its place at the frontier, as a timer's emit does.
         positions = Positions()
-        pieces = cut(reader.get_ready(limit, positions), (source,), self._shares_input)
+        pieces = cut(self._received(reader, limit, positions), (source,), self._shares_input)
         if not pieces:
             return
         self.signal_neighbours()  # among them who waits for room to send more back

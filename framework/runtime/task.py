@@ -12,6 +12,7 @@ from framework.runtime.collector import TaskCollector
 from framework.runtime.destination import Row
 from framework.runtime.hosts import Host, Identity
 from framework.runtime.output import Output
+from viper.errors import CodecError
 from viper.position import LEAST, Position, Positions
 
 if TYPE_CHECKING:
@@ -157,9 +158,16 @@ class RunningTask(ABC):
         return self._wants_turn(now_s) or self.has_ended or (stopping and not self.consumes)
 
     def unblock(self) -> bool:
-        """Hand over what waits for room; whether nothing is left that waits."""
+        """Hand over what waits for room; whether nothing is left that waits.
+
+        Raises:
+            ComponentError: a value cannot be carried to another process, or is too large for that.
+        """
         was_blocked, handed_over = self.blocked, self.output.handed_over
-        self.blocked = not self.output.flush()
+        try:
+            self.blocked = not self.output.flush()
+        except (EmitError, CodecError) as error:
+            self._failed("emit", error)
         if self.output.handed_over > handed_over:
             if was_blocked:
                 self.output.heartbeat(self._published)
