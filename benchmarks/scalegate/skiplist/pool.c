@@ -1,7 +1,8 @@
 /* Nodes are used again; when, is the question that the garbage collector answers in the papers' Java.
  *
- * A reader counts how often it has passed each place of the pools, the owner how often it has used it; the
- * node there has been passed by a reader when the two are equal. Who gets to a node that all have passed?
+ * A reader counts how often it has passed each place of the pools, the owner how often it has used it; a
+ * place's nth node has been passed by the readers that have counted to n. Who gets to a node that all have
+ * passed?
  *
  * A source begins its walk at the node that holds its last item (run.c), which no reader passes, and
  * walks forward. So the rule that makes tuples ready is also the one that keeps the nodes a source
@@ -20,7 +21,7 @@
  *        happened before it: the walker drops the hint. P4: a reader has read a node before it
  *        releases that it passed it.
  * Died.  A source that is killed inside a walk has to be made to leave by its supervisor, or the other
- *        sources run out of nodes. It is the only thing here that a dead process can hold up.
+ *        sources run out of nodes.
  */
 #include "pool.h"
 
