@@ -41,6 +41,8 @@ from viper.arena import ArenaHandle
 
 ORPHANED = 70
 """Exit status of a worker whose parent has died."""
+LEFT_TO_PARENT = frozenset((signal.SIGINT, signal.SIGTERM))
+"""Signals that a worker ignores; it is started with them blocked."""
 
 
 def main(connection: Connection, handle: ArenaHandle, streams: dict[int, Any], packed: bytes) -> None:
@@ -192,8 +194,9 @@ def failed(error: BaseException) -> Failed:
 
 def _leave_signals_to_parent() -> None:
     """A terminal's Ctrl-C reaches all processes of the group, but it is the parent that drains the run."""
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in LEFT_TO_PARENT:
         signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, LEFT_TO_PARENT)
 
 
 def _take_over(streams: dict[int, Any]) -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
@@ -14,6 +17,7 @@ from multiprocessing.reduction import DupFd
 from types import ModuleType
 
 from framework.runtime.processes import child
+from framework.runtime.processes.child import LEFT_TO_PARENT
 from framework.runtime.processes.shipping import needs_main_module
 from viper.arena import ArenaHandle
 
@@ -47,7 +51,9 @@ def start(
     process = context.Process(  # type: ignore[attr-defined]
         target=main, args=(theirs, handle, _Streams(), packed), name=name
     )
-    with contextlib.nullcontext() if needs_main_module(packed) else _main_module_left_out():
+    resource_tracker.ensure_running()  # which unblocks signals when it is started later
+    left_out = contextlib.nullcontext() if needs_main_module(packed) else _main_module_left_out()
+    with left_out, _blocked(LEFT_TO_PARENT):
         process.start()
     theirs.close()
     return process, ours
@@ -79,6 +85,16 @@ def _main_module_left_out() -> Iterator[None]:
         yield
     finally:
         sys.modules["__main__"] = main
+
+
+@contextlib.contextmanager
+def _blocked(signals: AbstractSet[signal.Signals]) -> Iterator[None]:
+    """A process that is started meanwhile gets none of these signals until it unblocks them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _Streams:

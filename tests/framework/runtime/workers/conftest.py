@@ -18,6 +18,7 @@ import pytest
 from tests.framework.runtime.workers.running import Workers
 from tests.framework.runtime.workers.watching import bounded
 
+Gate = Callable[[str], str]
 Viper = Callable[..., "subprocess.Popen[str]"]
 REPOSITORY = Path(__file__).parents[4]
 TARGETS = "tests.framework.runtime.workers.targets"
@@ -40,7 +41,7 @@ def _segments() -> set[str]:
 
 
 @pytest.fixture
-def gate(tmp_path: Path) -> Iterator[Callable[[str], str]]:
+def gate(tmp_path: Path) -> Iterator[Gate]:
     """Makes named pipes for `wait_at` and `open_gate`; returns their paths."""
     made: list[str] = []
 

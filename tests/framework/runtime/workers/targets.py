@@ -5,7 +5,7 @@ from __future__ import annotations
 from framework import Bolt, Spout, TopologyBuilder
 from framework.sinks import ConsoleSink
 from tests.framework.runtime.workers.components import Endless, Numbers
-from tests.framework.runtime.workers.trouble import Broken, Stuck, Whole
+from tests.framework.runtime.workers.trouble import Broken, Kills, Stuck, Whole
 
 
 def broken() -> TopologyBuilder:
@@ -14,6 +14,10 @@ def broken() -> TopologyBuilder:
 
 def stuck() -> TopologyBuilder:
     return _chain(Endless, Stuck)
+
+
+def dying() -> TopologyBuilder:
+    return _chain(Endless, Kills)
 
 
 def endless() -> TopologyBuilder:

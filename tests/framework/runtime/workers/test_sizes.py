@@ -64,7 +64,7 @@ def test_what_only_its_own_process_can_read_is_told_by_who_cannot_read_it(worker
     if workers.kind == "thread":
         assert len(workers.run(topology(EmitsHandles)).result("sink")) == 1
         return
-    with pytest.raises(ComponentError, match="cannot read .*: a handle of another process") as caught:
+    with pytest.raises(ComponentError, match=r"cannot read .*: a handle of another process") as caught:
         workers.run(topology(EmitsHandles))
     assert (caught.value.component, caught.value.during) == ("middle", "input")
     assert "_made_again" in "".join(of_user_code(caught.value.__cause__))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -14,11 +14,11 @@ from framework import Bolt, TopologyBuilder
 from framework.runtime import StopReason, StopSignal
 from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.components import Endless, wait_at
+from tests.framework.runtime.workers.conftest import Gate
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
 from tests.framework.runtime.workers.trouble import Stuck, Tells
 from tests.framework.runtime.workers.watching import bounded
 
-Gate = Callable[[str], str]
 DRAIN_S = 0.2
 BOUND_S = 15.0
 """Seconds after which a drain of `DRAIN_S` has certainly taken too long, however busy the machine is."""

@@ -27,6 +27,16 @@ class Stuck(Bolt):
         wait_at(self.storm_conf["gate.never"])
 
 
+class Deaf(Bolt):
+    """Never returns, whatever signal comes (``gate.never``)."""
+
+    outputs = ["value"]
+
+    def process(self, tup: Any) -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        wait_at(self.storm_conf["gate.never"])
+
+
 class Tells(Bolt):
     """Forwards, and opens ``gate.arrived`` at the tuple of number ``tell.at``."""
 
