@@ -17,13 +17,16 @@ from tests.determinism.topologies import INSIDE, TOPOLOGIES
 from tests.determinism.variants import kinds, parse, sample
 
 ONCE_WRONG = [
-    # A bolt whose output waited for room kept to itself how far it had come.
+    # A bolt whose output waited for room kept to itself how far it had come: the run stood still.
     "topology=fan par=6 worker=inline workers=1 jumbo=1 seed=0",
-    "topology=fan par=6 worker=inline workers=1 jumbo=1 seed=18",
+    "topology=fan par=6 worker=thread workers=3 jumbo=1 seed=11",
+    "topology=fan par=6 worker=process workers=3 jumbo=1 seed=11",
     # What a bolt said at its last tick, behind all event time, was a time to the ticks of the next one.
     "topology=ticked_replicas par=1 worker=inline workers=1 jumbo=64 seed=0",
 ]
 """Variants that have found a mistake."""
+AGAIN = 4
+"""How often they are run: what threads and processes do together is another thing each time."""
 
 
 @pytest.mark.parametrize("kind", kinds())
@@ -36,8 +39,9 @@ def test_the_output_is_that_of_the_serial_run(topology: str, kind: str) -> None:
 
 @pytest.mark.parametrize("text", ONCE_WRONG)
 def test_what_was_wrong_once(text: str) -> None:
-    found = difference(parse(text))
-    assert found is None, str(found)
+    for _ in range(AGAIN):
+        found = difference(parse(text))
+        assert found is None, str(found)
 
 
 @pytest.mark.parametrize("topology", sorted(set(INSIDE) - {"ticks", "tick_batches", "uneven_spouts"}))

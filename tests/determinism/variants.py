@@ -56,6 +56,7 @@ class Variant:
             "viper.slice.tuples": draw.choice((1, 3, 64, 4096)),
             "viper.scheduling": "random" if self.seed else "downstream",
             "viper.seed": self.seed,
+            "viper.drain.timeout.secs": 1,  # a run that stands still need not be waited for
             NOISE: str(self) if self.seed else None,
             **self._placement(draw),
         }
