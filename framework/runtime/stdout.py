@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import logging
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
@@ -30,31 +31,35 @@ def data_stream() -> TextIO:
 
 
 class _Printed(io.TextIOBase):
-    """Turns printed lines into log lines of the component that is running."""
+    """Turns printed lines into log lines of the component that is running, in each thread its own."""
 
     def __init__(self, current: Callable[[], logging.Logger]) -> None:
         self._current = current
-        self._partial = ""
-        self._logging = False
+        self._partial: dict[int, str] = {}
+        """What has been printed of lines that have not ended, by thread."""
+        self._logging: set[int] = set()
+        """Threads that are logging such lines."""
 
     def writable(self) -> bool:
         return True
 
     def write(self, text: str) -> int:
-        if self._logging:  # a log handler that a component has set up for stdout
+        thread = threading.get_ident()
+        if thread in self._logging:  # a log handler that a component has set up for stdout
             return sys.stderr.write(text)
-        *lines, self._partial = (self._partial + text).split("\n")
-        self._logging = True
+        *lines, self._partial[thread] = (self._partial.get(thread, "") + text).split("\n")
+        self._logging.add(thread)
         try:
             for line in lines:
                 self._current().info("%s", line)
         finally:
-            self._logging = False
+            self._logging.remove(thread)
         return len(text)
 
     def finish(self) -> None:
-        if self._partial:
-            self.write("\n")
+        for line in filter(None, self._partial.values()):
+            self._current().info("%s", line)
+        self._partial.clear()
 
 
 @contextmanager

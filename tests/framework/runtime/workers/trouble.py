@@ -6,6 +6,7 @@ tests in this process and for command lines.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import threading
@@ -151,6 +152,39 @@ class ExitsInClose(Bolt):
 
     def close(self) -> None:
         os._exit(3)
+
+
+class Talks(Bolt):
+    """Prints and logs in every way; a record holds what no other process can read with ``log.lock``."""
+
+    outputs = ["number"]
+
+    def __init__(self) -> None:
+        super().__init__()
+        print("made")
+
+    def process(self, tup: Any) -> None:
+        number = tup.values.number
+        print("printed", number)
+        self.logger.warning("warned of %d", number)
+        self.logger.debug("debugged %d", number)
+        logging.getLogger("a.library").info("uses %d", number)
+        if number == 1:
+            try:
+                raise LookupError("no such number")
+            except LookupError:
+                self.logger.exception("went on after %d", number)
+        if self.storm_conf.get("log.lock"):
+            self.logger.warning("locked", extra={"lock": threading.Lock()})
+        print("no newline", end="")
+        self.emit([number])
+
+
+class Prints(Bolt):
+    """Prints a line for each tuple, piece by piece."""
+
+    def process(self, tup: Any) -> None:
+        print(self.component_name, "has", tup.values.number)
 
 
 class NotAValue:
