@@ -104,6 +104,17 @@ def test_stdout_is_for_rows(workers: Workers, capfd: pytest.CaptureFixture[str])
     assert "printed" not in err  # nobody has set up a log
 
 
+@every_kind
+def test_rows_of_several_consoles_stay_whole(workers: Workers, capfd: pytest.CaptureFixture[str]) -> None:
+    count = 20_000
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers, args=[count])
+    builder.set_bolt("console", ConsoleSink, 3).shuffle_grouping("source")
+    workers.run(builder)
+    out, _ = capfd.readouterr()
+    assert sorted(out.splitlines()) == sorted(f"0\t{number}" for number in range(count))
+
+
 def test_what_cannot_be_carried_of_a_record_ends_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     PROCESSES.run(talking(), log__lock=True)
     out, err = capfd.readouterr()
