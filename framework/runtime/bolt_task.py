@@ -134,7 +134,8 @@ class BoltTask(RunningTask):
                 self._publish_last()
                 return self.collector.counters.processed - before
         self._slice = None
-        self.unblock()
+        if not self.unblock():
+            self._publish_last()
         self._advance()
         self.signalled = self.signalled or self.has_input()
         return self.collector.counters.processed - before
@@ -271,11 +272,15 @@ class BoltTask(RunningTask):
 
     def _process_between_ticks(self, ready: Sequence[Piece], ticks: EventTicks) -> Iterator[None]:
         def before(position: Position) -> Iterator[Callable[[], None]]:
-            for time_us in ticks.due(position.ts):
+            for time_us in ticks.due(self._time_at(position)):
                 yield partial(self.tick, Position(time_us, 0, 0))
             ticks.input_seen()
 
         return self._process_between(ready, before)
+
+    def _time_at(self, position: Position) -> int:
+        """How far event time has come at a position, which after all input says nothing of time."""
+        return position.ts if position < LAST else max(self.last_us, self._reader.last_ts())
 
     def _process_between_replayed(self, ready: Sequence[Piece], ticks: ReplayTicks) -> Iterator[None]:
         def before(position: Position) -> Iterator[Callable[[], None]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
+import queue
 import signal
 import threading
 import time
@@ -33,7 +35,8 @@ class StopSignal:
     """
 
     def __init__(self) -> None:
-        self._wake = threading.Event()
+        # Not an event: a signal handler that sets one while this very thread holds its lock waits for ever.
+        self._wakes: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._listeners: list[Callable[[], None]] = []
         self.aborted = False
         """Whether nothing is to go on, as some other part of the run has failed."""
@@ -64,14 +67,14 @@ class StopSignal:
         self._listeners.append(wake)
 
     def _wake_all(self) -> None:
-        self._wake.set()
+        self._wakes.put(None)
         for wake in self._listeners:
             wake()
 
     def wait(self, timeout_s: float) -> None:
         """Rest for a while, or until the end is asked for."""
-        if self._wake.wait(timeout_s) and timeout_s > 0 and self.requested:
-            self._wake.clear()
+        with contextlib.suppress(queue.Empty):
+            self._wakes.get(timeout=timeout_s)
 
     @contextmanager
     def on_signals(self) -> Iterator[None]:

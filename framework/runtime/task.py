@@ -73,6 +73,8 @@ class RunningTask(ABC):
         self._told = 0
         """Rows that were delivered in the middle of callbacks for emits that want to know their receivers."""
         self._published = LEAST
+        self._last_placed = LEAST
+        """Where what was emitted last stands."""
         collector.on_full = self._spill
 
     @abstractmethod
@@ -191,6 +193,7 @@ class RunningTask(ABC):
         try:
             rows, tags, mutable = self._take_placed()
             if rows:
+                self._last_placed = self._out.last()
                 self._record(rows, tags, self._out)
                 self.output.deliver(rows, tags, self._out, mutable)
         except EmitError as error:
@@ -201,6 +204,7 @@ class RunningTask(ABC):
         rows, tags, mutable = self._take_placed()
         if not rows:
             return []
+        self._last_placed = self._out.last()
         self._record(rows, tags, self._out)
         told = self.output.deliver_and_tell(rows, tags, self._out, mutable)
         self._told += len(rows)
@@ -222,8 +226,7 @@ class RunningTask(ABC):
 
     def _publish_last(self) -> None:
         """Tell the consumers that nothing will come below what was emitted last."""
-        if len(self._out):
-            self.publish(self._out.last())
+        self.publish(self._last_placed)
 
     def _survive(self, during: str, error: BaseException, tup: object = None) -> None:
         """Report an error after which the component goes on, or raise it as the end of the run."""
