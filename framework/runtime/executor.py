@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from framework.errors import InternalError
 from framework.runtime.bolt_task import BoltTask
 from framework.runtime.cycles import Cycles
+from framework.runtime.live_time import LiveTime
 from framework.runtime.rest import Rest
 from framework.runtime.scheduling import Policy
 from framework.runtime.source_task import SourceTask
@@ -87,6 +88,7 @@ class Executor:
         self._rest = rest
         self._fed_by_others = tuple(fed_by_others)
         self._cycles = Cycles(self.bolts)
+        self._live_time = LiveTime(self.spouts, self.bolts)
         self._max_slice = max_slice
         self._limits = {running: min(FIRST_SLICE, max_slice) for running in self.tasks}
         self._drain_timeout_s = drain_timeout_s
@@ -156,8 +158,10 @@ class Executor:
             self._end(running)
             return
         self._adapt(running, limit, count, time.monotonic() - started)
+        if count:
+            self._live_time.something_moved()
         if isinstance(running, SourceTask):
-            self._pass_time()
+            self._live_time.go_on()
 
     def _adapt(self, running: RunningTask, limit: int, count: int, took_s: float) -> None:
         if count >= limit and took_s < SLICE_S / 2:
@@ -185,12 +189,6 @@ class Executor:
             running.running = False
             self.current = outer
 
-    def _pass_time(self) -> None:
-        """Live sources' time goes on although they have nothing to say."""
-        for spout in self.spouts:
-            if not spout.running and not spout.ending:
-                spout.pass_time()
-
     # -- when nothing can run
 
     def _open_cycle_or_rest(self) -> None:
@@ -208,7 +206,7 @@ class Executor:
             self._rest.wait(until - now)
             self.rests += 1
             self.rested_s += time.monotonic() - now
-        self._pass_time()
+        self._live_time.look()
 
     def _given_up(self) -> bool:
         """Whether a drain has taken too long, or nothing is to go on."""

@@ -18,8 +18,11 @@ from framework.runtime.source_task import SourceTask
 from framework.runtime.task import SPILL_AT, USER_ERRORS
 from viper.quota import Quota
 
-FIRST_PAUSE_S = 0.001
-"""How long an idle polled spout rests at first; twice as long each time, up to a bound."""
+FIRST_PAUSE_S = 0.00002
+"""How long an idle polled spout rests at first; twice as long each time, up to a bound.
+
+So a tuple waits no longer than there had been none before it, and at any rate at most for the bound.
+"""
 LAST_WORDS = 1000
 """Tuples that one callback may still emit when the run is to stop."""
 LAST_WORDS_S = 1.0
@@ -175,7 +178,7 @@ class SpoutTask(SourceTask):
             self.publish(self._clock.frontier())
 
     def _draw(self, generator: Iterator[Any], count: int) -> None:
-        emit, monotonic, slice_end = self.host.component.emit, time.monotonic, self._slice_end
+        emit, monotonic = self.host.component.emit, time.monotonic
         self._emitted_before_call = self.collector.counters.emitted
         drawn = 0
         for values in islice(generator, count):
@@ -183,7 +186,7 @@ class SpoutTask(SourceTask):
                 return
             emit(values)
             drawn += 1
-            if monotonic() >= slice_end:
+            if monotonic() >= self._slice_end:
                 return
         self._exhausted = drawn < count
 
@@ -222,7 +225,17 @@ class SpoutTask(SourceTask):
             self._place_outputs()
             self.unblock()
             self.publish(self._clock.frontier())
-            self.let_others_run(self)
+            self._let_others_run()
+
+    def _let_others_run(self) -> None:
+        """Run others, whom what this task was granted and has not used may keep from going on."""
+        held = self._granted
+        self._quota.settle(held, 0)
+        self._granted = 0
+        self.let_others_run(self)
+        self._granted = self._quota.take(held)
+        if self._granted < max(held, 1):
+            self._slice_end = 0.0  # there is no more to ask for
 
     def _take_placed(self) -> tuple[list[tuple[Any, ...]], bytes | None, bool]:
         counters = self.collector.counters

@@ -36,10 +36,11 @@ def test_an_idle_spout_is_polled_with_a_growing_pause(clock: FakeClock) -> None:
             self.emit([5])
 
     run_built(built(polled(next_tuple)), {"stop": clock, "duration_s": 1.0}, viper__poll__pause__max__ms=50)
-    pauses = [round((later - earlier) * 1000) for earlier, later in itertools.pairwise(polls)]
-    assert pauses[:11] == [1, 2, 4, 8, 0, 1, 2, 4, 8, 16, 32]
-    assert pauses[11:] == [50] * len(pauses[11:])
-    assert 20 < len(polls) < 40
+    pauses_us = [round((later - earlier) * 1e6) for earlier, later in itertools.pairwise(polls)]
+    assert pauses_us[:5] == [20, 40, 80, 160, 0]
+    assert pauses_us[5:17] == [20 * 2**n for n in range(12)]
+    assert pauses_us[17:] == [50_000] * len(pauses_us[17:])
+    assert 30 < len(polls) < 40
 
 
 def test_a_blocked_spout_does_not_keep_the_worker_awake(clock: FakeClock) -> None:
@@ -52,6 +53,33 @@ def test_a_blocked_spout_does_not_keep_the_worker_awake(clock: FakeClock) -> Non
     assert len(clock.rests) < 60
     assert sum(clock.rests) == pytest.approx(1.0, abs=0.1)
     assert report.result("sink") == report.emitted
+
+
+def test_a_spout_that_waits_for_room_leaves_others_what_it_was_granted(clock: FakeClock) -> None:
+    """Its channel is full in the middle of a slice for which it was granted all that there was left."""
+    emitted: list[int] = []
+
+    def many(self: Any) -> None:
+        emitted.append(len(emitted))
+        if len(emitted) == 70:  # in the slice after those of 1 to 32 tuples, of which 63 wait in the channel
+            clock.now += 0.01
+        self.emit([emitted[-1]])
+
+    def late(self: Any) -> None:
+        if len(emitted) >= 70:
+            self.emit([-1])
+
+    builder = TopologyBuilder()
+    builder.set_spout("many", polled(many))
+    builder.set_spout("late", polled(late))
+    builder.set_bolt("sink", CountingSink).global_grouping("many").global_grouping("late")
+    limits = {"stop": clock, "max_tuples": 127, "duration_s": 10.0}
+    small = {"viper__jumbo__size": 16, "viper__channel__tuples": 64}
+
+    report = run_built(builder, limits, viper__time="logical", **small)
+
+    assert (report.reason, report.drained) == (StopReason.MAX_TUPLES, True)
+    assert (report.emitted, report.result("sink")) == (127, 127)
 
 
 # -- timers
