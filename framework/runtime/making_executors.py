@@ -31,7 +31,8 @@ def make_executor(
     Raises:
         ComponentError: a component's constructor raised.
     """
-    spouts, bolts = wiring.tasks(plan.placement.executors[number].tasks)
+    placed = plan.placement.executors[number]
+    spouts, bolts = wiring.tasks(placed.tasks)
     return Executor(
         spouts,
         bolts,
@@ -40,7 +41,8 @@ def make_executor(
         timers=Timers(),
         rest=_rest(plan, network, number, stop),
         fed_by_others=[running for running in (*spouts, *bolts) if network.has_others(running.task.id)],
-        max_slice=settings["viper.slice.tuples"],
+        # Who blocks tells after each tuple how far it is, lest somebody waits for it in vain.
+        max_slice=1 if placed.blocking else settings["viper.slice.tuples"],
         drain_timeout_s=settings["viper.drain.timeout.secs"],
         on_turn=on_turn,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -191,11 +191,7 @@ class SpoutTask(SourceTask):
         self._exhausted = drawn < count
 
     def _poll(self, count: int) -> None:
-        next_tuple, outbox, counters = (
-            self.host.component.next_tuple,
-            self.collector.outbox,
-            self.collector.counters,
-        )
+        next_tuple, outbox, counters = self._next_tuple, self.collector.outbox, self.collector.counters
         emitted = counters.emitted
         try:
             while True:
@@ -207,6 +203,11 @@ class SpoutTask(SourceTask):
                     return
         except StopIteration:
             self._exhausted = True
+
+    @property
+    def _next_tuple(self) -> Callable[[], None]:
+        next_tuple: Callable[[], None] = self.host.component.next_tuple
+        return next_tuple
 
     def _rest(self, emitted: int) -> None:
         if emitted:

@@ -17,6 +17,7 @@ from framework.errors import ComponentError
 from framework.instantiate import Beans
 from framework.planning import Plan
 from framework.runtime.alarm import looked_after
+from framework.runtime.blocking_spout import BlockingSpoutTask, speaking_for
 from framework.runtime.counters import TaskCounters
 from framework.runtime.executor import Executor
 from framework.runtime.lane import Lane
@@ -125,7 +126,11 @@ class Worker:
             ComponentError: user code raised; the other executors have been stopped.
         """
         drain_s = self._settings["viper.drain.timeout.secs"]
-        with looked_after(self._stop, self._duration_s, drain_s, self._executors[0].in_callback):
+        blocking = [running for running in self.tasks if isinstance(running, BlockingSpoutTask)]
+        with (
+            looked_after(self._stop, self._duration_s, drain_s, self._executors[0].in_callback),
+            speaking_for(blocking),
+        ):
             self._everywhere(self._run)
 
     def close(self) -> list[ComponentError]:

@@ -1,0 +1,112 @@
+"""A component that blocks, and says so, holds up nobody; what it has emitted flows meanwhile.
+
+Every one waits here for something that happens further down, so a run that holds it back never ends.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from framework import Bolt, Spout, TopologyBuilder
+from framework.runtime import blocking_spout
+from framework.runtime.output import Output
+from framework.sinks import CountingSink
+from tests.framework.runtime.workers.components import Endless, Forward, Numbers
+from tests.framework.runtime.workers.conftest import Gate
+from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers
+from tests.framework.runtime.workers.waiting import (
+    BLOCKS,
+    Opens,
+    Swallows,
+    WaitsFirst,
+    WaitsInBolt,
+    WaitsInCall,
+    WaitsInGenerator,
+    WaitsInNextCall,
+)
+
+COUNT = 3000
+
+everywhere = pytest.mark.parametrize(
+    "workers", [INLINE, Workers("thread", 1), THREADS, Workers("process", 1), PROCESSES], ids=str
+)
+
+
+def beside(waits: type[Bolt]) -> TopologyBuilder:
+    """The source feeds the bolt that waits, and another one, whose output opens the gate."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers, args=[COUNT])
+    builder.set_bolt("waits", waits).shuffle_grouping("source")
+    builder.set_bolt("free", Forward).shuffle_grouping("source")
+    builder.set_bolt("opens", Opens).global_grouping("free")
+    return builder
+
+
+@everywhere
+def test_others_of_its_worker_go_on(workers: Workers, gate: Gate) -> None:
+    report = workers.run(
+        beside(WaitsInBolt), gate__go=gate("go"), wait__at=7, wait__after=False, open__at=COUNT
+    )
+    assert report.components["waits"].processed == COUNT
+    assert len(report.result("opens")) == COUNT
+
+
+@pytest.mark.parametrize("waits", [WaitsInCall, WaitsInNextCall, WaitsInGenerator])
+@everywhere
+def test_what_a_spout_emits_flows_before_it_blocks(workers: Workers, waits: type[Spout], gate: Gate) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", waits)
+    builder.set_bolt("middle", Forward).shuffle_grouping("source")
+    builder.set_bolt("opens", Opens).global_grouping("middle")
+    assert workers.run(builder, gate__go=gate("go"), open__at=1).result("opens") == [(1,)]
+
+
+@everywhere
+def test_what_a_bolt_emits_flows_before_it_blocks(workers: Workers, gate: Gate) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers, args=[COUNT])
+    builder.set_bolt("waits", WaitsInBolt).shuffle_grouping("source")
+    builder.set_bolt("opens", Opens).global_grouping("waits")
+    report = workers.run(builder, gate__go=gate("go"), wait__at=2000, wait__after=True, open__at=2001)
+    assert report.result("opens") == [(n,) for n in range(COUNT)]
+
+
+@everywhere
+def test_who_merges_its_output_knows_how_far_it_is(workers: Workers, gate: Gate) -> None:
+    """Nothing comes from it, so only its progress lets the source's own tuples through."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers, args=[COUNT])
+    builder.set_bolt("waits", Swallows).shuffle_grouping("source")
+    builder.set_bolt("opens", Opens).global_grouping("waits").global_grouping("source")
+    report = workers.run(builder, gate__go=gate("go"), wait__at=2000, wait__after=False, open__at=2000)
+    assert len(report.result("opens")) == COUNT + 1000
+    assert report.result("opens")[:2000] == [("0", n) for n in range(2000)]
+
+
+@everywhere
+def test_the_time_of_a_live_source_goes_on_while_it_blocks(workers: Workers, gate: Gate) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("waits", WaitsFirst)
+    builder.set_spout("source", Numbers, args=[COUNT])
+    builder.set_bolt("opens", Opens).global_grouping("waits").global_grouping("source")
+    report = workers.run(builder, gate__go=gate("go"), open__at=COUNT, viper__time="ingest")
+    assert report.result("opens") == [*(("0", n) for n in range(COUNT)), (-1,)]
+
+
+def test_who_speaks_for_a_spout_never_says_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A position below what was promised would be refused, so nothing may come between placing and adding."""
+    deliver = Output.deliver
+
+    def deliver_later(self: Output, *arguments: Any) -> None:
+        time.sleep(0.0001)  # others may run
+        deliver(self, *arguments)
+
+    monkeypatch.setattr(Output, "deliver", deliver_later)
+    monkeypatch.setattr(blocking_spout, "PERIOD_S", 0)
+    builder = TopologyBuilder()
+    builder.set_spout("source", Endless, 2, config=BLOCKS)
+    builder.set_bolt("sink", CountingSink).global_grouping("source")
+    assert THREADS.run(builder, {"max_tuples": 100}, viper__time="ingest").result("sink") == 100
