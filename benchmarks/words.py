@@ -33,9 +33,11 @@ class Lines(Spout):
         self._words = words
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        """Read them."""
         self._lines = read_lines(self._words)
 
     def tuples(self) -> Iterator[list[str]]:
+        """One line each."""
         for line in self._lines:
             yield [line]
 
@@ -46,6 +48,7 @@ class Split(Bolt):
     outputs = ["word"]
 
     def process(self, tup: Any) -> None:
+        """Split one."""
         for word in tup.values.line.split():
             self.emit([word])
 
@@ -56,9 +59,11 @@ class Count(Bolt):
     outputs = ["word", "count"]
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        """No word has been seen."""
         self.counts: dict[str, int] = {}
 
     def process(self, tup: Any) -> None:
+        """Count one."""
         word = tup.values[0]
         number = self.counts[word] = self.counts.get(word, 0) + 1
         self.emit([word, number])

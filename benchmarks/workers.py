@@ -14,23 +14,19 @@ import json
 import statistics
 import subprocess
 import sys
-from typing import Any
 
 
 def once(kind: str, args: argparse.Namespace, jumbo: int) -> tuple[int, float]:
     """Words and seconds of one run."""
     import words
+    from running import run_with
 
-    from framework.config import resolve
-    from framework.planning import make_plan
-    from framework.runtime import run
-
-    topology = words.wordcount(args.words, args.par, sink=args.sink)
-    options: dict[str, Any] = {"viper.worker": kind, "viper.jumbo.size": jumbo}
-    options["topology.workers"] = 1 if kind == "inline" else 2
-    settings, problems = resolve(topology, options=options)
-    assert not problems, problems
-    report = run(make_plan(topology, settings), settings)
+    options = {
+        "viper.worker": kind,
+        "viper.jumbo.size": jumbo,
+        "topology.workers": 1 if kind == "inline" else 2,
+    }
+    report = run_with(words.wordcount(args.words, args.par, sink=args.sink), options)
     return report.components["count"].processed, report.elapsed_s
 
 
@@ -50,7 +46,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="measurements of each kind (5)")
     parser.add_argument("--words", type=int, default=4_000_000, help="words to count (4,000,000)")
     parser.add_argument("--par", type=int, default=2, help="parallelism of splitter and counter (2)")
-    parser.add_argument("--jumbo", type=int, nargs="+", default=[64, 256, 1024, 4096], help="viper.jumbo.size")
+    parser.add_argument(
+        "--jumbo", type=int, nargs="+", default=[64, 256, 1024, 4096], help="viper.jumbo.size"
+    )
     parser.add_argument("--sink", action="store_true", help="every word with its count into one sink")
     parser.add_argument("--kind", choices=("process", "thread"), default="process", help="of the two workers")
     parser.add_argument("--once", metavar="KIND", help="measure one kind in this process")
@@ -60,7 +58,9 @@ def main() -> None:
         return
     print(f"{'jumbo':>6} {'inline words/s':>16} {'two workers':>16} {'ratio':>6}   of each round")
     for jumbo in args.jumbo:
-        pairs = [(measure("inline", jumbo, args), measure(args.kind, jumbo, args)) for _ in range(args.rounds)]
+        pairs = [
+            (measure("inline", jumbo, args), measure(args.kind, jumbo, args)) for _ in range(args.rounds)
+        ]
         inline, two = (statistics.median(rates) for rates in zip(*pairs, strict=True))
         rounds = " ".join(f"{after / before:.2f}" for before, after in pairs)
         print(f"{jumbo:6} {inline:16,.0f} {two:16,.0f} {two / inline:6.2f}   {rounds}", flush=True)

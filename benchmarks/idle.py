@@ -1,0 +1,87 @@
+"""What a topology costs in which nothing happens: seconds of CPU per second, of all its processes.
+
+``spout -> two tasks -> two tasks, by key -> sink`` with a spout that has nothing to say, by the
+pauses to which it has grown used. Looked at from outside, after it has settled; the parent of worker
+processes counts, too.
+
+    generator  yields None
+    polled     next_tuple returns without an emit
+    blocking   waits a second for something that does not come, on a thread of its own
+
+    python benchmarks/idle.py [--seconds S] [--settle S] [--place PLACE ...] [--spout KIND ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from typing import Any
+
+PLACES: dict[str, dict[str, Any]] = {
+    "inline": {"viper.worker": "inline"},
+    "2 threads": {"viper.worker": "thread", "topology.workers": 2},
+    "2 processes": {"viper.worker": "process", "topology.workers": 2},
+}
+TIMES = ("logical", "ingest")
+SPARE_S = 60.0
+"""For how long it would go on if it were not stopped."""
+WIDTHS = (-11, -9, -7, 9)
+
+
+def once(place: str, spout: str, mode: str, seconds: float) -> None:
+    """Run it in this process."""
+    from running import run_with
+    from silence import silent
+
+    run_with(silent(spout), {**PLACES[place], "viper.time": mode}, duration_s=seconds)
+
+
+def measure(place: str, spout: str, mode: str, args: argparse.Namespace) -> float:
+    """Seconds of CPU per second."""
+    from processes import cpu_seconds
+
+    length = args.settle + args.seconds + SPARE_S
+    command = [sys.executable, __file__, "--once", place, "--spout", spout, "--time", mode]
+    process = subprocess.Popen([*command, "--seconds", str(length)])
+    try:
+        time.sleep(args.settle)
+        began, before = time.monotonic(), cpu_seconds(process.pid)
+        time.sleep(args.seconds)
+        used = cpu_seconds(process.pid) - before
+        took = time.monotonic() - began
+        if process.poll() is not None:
+            raise SystemExit(f"{' '.join(command)}: ended with status {process.returncode} too early")
+    finally:
+        process.terminate()
+        process.wait()
+    return used / took
+
+
+def main() -> None:
+    """Measure, and print percent of a core."""
+    from running import print_row
+
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
+    parser.add_argument("--seconds", type=float, default=10, help="of each measurement (10)")
+    parser.add_argument("--settle", type=float, default=5, help="seconds before that (5)")
+    parser.add_argument("--place", nargs="+", choices=PLACES, default=list(PLACES), help="(all)")
+    parser.add_argument("--spout", nargs="+", default=["generator", "polled", "blocking"], help="(all)")
+    parser.add_argument("--time", nargs="+", choices=TIMES, default=list(TIMES), help="viper.time (both)")
+    parser.add_argument("--once", metavar="PLACE", help="run one in this process")
+    args = parser.parse_args()
+    if args.once:
+        once(args.once, args.spout[0], args.time[0], args.seconds)
+        return
+    print_row(("place", "spout", "time", "% of core"), WIDTHS)
+    for place in args.place:
+        for spout in args.spout:
+            for mode in args.time:
+                share = measure(place, spout, mode, args)
+                print_row((place, spout, mode, f"{100 * share:.2f}"), WIDTHS)
+
+
+if __name__ == "__main__":
+    main()
