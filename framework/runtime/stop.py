@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import queue
 import signal
 import threading
 import time
@@ -35,8 +34,11 @@ class StopSignal:
     """
 
     def __init__(self) -> None:
-        # Not an event: a signal handler that sets one while this very thread holds its lock waits for ever.
-        self._wakes: queue.SimpleQueue[None] = queue.SimpleQueue()
+        # Held but while somebody has been woken. Not an event: a signal handler that sets one while this very
+        # thread holds its lock waits for ever. Nor a queue: `SimpleQueue.get` waits for ever if a signal
+        # handler takes longer than the rest of its timeout.
+        self._asleep = threading.Lock()
+        self._asleep.acquire()
         self._listeners: list[Callable[[], None]] = []
         self.aborted = False
         """Whether nothing is to go on, as some other part of the run has failed."""
@@ -67,14 +69,14 @@ class StopSignal:
         self._listeners.append(wake)
 
     def _wake_all(self) -> None:
-        self._wakes.put(None)
+        with contextlib.suppress(RuntimeError):  # it has been released already
+            self._asleep.release()
         for wake in self._listeners:
             wake()
 
     def wait(self, timeout_s: float) -> None:
         """Rest for a while, or until the end is asked for."""
-        with contextlib.suppress(queue.Empty):
-            self._wakes.get(timeout=timeout_s)
+        self._asleep.acquire(timeout=timeout_s)
 
     @contextmanager
     def on_signals(self) -> Iterator[None]:
