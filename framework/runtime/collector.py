@@ -48,10 +48,12 @@ class TaskCollector:
         *,
         limit: int,
         undeclared_is_error: bool = False,
+        guarded: bool = False,
     ) -> None:
         self.output = output
         self.counters = counters
-        self._lock = threading.RLock()
+        self.guard = threading.RLock()
+        """Who holds it finds the outbox at rest, but for the common emit."""
         self._room = Room()
         self._thread = threading.get_ident()
         self._appending = False
@@ -69,7 +71,10 @@ class TaskCollector:
         self._direct = [port for port in output.ports if port.stream.direct]
         self._discarded = 0
         self.outbox = Outbox(
-            tuple((port.stream.name, _arity(port), port.kept or bool(port.edges)) for port in output.ports),
+            tuple(
+                (port.stream.name, _arity(port, guarded), port.kept or bool(port.edges))
+                for port in output.ports
+            ),
             slow=self._slow,
             on_full=self._full,
             limit=limit,
@@ -116,7 +121,7 @@ class TaskCollector:
 
     def take(self) -> tuple[list[tuple[Any, ...]], bytes | None, bool, dict[int, int]]:
         """All rows that wait for a position, their ports, whether any may be mutable, and their stamps."""
-        with self._lock:
+        with self.guard:
             rows, tags = self.outbox.take()
             mutable, self._mutable = self._mutable, False
             stamps, self.stamps = self.stamps, {}
@@ -175,7 +180,7 @@ class TaskCollector:
         return None
 
     def _append(self, port: Port, row: tuple[Any, ...], direct_task: int | None, stamp: int | None) -> None:
-        with self._lock:
+        with self.guard:
             self._appending = True
             if port.edges or port.kept:
                 self._mutable = self._mutable or not is_shareable(row)
@@ -233,8 +238,8 @@ class TaskCollector:
         return [] if need_task_ids else None
 
 
-def _arity(port: Port) -> int:
+def _arity(port: Port, guarded: bool) -> int:
     """Number of values that the fast way takes; none will do for a direct stream, any without fields."""
-    if port.stream.direct:
+    if port.stream.direct or guarded:
         return sys.maxsize
     return len(port.stream.fields) or -1

@@ -36,6 +36,11 @@ class Lineage:
         self._inputs = inputs
         self._first = 0
 
+    @property
+    def current(self) -> Position:
+        """The position of the input that is being processed: nothing will be placed below it any more."""
+        return self._inputs[self._first]
+
     def place(self, marks: memoryview, unfinished: bool, level: Level, out: Positions) -> None:
         """Place the outputs of the next inputs.
 

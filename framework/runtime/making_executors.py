@@ -31,8 +31,7 @@ def make_executor(
     Raises:
         ComponentError: a component's constructor raised.
     """
-    placed = plan.placement.executors[number]
-    spouts, bolts = wiring.tasks(placed.tasks)
+    spouts, bolts = wiring.tasks(plan.placement.executors[number].tasks)
     return Executor(
         spouts,
         bolts,
@@ -41,8 +40,7 @@ def make_executor(
         timers=Timers(),
         rest=_rest(plan, network, number, stop),
         fed_by_others=[running for running in (*spouts, *bolts) if network.has_others(running.task.id)],
-        # Who blocks tells after each tuple how far it is, lest somebody waits for it in vain.
-        max_slice=1 if placed.blocking else settings["viper.slice.tuples"],
+        max_slice=settings["viper.slice.tuples"],
         drain_timeout_s=settings["viper.drain.timeout.secs"],
         on_turn=on_turn,
     )

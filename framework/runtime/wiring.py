@@ -11,7 +11,7 @@ from framework.config import Settings
 from framework.instantiate import Beans
 from framework.planning import Plan, Subscription, Task, TimeMode
 from framework.routing import make_router
-from framework.runtime.blocking_spout import BlockingSpoutTask
+from framework.runtime.blocking_tasks import BlockingBoltTask, BlockingSpoutTask
 from framework.runtime.bolt_task import BoltTask
 from framework.runtime.clocks import make_clock
 from framework.runtime.collector import TaskCollector
@@ -105,10 +105,9 @@ class Wiring:
         return ReplayTask(task, collector, output, identity, source=source, quota=self._network.quota)
 
     def _collector_options(self, identity: Identity, host: Host) -> dict[str, Any]:
-        # A polled spout may never return from next_tuple, so each of its emits looks around. What a
-        # component emits that blocks goes on at once, as nobody knows when it comes back.
+        # A polled spout may never return from next_tuple, so each of its emits looks around.
         return {
-            "limit": 1 if host.is_polled or identity.conf["viper.blocking"] else SPILL_AT,
+            "limit": 1 if host.is_polled else SPILL_AT,
             "undeclared_is_error": identity.conf["viper.emit.undeclared"] == "error",
         }
 
@@ -129,15 +128,17 @@ class Wiring:
                 self._plan.time, level, f"{task.component}:{task.id}", _time_fields(output, conf), unit
             ),
             quota=self._network.quota,
-            linger_s=0.0 if conf["viper.blocking"] else self._settings["viper.jumbo.linger.ms"] / 1000,
+            linger_s=self._settings["viper.jumbo.linger.ms"] / 1000,
             max_pause_s=self._settings["viper.poll.pause.max.ms"] / 1000,
         )
 
     def _bolt(self, task: Task, host: Host, output: Output, identity: Identity) -> BoltTask:
-        options = self._collector_options(identity, host)
+        blocking = identity.conf["viper.blocking"]
+        options = {**self._collector_options(identity, host), "guarded": blocking}
         collector = TaskCollector(task.component, output, TaskCounters(), identity.logger, **options)
         channel = self._plan.channel_of(task.id)
-        return BoltTask(
+        kind = BlockingBoltTask if blocking else BoltTask
+        return kind(
             task,
             host,
             collector,

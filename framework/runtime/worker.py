@@ -17,13 +17,14 @@ from framework.errors import ComponentError
 from framework.instantiate import Beans
 from framework.planning import Plan
 from framework.runtime.alarm import looked_after
-from framework.runtime.blocking_spout import BlockingSpoutTask, speaking_for
+from framework.runtime.blocking_tasks import BlockingTask
 from framework.runtime.counters import TaskCounters
 from framework.runtime.executor import Executor
 from framework.runtime.lane import Lane
 from framework.runtime.making_executors import make_executor, set_timers
 from framework.runtime.network import Network
 from framework.runtime.report import WorkerReport, executor_statistics, worker_report
+from framework.runtime.speaking import speaking_for
 from framework.runtime.statistics import ExecutorStatistics
 from framework.runtime.stdout import printing_to_log
 from framework.runtime.stop import StopSignal
@@ -126,10 +127,10 @@ class Worker:
             ComponentError: user code raised; the other executors have been stopped.
         """
         drain_s = self._settings["viper.drain.timeout.secs"]
-        blocking = [running for running in self.tasks if isinstance(running, BlockingSpoutTask)]
+        blocking = [running for running in self.tasks if isinstance(running, BlockingTask)]
         with (
             looked_after(self._stop, self._duration_s, drain_s, self._executors[0].in_callback),
-            speaking_for(blocking),
+            speaking_for(blocking, self._stop),
         ):
             self._everywhere(self._run)
 

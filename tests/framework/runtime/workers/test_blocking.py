@@ -5,20 +5,25 @@ Every one waits here for something that happens further down, so a run that hold
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Any
 
 import pytest
 
 from framework import Bolt, Spout, TopologyBuilder
-from framework.runtime import blocking_spout
+from framework.errors import ComponentError
+from framework.runtime import speaking
 from framework.runtime.output import Output
 from framework.sinks import CountingSink
+from tests.framework.runtime.pieces import drawn
+from tests.framework.runtime.shapes import SHAPES
 from tests.framework.runtime.workers.components import Endless, Forward, Numbers
 from tests.framework.runtime.workers.conftest import Gate
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers
 from tests.framework.runtime.workers.waiting import (
     BLOCKS,
+    GoesBack,
     Opens,
     Swallows,
     WaitsFirst,
@@ -96,6 +101,17 @@ def test_the_time_of_a_live_source_goes_on_while_it_blocks(workers: Workers, gat
     assert report.result("opens") == [*(("0", n) for n in range(COUNT)), (-1,)]
 
 
+@everywhere
+def test_what_cannot_be_emitted_is_told_although_the_callback_does_not_return(
+    workers: Workers, gate: Gate
+) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", GoesBack)
+    builder.set_bolt("sink", CountingSink).global_grouping("source")
+    with pytest.raises(ComponentError, match=r"source.*in emit: .*event time must not go back"):
+        workers.run(builder, gate__go=gate("go"))
+
+
 def test_who_speaks_for_a_spout_never_says_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     """A position below what was promised would be refused, so nothing may come between placing and adding."""
     deliver = Output.deliver
@@ -105,8 +121,25 @@ def test_who_speaks_for_a_spout_never_says_too_much(monkeypatch: pytest.MonkeyPa
         deliver(self, *arguments)
 
     monkeypatch.setattr(Output, "deliver", deliver_later)
-    monkeypatch.setattr(blocking_spout, "PERIOD_S", 0)
+    monkeypatch.setattr(speaking, "PERIOD_S", 0)
     builder = TopologyBuilder()
     builder.set_spout("source", Endless, 2, config=BLOCKS)
     builder.set_bolt("sink", CountingSink).global_grouping("source")
     assert THREADS.run(builder, {"max_tuples": 100}, viper__time="ingest").result("sink") == 100
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_nothing_of_it_shows_in_the_output(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often who speaks for a task cuts in between two emits."""
+    monkeypatch.setattr(speaking, "PERIOD_S", 0)
+    serial = INLINE.run(SHAPES[shape](1, 60)).result("sink")
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for seed in range(4):
+            par, options = drawn(seed)
+            report = THREADS.run(SHAPES[shape](par, 60), viper__blocking=True, **options)
+            assert report.result("sink") == serial, (seed, par, options)
+            assert not any(counters.unplanned for counters in report.components.values()), seed
+    finally:
+        sys.setswitchinterval(before)

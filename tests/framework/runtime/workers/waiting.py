@@ -86,6 +86,18 @@ class WaitsInGenerator(Spout):
         wait_at(self.storm_conf["gate.go"])
 
 
+class GoesBack(Spout):
+    """Emits what is older than what it has emitted before, and waits."""
+
+    outputs = ["number"]
+    config = {**BLOCKS, "viper.timestamp.field": "number"}
+
+    def next_tuple(self) -> None:
+        self.emit([5])
+        self.emit([3])
+        wait_at(self.storm_conf["gate.go"])
+
+
 class WaitsFirst(Spout):
     """Waits, and then emits."""
 

@@ -1,0 +1,113 @@
+"""Tasks of components that block: while their thread is away in a callback, another one speaks for them.
+
+What was emitted before the callback blocked is not to wait for its return, nor are those who merge
+this task's tuples with others' to wait for a word of how far it is. Its own thread can do neither then.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, TypeVar
+
+from framework.runtime.bolt_task import BoltTask
+from framework.runtime.destination import Row
+from framework.runtime.spout_task import SpoutTask
+from framework.runtime.task import RunningTask
+
+T = TypeVar("T")
+
+
+class BlockingTask(RunningTask):
+    """Runs one task on a thread of its own.
+
+    All that is done with the task's output is done by who holds `_present`: its own thread, but for
+    the time that it is away.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._present = threading.Lock()
+        self._present.acquire()
+        self._is_away = False
+
+    @abstractmethod
+    def _go_on(self) -> None:
+        """Let what was emitted flow, and tell the consumers how far the task is."""
+
+    def speak(self) -> None:
+        """Do what its thread would, if that is away; to be called by another one.
+
+        Raises:
+            ComponentError: what was emitted cannot be.
+        """
+        if self._present.acquire(blocking=False):
+            try:
+                self._go_on()
+            finally:
+                self._present.release()
+
+    def _away(self, call: Callable[..., T], *args: Any) -> T:
+        """Call back, and let another thread speak meanwhile."""
+        self._is_away = True
+        self._present.release()
+        try:
+            return call(*args)
+        finally:
+            self._present.acquire()
+            self._is_away = False
+
+    def _back(self, call: Callable[[], T]) -> T:
+        """Do something that may be in the middle of a callback."""
+        if not self._is_away:
+            return call()
+        with self._present:
+            return call()
+
+    def _spill(self) -> None:
+        self._back(super()._spill)
+
+    def _place_and_tell(self) -> list[int]:
+        return self._back(super()._place_and_tell)
+
+
+class BlockingSpoutTask(BlockingTask, SpoutTask):
+    """Runs one task of a spout that blocks."""
+
+    def _go_on(self) -> None:
+        self._place_outputs()
+        self.unblock()
+        self.publish(self._clock.frontier())
+
+    @property
+    def _next_tuple(self) -> Callable[[], None]:
+        return partial(self._away, super()._next_tuple)
+
+    def _draw(self, generator: Iterator[Any], count: int) -> None:
+        super()._draw(self._drawn(generator), count)
+
+    def _drawn(self, generator: Iterator[Any]) -> Iterator[Any]:
+        end = object()
+        while (values := self._away(next, generator, end)) is not end:
+            yield values
+
+
+class BlockingBoltTask(BlockingTask, BoltTask):
+    """Runs one task of a bolt that blocks; its collector is guarded."""
+
+    def start(self) -> None:
+        """Initialize the component; what it emits there comes before everything else."""
+        super().start()
+        self._process_tuple = partial(self._away, self._process_tuple)
+
+    def _go_on(self) -> None:
+        self._place_outputs()
+        self.unblock()
+        self.publish(self._lineage.current)
+
+    def _take_placed(self) -> tuple[list[Row], bytes | None, bool]:
+        # Rows and marks must be of the same moment, and the component may be emitting just now.
+        with self.collector.guard:
+            return super()._take_placed()
