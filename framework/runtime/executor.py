@@ -240,6 +240,8 @@ class Executor:
         Raises:
             TaskStopped: the run is to stop, or has failed, and the waiting callback is not to go on.
         """
+        if self.current is not waiting:
+            return  # a finalizer emits while something else is at work, which it must not hold up
         if self._failure is not None:
             raise TaskStopped  # user code has caught the one before
         try:

@@ -61,6 +61,9 @@ class RunningTask(ABC):
         """Whether one of its callbacks is on the stack."""
         self.blocked = False
         """Whether something that it emitted waits for room."""
+        self._handing_over = False
+        """Whether what it emitted is just being placed or handed over: a finalizer that the garbage
+        collector runs then may emit, but what it emits waits for the next time."""
         self.let_others_run: Callable[[RunningTask], None]
         """Set by the worker: runs what can run until this task's output has gone."""
         self.neighbours: tuple[RunningTask, ...] = ()
@@ -165,11 +168,16 @@ class RunningTask(ABC):
         Raises:
             ComponentError: a value cannot be carried to another process, or is too large for that.
         """
+        if self._handing_over:
+            return False
         was_blocked, handed_over = self.blocked, self.output.handed_over
+        self._handing_over = True
         try:
             self.blocked = not self.output.flush()
         except (EmitError, CodecError) as error:
             self._failed("emit", error)
+        finally:
+            self._handing_over = False
         if self.output.handed_over > handed_over:
             if was_blocked:
                 self.output.heartbeat(self._published)
@@ -190,6 +198,7 @@ class RunningTask(ABC):
 
     def _place_outputs(self) -> None:
         """Give the outbox's rows their positions and route them."""
+        self._handing_over = True
         try:
             rows, tags, mutable = self._take_placed()
             if rows:
@@ -198,15 +207,21 @@ class RunningTask(ABC):
                 self.output.deliver(rows, tags, self._out, mutable)
         except EmitError as error:
             self._failed("emit", error)
+        finally:
+            self._handing_over = False
 
     def _place_and_tell(self) -> list[int]:
         """As `_place_outputs`; returns the ids of the tasks that received any."""
-        rows, tags, mutable = self._take_placed()
-        if not rows:
-            return []
-        self._last_placed = self._out.last()
-        self._record(rows, tags, self._out)
-        told = self.output.deliver_and_tell(rows, tags, self._out, mutable)
+        self._handing_over = True
+        try:
+            rows, tags, mutable = self._take_placed()
+            if not rows:
+                return []
+            self._last_placed = self._out.last()
+            self._record(rows, tags, self._out)
+            told = self.output.deliver_and_tell(rows, tags, self._out, mutable)
+        finally:
+            self._handing_over = False
         self._told += len(rows)
         if self._told >= SPILL_AT:
             self._told = 0
@@ -219,6 +234,8 @@ class RunningTask(ABC):
 
     def _spill(self) -> None:
         """The outbox is full in the middle of a callback: let it flow before going on."""
+        if self._handing_over:
+            return
         self._place_outputs()
         if self.started and not self.unblock():
             self._publish_last()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from typing import Any
 
@@ -11,6 +12,7 @@ from framework import Stream, TopologyBuilder
 from framework.errors import ComponentError
 from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import bolt, built, listed, polled, run_built, spout
+from viper.source import Source
 
 
 def refused(emit: Any, outputs: Any = ("value",), **options: Any) -> str:
@@ -195,3 +197,36 @@ def test_a_generator_may_emit_beside_what_it_yields() -> None:
         yield (3,)
 
     assert run_built(built(spout(tuples))).result("sink") == [(0,), (1,), (2,), (3,)]
+
+
+@pytest.mark.parametrize("jumbo", [8, 64])
+def test_what_finalizers_emit_is_not_lost_and_stops_nothing(
+    jumbo: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The garbage collector runs them wherever it likes: here, while rows are handed over."""
+    bolts: list[Any] = []
+    adds = itertools.count(1)
+    add = Source.add
+
+    def collects_garbage(self: Source, *args: Any) -> bool:
+        if bolts and next(adds) in (50, 100, 150, 200):
+            for _ in range(9000):  # more than an outbox holds
+                bolts[0].emit([-1])
+        return add(self, *args)
+
+    monkeypatch.setattr(Source, "add", collects_garbage)
+    first = bolt(
+        lambda self, tup: self.emit(list(tup.values)),
+        initialize=lambda self, storm_conf, context: bolts.append(self),
+        close=lambda self: bolts.remove(self),
+    )
+    source = spout(lambda self: ([number] for number in range(1, 2001)))
+    report = run_built(
+        built(source, first, par=2),
+        viper__jumbo__size=jumbo,
+        viper__channel__jumbos=2,
+        viper__channel__tuples=64,
+    )
+    rows = report.result("sink")
+    assert [n for (n,) in rows if n > 0] == list(range(1, 2001))
+    assert len(rows) == report.components["b1"].emitted > 2000
