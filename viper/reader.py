@@ -61,31 +61,54 @@ class Reader:
         Their positions are appended to `into`, run after run. What is returned may be less than what
         is ready; it is empty only if nothing is, or `limit` is 0.
 
+        Whatever it raises, the reader goes on behind what it was about to deliver: that is lost, its slots
+        go back to their sources, and `into` is as it was.
+
         Raises:
-            CodecError: a jumbo tuple of another process cannot be read in this one. What was about to
-                be delivered is lost.
-            MemoryError: there is no memory for the positions.
+            CodecError: a jumbo tuple of another process cannot be read in this one.
+            MemoryError: there is no memory for the positions, then nothing is lost, or for what they are of.
             ValueError: the limit is below 0, or no number of 64 bits.
         """
+        before = into._handle.length
         try:
             made = self._take(self._merge, into._handle, limit, self._runs, _MAX_RUNS)
+            if made <= 0:
+                if made < 0:
+                    raise MemoryError("no memory for more positions")
+                return []
+            runs: list[Run] = []
+            for source, slot, first, count in _RUN.iter_unpack(self._run_bytes[: made * _RUN.size]):
+                payloads = self._payloads[source]
+                jumbo = payloads[slot]
+                if jumbo is None:
+                    jumbo = payloads[slot] = self._decode(source, slot)
+                if first + count == len(jumbo.rows):
+                    payloads[slot] = None  # delivered to its end
+                runs.append((source, jumbo, first, count))
         except OverflowError as error:
             raise ValueError(f"limit={limit!r}: expected 0 to 2**64 - 1") from error
-        if made <= 0:
-            if made < 0:
-                raise MemoryError("no memory for more positions")
-            return []
-        runs: list[Run] = []
-        for source, slot, first, count in _RUN.iter_unpack(self._run_bytes[: made * _RUN.size]):
-            payloads = self._payloads[source]
-            jumbo = payloads[slot]
-            if jumbo is None:
-                jumbo = payloads[slot] = self._decode(source, slot)
-            if first + count == len(jumbo.rows):
-                payloads[slot] = None  # delivered to its end
-            runs.append((source, jumbo, first, count))
+        except BaseException:
+            self._lose(into, before)
+            raise
         self._release(self._merge)
         return runs
+
+    def _lose(self, into: Positions, before: int) -> None:
+        """Forget the runs that were taken behind so many positions.
+
+        How many they are their positions say, as whoever was interrupted may not have come to know. Of a
+        jumbo tuple that was taken in part the payload stays: the rest of it is still to come.
+        """
+        taken = into._handle.length - before
+        for source, slot, first, count in _RUN.iter_unpack(self._run_bytes):
+            if taken <= 0:
+                break
+            jumbo = self._payloads[source][slot]
+            if jumbo is not None and first + count == len(jumbo.rows):
+                self._payloads[source][slot] = None
+            taken -= count
+        into._handle.length = before
+        self._release(self._merge)
 
     def _decode(self, source: int, slot: int) -> Jumbo:
         at = lib.vp_ring_payload(self._rings[source], slot, self._size)
