@@ -5,6 +5,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 METADATA := setup.cfg setup.py pyproject.toml
+BENCHMARKS := per_tuple workers latency memory idle codec gate
 C_SOURCES := $(shell find cbackend viper -name '*.[ch]' -o -name 'build.py')
 
 .PHONY: help demo test check determinism bench clean
@@ -15,7 +16,7 @@ help:
 	@echo "make test    all tests"
 	@echo "make check   ruff, mypy --strict, and the C layer under its sanitizers"
 	@echo "make determinism   every plan of the matrix against the serial run; takes hours"
-	@echo "make bench   the benchmarks"
+	@echo "make bench   all benchmarks; half an hour, on a machine that does nothing else"
 	@echo "make clean   remove .venv and everything that was built"
 
 demo: .venv/.core
@@ -34,7 +35,10 @@ determinism: .venv/.dev
 	$(BIN)/python -m tests.determinism
 
 bench: .venv/.core
-	$(BIN)/python benchmarks/per_tuple.py
+	for name in $(BENCHMARKS); do \
+	    echo "== $$name"; $(BIN)/python benchmarks/$$name.py || exit 1; \
+	done
+	$(MAKE) -C benchmarks/scalegate bench
 
 clean:
 	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -3,7 +3,7 @@
 Rows of two integers go from a spout through two tasks to one sink, which keeps nothing. With the fast
 sink the spout is the bottleneck, with the slow one all channels are full all the time. Looked at from
 outside, many times a second: the memory of all processes together, where a page that several of them
-share counts once. Its peak, how much of that is the shared arena, and the median of the last quarter.
+share counts once. Its peak, the peak of the shared arena within it, and the median of the last quarter.
 
     python benchmarks/memory.py [--tuples N ...] [--place PLACE ...] [--sink fast|slow ...]
 """
@@ -35,7 +35,7 @@ def once(place: str, sink: str, count: int) -> None:
 
 
 def measure(place: str, sink: str, count: int) -> tuple[float, float, float, int]:
-    """Peak, the peak's shared part and the late median in MB, and how often it was looked at."""
+    """Peak, peak of what is shared, and late median in MB, and how often it was looked at."""
     from processes import Memory, memory
 
     command = [sys.executable, __file__, "--once", place, "--sink", sink, "--tuples", str(count)]
@@ -51,9 +51,10 @@ def measure(place: str, sink: str, count: int) -> tuple[float, float, float, int
             continue
     if process.returncode:
         raise SystemExit(f"{' '.join(command)} ended with status {process.returncode}")
-    peak = max(seen, key=lambda found: found.total_bytes)
+    peak = max(found.total_bytes for found in seen)
+    shared = max(found.shared_bytes for found in seen)
     late = statistics.median(found.total_bytes for found in seen[-(len(seen) // 4 + 1) :])
-    return peak.total_bytes / 1e6, peak.shared_bytes / 1e6, late / 1e6, len(seen)
+    return peak / 1e6, shared / 1e6, late / 1e6, len(seen)
 
 
 def main() -> None:
@@ -76,7 +77,7 @@ def main() -> None:
         for sink in args.sink:
             for count in args.tuples:
                 *megabytes, looks = measure(place, sink, count)
-                cells = (round(number) for number in megabytes)
+                cells = (f"{number:,.1f}" for number in megabytes)
                 print_row((place, sink, count, *cells, looks), WIDTHS)
 
 
