@@ -77,6 +77,12 @@ class Rows(Spout):
         yield from self._rows
 
 
+class RowsOfTwo(Rows):
+    """Emits rows of two values."""
+
+    outputs = ["n", "left"]
+
+
 class Timed(Spout):
     """Emits (0), (1) and so on, each a second of event time after the one before."""
 
