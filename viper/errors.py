@@ -7,7 +7,8 @@
     ├── JumboSizeError (ValueError)     a jumbo tuple that its gate can never take
     ├── PayloadSizeError (ValueError)   a jumbo tuple whose encoding its gate can never take
     ├── CodecError (ValueError)         a payload that cannot be encoded or decoded
-    └── SourceClosedError (ValueError)  a jumbo tuple after its source was closed
+    ├── SourceClosedError (ValueError)  a jumbo tuple after its source was closed
+    └── ReentryError (RuntimeError)     an add to a source in the middle of another one to it
 """
 
 from __future__ import annotations
@@ -53,3 +54,7 @@ class CodecError(ViperLayerError, ValueError):
 
 class SourceClosedError(ViperLayerError, ValueError):
     """A jumbo tuple from a source that has been closed."""
+
+
+class ReentryError(ViperLayerError, RuntimeError):
+    """An add to a source in the middle of another one: by a finalizer, a signal handler or another thread."""

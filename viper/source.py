@@ -8,7 +8,7 @@ from typing import Any, Final
 from viper._backend import ffi, lib
 from viper.arena import Arena
 from viper.codec import encode
-from viper.errors import JumboSizeError, OrderError, PayloadSizeError, SourceClosedError
+from viper.errors import JumboSizeError, OrderError, PayloadSizeError, ReentryError, SourceClosedError
 from viper.jumbo import Jumbo
 from viper.position import END, Position, Positions, c_position
 
@@ -22,7 +22,7 @@ class Source:
     heartbeat. A source that says nothing holds every reader back. For one thread at a time.
     """
 
-    __slots__ = ("_arena", "_claim", "_encodes", "_local", "_publish", "_ring", "index")
+    __slots__ = ("_adding", "_arena", "_claim", "_encodes", "_local", "_publish", "_ring", "index")
 
     def __init__(
         self, index: int, ring: Any, arena: Arena, local: Sequence[list[Jumbo | None]], encodes: bool
@@ -33,6 +33,7 @@ class Source:
         self._arena = arena  # keeps the ring's memory
         self._local = tuple(local)  # for each reader in this process, its payloads by slot
         self._encodes = encodes
+        self._adding = False
         self._claim = lib.vp_ring_claim
         self._publish = lib.vp_ring_publish
 
@@ -52,6 +53,7 @@ class Source:
             CodecError: a value cannot be carried to another process.
             OrderError: a position that descends, or lies below what was added or promised before.
             SourceClosedError: the source was closed.
+            ReentryError: the source is in the middle of another add.
             IndexError: there are not that many positions.
         """
         if len(jumbo.rows) != count:
@@ -60,14 +62,21 @@ class Source:
             raise self._range_error(positions, first, count)
         if self._encodes:
             return self._add_encoded(jumbo, positions, first, count)
-        slot = self._claim(self._ring, positions._handle, first, count, 0)
-        if slot < 0:
-            if slot == lib.VP_FULL:
-                return False
-            raise self._refusal(slot, positions, first, count)
-        for payloads in self._local:
-            payloads[slot] = jumbo
-        self._publish(self._ring)
+        if self._adding:
+            raise self._reentry_error()
+        self._adding = True  # till it is published, for any allocation may run a finalizer that adds
+        try:
+            slot = self._claim(self._ring, positions._handle, first, count, 0)
+            if slot < 0:
+                if slot == lib.VP_FULL:
+                    return False
+                raise self._refusal(slot, positions, first, count)
+            for payloads in self._local:
+                payloads[slot] = jumbo
+            if not self._publish(self._ring):
+                raise self._refusal(lib.VP_UNORDERED, positions, first, count)
+        finally:
+            self._adding = False
         return True
 
     def _add_encoded(self, jumbo: Jumbo, positions: Positions, first: int, count: int) -> bool:
@@ -81,18 +90,24 @@ class Source:
                 raise self._refusal(fault, positions, first, count)
             encoded = encode(jumbo)
         size = len(encoded)
-        slot = self._claim(self._ring, positions._handle, first, count, size)
-        if slot < 0:
-            if slot == lib.VP_FULL:
-                jumbo.encoded = encoded
-                return False
+        if self._adding:
+            raise self._reentry_error()
+        self._adding = True  # likewise
+        try:
+            slot = self._claim(self._ring, positions._handle, first, count, size)
+            if slot < 0:
+                jumbo.encoded = encoded if slot == lib.VP_FULL else None
+                if slot == lib.VP_FULL:
+                    return False
+                raise self._refusal(slot, positions, first, count, size)
+            lib.vp_ring_write(self._ring, slot, encoded)
+            for payloads in self._local:
+                payloads[slot] = jumbo
             jumbo.encoded = None
-            raise self._refusal(slot, positions, first, count, size)
-        lib.vp_ring_write(self._ring, slot, encoded)
-        for payloads in self._local:
-            payloads[slot] = jumbo
-        self._publish(self._ring)
-        jumbo.encoded = None
+            if not self._publish(self._ring):
+                raise self._refusal(lib.VP_UNORDERED, positions, first, count)
+        finally:
+            self._adding = False
         return True
 
     def room(self, count: int) -> bool:
@@ -147,6 +162,12 @@ class Source:
         if code == lib.VP_BEYOND_END:
             return OrderError(f"source {self.index}: {END!r} is reserved, no tuple may have it")
         return self._order_error(floor, positions, first, count)
+
+    def _reentry_error(self) -> ReentryError:
+        return ReentryError(
+            f"source {self.index} is in the middle of an add: a finalizer, a signal handler or a thread "
+            "beside it cannot add to it; let it note what it has, for the source's own thread to add"
+        )
 
     def _range_error(self, positions: Positions, first: int, count: int) -> IndexError:
         return IndexError(f"[{first}, {first + count}) out of range: there are {len(positions)} positions")

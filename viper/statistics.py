@@ -18,7 +18,7 @@ class SourceStatistics:
     refused: int
     """Adds that found the gate full, ever."""
     blocked_ns: int
-    """Time from a first refusal to the add that succeeded, ever, in nanoseconds."""
+    """Time from a first refusal to the add that succeeded, or till now, ever, in nanoseconds."""
 
 
 @dataclass(frozen=True, slots=True)

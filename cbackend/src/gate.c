@@ -1,6 +1,9 @@
 /* Making gates, and what anybody may ask of them. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime, in blocked.h */
+
 #include <stddef.h>
 
+#include "blocked.h"
 #include "layout.h"
 #include "note.h"
 #include "order.h"
@@ -132,7 +135,7 @@ vp_source_counts vp_gate_added(const vp_gate *gate, uint32_t source)
         .added_tuples = atomic_load_explicit(&own->tuples, memory_order_relaxed),
         .added_bytes = atomic_load_explicit(&own->bytes, memory_order_relaxed),
         .refused = atomic_load_explicit(&own->refused, memory_order_relaxed),
-        .blocked_ns = atomic_load_explicit(&own->blocked_ns, memory_order_relaxed),
+        .blocked_ns = vp_blocked_ns(own),
     };
 }
 
@@ -141,13 +144,13 @@ vp_reader_counts vp_gate_delivered(const vp_gate *gate, uint32_t reader, uint32_
     const vp_ring *ring = vp_gate_ring_at(gate, source);
     const vp_head *head = vp_ring_head(ring, reader);
     vp_reader_counts counts = {
-        /* Acquire, and before what was added: a difference must never be below zero. */
+        /* Acquire, and before what was added, of which it is a part. */
         .delivered_tuples = atomic_load_explicit(&head->delivered, memory_order_acquire),
         .runs = atomic_load_explicit(&head->runs, memory_order_relaxed),
     };
     uint64_t released = atomic_load_explicit(&head->head, memory_order_acquire);
     counts.waiting_jumbos = atomic_load_explicit(&ring->producer.tail, memory_order_relaxed) - released;
-    counts.waiting_tuples = atomic_load_explicit(&ring->producer.tuples, memory_order_relaxed) - counts.delivered_tuples;
+    counts.waiting_tuples = vp_waiting_tuples(ring, counts.delivered_tuples);
     return counts;
 }
 

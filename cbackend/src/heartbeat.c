@@ -1,4 +1,7 @@
 /* Progress to many readers, and the end of a source. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime, in blocked.h */
+
+#include "blocked.h"
 #include "crash.h"
 #include "layout.h"
 #include "note.h"
@@ -34,11 +37,24 @@ static void add_readers(due *later, const vp_ring *ring)
     }
 }
 
+/* What was claimed and lies below the position must not be published any more; who closes is not blocked. */
+static void give_up_below(vp_ring *ring, vp_position position)
+{
+    vp_producer_words *own = &ring->producer;
+    /* Relaxed: the producer's own word. */
+    const vp_slot *slot = vp_ring_slot(ring, atomic_load_explicit(&own->tail, memory_order_relaxed));
+    if (own->claimed && vp_compare(*vp_ring_position(ring, slot->first), position) < 0)
+        own->claimed = 0;
+    if (vp_compare(position, VP_END) == 0)
+        vp_blocked_end(own);
+}
+
 /* Whether it is new that nothing below the position will come. */
 static bool promise(vp_ring *ring, vp_position position)
 {
     if (vp_compare(position, vp_note_floor(&ring->producer)) <= 0)
         return false;
+    give_up_below(ring, position);
     vp_progress_publish(&ring->progress, position); /* behind R0: see reader.c */
     vp_note_write(&ring->producer, position);       /* behind progress: see recover.c */
     VP_CRASH_POINT("heartbeat: noted");

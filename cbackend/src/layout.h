@@ -54,9 +54,10 @@ typedef struct {
 /* Written by the producer only. What is not atomic is read by it alone, and made anew by recover.c. */
 typedef struct {
     _Atomic uint64_t tail;                                 /* jumbo tuples published */
-    _Atomic uint64_t tuples, bytes, refused, blocked_ns;   /* for statistics */
+    _Atomic uint64_t tuples, bytes, refused;               /* for statistics */
+    _Atomic int64_t blocked;  /* likewise; see blocked.h */
     uint64_t next, next_byte; /* numbers that the next position and byte get, if they fit there */
-    int64_t blocked_since;    /* when it was first refused, 0 while it is not */
+    uint64_t claimed;         /* whether the slot at tail may be published */
     _Atomic uint64_t turn;    /* notes written; the latest is notes[turn % 2] */
     vp_note notes[2];
 } vp_producer_words;
@@ -144,6 +145,14 @@ static inline uint64_t vp_ring_slowest(const vp_ring *ring, uint64_t tail)
         behind = tail - head > behind ? tail - head : behind;
     }
     return tail - behind;
+}
+
+/* Tuples that a reader has not been delivered. What it has been may be ahead for a moment: a reader that
+ * begins may count a jumbo tuple that is not yet published. Relaxed: a count. */
+static inline uint64_t vp_waiting_tuples(const vp_ring *ring, uint64_t delivered)
+{
+    uint64_t added = atomic_load_explicit(&ring->producer.tuples, memory_order_relaxed);
+    return added - delivered <= INT64_MAX ? added - delivered : 0;
 }
 
 /* The bell at an offset in the gate's arena, which is not 0. */

@@ -143,12 +143,6 @@ static const vp_position *ready_positions(const vp_merge *merge, uint32_t *count
     return positions;
 }
 
-/* Relaxed: the reader's own words. Released, so that whoever sees a delivery sees it added, too. */
-static void add_to(_Atomic uint64_t *counter, uint64_t more)
-{
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more, memory_order_release);
-}
-
 /* Records a run, or makes the one before it longer: one of the same jumbo tuple goes on where that
  * ended. False if there is no space. */
 static bool record(vp_merge *merge, vp_run next, vp_run *runs, uint32_t *made, uint32_t max_runs)
@@ -163,15 +157,20 @@ static bool record(vp_merge *merge, vp_run next, vp_run *runs, uint32_t *made, u
     if (*made == max_runs)
         return false;
     runs[(*made)++] = next;
-    add_to(&merge->sources[next.source].own->runs, 1);
+    /* Relaxed: the reader's own word, a count. */
+    _Atomic uint64_t *counted = &merge->sources[next.source].own->runs;
+    atomic_store_explicit(counted, atomic_load_explicit(counted, memory_order_relaxed) + 1, memory_order_relaxed);
     return true;
 }
 
 static void advance_root(vp_merge *merge, uint32_t count)
 {
     vp_reader *root = &merge->sources[merge->heap[0]];
+    /* Counted from what the jumbo tuple says: the reader may have begun with a count of another moment. */
+    uint64_t delivered = vp_ring_slot(root->ring, root->slot)->before + root->taken + count;
     vp_reader_advance(root, count);
-    add_to(&root->own->delivered, count);
+    /* Released, so that whoever sees a delivery sees it added, too. */
+    atomic_store_explicit(&root->own->delivered, delivered, memory_order_release);
     sift_down(merge);
 }
 
@@ -224,14 +223,13 @@ int64_t vp_merge_holding(vp_merge *merge)
     return merge->holding;
 }
 
-/* Relaxed, both loads: counts. */
 uint64_t vp_merge_waiting(const vp_merge *merge)
 {
     uint64_t waiting = 0;
     for (uint32_t i = 0; i < merge->count; i++) {
         const vp_reader *reader = &merge->sources[i];
-        waiting += atomic_load_explicit(&reader->ring->producer.tuples, memory_order_relaxed);
-        waiting -= atomic_load_explicit(&reader->own->delivered, memory_order_relaxed);
+        /* Relaxed: the reader's own word. */
+        waiting += vp_waiting_tuples(reader->ring, atomic_load_explicit(&reader->own->delivered, memory_order_relaxed));
     }
     return waiting;
 }

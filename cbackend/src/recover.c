@@ -52,7 +52,7 @@ static void recover_numbers(vp_ring *ring, uint64_t tail)
     bool empty = vp_ring_slowest(ring, tail) == tail;
     own->next = empty ? 0 : last->first + last->count;
     own->next_byte = empty ? 0 : last->first_byte + vp_ring_bytes_taken(last->bytes);
-    own->blocked_since = 0;
+    own->claimed = 0;
 }
 
 void vp_ring_recover(vp_ring *ring)

@@ -27,11 +27,11 @@
  * Death.       See recover.c.
  * Progress.    Every function is wait-free.
  */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime, in blocked.h */
 
 #include <string.h>
-#include <time.h>
 
+#include "blocked.h"
 #include "crash.h"
 #include "layout.h"
 #include "note.h"
@@ -102,13 +102,6 @@ bool vp_ring_room(vp_ring *ring, uint64_t count, uint64_t payload_bytes)
            find_place_or_want(ring, tail, count, payload_bytes, &place);
 }
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* Relaxed, here and in the next: counts, which nothing else depends on, and which nobody else writes. */
 static void add_to(_Atomic uint64_t *counter, uint64_t more)
 {
@@ -118,8 +111,7 @@ static void add_to(_Atomic uint64_t *counter, uint64_t more)
 static int refuse(vp_producer_words *own)
 {
     add_to(&own->refused, 1);
-    if (!own->blocked_since)
-        own->blocked_since = now_ns();
+    vp_blocked_begin(own);
     return VP_FULL;
 }
 
@@ -172,6 +164,7 @@ int64_t vp_ring_claim(vp_ring *ring, const vp_positions *positions, uint64_t fir
 {
     vp_producer_words *own = &ring->producer;
     vp_slot place = {.bytes = payload_bytes, .count = (uint32_t)count};
+    own->claimed = 0; /* from here on the positions of the claim before, if any, are written over */
     int fault = admit(ring, positions, first, count, payload_bytes, &place);
     if (fault)
         return fault;
@@ -183,6 +176,7 @@ int64_t vp_ring_claim(vp_ring *ring, const vp_positions *positions, uint64_t fir
     uint64_t tail = atomic_load_explicit(&own->tail, memory_order_relaxed);
     place.before = atomic_load_explicit(&own->tuples, memory_order_relaxed);
     *vp_ring_slot(ring, tail) = place;
+    own->claimed = 1;
     return (int64_t)(tail & (ring->slot_count - 1));
 }
 
@@ -205,15 +199,15 @@ static void account(vp_producer_words *own, const vp_slot *slot)
 {
     add_to(&own->tuples, slot->count);
     add_to(&own->bytes, slot->bytes);
-    if (own->blocked_since) {
-        add_to(&own->blocked_ns, (uint64_t)(now_ns() - own->blocked_since));
-        own->blocked_since = 0;
-    }
+    vp_blocked_end(own);
 }
 
-void vp_ring_publish(vp_ring *ring)
+bool vp_ring_publish(vp_ring *ring)
 {
     vp_producer_words *own = &ring->producer;
+    if (!own->claimed)
+        return false;
+    own->claimed = 0;
     /* Relaxed: the producer's own word. */
     uint64_t tail = atomic_load_explicit(&own->tail, memory_order_relaxed);
     const vp_slot *slot = vp_ring_slot(ring, tail);
@@ -226,4 +220,5 @@ void vp_ring_publish(vp_ring *ring)
     vp_note_write(own, *vp_ring_position(ring, own->next - 1)); /* behind tail: see recover.c */
     VP_CRASH_POINT("publish: noted");
     vp_wake_readers(ring);
+    return true;
 }

@@ -51,6 +51,45 @@ static void test_unpublished_is_unseen_and_replaced(void)
     free_ring(ring);
 }
 
+static int64_t claim(vp_ring *ring, int64_t first, int64_t last)
+{
+    vp_position positions[] = {at(first), at(last)};
+    return vp_ring_claim(ring, &(vp_positions){positions, 2, 2}, 0, 2, 0);
+}
+
+static void test_only_what_was_claimed_is_published(void)
+{
+    vp_ring *ring = new_ring(2, 4);
+    CHECK(!vp_ring_publish(ring));
+    CHECK_EQUAL(claim(ring, 5, 6), 0);
+    CHECK_EQUAL(claim(ring, 6, 5), VP_UNORDERED); /* half of the claim before is gone */
+    CHECK(!vp_ring_publish(ring));
+    CHECK_EQUAL(claim(ring, 5, 6), 0);
+    vp_ring_recover(ring);
+    CHECK(!vp_ring_publish(ring));
+    CHECK_EQUAL(claim(ring, 5, 6), 0);
+    heartbeat(ring, at(5));
+    CHECK(vp_ring_publish(ring));
+    CHECK(!vp_ring_publish(ring));
+    vp_reader reader = vp_reader_of(ring, 0);
+    take_jumbo(&reader, 5, 2);
+    CHECK(!vp_reader_has_tuple(&reader));
+    free_ring(ring);
+}
+
+static void test_a_promise_withdraws_what_was_claimed_below_it(void)
+{
+    vp_ring *ring = new_ring(2, 4);
+    CHECK_EQUAL(claim(ring, 5, 6), 0);
+    heartbeat(ring, (vp_position){5, 0, 1});
+    CHECK(!vp_ring_publish(ring));
+    CHECK_EQUAL(claim(ring, 7, 8), 0);
+    vp_ring_close(ring);
+    CHECK(!vp_ring_publish(ring));
+    CHECK_EQUAL(vp_gate_added(vp_ring_gate(ring), 0).added_jumbos, 0);
+    free_ring(ring);
+}
+
 /* A jumbo tuple as large as the store passes wherever the store's next number is. */
 static void test_an_empty_ring_takes_every_size(void)
 {
@@ -133,6 +172,8 @@ int main(void)
 {
     test_refusals();
     test_unpublished_is_unseen_and_replaced();
+    test_only_what_was_claimed_is_published();
+    test_a_promise_withdraws_what_was_claimed_below_it();
     test_an_empty_ring_takes_every_size();
     test_numbers_pass_their_wrap_around();
     test_bounds_only_grow();

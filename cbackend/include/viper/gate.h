@@ -29,7 +29,7 @@ typedef struct {
 typedef struct {
     uint64_t added_jumbos, added_tuples, added_bytes; /* published so far */
     uint64_t refused;                                 /* times that the ring was found full */
-    uint64_t blocked_ns;                              /* from a first refusal to the next jumbo tuple */
+    uint64_t blocked_ns;                              /* from a first refusal to the next jumbo tuple, or till now */
 } vp_source_counts;
 
 typedef struct {

@@ -54,7 +54,7 @@ int64_t vp_merge_holding(vp_merge *merge);
 /* Tuples that were added and not delivered. */
 uint64_t vp_merge_waiting(const vp_merge *merge);
 
-/* The greatest timestamp that a closed source closed with; INT64_MIN if none is closed. */
+/* How far event time came at the source that says so and came furthest; INT64_MIN if none does. */
 int64_t vp_merge_last_ts(const vp_merge *merge);
 
 #endif

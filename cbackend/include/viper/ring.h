@@ -53,8 +53,9 @@ void *vp_ring_payload(vp_ring *ring, uint32_t slot, uint64_t *bytes);
 /* Copies the payload of what was claimed last into its place. */
 void vp_ring_write(vp_ring *ring, uint32_t slot, const void *payload);
 
-/* Lets the readers see what was claimed last. */
-void vp_ring_publish(vp_ring *ring);
+/* Lets the readers see what was claimed last. False, and nothing done, if there is nothing: it has been
+ * published, or the producer has promised since that nothing will come where it lies. */
+bool vp_ring_publish(vp_ring *ring);
 
 /* Whether there is room for that many tuples and bytes now. If not, the next release rings the
  * source's bell. */
