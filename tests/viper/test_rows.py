@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from array import array
 from collections import namedtuple
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
@@ -370,3 +371,30 @@ def test_records_and_their_values_hash_as_the_tuples_that_they_are() -> None:
     (record,) = Inbox(Record, None, 1).load([([("a",)], 0, 1, HEAD)])
     assert hash(record) == hash(tuple(record))
     assert {("a",): 1}[record.values] == 1
+
+
+def test_named_values_take_the_fast_way() -> None:
+    """``emit(tup.values)`` is what forwarding looks like."""
+    Values = namedtuple("Values", "a b")
+    outbox, slow = outbox_with_slow()
+    outbox.emit(Values(1, "x"))
+    rows, _ = outbox.take()
+    assert rows == [(1, "x")]
+    assert type(rows[0]) is tuple
+    assert slow == []
+
+
+def test_a_tuple_that_iterates_in_its_own_way_does_not() -> None:
+    class Backwards(tuple):  # type: ignore[type-arg]
+        def __iter__(self) -> Iterator[Any]:
+            return reversed(tuple.__getitem__(self, slice(None)))
+
+    outbox, slow = outbox_with_slow()
+    outbox.emit(Backwards((1, 2)))
+    assert slow == [(1, 2)]
+
+
+def outbox_with_slow() -> tuple[Outbox, list[Any]]:
+    slow: list[Any] = []
+    ports = (("default", 2, True),)
+    return Outbox(ports, slow=slow.append, on_full=lambda: None, limit=100), slow

@@ -34,10 +34,16 @@ PyObject *rows_is_plain(PyObject *module, PyObject *value)
     return PyBool_FromLong(plain);
 }
 
+/* A tuple that is what it holds: named values, too, but no class that iterates in a way of its own. */
+static int is_ordinary_tuple(PyObject *values)
+{
+    return PyTuple_Check(values) && Py_TYPE(values)->tp_iter == PyTuple_Type.tp_iter;
+}
+
 PyObject *rows_plain_row(PyObject *values, Py_ssize_t arity)
 {
     int is_list = Py_TYPE(values) == &PyList_Type;
-    if (!is_list && Py_TYPE(values) != &PyTuple_Type)
+    if (!is_list && !is_ordinary_tuple(values))
         return NULL;
     Py_ssize_t size = is_list ? PyList_GET_SIZE(values) : PyTuple_GET_SIZE(values);
     int visits = 0;
