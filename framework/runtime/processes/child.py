@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
-import pickle
 import queue
 import signal
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -32,8 +31,8 @@ from framework.runtime.processes.messages import (
     Ready,
     Stop,
 )
+from framework.runtime.processes.results import with_packed_results
 from framework.runtime.processes.shipping import Job, unpack
-from framework.runtime.report import WorkerReport
 from framework.runtime.stop import StopReason, StopSignal
 from framework.runtime.worker import Worker
 from framework.tracebacks import of_user_code
@@ -150,27 +149,8 @@ class _Child:
                 self._line.send(failed(error))
             self._line.closing.wait()
             failures = [failed(error) for error in self._worker.close()]
-        self._report(failures)
-
-    def _report(self, failures: Sequence[Failed]) -> None:
         (report,) = self._worker.reports()
-        try:
-            self._line.send(Closed(report, failures))
-        except OSError:
-            raise
-        except Exception as error:  # looked for only now, as large results are pickled but once
-            raise self._uncarried(report, error) from error
-
-    def _uncarried(self, report: WorkerReport, error: Exception) -> Exception:
-        """The error of the sink whose result cannot be pickled."""
-        names = {task.id: task.component for task in self._job.plan.tasks}
-        for task, result in report.results.items():
-            try:
-                pickle.dumps(result)
-            except Exception as found:
-                detail = f"{result!r:.200} cannot be carried out of its worker process: {found}"
-                return ComponentError(names[task], task, "result", f"{detail}; return what pickle can carry")
-        return error
+        self._line.send(Closed(with_packed_results(report, self._job.plan), failures))
 
     def _on_look(self, now: float) -> None:
         if self._network.quota.used_up:

@@ -10,7 +10,7 @@ from multiprocessing.connection import wait
 from multiprocessing.context import BaseContext
 
 from framework.config import Settings
-from framework.errors import ViperError
+from framework.errors import ComponentError, ViperError, WorkerError
 from framework.planning import Plan
 from framework.runtime.counters import TaskCounters
 from framework.runtime.network import Network
@@ -31,8 +31,9 @@ from framework.runtime.processes.messages import (
     Stop,
     ToWorker,
 )
+from framework.runtime.processes.results import with_results
 from framework.runtime.processes.shipping import Job, pack
-from framework.runtime.processes.starting import fixed_hashes, make_context, start
+from framework.runtime.processes.starting import make_context, start
 from framework.runtime.report import WorkerReport
 from framework.runtime.statistics import ExecutorStatistics
 from framework.runtime.stop import StopSignal
@@ -84,11 +85,7 @@ class Fleet:
             yield
         finally:
             for worker in self._workers:
-                if worker.process.is_alive():
-                    worker.process.kill()
-                worker.process.join()
-                worker.connection.close()
-                worker.process.close()
+                worker.leave()
             self._workers.clear()
 
     def prepare(self) -> None:
@@ -97,13 +94,12 @@ class Fleet:
         Raises:
             TopologyError: a component cannot be made in another process.
             ComponentError: one of them raised.
-            WorkerError: a process ended before its time.
+            WorkerError: a process could not be started, or ended before its time.
         """
         jobs = [pack(self._job(index)) for index in range(len(self._plan.placement.processes))]
         context = make_context()
-        with fixed_hashes():
-            for index, packed in enumerate(jobs):
-                self._workers.append(self._started(context, index, packed))
+        for index, packed in enumerate(jobs):
+            self._workers.append(self._started(context, index, packed))
         self._wait_for(Phase.READY)
 
     def run(self) -> None:
@@ -153,7 +149,13 @@ class Fleet:
 
     def _started(self, context: BaseContext, index: int, packed: bytes) -> Member:
         handle = self._network.arena.handle()
-        process, connection = start(context, f"viper-worker-{index + 1}", child.main, handle, packed)
+        try:
+            process, connection = start(context, f"viper-worker-{index + 1}", child.main, handle, packed)
+        except (OSError, EOFError) as error:
+            raise WorkerError(
+                f"worker process {index + 1} of {len(self._plan.placement.processes)} cannot be started: "
+                f"{error}; use fewer (topology.workers, viper.isolated)"
+            ) from error
         return Member(index + 1, self._names(index), process, connection)
 
     def _names(self, index: int) -> str:
@@ -186,6 +188,9 @@ class Fleet:
         except (EOFError, OSError):
             self._note(worker.end())
             return
+        except Exception as error:  # of the user's code, which has been asked to make something of it
+            self._note(worker.unreadable(error))
+            return
         match message:
             case Logged(record):
                 log_here(record)
@@ -195,14 +200,22 @@ class Fleet:
                 self._note(_raised(message))
                 worker.phase = Phase.RAN
             case Closed(report, failures):
-                worker.report, worker.counters, worker.executors = report, report.counters, report.executors
+                worker.phase = Phase.CLOSED
+                worker.counters, worker.executors = report.counters, report.executors
+                worker.report = self._read(report)
                 for found in failures:
                     self._note(_raised(found))
-                worker.phase = Phase.CLOSED
             case Ready():
                 worker.phase = Phase.READY
             case Ran():
                 worker.phase = Phase.RAN
+
+    def _read(self, report: WorkerReport) -> WorkerReport | None:
+        try:
+            return with_results(report, self._plan)
+        except ComponentError as error:
+            self._note(error)
+            return None
 
     def _note(self, error: ViperError | None) -> None:
         if error is not None:

@@ -16,6 +16,9 @@ from framework.runtime.processes.messages import Look, ToWorker
 from framework.runtime.report import WorkerReport
 from framework.runtime.statistics import ExecutorStatistics
 
+LAST_THREADS_S = 1.0
+"""Seconds that threads of the components' own may still take at the end of their process."""
+
 
 class Phase(enum.IntEnum):
     """The phases of a worker process, in order."""
@@ -70,9 +73,25 @@ class Member:
         if self.phase is Phase.CLOSED:
             return None
         return WorkerError(
-            f"worker process {self._number} (pid {self.process.pid}: {self.tasks}) {self._how()}: "
-            "what was in flight and the state of its tasks are lost"
+            f"{self._name} {self._how()}: what was in flight and the state of its tasks are lost"
         )
+
+    def unreadable(self, error: Exception) -> WorkerError:
+        """It has sent something that cannot be made sense of here."""
+        return WorkerError(f"{self._name} sent what cannot be read here: {type(error).__name__}: {error}")
+
+    def leave(self) -> None:
+        """Have done with it: it may end by itself if it has done all it had to do."""
+        if self.phase is Phase.CLOSED:
+            self.process.join(LAST_THREADS_S)
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+        self.process.close()
+
+    @property
+    def _name(self) -> str:
+        return f"worker process {self._number} (pid {self.process.pid}: {self.tasks})"
 
     def _how(self) -> str:
         code = self.process.exitcode or 0

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from multiprocessing import resource_tracker
@@ -23,6 +24,8 @@ from viper.arena import ArenaHandle
 
 HASH_SEED = "0"
 """Python's hashes of texts are the same in all worker processes and runs, and so is the order of sets."""
+_one_at_a_time = threading.Lock()
+"""For what is different in this whole process while another is started."""
 
 
 def make_context() -> BaseContext:
@@ -53,14 +56,14 @@ def start(
     )
     resource_tracker.ensure_running()  # which unblocks signals when it is started later
     left_out = contextlib.nullcontext() if needs_main_module(packed) else _main_module_left_out()
-    with left_out, _blocked(LEFT_TO_PARENT):
+    with _one_at_a_time, left_out, _fixed_hashes(), _blocked(LEFT_TO_PARENT):
         process.start()
     theirs.close()
     return process, ours
 
 
 @contextlib.contextmanager
-def fixed_hashes() -> Iterator[None]:
+def _fixed_hashes() -> Iterator[None]:
     """A process that is started meanwhile hashes texts as all others do."""
     before = os.environ.get("PYTHONHASHSEED")
     os.environ["PYTHONHASHSEED"] = HASH_SEED

@@ -15,14 +15,13 @@ from framework.tracebacks import of_user_code
 from tests.framework.runtime.workers.components import Numbers, Rows
 from tests.framework.runtime.workers.conftest import Viper
 from tests.framework.runtime.workers.running import INLINE, THREADS, Workers, every_kind, several
-from tests.framework.runtime.workers.trouble import (
-    Broken,
-    ExitsInClose,
-    MarkedSink,
+from tests.framework.runtime.workers.trouble import Broken, ExitsInClose, LastWords, MarkedSink, Whole
+from tests.framework.runtime.workers.values import (
+    LogsHandle,
     Measures,
     NoResult,
+    ResultsInHandle,
     Unpicklable,
-    Whole,
 )
 
 
@@ -105,6 +104,7 @@ def test_threads_hand_over_any_result() -> None:
     ("workers", "last", "message"),
     [
         (Workers("process", 2), Unpicklable, "cannot be carried out of its worker process"),
+        (Workers("process", 2), ResultsInHandle, "LookupError: a handle of another process"),
         (Workers("process", 2), NoResult, "LookupError: no result"),
         (THREADS, NoResult, "LookupError: no result"),
         (INLINE, NoResult, "LookupError: no result"),
@@ -126,6 +126,18 @@ def test_a_metric_is_what_it_was_when_it_was_reported(workers: Workers) -> None:
 def test_a_metric_that_no_process_could_read_is_refused(workers: Workers) -> None:
     with pytest.raises(ComponentError, match=r"in process: EmitError: cannot carry <unlocked .*lock"):
         workers.run(ending_in(Measures), bad__at=5)
+
+
+def test_a_record_that_cannot_be_read_here_is_an_error_of_its_worker() -> None:
+    with pytest.raises(
+        WorkerError, match=r"^worker process 2 .*sent what cannot be read here: LookupError: a h"
+    ):
+        Workers("process", 2).run(ending_in(LogsHandle))
+
+
+def test_threads_of_a_component_may_end_in_peace(marks: Path) -> None:
+    Workers("process", 2).run(ending_in(LastWords), marks=str(marks))
+    assert [path.name for path in marks.iterdir()] == [f"sink-1-summed up {sum(range(2_000_000))}"]
 
 
 def test_a_process_that_dies_while_it_closes_is_no_success() -> None:

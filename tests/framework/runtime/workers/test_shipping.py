@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from framework import Bolt, TopologyBuilder
-from framework.errors import ConfigError, TopologyError
+from framework.errors import ConfigError, TopologyError, WorkerError
+from framework.runtime.processes import fleet
+from framework.runtime.processes.starting import start
 from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.components import Forward, Numbers
 from tests.framework.runtime.workers.conftest import REPOSITORY
@@ -87,6 +91,26 @@ class TestRefused:
             pass
 
         assert len(THREADS.run(topology(Local), viper__channel__bytes=2**35).result("sink")) == 10
+
+
+def test_a_process_that_cannot_be_started_ends_those_that_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start_two(context: Any, name: str, *arguments: Any) -> Any:
+        if name == "viper-worker-3":
+            raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        return start(context, name, *arguments)
+
+    monkeypatch.setattr(fleet, "start", start_two)
+    with pytest.raises(WorkerError, match=r"process 3 of 3 cannot be started: .*; use fewer \(topology\.w"):
+        PROCESSES.run(topology())
+
+
+def test_runs_of_several_threads_start_at_the_same_time() -> None:
+    main, environment = sys.modules["__main__"], dict(os.environ)
+    with ThreadPoolExecutor(4) as pool:
+        runs = [pool.submit(PROCESSES.run, topology()) for _ in range(4)]
+        assert [len(done.result().result("sink")) for done in runs] == [10] * 4
+    assert sys.modules["__main__"] is main
+    assert dict(os.environ) == environment
 
 
 # -- main modules

@@ -12,7 +12,7 @@ from framework.sinks import CollectingSink
 from framework.tracebacks import of_user_code
 from tests.framework.runtime.workers.components import Forward
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers, every_kind, several
-from tests.framework.runtime.workers.trouble import EmitsHandles, EmitsLocks, Large
+from tests.framework.runtime.workers.values import EmitsHandles, EmitsLocks, Large
 
 STORE = 4096
 """Bytes that a channel has for each source."""

@@ -13,7 +13,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from framework import Bolt, Spout
+from framework import Bolt
 from framework.sinks import CollectingSink, Sink
 from tests.framework.runtime.workers.components import open_gate, wait_at
 
@@ -114,36 +114,6 @@ class Kills(Bolt):
         self.emit([tup.values[0]])
 
 
-class Unpicklable(Sink):
-    """Its result cannot leave its process."""
-
-    def consume(self, rows: Any) -> None:
-        pass
-
-    def result(self) -> Any:
-        return lambda: None
-
-
-class NoResult(Sink):
-    """Raises where it should give its result."""
-
-    def consume(self, rows: Any) -> None:
-        pass
-
-    def result(self) -> Any:
-        raise LookupError("no result")
-
-
-class Measures(Bolt):
-    """Reports metrics, the last of which no other process could read."""
-
-    def process(self, tup: Any) -> None:
-        self.report_metric("list", measured := [1])
-        measured.append(2)
-        if tup.values[-1] == self.storm_conf.get("bad.at"):
-            self.report_metric("lock", threading.Lock())
-
-
 class ExitsInClose(Bolt):
     """Ends its process without a word when all is over."""
 
@@ -187,52 +157,23 @@ class Prints(Bolt):
         print(self.component_name, "has", tup.values.number)
 
 
-class NotAValue:
-    """Can be made, and copied by its own way, but not be read by another process."""
-
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-
-    def __reduce__(self) -> Any:
-        return NotAValue._made_again, (self.pid,)
-
-    @staticmethod
-    def _made_again(pid: int) -> NotAValue:
-        if os.getpid() != pid:
-            raise LookupError("a handle of another process")
-        return NotAValue(pid)
-
-
-class EmitsHandles(Spout):
-    """Emits values that only its own process can read."""
-
-    outputs = ["value"]
-
-    def tuples(self) -> Any:
-        yield [NotAValue(os.getpid())]
-
-
-class EmitsLocks(Spout):
-    """Emits a value that nothing can copy."""
-
-    outputs = ["value"]
-
-    def tuples(self) -> Any:
-        yield [threading.Lock()]
-
-
-class Large(Spout):
-    """Emits ``large.count`` values of ``large.bytes`` characters each."""
-
-    outputs = ["value"]
-
-    def tuples(self) -> Any:
-        for number in range(self.storm_conf["large.count"]):
-            yield [f"{number} ".ljust(self.storm_conf["large.bytes"], "x")]
-
-
 class MarkedSink(CollectingSink):
     """A sink whose close is marked."""
 
     def close(self) -> None:
         marked(self, "closed")
+
+
+class LastWords(Sink):
+    """Starts a thread when it is closed, which has something to do when all is over."""
+
+    def consume(self, rows: Any) -> None:
+        pass
+
+    def close(self) -> None:
+        threading.Thread(target=self._end).start()
+
+    def _end(self) -> None:
+        threading.main_thread().join()
+        total = sum(range(2_000_000))  # which takes much longer than to be killed
+        marked(self, f"summed up {total}")
