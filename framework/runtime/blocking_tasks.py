@@ -7,6 +7,7 @@ this task's tuples with others' to wait for a word of how far it is. Its own thr
 from __future__ import annotations
 
 import threading
+import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -18,6 +19,9 @@ from framework.runtime.spout_task import SpoutTask
 from framework.runtime.task import RunningTask
 
 T = TypeVar("T")
+
+WAITED_S = 0.00005
+"""Seconds of a call for a tuple from which on it is taken to have waited: a few times what a call costs."""
 
 
 class BlockingTask(RunningTask):
@@ -32,26 +36,38 @@ class BlockingTask(RunningTask):
         self._present = threading.Lock()
         self._present.acquire()
         self._is_away = False
+        self._times_away = self._times_seen = 0
+        self.call_speaker: Callable[[], None] = lambda: None
+        """Has another thread speak soon."""
 
     @abstractmethod
     def _go_on(self) -> None:
         """Let what was emitted flow, and tell the consumers how far the task is."""
 
-    def speak(self) -> None:
+    def speak(self) -> bool:
         """Do what its thread would, if that is away; to be called by another one.
+
+        Returns:
+            Whether anything has happened here since the last time.
 
         Raises:
             ComponentError: what was emitted cannot be.
         """
+        was_busy, self._times_seen = self._times_away != self._times_seen, self._times_away
         if self._present.acquire(blocking=False):
             try:
+                was_busy = was_busy or self.blocked or len(self.collector.outbox) > 0
                 self._go_on()
             finally:
                 self._present.release()
+        return was_busy
 
     def _away(self, call: Callable[..., T], *args: Any) -> T:
         """Call back, and let another thread speak meanwhile."""
         self._is_away = True
+        self._times_away += 1
+        if len(self.collector.outbox):
+            self.call_speaker()
         self._present.release()
         try:
             return call(*args)
@@ -81,16 +97,24 @@ class BlockingSpoutTask(BlockingTask, SpoutTask):
         self.unblock()
         self.publish(self._clock.frontier())
 
+    def _ask(self, call: Callable[..., T], *args: Any) -> T:
+        """Call back for a tuple. Who had to wait for it will wait for the next, too, so it goes at once."""
+        began = time.monotonic()
+        answer = self._away(call, *args)
+        if time.monotonic() - began > WAITED_S:
+            self._slice_end = 0.0
+        return answer
+
     @property
     def _next_tuple(self) -> Callable[[], None]:
-        return partial(self._away, super()._next_tuple)
+        return partial(self._ask, super()._next_tuple)
 
     def _draw(self, generator: Iterator[Any], count: int) -> None:
         super()._draw(self._drawn(generator), count)
 
     def _drawn(self, generator: Iterator[Any]) -> Iterator[Any]:
         end = object()
-        while (values := self._away(next, generator, end)) is not end:
+        while (values := self._ask(next, generator, end)) is not end:
             yield values
 
 
