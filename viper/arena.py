@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.context import get_spawning_popen
 from multiprocessing.reduction import DupFd
@@ -59,9 +60,10 @@ class Arena:
     one, `attach` maps one that another process made.
     """
 
-    def __init__(self, header: Any, segment: int | None) -> None:
-        self._header: Any = ffi.gc(header, lib.vp_arena_free)
-        self._handle = None if segment is None else ArenaHandle(segment)
+    def __init__(self, header: Any, capacity_bytes: int, handle: ArenaHandle | None) -> None:
+        self._header: Any = ffi.gc(header, _unmapping(capacity_bytes))
+        self._capacity_bytes = capacity_bytes  # the header of a shared one is in others' hands, too
+        self._handle = handle
 
     @classmethod
     def private(cls, size_bytes: int) -> Arena:
@@ -73,7 +75,7 @@ class Arena:
         header = lib.vp_arena_new(_checked_size(size_bytes))
         if not header:
             raise ArenaError(f"the system has no {size_bytes} bytes for an arena")
-        return cls(header, None)
+        return cls(header, size_bytes, None)
 
     @classmethod
     def shared(cls, size_bytes: int, *, named: bool = not ANONYMOUS) -> Arena:
@@ -92,13 +94,13 @@ class Arena:
         if not size or (available is not None and size > available):
             raise ArenaError(f"an arena needs {size_bytes} bytes, and the system has {available} left")
         try:
-            segment = segments.make(size, named)
+            handle = ArenaHandle(segments.make(size, named))
         except OSError as error:
             raise ArenaError(f"no shared memory of {size_bytes} bytes for an arena: {error}") from error
-        header = lib.vp_arena_format(segment, size_bytes)
+        header = lib.vp_arena_format(handle.segment, size_bytes)
         if not header:
-            raise _system_error(f"cannot map an arena of {size_bytes} bytes", segment)
-        return cls(header, segment)
+            raise _system_error(f"cannot map an arena of {size_bytes} bytes")
+        return cls(header, size_bytes, handle)
 
     @classmethod
     def attach(cls, handle: ArenaHandle) -> Arena:
@@ -107,16 +109,15 @@ class Arena:
         Raises:
             ArenaError: it is none, or of another version.
         """
-        segment = os.dup(handle.segment)
-        mapped, found = ffi.new("vp_arena **"), ffi.new("vp_arena *")
-        fault = lib.vp_arena_attach(segment, mapped, found)
+        mine = ArenaHandle(os.dup(handle.segment))
+        mapped: Any = ffi.new("vp_arena **")
+        found: Any = ffi.new("vp_arena *")
+        fault = lib.vp_arena_attach(mine.segment, mapped, found)
         if fault == lib.VP_ARENA_SYSTEM:
-            raise _system_error("cannot map the arena of another process", segment)
+            raise _system_error("cannot map the arena of another process")
         if fault:
-            size = os.fstat(segment).st_size
-            os.close(segment)
-            raise _foreign(fault, found, size)
-        return cls(mapped[0], segment)
+            raise _foreign(fault, found, os.fstat(mine.segment).st_size)
+        return cls(mapped[0], found.capacity, mine)
 
     @property
     def is_shared(self) -> bool:
@@ -137,10 +138,10 @@ class Arena:
         """The offset of a zeroed region. Only for the process that made the arena, one thread at a time.
 
         Raises:
-            ArenaError: there is no room for it, or the arena's header was overwritten.
+            ArenaError: it has no bytes, there is no room for it, or the arena's header was overwritten.
         """
         _check_header(self._header)
-        offset: int = lib.vp_arena_allocate(self._header, _checked_size(size_bytes))
+        offset: int = lib.vp_arena_allocate(self._header, _checked_size(size_bytes, least=1))
         if not offset:
             found = self.statistics()
             raise ArenaError(
@@ -159,31 +160,38 @@ class Arena:
         Raises:
             ArenaError: nothing of that size was allocated there.
         """
-        end = lib.vp_arena_segment_size(self._header.used)
-        if not 0 < offset <= end - size_bytes:
+        begin = lib.vp_arena_segment_size(0)
+        end = begin + min(self._header.used, self._capacity_bytes)
+        if not begin <= offset <= end - size_bytes or lib.vp_arena_rounded(offset) != offset:
             raise ArenaError(
-                f"no region of {size_bytes} bytes at offset {offset}: the arena is used up to {end}"
+                f"no region of {size_bytes} bytes at offset {offset}: the arena is used up to {end}, "
+                f"from {begin} on, and regions begin at multiples of {lib.vp_arena_rounded(1)}"
             )
         return lib.vp_arena_at(self._header, offset)
 
 
-def _checked_size(size_bytes: int) -> int:
-    if not 0 <= size_bytes < 2**63:
-        raise ArenaError(f"{size_bytes} bytes of an arena: expected 0 to 2**63 - 1")
+def _unmapping(capacity_bytes: int) -> Callable[[Any], None]:
+    free = lib.vp_arena_free  # here, as the interpreter may be about to end when it is called
+    return lambda header: free(header, capacity_bytes)
+
+
+def _checked_size(size_bytes: int, least: int = 0) -> int:
+    if not least <= size_bytes < 2**63:
+        raise ArenaError(f"{size_bytes} bytes of an arena: expected {least} to 2**63 - 1")
     return size_bytes
 
 
-def _system_error(what: str, segment: int) -> ArenaError:
-    reason = os.strerror(ffi.errno)
-    os.close(segment)
-    return ArenaError(f"{what}: {reason}")
+def _system_error(what: str) -> ArenaError:
+    return ArenaError(f"{what}: {os.strerror(ffi.errno)}")
 
 
 def _foreign(fault: int, found: Any, size: int) -> ArenaError:
     if fault == lib.VP_ARENA_FOREIGN:
         _check_header(found)
-    claimed = lib.vp_arena_segment_size(found.capacity)
-    return ArenaError(f"a segment of {size} bytes is no arena: its header tells of {claimed}")
+    claimed, used = lib.vp_arena_segment_size(found.capacity), found.used
+    return ArenaError(
+        f"a segment of {size} bytes is no arena: its header tells of {claimed}, {used} of them used"
+    )
 
 
 def _check_header(header: Any) -> None:

@@ -2,29 +2,13 @@
 
 #include "viper/arena.h"
 
-#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "layout.h"
-#include "quota.h"
 
 static const uint64_t HEADER = VP_LINE;
-
-uint64_t vp_arena_layout(void)
-{
-    const uint64_t facts[] = {
-        VP_LINE, sizeof(vp_arena), sizeof(vp_position), sizeof(vp_slot), sizeof(vp_progress), sizeof(vp_note),
-        sizeof(vp_head), sizeof(vp_ring), sizeof(vp_reader_words), sizeof(vp_gate), sizeof(vp_bell), sizeof(vp_quota),
-        offsetof(vp_slot, count), offsetof(vp_progress, last_ts), offsetof(vp_note, lo),
-        offsetof(vp_producer_words, notes), offsetof(vp_ring, producer), offsetof(vp_ring, progress),
-        offsetof(vp_ring, room), offsetof(vp_reader_words, holding), offsetof(vp_gate, readers),
-    };
-    uint64_t signature = UINT64_C(14695981039346656037); /* FNV-1a, a word at a time */
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-        signature = (signature ^ facts[i]) * UINT64_C(1099511628211);
-    return signature;
-}
 
 uint64_t vp_arena_rounded(uint64_t bytes)
 {
@@ -59,11 +43,19 @@ vp_arena *vp_arena_format(int segment, uint64_t capacity)
     return with_header(map(vp_arena_segment_size(capacity), MAP_SHARED, segment), capacity);
 }
 
+/* Some systems tell the size of a segment in whole pages, and all map it so. */
+static uint64_t pages(uint64_t size)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    return size / page + (size % page > 0);
+}
+
 static int check(const vp_arena *arena, uint64_t size)
 {
     if (arena->magic != VP_ARENA_MAGIC || arena->version != VP_ARENA_VERSION || arena->layout != vp_arena_layout())
         return VP_ARENA_FOREIGN;
-    return arena->capacity > size - HEADER ? VP_ARENA_SIZE : 0;
+    uint64_t whole = vp_arena_segment_size(arena->capacity);
+    return whole && pages(whole) == pages(size) && arena->used <= arena->capacity ? 0 : VP_ARENA_SIZE;
 }
 
 int vp_arena_attach(int segment, vp_arena **arena, vp_arena *found)
@@ -86,14 +78,14 @@ int vp_arena_attach(int segment, vp_arena **arena, vp_arena *found)
     return fault;
 }
 
-void vp_arena_free(vp_arena *arena)
+void vp_arena_free(vp_arena *arena, uint64_t capacity)
 {
-    munmap(arena, HEADER + arena->capacity);
+    munmap(arena, HEADER + capacity);
 }
 
 uint64_t vp_arena_allocate(vp_arena *arena, uint64_t bytes)
 {
-    if (bytes > arena->capacity - arena->used)
+    if (bytes == 0 || arena->used > arena->capacity || bytes > arena->capacity - arena->used)
         return 0;
     uint64_t rounded = vp_arena_rounded(bytes);
     if (rounded > arena->capacity - arena->used)

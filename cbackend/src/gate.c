@@ -8,6 +8,7 @@
 #include "note.h"
 #include "order.h"
 #include "progress.h"
+#include "viper/arena.h"
 #include "waking.h"
 
 static uint64_t power_of_two(uint64_t at_least)
@@ -86,10 +87,21 @@ vp_gate *vp_gate_format(void *arena, uint64_t offset, vp_gate_shape shape)
     return gate;
 }
 
+/* Whether all of a gate lies in so many bytes. */
+static bool lies_within(const vp_gate *gate, uint64_t bytes)
+{
+    uint64_t needed = sizeof(vp_gate) + gate->reader_count * sizeof(vp_reader_words);
+    return needed <= gate->rings_at && gate->rings_at <= bytes && gate->source_count > 0 &&
+           sizeof(vp_ring) <= gate->ring_size && gate->ring_size <= (bytes - gate->rings_at) / gate->source_count;
+}
+
 vp_gate *vp_gate_at(void *arena, uint64_t offset)
 {
+    uint64_t end = VP_LINE + ((const vp_arena *)arena)->used;
+    if (offset % VP_LINE || offset > end || end - offset < sizeof(vp_gate))
+        return NULL;
     vp_gate *gate = (vp_gate *)((char *)arena + offset);
-    return offset % VP_LINE == 0 && gate->kind == VP_GATE_KIND && gate->at == offset ? gate : NULL;
+    return gate->kind == VP_GATE_KIND && gate->at == offset && lies_within(gate, end - offset) ? gate : NULL;
 }
 
 uint32_t vp_gate_sources(const vp_gate *gate)

@@ -15,7 +15,7 @@ static void test_regions(void)
     CHECK_EQUAL(*(char *)vp_arena_at(arena, second), 0);
     memset(vp_arena_at(arena, second), 1, 129);
     CHECK_EQUAL(arena->used, 3 * VP_LINE);
-    vp_arena_free(arena);
+    vp_arena_free(arena, arena->capacity);
 }
 
 static void test_full(void)
@@ -24,9 +24,19 @@ static void test_full(void)
     CHECK_EQUAL(vp_arena_allocate(arena, UINT64_MAX), 0);
     CHECK_EQUAL(vp_arena_allocate(arena, 2 * VP_LINE + 1), 0);
     CHECK(vp_arena_allocate(arena, 2 * VP_LINE) != 0);
+    CHECK_EQUAL(vp_arena_allocate(arena, 0), 0);
     CHECK_EQUAL(vp_arena_allocate(arena, 1), 0);
     CHECK_EQUAL(arena->used, arena->capacity);
-    vp_arena_free(arena);
+    vp_arena_free(arena, arena->capacity);
+}
+
+static void test_headers_that_were_written_over(void)
+{
+    vp_arena *arena = vp_arena_new(2 * VP_LINE);
+    CHECK_EQUAL(vp_arena_allocate(arena, 0), 0);
+    arena->used = arena->capacity + VP_LINE;
+    CHECK_EQUAL(vp_arena_allocate(arena, 1), 0);
+    vp_arena_free(arena, 2 * VP_LINE);
 }
 
 static void test_more_than_the_system_has(void)
@@ -39,5 +49,6 @@ int main(void)
 {
     test_regions();
     test_full();
+    test_headers_that_were_written_over();
     test_more_than_the_system_has();
 }

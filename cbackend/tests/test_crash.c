@@ -196,7 +196,7 @@ static void set_up(void)
     vp_arena *first = vp_arena_format(segment, capacity);
     CHECK(first != NULL);
     CHECK_EQUAL(vp_arena_attach(segment, &arena, &found), 0);
-    vp_arena_free(first);
+    vp_arena_free(first, capacity);
     CHECK(close(segment) == 0);
     gate = vp_gate_format(arena, vp_arena_allocate(arena, vp_gate_size(shape)), shape);
     records = vp_arena_at(arena, vp_arena_allocate(arena, sizeof(record)));
@@ -280,7 +280,7 @@ static bool run(fate f)
         kill(tasks[f.victim], SIGKILL);
     }
     bool died = supervise(tasks, f);
-    vp_arena_free(arena);
+    vp_arena_free(arena, arena->capacity);
     return died;
 }
 

@@ -224,7 +224,7 @@ static void test_what_rings(void)
     CHECK_EQUAL(vp_bell_ticket(r.source), ticket + 1); /* it has not looked since */
     vp_merge_free(merges[0]);
     vp_merge_free(merges[1]);
-    vp_arena_free(r.arena);
+    vp_arena_free(r.arena, r.arena->capacity);
 }
 
 static void test_one_call_rings_each_bell_once(void)
@@ -238,8 +238,8 @@ static void test_one_call_rings_each_bell_once(void)
     CHECK_EQUAL(vp_bell_ticket(r[0].readers[1]), 0);
     CHECK_EQUAL(vp_bell_ticket(r[1].readers[0]), 1);
     CHECK_EQUAL(vp_bell_ticket(r[1].readers[1]), 1);
-    vp_arena_free(r[0].arena);
-    vp_arena_free(r[1].arena);
+    vp_arena_free(r[0].arena, r[0].arena->capacity);
+    vp_arena_free(r[1].arena, r[1].arena->capacity);
 }
 
 static void test_gates_are_found_where_they_were_made(void)
@@ -248,9 +248,38 @@ static void test_gates_are_found_where_they_were_made(void)
     uint64_t at_gate = (uint64_t)((char *)r.gate - (char *)r.arena);
     CHECK(vp_gate_at(r.arena, at_gate) == r.gate);
     CHECK(vp_gate_at(r.arena, at_gate + VP_LINE) == NULL);
+    CHECK(vp_gate_at(r.arena, at_gate + 1) == NULL);
+    CHECK(vp_gate_at(r.arena, VP_LINE + r.arena->used) == NULL);
+    CHECK(vp_gate_at(r.arena, UINT64_MAX - VP_LINE + 1) == NULL);
     CHECK_EQUAL(vp_gate_sources(r.gate), 1);
     CHECK_EQUAL(vp_gate_readers(r.gate), 2);
-    vp_arena_free(r.arena);
+    vp_arena_free(r.arena, r.arena->capacity);
+}
+
+/* What was written over is found out before anybody goes where it points. */
+static void test_gates_that_do_not_lie_in_what_was_allocated(void)
+{
+    ringing r = set_up();
+    uint64_t at_gate = (uint64_t)((char *)r.gate - (char *)r.arena);
+    vp_gate whole = *r.gate;
+    uint64_t sizes[] = {0, UINT64_MAX, whole.ring_size + r.arena->used};
+    for (int i = 0; i < 3; i++) {
+        r.gate->ring_size = sizes[i];
+        CHECK(vp_gate_at(r.arena, at_gate) == NULL);
+        *r.gate = whole;
+        r.gate->rings_at = sizes[i];
+        CHECK(vp_gate_at(r.arena, at_gate) == NULL);
+        *r.gate = whole;
+    }
+    r.gate->source_count = 2;
+    CHECK(vp_gate_at(r.arena, at_gate) == NULL);
+    r.gate->source_count = 1;
+    r.gate->reader_count = 3;
+    CHECK(vp_gate_at(r.arena, at_gate) == NULL);
+    r.gate->reader_count = 2;
+    r.arena->used = vp_gate_size((vp_gate_shape){1, 2, 2, 16, 0}) - 1;
+    CHECK(vp_gate_at(r.arena, at_gate) == NULL);
+    vp_arena_free(r.arena, r.arena->capacity);
 }
 
 int main(void)
@@ -265,4 +294,5 @@ int main(void)
     test_what_rings();
     test_one_call_rings_each_bell_once();
     test_gates_are_found_where_they_were_made();
+    test_gates_that_do_not_lie_in_what_was_allocated();
 }

@@ -52,7 +52,7 @@ static void test_a_release_during_a_claim(const char *name)
     CHECK(at_point == NULL); /* it came to the point */
     CHECK(slot >= 0 || vp_bell_ticket(bell) != ticket);
     vp_merge_free(merge);
-    vp_arena_free(arena);
+    vp_arena_free(arena, arena->capacity);
 }
 
 static bool found_room;
@@ -78,7 +78,7 @@ static void test_a_claim_during_a_release(const char *name)
     CHECK(at_point == NULL);
     CHECK(found_room || vp_bell_ticket(bell) != ticket);
     vp_merge_free(merge);
-    vp_arena_free(arena);
+    vp_arena_free(arena, arena->capacity);
 }
 
 int main(void)

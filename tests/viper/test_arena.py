@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 from pathlib import Path
@@ -13,6 +14,9 @@ from viper.bell import Bell
 from viper.errors import ArenaError
 from viper.gate import ScaleGate
 from viper.quota import Quota
+
+MAPS = Path("/proc/self/maps")
+OPEN_FILES = Path("/proc/self/fd")
 
 
 def test_channels_take_exactly_what_they_say() -> None:
@@ -78,6 +82,48 @@ def test_a_segment_that_was_cut_short_is_refused(tmp_path: Path) -> None:
         Arena.attach(ArenaHandle(os.open(path, os.O_RDWR)))
 
 
+@pytest.mark.parametrize(
+    ("field", "value"), [("capacity", 0), ("capacity", 2**62), ("capacity", 2**64 - 1), ("used", 10_001)]
+)
+def test_a_header_that_tells_of_another_size_is_refused(field: str, value: int) -> None:
+    arena = Arena.shared(10_000)
+    setattr(arena._header, field, value)
+    with pytest.raises(ArenaError, match="a segment of 10128 bytes is no arena: its header tells of"):
+        Arena.attach(arena.handle())
+
+
+@pytest.mark.skipif(not MAPS.exists(), reason="needs a system that tells what is mapped")
+def test_a_mapping_goes_as_a_whole_whatever_its_header_says() -> None:
+    before = mapped()
+    arena = Arena.shared(1_000_000)
+    other = Arena.attach(arena.handle())
+    assert len(mapped() - before) == 2
+    arena._header.capacity = 0
+    del other
+    gc.collect()
+    assert len(mapped() - before) == 1
+    arena._header.used = 2**62
+    with pytest.raises(ArenaError, match="no region of 64 bytes at offset 1000192: the arena is used up to"):
+        arena._at(1_000_192, 64)
+
+
+def mapped() -> set[str]:
+    """Where segments are mapped."""
+    return {line.split()[0] for line in MAPS.read_text().splitlines() if "memfd:viperstorm" in line}
+
+
+@pytest.mark.skipif(not OPEN_FILES.exists(), reason="needs a system that tells what is open")
+def test_what_cannot_be_attached_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    arena = Arena.shared(10_000)
+    gc.collect()
+    before = os.listdir(OPEN_FILES)
+    monkeypatch.setattr("viper.arena.ffi", None)
+    with pytest.raises(AttributeError):
+        Arena.attach(arena.handle())
+    gc.collect()
+    assert os.listdir(OPEN_FILES) == before
+
+
 def test_a_private_arena_has_no_handle() -> None:
     arena = Arena.private(1000)
     assert not arena.is_shared
@@ -99,8 +145,13 @@ def test_a_shared_arena_must_fit_what_the_system_has_left(monkeypatch: pytest.Mo
 def test_offsets_that_nothing_was_allocated_at() -> None:
     arena = Arena.private(10_000)
     bell = Bell.create(arena)
-    for offset in (0, -128, bell.offset + Bell.size(), 2**63):
+    for offset in (0, 8, -128, bell.offset + 1, bell.offset + Bell.size(), 2**63):
         with pytest.raises(ArenaError, match=f"at offset {offset}: the arena is used up to"):
             Bell.attach(arena, offset)
     with pytest.raises(ArenaError, match=f"no gate was made at offset {bell.offset}"):
         ScaleGate.attach(arena, bell.offset)
+
+
+def test_a_region_has_bytes() -> None:
+    with pytest.raises(ArenaError, match=r"0 bytes of an arena: expected 1 to 2\*\*63 - 1"):
+        Arena.private(10_000).allocate(0)

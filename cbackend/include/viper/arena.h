@@ -19,14 +19,14 @@
 /* The block's header, at its start. */
 typedef struct {
     uint64_t magic, version;
-    uint64_t layout;         /* signature of the structures' sizes and offsets, as the block's maker compiled them */
+    uint64_t layout;         /* signature of all structures' members, as the block's maker compiled them */
     uint64_t capacity, used; /* bytes for regions */
 } vp_arena;
 
 /* Why a segment is no arena of this build. */
 enum {
     VP_ARENA_SYSTEM = -1, /* the system cannot map it: see errno */
-    VP_ARENA_SIZE = -2,   /* it is smaller than a header, or than its header says */
+    VP_ARENA_SIZE = -2,   /* it is smaller than a header, or its header tells of another size or more use */
     VP_ARENA_FOREIGN = -3 /* its header has another magic, version or layout */
 };
 
@@ -44,16 +44,16 @@ vp_arena *vp_arena_new(uint64_t capacity);
  * mapped. */
 vp_arena *vp_arena_format(int segment, uint64_t capacity);
 
-/* Maps the arena of a segment. Returns 0, or why not; a foreign header is copied to `found`. */
+/* Maps the arena of a segment. Returns 0, or why not; what its header said then is copied to `found`. */
 int vp_arena_attach(int segment, vp_arena **arena, vp_arena *found);
 
-/* Unmaps it from this process. */
-void vp_arena_free(vp_arena *arena);
+/* Unmaps it from this process. Its capacity is told by who mapped it: others can write its header. */
+void vp_arena_free(vp_arena *arena, uint64_t capacity);
 
 /* What a region of that many bytes takes: regions never share a cache line. */
 uint64_t vp_arena_rounded(uint64_t bytes);
 
-/* The offset of a zeroed region; 0 if there is no room. Not for concurrent use. */
+/* The offset of a zeroed region; 0 if there is no room, or of no bytes. Not for concurrent use. */
 uint64_t vp_arena_allocate(vp_arena *arena, uint64_t bytes);
 
 /* The address of an offset in this process. */

@@ -43,7 +43,8 @@ uint64_t vp_gate_size(vp_gate_shape shape);
 /* Makes a gate out of the zeroed region at an offset in an arena. */
 vp_gate *vp_gate_format(void *arena, uint64_t offset, vp_gate_shape shape);
 
-/* The gate at an offset in an arena; NULL if none was made there. */
+/* The gate at an offset in an arena; NULL if none was made there, or not all of it lies in what was
+ * allocated. */
 vp_gate *vp_gate_at(void *arena, uint64_t offset);
 
 uint32_t vp_gate_sources(const vp_gate *gate);

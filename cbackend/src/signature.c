@@ -1,0 +1,44 @@
+/* The layout signature: what every structure in an arena looks like to this build, member by member, so that
+ * a build in which two of them have changed places is told from this one. */
+#include <stddef.h>
+
+#include "layout.h"
+#include "quota.h"
+#include "viper/arena.h"
+
+#define AT(type, member) offsetof(type, member)
+
+static const uint64_t facts[] = {
+    VP_LINE, VP_GATE_KIND,
+    sizeof(vp_arena), AT(vp_arena, magic), AT(vp_arena, version), AT(vp_arena, layout), AT(vp_arena, capacity),
+    AT(vp_arena, used),
+    sizeof(vp_position), AT(vp_position, ts), AT(vp_position, hi), AT(vp_position, lo),
+    sizeof(vp_bell), AT(vp_bell, sequence), AT(vp_bell, sleepers),
+    sizeof(vp_quota), AT(vp_quota, limit), AT(vp_quota, left), AT(vp_quota, spent),
+    sizeof(vp_slot), AT(vp_slot, first), AT(vp_slot, first_byte), AT(vp_slot, bytes), AT(vp_slot, before),
+    AT(vp_slot, count),
+    sizeof(vp_progress), AT(vp_progress, version), AT(vp_progress, ts), AT(vp_progress, hi), AT(vp_progress, lo),
+    AT(vp_progress, last_ts),
+    sizeof(vp_note), AT(vp_note, tail), AT(vp_note, tuples), AT(vp_note, bytes), AT(vp_note, ts), AT(vp_note, hi),
+    AT(vp_note, lo),
+    sizeof(vp_producer_words), AT(vp_producer_words, tail), AT(vp_producer_words, tuples),
+    AT(vp_producer_words, bytes), AT(vp_producer_words, refused), AT(vp_producer_words, blocked),
+    AT(vp_producer_words, next), AT(vp_producer_words, next_byte), AT(vp_producer_words, claimed),
+    AT(vp_producer_words, turn), AT(vp_producer_words, notes),
+    sizeof(vp_room_words), AT(vp_room_words, wanting), AT(vp_room_words, bell),
+    sizeof(vp_head), AT(vp_head, head), AT(vp_head, delivered), AT(vp_head, runs),
+    sizeof(vp_ring), AT(vp_ring, from_gate), AT(vp_ring, slot_count), AT(vp_ring, tuple_count),
+    AT(vp_ring, byte_count), AT(vp_ring, heads_at), AT(vp_ring, slots_at), AT(vp_ring, positions_at),
+    AT(vp_ring, bytes_at), AT(vp_ring, producer), AT(vp_ring, progress), AT(vp_ring, room),
+    sizeof(vp_reader_words), AT(vp_reader_words, bell), AT(vp_reader_words, expelled), AT(vp_reader_words, holding),
+    sizeof(vp_gate), AT(vp_gate, kind), AT(vp_gate, at), AT(vp_gate, rings_at), AT(vp_gate, ring_size),
+    AT(vp_gate, source_count), AT(vp_gate, reader_count), AT(vp_gate, readers),
+};
+
+uint64_t vp_arena_layout(void)
+{
+    uint64_t signature = UINT64_C(14695981039346656037); /* FNV-1a, a word at a time */
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        signature = (signature ^ facts[i]) * UINT64_C(1099511628211);
+    return signature;
+}
