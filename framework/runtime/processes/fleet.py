@@ -40,7 +40,7 @@ from framework.runtime.stop import StopSignal
 from framework.runtime.tape import Tape
 from framework.tracebacks import RemoteTraceback
 
-LOOK_PERIOD_S = 0.05
+LOOK_PERIOD_S = 0.1
 """Seconds between two looks at the clock and at who asks for the end."""
 LAST_CALL_S = 4.0
 """Seconds, beyond the drain's, that a worker has to come to its end; then it is killed."""
