@@ -4,9 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import Final, NamedTuple
 
 PROC = Path("/proc")
 CGROUPS = Path("/sys/fs/cgroup")
+
+
+class _Kind(NamedTuple):
+    """How the control groups of one kind call what they say."""
+
+    limit: str
+    usage: str
+    reclaimable: str
+    """Of the usage, pages of files that the system takes back before it refuses any; in memory.stat."""
+
+
+_FIRST: Final = _Kind("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+_SECOND: Final = _Kind("memory.max", "memory.current", "inactive_file")
 
 
 def available_bytes() -> int | None:
@@ -30,17 +44,26 @@ def _of_control_groups() -> Iterator[int]:
     for line in _lines(PROC / "self" / "cgroup"):
         _, controllers, name = line.rstrip("\n").split(":", 2)
         if not controllers:
-            yield from _left(CGROUPS, name, "memory.max", "memory.current")
+            yield from _left(CGROUPS, name, _SECOND)
         elif "memory" in controllers.split(","):
-            yield from _left(CGROUPS / "memory", name, "memory.limit_in_bytes", "memory.usage_in_bytes")
+            yield from _left(CGROUPS / "memory", name, _FIRST)
 
 
-def _left(root: Path, name: str, limit: str, usage: str) -> Iterator[int]:
+def _left(root: Path, name: str, kind: _Kind) -> Iterator[int]:
     group = PurePosixPath(name.lstrip("/"))
     for folder in (root / group, *(root / parent for parent in group.parents)):
-        bound, used = _number(folder / limit), _number(folder / usage)
+        bound, used = _number(folder / kind.limit), _number(folder / kind.usage)
         if bound is not None and used is not None:
-            yield bound - used
+            yield bound - max(0, used - _counted(folder / "memory.stat", kind.reclaimable))
+
+
+def _counted(path: Path, key: str) -> int:
+    """What a file of lines of a key and a number says of a key; 0 if nothing."""
+    for line in _lines(path):
+        name, _, number = line.partition(" ")
+        if name == key and number.isdigit():
+            return int(number)
+    return 0
 
 
 def _number(path: Path) -> int | None:

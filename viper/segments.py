@@ -22,17 +22,26 @@ from viper._backend import ffi, lib
 ANONYMOUS: Final = hasattr(os, "memfd_create")
 """Whether this system has memory files without a name."""
 
+_REFUSED: Final = {errno.ENOSYS, errno.EPERM, errno.EACCES}
+"""How a system, or a sandbox on it, says that it has none for us."""
+
 _numbers = itertools.count()
 
 
 def make(size_bytes: int, named: bool) -> int:
     """The descriptor of a new segment.
 
+    Args:
+        size_bytes: its size.
+        named: make it with a name, as is done in any case where the system refuses those without.
+
     Raises:
         OSError: the system has none.
     """
     if not named:
-        return _checked(lib.vp_segment_anonymous(size_bytes))
+        segment = lib.vp_segment_anonymous(size_bytes)
+        if segment >= 0 or ffi.errno not in _REFUSED:
+            return _checked(segment)
     remove_abandoned()
     name = f"vp-{os.getpid()}-{_start_of(os.getpid())}-{next(_numbers)}"
     record = _records() / name
@@ -40,7 +49,7 @@ def make(size_bytes: int, named: bool) -> int:
     try:
         return _checked(lib.vp_segment_named(f"/{name}".encode(), size_bytes))
     finally:
-        record.unlink()
+        record.unlink(missing_ok=True)  # who tidies up folders may have been here
 
 
 def remove_abandoned() -> list[str]:
@@ -51,8 +60,8 @@ def remove_abandoned() -> list[str]:
 def _abandoned() -> Iterator[Path]:
     """What is written down of processes that are no more; another may have their number by now."""
     for record in sorted(_records().glob("vp-*-*-*")):
-        _, pid, start, _ = record.name.split("-")
-        if pid.isdigit() and str(_start_of(int(pid))) != start:
+        _, pid, *others = record.name.split("-")
+        if pid.isdigit() and len(others) == 2 and str(_start_of(int(pid))) != others[0]:
             yield record
 
 

@@ -75,8 +75,10 @@ int64_t vp_positions_children(vp_positions *out, const vp_positions *parents, ui
         /* Equal parents happen: what a timer or a thread emits takes the position its task has come to. */
         if (i > 0 && !vp_field_same_above(&field, parent[i], parent[i - 1]))
             ordinal = 0;
-        for (; output < ends[i]; output++)
-            children[output] = vp_field_place(&field, parent[i], ++ordinal, &saturated);
+        for (; output < ends[i]; output++) {
+            ordinal += ordinal < UINT64_MAX; /* which no level has room for: it must not begin anew */
+            children[output] = vp_field_place(&field, parent[i], ordinal, &saturated);
+        }
     }
     out->length += output;
     return saturated;

@@ -48,6 +48,20 @@ def test_the_narrowest_group_counts(system: Path) -> None:
     assert memory.available_bytes() == 0
 
 
+def test_pages_of_files_that_can_be_taken_back_are_left(system: Path) -> None:
+    write(system / "proc" / "self", cgroup="0::/\n")
+    stat = "anon 300\nfile 600\ninactive_file 550\nactive_file 50\n"
+    write(system / "cgroup", memory__max="1000\n", memory__current="900\n", memory__stat=stat)
+    assert memory.available_bytes() == 650
+    write(system / "cgroup", memory__current="500\n")  # of another moment than the statistics
+    assert memory.available_bytes() == 1000
+    write(system / "proc" / "self", cgroup="4:memory:/a\n")
+    stat = "inactive_file 7\ntotal_inactive_file 20\n"
+    folder = system / "cgroup" / "memory" / "a"
+    write(folder, memory__limit_in_bytes="100\n", memory__usage_in_bytes="30\n", memory__stat=stat)
+    assert memory.available_bytes() == 90
+
+
 def test_groups_of_the_first_kind(system: Path) -> None:
     write(system / "proc" / "self", cgroup="5:cpu,cpuacct:/a\n4:memory:/a\n")
     folder = system / "cgroup" / "memory" / "a"

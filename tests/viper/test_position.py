@@ -47,7 +47,7 @@ def test_children_are_those_of_the_reference(
 ) -> None:
     first = data.draw(st.integers(0, len(items)), label="first")
     counts = data.draw(st.lists(st.integers(0, 4), min_size=len(items) - first, max_size=len(items) - first))
-    first_ordinal = data.draw(st.integers(0, 9), label="first_ordinal")
+    first_ordinal = data.draw(st.integers(0, 9) | st.integers(WORD - 9, WORD), label="first_ordinal")
     ends = list(accumulate(counts))
     out = Positions()
     saturated = out.extend_children(

@@ -98,6 +98,22 @@ def test_texts_that_come_again_are_the_same_objects() -> None:
     assert first is second
 
 
+@pytest.mark.parametrize("text", ["", "a", "é", "word"])
+def test_short_texts_are_there_once(text: str) -> None:
+    decoder = Decoder()
+    first, second = (decoder.decode(encode_rows([(text, n)]) or b"")[0][0] for n in range(2))
+    assert first == text and first is second
+
+
+@pytest.mark.parametrize("character", ["a", "é", "ж", "😀"])
+def test_texts_may_lie_anywhere(character: str) -> None:
+    """Whatever stands before it, and whatever its width."""
+    for before in range(9):
+        for length in (1, 2, 7, 64, 300):
+            given_rows = [("x" * before, character * length)]
+            assert DECODER.decode(encode_rows(given_rows) or b"") == given_rows
+
+
 def test_many_texts_do_not_confuse_the_decoder() -> None:
     words = [(f"word{n % 9973}",) for n in range(60_000)]
     assert DECODER.decode(encode_rows(words) or b"") == words
@@ -115,6 +131,24 @@ def test_bytes_that_end_early_are_refused(given_rows: list[tuple[Any, ...]], dat
 def test_an_unknown_tag_is_refused() -> None:
     with pytest.raises(ValueError, match="no encoded value begins with 99"):
         DECODER.decode(struct.pack("=IIB", 1, 1, 99))
+
+
+def test_tuples_too_deep_to_have_been_encoded_are_refused() -> None:
+    def nested(levels: int) -> bytes:
+        holding_one, empty = (struct.pack("=BI", 10, arity) for arity in (1, 0))
+        return struct.pack("=II", 1, 1) + holding_one * (levels - 1) + empty
+
+    ((value,),) = DECODER.decode(nested(32))
+    assert encode_rows([(value,)]) == nested(32)
+    with pytest.raises(ValueError, match="deeper than 32"):
+        DECODER.decode(nested(33))
+
+
+@pytest.mark.parametrize("width", [0, 3, 5, 255])
+def test_characters_of_no_width_that_there_is_are_refused(width: int) -> None:
+    buffer = struct.pack("=IIBBQ", 1, 1, 8, width, 2) + bytes(2 * width)
+    with pytest.raises(ValueError, match=f"has {width} bytes per character, expected 1, 2 or 4"):
+        DECODER.decode(buffer)
 
 
 # -- whole jumbo tuples

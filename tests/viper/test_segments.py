@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from viper import segments
+from viper._backend import ffi, lib
 from viper.arena import Arena
 from viper.errors import ArenaError
 from viper.quota import Quota
@@ -72,15 +73,62 @@ def test_what_the_dead_left_is_removed_at_the_next_start(records: Path) -> None:
     assert list(records.iterdir()) == []
 
 
+@pytest.mark.parametrize("reason", [errno.ENOSYS, errno.EPERM, errno.EACCES])
+def test_where_segments_without_a_name_are_refused_they_are_made_with_one(
+    reason: int, records: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "lib", Sandbox(reason))
+    arena = Arena.shared(10_000, named=False)
+    assert Quota.attach(Arena.attach(arena.handle()), Quota.create(arena, 7).offset).left == 7
+    assert list(records.iterdir()) == []
+
+
+def test_other_reasons_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segments, "lib", Sandbox(errno.EMFILE))
+    with pytest.raises(ArenaError, match=os.strerror(errno.EMFILE)):
+        Arena.shared(10_000, named=False)
+
+
+class Sandbox:
+    """The C layer where memory without a name is refused."""
+
+    vp_segment_named = lib.vp_segment_named
+    vp_segment_remove = lib.vp_segment_remove
+
+    def __init__(self, reason: int) -> None:
+        self.reason = reason
+
+    def vp_segment_anonymous(self, size_bytes: int) -> int:
+        ffi.errno = self.reason
+        return -1
+
+
+class Tidied:
+    """The C layer where somebody tidies the folder of the records up meanwhile."""
+
+    def vp_segment_named(self, name: bytes, size_bytes: int) -> int:
+        (segments._records() / name.decode().strip("/")).unlink()
+        made: int = lib.vp_segment_named(name, size_bytes)
+        return made
+
+
+def test_a_record_that_somebody_else_removed(records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segments, "lib", Tidied())
+    os.close(segments.make(4096, named=True))
+    assert list(records.iterdir()) == []
+
+
 def test_who_lives_keeps_what_it_makes(records: Path) -> None:
     Arena.shared(1000, named=True)
     mine = records / f"vp-{os.getpid()}-{segments._start_of(os.getpid())}-99"
     mine.touch()
     reused = records / f"vp-{os.getpid()}-1-0"  # the number of a process that is no more
     reused.touch()
-    (records / "something else").touch()
+    others = [records / name for name in ("something else", "vp-1-2-3-4", "vp-1-2-3-4-5")]
+    for other in others:
+        other.touch()
     assert segments.remove_abandoned() == []
-    assert sorted(records.iterdir()) == sorted([mine, records / "something else"])
+    assert sorted(records.iterdir()) == sorted([mine, *others])
 
 
 def test_the_start_of_a_process_is_known_by_ps_too() -> None:

@@ -64,7 +64,7 @@ static PyObject *get_ascii(Input *input)
     const char *text = head == NULL ? NULL : take(input, length);
     if (text == NULL)
         return NULL;
-    if (length > REMEMBERED || length < 2) /* shorter ones are shared by the interpreter */
+    if (length > REMEMBERED || length == 0) /* there is but one empty text */
         return new_ascii(text, length);
     PyObject **place = &input->decoder->texts[hash_of(text, length) % MEMORY];
     PyObject *known = *place;
@@ -77,6 +77,25 @@ static PyObject *get_ascii(Input *input)
     return made;
 }
 
+/* A text that lies where no character of its width may. */
+static PyObject *new_unaligned(int width, const char *text, size_t length)
+{
+    void *aligned = PyMem_Malloc(length * (size_t)width);
+    if (aligned == NULL)
+        return PyErr_NoMemory();
+    memcpy(aligned, text, length * (size_t)width);
+    PyObject *made = PyUnicode_FromKindAndData(width, aligned, (Py_ssize_t)length);
+    PyMem_Free(aligned);
+    return made;
+}
+
+static PyObject *new_text(int width, const char *text, size_t length)
+{
+    if ((uintptr_t)text % (uintptr_t)width)
+        return new_unaligned(width, text, length);
+    return PyUnicode_FromKindAndData(width, text, (Py_ssize_t)length);
+}
+
 static PyObject *get_text(Input *input)
 {
     const char *head = take(input, 9);
@@ -85,12 +104,16 @@ static PyObject *get_text(Input *input)
     uint64_t length;
     memcpy(&length, head + 1, 8);
     size_t width = (unsigned char)*head;
+    if (width != PyUnicode_1BYTE_KIND && width != PyUnicode_2BYTE_KIND && width != PyUnicode_4BYTE_KIND) {
+        PyErr_Format(PyExc_ValueError, "an encoded text has %zu bytes per character, expected 1, 2 or 4", width);
+        return NULL;
+    }
     if (length > (uint64_t)PY_SSIZE_T_MAX / 4) {
         PyErr_SetString(PyExc_ValueError, "an encoded text is longer than any text");
         return NULL;
     }
     const char *text = take(input, (size_t)length * width);
-    return text == NULL ? NULL : PyUnicode_FromKindAndData((int)width, text, (Py_ssize_t)length);
+    return text == NULL ? NULL : new_text((int)width, text, (size_t)length);
 }
 
 static PyObject *get_bytes(Input *input)
@@ -131,6 +154,20 @@ static PyObject *get_number(Input *input, uint8_t tag)
     }
 }
 
+static PyObject *get_tuple(Input *input, int depth)
+{
+    if (depth >= DEEPEST) {
+        PyErr_Format(PyExc_ValueError, "encoded tuples lie deeper than %d within each other", DEEPEST);
+        return NULL;
+    }
+    const char *head = take(input, 4);
+    if (head == NULL)
+        return NULL;
+    uint32_t arity;
+    memcpy(&arity, head, 4);
+    return get_values(input, arity, depth + 1);
+}
+
 static PyObject *get_value(Input *input, int depth)
 {
     const char *tag = take(input, 1);
@@ -154,13 +191,8 @@ static PyObject *get_value(Input *input, int depth)
         return get_text(input);
     case TAG_BYTES:
         return get_bytes(input);
-    case TAG_TUPLE: {
-        const char *head = depth < DEEPEST ? take(input, 4) : NULL;
-        uint32_t arity = 0;
-        if (head != NULL)
-            memcpy(&arity, head, 4);
-        return head == NULL ? NULL : get_values(input, arity, depth + 1);
-    }
+    case TAG_TUPLE:
+        return get_tuple(input, depth);
     default:
         PyErr_Format(PyExc_ValueError, "no encoded value begins with %d", *tag);
         return NULL;

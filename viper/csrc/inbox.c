@@ -157,7 +157,7 @@ static int inbox_mark(Inbox *self)
         self->marks = marks;
         self->mark_capacity = capacity;
     }
-    self->marks[self->mark_count++] = (uint32_t)PyList_GET_SIZE(self->outbox->rows);
+    self->marks[self->mark_count++] = (uint32_t)rows_waiting(self->outbox);
     return 0;
 }
 
@@ -206,7 +206,7 @@ static PyObject *inbox_next(Inbox *self)
     if (self->open && self->outbox != NULL && inbox_mark(self))
         return NULL;
     self->open = 0;
-    self->paused = self->outbox != NULL && PyList_GET_SIZE(self->outbox->rows) >= self->pause_at;
+    self->paused = self->outbox != NULL && rows_waiting(self->outbox) >= self->pause_at;
     if (self->paused)
         return NULL;
     while (self->next >= self->stop)

@@ -233,13 +233,17 @@ static PyObject *outbox_take(Outbox *self, PyObject *ignored)
 
 static Py_ssize_t outbox_length(Outbox *self)
 {
-    return PyList_GET_SIZE(self->rows);
+    return rows_waiting(self);
 }
 
 static PyObject *outbox_discarded(Outbox *self, void *ignored)
 {
     (void)ignored;
-    return PyLong_FromUnsignedLongLong(self->discarded);
+    unsigned long long discarded;
+    Py_BEGIN_CRITICAL_SECTION(self);
+    discarded = self->discarded;
+    Py_END_CRITICAL_SECTION();
+    return PyLong_FromUnsignedLongLong(discarded);
 }
 
 static PyMethodDef outbox_methods[] = {
