@@ -38,6 +38,8 @@ from framework.runtime.worker import Worker
 from framework.tracebacks import of_user_code
 from viper.arena import ArenaHandle
 
+log = logging.getLogger("viperstorm.worker")
+
 ORPHANED = 70
 """Exit status of a worker whose parent has died."""
 LEFT_TO_PARENT = frozenset((signal.SIGINT, signal.SIGTERM))
@@ -123,6 +125,11 @@ class _Child:
         self._line = line
         self._job = job
         forward_logs(job.levels, lambda record: line.send(Logged(record)))
+        if sys.flags.hash_randomization and job.process == 0:
+            log.warning(
+                "the processes of this run have been started by a server that multiprocessing had started "
+                "for others: the order of sets of texts differs from run to run"
+            )
         self._stop = line.stop
         self._network = Network.attach(job.plan, job.settings, handle, job.place, job.process)
         self._worker = Worker(

@@ -35,7 +35,7 @@ def drawn(seed: int) -> tuple[int, Workers, dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    "workers", [Workers("thread", 1), THREADS, Workers("process", 1), PROCESSES], ids=str
+    "workers", [INLINE, Workers("thread", 1), THREADS, Workers("process", 1), PROCESSES], ids=str
 )
 @pytest.mark.parametrize("shape", BRANCHES)
 def test_with_room_for_one_tuple(workers: Workers, shape: str) -> None:

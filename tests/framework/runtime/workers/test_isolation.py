@@ -18,6 +18,7 @@ from framework.validation import validate
 from framework.validation.isolation import check_isolation
 from tests.framework.runtime.pieces import plan_of, run_built
 from tests.framework.runtime.workers import ported
+from tests.framework.runtime.workers.components import Numbers, Places
 from tests.framework.runtime.workers.conftest import REPOSITORY
 from tests.framework.runtime.workers.ported import Emits, Remembers, Twin
 
@@ -61,6 +62,18 @@ def test_where_they_share_a_process_they_share_classes_and_modules(options: dict
     assert len({task for task, *_ in rows}) == 3
     assert sorted(in_class for *_, in_class, _ in rows) == list(range(1, 201))
     assert sorted(in_module for *_, in_module in rows) == list(range(1, 201))
+
+
+def test_a_component_of_ours_may_ask_for_it() -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers)
+    builder.set_bolt("alone", Places, 2, config={"viper.isolated": True}).shuffle_grouping("source")
+    builder.set_bolt("together", Places, 2).shuffle_grouping("source")
+    builder.set_bolt("sink", CollectingSink).global_grouping("alone").global_grouping("together")
+    pids = {task: pid for _, task, pid in run_built(builder, **AS_USUAL).result("sink")}
+    alone, together = {pids[1], pids[2]}, {pids[5], pids[6]}
+    assert (len(alone), len(together), len(alone | together)) == (2, 1, 3)
+    assert os.getpid() not in alone | together
 
 
 def test_workers_are_shared_with_components_that_are_not_isolated() -> None:

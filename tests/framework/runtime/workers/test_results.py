@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from framework import TopologyBuilder
-from framework.runtime import RunReport, StopReason
+from framework.runtime import Progress, RunReport, StopReason
 from framework.sinks import CollectingSink, CountingSink
 from framework.testing import run_topology
 from tests.framework.runtime.workers.components import Counts, Endless, Forward, Numbers, Places
@@ -68,6 +69,18 @@ def test_workers_are_as_many_processes_as_they_should_be(workers: Workers, numbe
     rows = workers.run(builder).result("sink")
     assert len({task for _, task, _ in rows}) == 6
     assert len({pid for _, _, pid in rows}) == number
+
+
+@every_kind
+def test_progress_is_told_all_along(workers: Workers) -> None:
+    told: list[Progress] = []
+    report = workers.run(limited(2), {"duration_s": 0.4, "on_progress": told.append})
+    assert [progress.done for progress in told] == [False] * (len(told) - 1) + [True]
+    for one, next_one in itertools.pairwise(told):
+        assert one.emitted <= next_one.emitted
+        assert one.processed <= next_one.processed
+    assert any(0 < progress.processed < told[-1].processed for progress in told)
+    assert (told[-1].emitted, told[-1].processed) == (report.emitted, 2 * report.emitted)
 
 
 # -- limits

@@ -113,6 +113,29 @@ def test_runs_of_several_threads_start_at_the_same_time() -> None:
     assert dict(os.environ) == environment
 
 
+SERVER = """
+    import logging, multiprocessing
+    from tests.framework.runtime.workers.running import PROCESSES
+    from tests.framework.runtime.workers.test_shipping import topology
+
+    logging.basicConfig(format="%(name)s %(message)s")
+    if {first}:
+        process = multiprocessing.get_context("forkserver").Process()
+        process.start()
+        process.join()
+    print(len(PROCESSES.run(topology()).result("sink")))
+"""
+
+
+def test_hashes_that_are_not_fixed_are_told_of() -> None:
+    ran = run_python("-c", textwrap.dedent(SERVER).format(first=True))
+    assert ran.stdout == "10\n"
+    (line,) = ran.stderr.splitlines()
+    assert line.startswith("viperstorm.worker the processes of this run have been started by a server that")
+    ran = run_python("-c", textwrap.dedent(SERVER).format(first=False))
+    assert (ran.stdout, ran.stderr) == ("10\n", "")
+
+
 # -- main modules
 
 RUN = """
