@@ -13,7 +13,7 @@ import pytest
 
 from framework import Bolt, Spout, TopologyBuilder
 from framework.errors import ComponentError
-from framework.runtime import speaking
+from framework.runtime import speaking, worker
 from framework.runtime.output import Output
 from framework.sinks import CountingSink
 from tests.framework.runtime.pieces import drawn
@@ -103,8 +103,9 @@ def test_the_time_of_a_live_source_goes_on_while_it_blocks(workers: Workers, gat
 
 @everywhere
 def test_what_cannot_be_emitted_is_told_although_the_callback_does_not_return(
-    workers: Workers, gate: Gate
+    workers: Workers, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(worker, "LAST_CALL_S", 0.1)
     builder = TopologyBuilder()
     builder.set_spout("source", GoesBack)
     builder.set_bolt("sink", CountingSink).global_grouping("source")

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from framework import Bolt, TopologyBuilder
-from framework.runtime import StopReason, StopSignal
+from framework.runtime import StopReason, StopSignal, worker
 from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.components import Endless, wait_at
 from tests.framework.runtime.workers.conftest import Gate
@@ -61,8 +61,13 @@ def test_a_stop_from_outside_drains(workers: Workers, gate: Gate) -> None:
 @pytest.mark.parametrize("blocking", [False, True], ids=["in its turn", "on its own thread"])
 @every_kind
 def test_a_drain_is_given_up_where_a_callback_does_not_return(
-    workers: Workers, blocking: bool, gate: Gate, caplog: pytest.LogCaptureFixture
+    workers: Workers,
+    blocking: bool,
+    gate: Gate,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(worker, "LAST_CALL_S", 0.1)
     caplog.set_level(logging.INFO)
     arrived = gate("arrived")
     with stopped_at(arrived) as stop:
