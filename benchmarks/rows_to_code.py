@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from words import read_lines
+from counting_words import read_lines
 
 Row = tuple[Any, ...]
 EPOCH = datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)

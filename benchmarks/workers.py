@@ -18,7 +18,7 @@ import sys
 
 def once(kind: str, args: argparse.Namespace, jumbo: int) -> tuple[int, float]:
     """Words and seconds of one run."""
-    import words
+    import counting_words
     from running import run_with
 
     options = {
@@ -26,7 +26,7 @@ def once(kind: str, args: argparse.Namespace, jumbo: int) -> tuple[int, float]:
         "viper.jumbo.size": jumbo,
         "topology.workers": 1 if kind == "inline" else 2,
     }
-    report = run_with(words.wordcount(args.words, args.par, sink=args.sink), options)
+    report = run_with(counting_words.wordcount(args.words, args.par, sink=args.sink), options)
     return report.components["count"].processed, report.elapsed_s
 
 

@@ -38,7 +38,9 @@ vp_merge *vp_merge_new(vp_gate *gate, uint32_t reader)
         free(heap);
         return NULL;
     }
-    *merge = (vp_merge){.own = &gate->readers[reader], .holding = -1, .count = count, .heap = heap};
+    *merge = (vp_merge){.own = &gate->readers[reader], .count = count, .heap = heap};
+    /* Relaxed: what the reader before this one has noted, if there was one. */
+    merge->holding = atomic_load_explicit(&merge->own->holding, memory_order_relaxed);
     for (uint32_t i = 0; i < count; i++) {
         vp_ring *ring = vp_gate_ring_at(gate, i);
         merge->sources[i] = vp_reader_of(ring, reader);

@@ -196,7 +196,13 @@ class TestGate(GateMachine.TestCase):  # type: ignore[valid-type, misc]
 
 
 # The first example that tells them apart will do.
-CATCH = settings(max_examples=300, phases=[Phase.generate], report_multiple_bugs=False, print_blob=False)
+CATCH = settings(
+    max_examples=2000,
+    stateful_step_count=40,
+    phases=[Phase.generate],
+    report_multiple_bugs=False,
+    print_blob=False,
+)
 
 
 class TiesByLastIndex(ReferenceReader):
