@@ -11,11 +11,10 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from viper.reader import Run
-
 from framework.runtime.destination import Row
 from framework.runtime.snapshot import separate
 from viper.position import Level
+from viper.reader import Run
 
 
 class InputStream(NamedTuple):

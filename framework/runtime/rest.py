@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from viper.bell import Bell
-
 from framework.runtime.stop import StopSignal
+from viper.bell import Bell
 
 
 class Rest:
