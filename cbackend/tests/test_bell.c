@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -106,11 +107,46 @@ static void test_two_in_turn(void)
     CHECK_EQUAL(atomic_load(&turn), 2 * ROUNDS);
 }
 
+static void *sleep_once(void *ticket)
+{
+    vp_bell_wait(&bell, *(uint32_t *)ticket, NO_END_NS);
+    return NULL;
+}
+
+static pthread_t sleeper;
+static uint32_t its_ticket;
+
+/* Another falls asleep before the ring. That it has, by the time it is given, only makes the check
+ * sharper: a bell that is right wakes it in any case. */
+static void fall_asleep_before(const char *name)
+{
+    if (strcmp(name, "bell: not yet"))
+        return;
+    at_point = NULL;
+    its_ticket = vp_bell_ticket(&bell);
+    CHECK(pthread_create(&sleeper, NULL, sleep_once, &its_ticket) == 0);
+    while (atomic_load(&bell.sleepers) == 0)
+        sched_yield();
+    nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+}
+
+static void test_who_falls_asleep_before_the_ring_is_woken(void)
+{
+    at_point = fall_asleep_before;
+    signal(SIGALRM, too_long);
+    alarm(TOO_LONG_S);
+    vp_bell_ring(&bell);
+    CHECK(at_point == NULL);
+    CHECK(pthread_join(sleeper, NULL) == 0);
+    alarm(0);
+}
+
 int main(void)
 {
     test_a_ring_after_the_ticket_ends_the_wait();
     test_tickets_wrap_around();
     test_a_ring_between_the_two_looks();
     test_who_died_asleep_is_forgotten();
+    test_who_falls_asleep_before_the_ring_is_woken();
     test_two_in_turn();
 }
