@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from framework import TopologyBuilder
@@ -39,7 +40,10 @@ def test_wall_clock_ticks_come_while_tuples_do(workers: Workers) -> None:
     config = {"topology.tick.tuple.freq.secs": 0.05}
     builder.set_bolt("ticked", Ticked, 2, config=config).shuffle_grouping("source")
     builder.set_bolt("sink", CollectingSink).global_grouping("ticked")
+    began = time.monotonic()
     report = workers.run(builder, {"duration_s": 0.4})
-    assert 2 * 2 <= report.components["ticked"].ticks <= 2 * 9
+    # How long the drain takes after that is the machine's affair.
+    most = (time.monotonic() - began) / 0.05 + 1
+    assert 2 * 2 <= report.components["ticked"].ticks <= 2 * most
     assert len(report.result("sink")) == report.components["ticked"].ticks
     assert sum(sorted(seen for (seen,) in report.result("sink"))[-2:]) == report.emitted
