@@ -16,24 +16,14 @@ processes; what counts is the ratio of their medians.
 from __future__ import annotations
 
 import argparse
-import gzip
-import itertools
 import json
 import statistics
 import subprocess
 import sys
 import time
-from pathlib import Path
 
-TEXT = Path(__file__).parent.parent / "topologies" / "data" / "kjv.txt.gz"
-
-
-def read_lines(words: int) -> list[str]:
-    """The text's lines, repeated until they hold so many words."""
-    with gzip.open(TEXT, "rt") as text:
-        once = text.read().splitlines()
-    per_pass = sum(len(line.split()) for line in once)
-    return list(itertools.chain.from_iterable(itertools.repeat(once, max(round(words / per_pass), 1))))
+from counting_words import read_lines, wordcount
+from running import run_with
 
 
 def plain(lines: list[str]) -> tuple[int, float]:
@@ -59,48 +49,9 @@ def plain(lines: list[str]) -> tuple[int, float]:
     return seen, time.perf_counter() - started
 
 
-def topology(lines: list[str], par: int) -> tuple[int, float]:
+def topology(words: int, par: int) -> tuple[int, float]:
     """Words and seconds of the topology in one inline worker."""
-    from framework import Bolt, Spout, TopologyBuilder
-    from framework.config import resolve
-    from framework.planning import make_plan
-    from framework.runtime import run
-    from framework.sinks import CountingSink
-
-    class Lines(Spout):
-        outputs = ["line"]
-
-        def tuples(self):  # type: ignore[no-untyped-def]
-            for line in lines:
-                yield [line]
-
-    class Split(Bolt):
-        outputs = ["word"]
-
-        def process(self, tup):  # type: ignore[no-untyped-def]
-            for word in tup.values.line.split():
-                self.emit([word])
-
-    class Count(Bolt):
-        outputs = ["word", "count"]
-
-        def initialize(self, storm_conf, context):  # type: ignore[no-untyped-def]
-            self.counts: dict[str, int] = {}
-
-        def process(self, tup):  # type: ignore[no-untyped-def]
-            word = tup.values[0]
-            number = self.counts[word] = self.counts.get(word, 0) + 1
-            self.emit([word, number])
-
-    builder = TopologyBuilder()
-    builder.set_spout("lines", Lines)
-    builder.set_bolt("split", Split, par).shuffle_grouping("lines")
-    builder.set_bolt("count", Count, par).fields_grouping("split", "word")
-    builder.set_bolt("sink", CountingSink).global_grouping("count")
-    built = builder.build("per-tuple")
-    settings, problems = resolve(built)
-    assert not problems, problems
-    report = run(make_plan(built, settings), settings)
+    report = run_with(wordcount(words, par, sink=True), {"viper.worker": "inline"})
     return int(report.result("sink")), report.elapsed_s
 
 
@@ -122,8 +73,8 @@ def main() -> None:
     parser.add_argument("--kind", choices=("plain", "topology"), help="measure one kind in this process")
     args = parser.parse_args()
     if args.kind:
-        lines = read_lines(args.words)
-        print(json.dumps(plain(lines) if args.kind == "plain" else topology(lines, args.par)))
+        plainly = args.kind == "plain"
+        print(json.dumps(plain(read_lines(args.words)) if plainly else topology(args.words, args.par)))
         return
     rates: dict[str, list[float]] = {"plain": [], "topology": []}
     for _ in range(args.rounds):

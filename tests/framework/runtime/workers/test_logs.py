@@ -29,7 +29,7 @@ def talking() -> TopologyBuilder:
 @pytest.fixture
 def levels() -> Iterator[None]:
     """Loggers have the levels that they had."""
-    names = ("", TALKING, "a.library")
+    names = ("", TALKING, "some.package")
     before = {name: logging.getLogger(name).level for name in names}
     yield
     for name, level in before.items():
@@ -49,7 +49,7 @@ def test_records_keep_their_level_name_and_traceback(
     said = records(caplog, TALKING)
     assert said[:2] == [(logging.INFO, "printed 0"), (logging.WARNING, "warned of 0")]
     assert records(caplog, "viperstorm.component") == [(logging.INFO, "made"), (logging.INFO, "no newline")]
-    assert records(caplog, "a.library") == [(logging.INFO, f"uses {n}") for n in range(3)]
+    assert records(caplog, "some.package") == [(logging.INFO, f"uses {n}") for n in range(3)]
     (failed,) = [r for r in caplog.records if r.name == TALKING and r.levelno == logging.ERROR]
     assert "went on after 1" in caplog.text
     assert "in process\n    raise LookupError" in caplog.text
@@ -62,10 +62,10 @@ def test_records_keep_their_level_name_and_traceback(
 def test_levels_are_those_of_the_parent(workers: Workers, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, logger=TALKING)
     logging.getLogger().setLevel(logging.INFO)
-    logging.getLogger("a.library").setLevel(logging.WARNING)
+    logging.getLogger("some.package").setLevel(logging.WARNING)
     workers.run(talking())
     assert (logging.DEBUG, "debugged 2") in records(caplog, TALKING)
-    assert records(caplog, "a.library") == []
+    assert records(caplog, "some.package") == []
 
 
 @pytest.mark.usefixtures("levels")

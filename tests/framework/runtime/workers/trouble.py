@@ -138,7 +138,7 @@ class Talks(Bolt):
         print("printed", number)
         self.logger.warning("warned of %d", number)
         self.logger.debug("debugged %d", number)
-        logging.getLogger("a.library").info("uses %d", number)
+        logging.getLogger("some.package").info("uses %d", number)
         if number == 1:
             try:
                 raise LookupError("no such number")
