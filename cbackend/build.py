@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 SOURCES = sorted(path.relative_to(HERE.parent).as_posix() for path in (HERE / "src").glob("*.c"))
 HEADERS = [
     HERE / "include" / "viper" / f"{name}.h"
-    for name in ("position", "segment", "arena", "bell", "quota", "ring", "gate", "merge")
+    for name in ("position", "segment", "arena", "bell", "quota", "ring", "gate", "merge", "forest")
 ]
 
 

@@ -6,6 +6,7 @@
     ├── LoadError (ValueError)         a target that names no topology
     ├── RecordingError (ValueError)    a recording that cannot be written, read or replayed
     ├── EmitError (ValueError)         an emit that the stream it goes to does not allow
+    ├── AnswerError (ValueError)       a second ack or fail of a tuple, where that is an error
     ├── ComponentError (RuntimeError)  user code raised while a topology ran
     ├── WorkerError (RuntimeError)     a worker process that could not start, or ended before its time
     └── InternalError (RuntimeError)   a bug of ours, never the user's mistake
@@ -50,6 +51,10 @@ class RecordingError(ViperError, ValueError):
 
 class EmitError(ViperError, ValueError):
     """An emit that its stream does not allow: unknown stream, wrong arity, wrong kind of stream."""
+
+
+class AnswerError(ViperError, ValueError):
+    """An ack, a fail or an anchor for a tuple that was answered before, where answers are strict."""
 
 
 class ComponentError(ViperError, RuntimeError):

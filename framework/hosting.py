@@ -9,7 +9,7 @@ from typing import Any
 from framework.components import Component, Spout
 from framework.errors import LoadError
 from framework.importing import import_class
-from framework.topology import ComponentSpec, PythonImplementation
+from framework.topology import ComponentSpec, PythonImplementation, ShellImplementation
 
 
 def class_of(component: ComponentSpec) -> type:
@@ -38,4 +38,6 @@ def is_generator_spout(cls: type) -> bool:
 def is_bounded_spout(component: ComponentSpec, conf: Mapping[str, Any]) -> bool:
     """Whether a spout is expected to end by itself: it says so, or it is a generator spout."""
     said = conf.get("viper.spout.bounded")
-    return bool(said) if said is not None else is_generator_spout(class_of(component))
+    if said is not None or isinstance(component.implementation, ShellImplementation):
+        return bool(said)
+    return is_generator_spout(class_of(component))

@@ -98,7 +98,13 @@ def _module(name: str, path: str) -> object:
     try:
         return importlib.import_module(name)
     except Exception as error:
-        raise LoadError(f"{path!r}: importing {name!r} raised {type(error).__name__}: {error}") from error
+        raise LoadError(f"{path!r}: importing {name!r} raised {_in_one_line(error)}") from error
+
+
+def _in_one_line(error: Exception) -> str:
+    """What was raised; of several problems the first one, with the number of the others."""
+    first, *others = str(error).splitlines() or [""]
+    return f"{type(error).__name__}: {first}" + (f" (and {len(others)} more)" if others else "")
 
 
 def _attribute(owner: object, names: Sequence[str], path: str) -> object:

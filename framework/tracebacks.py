@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, GeneratorType, TracebackType
+
+from framework.errors import LoadError, ViperError
 
 _FRAMEWORK = str(Path(__file__).parent) + os.sep
+
+ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
+"""An exception as `logging` takes it."""
 
 
 class RemoteTraceback(Exception):
@@ -29,11 +34,44 @@ def of_user_code(error: BaseException | None) -> Sequence[str]:
         return ()
     if isinstance(error, RemoteTraceback):
         return (error.text,)
-    return traceback.format_exception(type(error), error, _after_ours(error.__traceback__))
+    kind, error, frames = exc_info_of_user_code(error)
+    # What one of our own errors was made of is in its message.
+    return traceback.format_exception(kind, error, frames, chain=not isinstance(error, ViperError))
+
+
+def exc_info_of_user_code(error: BaseException) -> ExcInfo:
+    """An exception with its frames from where user code was called on.
+
+    Of an object that could not be made it is the exception that kept it from being made. Where what a
+    generator of the user's has yielded could not be taken, the frame is the one that yielded it.
+    """
+    while isinstance(error, LoadError) and error.__cause__ is not None:
+        error = error.__cause__
+    frames = error.__traceback__
+    return type(error), error, _after_ours(frames) or _at_yield(frames) or frames
+
+
+def is_ours(frame: FrameType) -> bool:
+    """Whether a frame is of the framework's own code."""
+    return frame.f_code.co_filename.startswith(_FRAMEWORK)
 
 
 def _after_ours(frames: TracebackType | None) -> TracebackType | None:
     first = frames
-    while first is not None and first.tb_frame.f_code.co_filename.startswith(_FRAMEWORK):
+    while first is not None and is_ours(first.tb_frame):
         first = first.tb_next
-    return first or frames
+    return first
+
+
+def _at_yield(frames: TracebackType | None) -> TracebackType | None:
+    """Where a generator of the user's waits that one of these frames was drawing from, if there is one."""
+    for generator in _generators(frames):
+        frame = generator.gi_frame
+        if frame is not None and not is_ours(frame):
+            return TracebackType(None, frame, frame.f_lasti, frame.f_lineno)
+    return None
+
+
+def _generators(frames: TracebackType | None) -> Iterator[GeneratorType[object, object, object]]:
+    for frame, _ in traceback.walk_tb(frames):
+        yield from (value for value in frame.f_locals.values() if isinstance(value, GeneratorType))

@@ -7,6 +7,7 @@
     ├── JumboSizeError (ValueError)     a jumbo tuple that its gate can never take
     ├── PayloadSizeError (ValueError)   a jumbo tuple whose encoding its gate can never take
     ├── CodecError (ValueError)         a payload that cannot be encoded or decoded
+    ├── ForestError (MemoryError)       no room for another tree of tracked tuples
     ├── SourceClosedError (ValueError)  a jumbo tuple after its source was closed
     └── ReentryError (RuntimeError)     an add to a source in the middle of another one to it
 """
@@ -50,6 +51,10 @@ class PayloadSizeError(ViperLayerError, ValueError):
 
 class CodecError(ViperLayerError, ValueError):
     """A payload with a value that cannot be carried to another process, or that cannot be read there."""
+
+
+class ForestError(ViperLayerError, MemoryError):
+    """A tuple of several tracked trees that there is no room for."""
 
 
 class SourceClosedError(ViperLayerError, ValueError):

@@ -163,6 +163,31 @@ class ScaleGate:
         """
         lib.vp_gate_expel_reader(self._gate, _checked("reader", index, self.reader_count))
 
+    def bury_reader(self, index: int) -> int:
+        """After the process of a reader died, before it has a successor, which goes on where that one was.
+
+        Returns:
+            How many tuples that nobody tracks it had been delivered and not finished: they are lost.
+
+        Raises:
+            IndexError: there is no reader of that index.
+        """
+        return int(lib.vp_gate_bury_reader(self._gate, _checked("reader", index, self.reader_count)))
+
+    def drop(self, source: int) -> int:
+        """After the process of a source and of all readers died: drop what waits of it.
+
+        The payloads are gone with the process. The source was recovered, and the readers were buried.
+
+        Returns:
+            How many tuples that nobody tracks are lost by it, counted once for each reader.
+
+        Raises:
+            IndexError: there is no source of that index.
+        """
+        ring = self._rings[_checked("source", source, self.source_count)]
+        return sum(int(lib.vp_ring_drop(ring, reader)) for reader in range(self.reader_count))
+
     def statistics(self) -> GateStatistics:
         """What has passed, and what waits now."""
         ring = self._rings[0]

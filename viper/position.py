@@ -6,6 +6,7 @@ tuple descends from; each hop of a topology writes into the bits of its own `Lev
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -63,8 +64,10 @@ class Level:
             raise PositionError(f"{self!r}: expected a tag from 0 to 2**64 - 1")
 
 
-def c_position(position: Position) -> Position:
-    """A position as C takes it: with all its three numbers, in their range.
+def c_position(position: Position) -> tuple[int, int, int, int]:
+    """A position as C takes it: with all its three numbers, in their range, and in no tree.
+
+    The fourth has to be given: what is left out of a structure that goes by value is not set at all.
 
     Raises:
         PositionError: it is not one.
@@ -78,10 +81,11 @@ def c_position(position: Position) -> Position:
         raise PositionError(
             f"{position!r:.200}: expected a ts of 64 bits, signed, and two words of 64 bits, unsigned"
         )
-    return position
+    return (ts, hi, lo, 0)
 
 
-_SIZE: Final = int(ffi.sizeof("vp_position"))
+_PACKED: Final = 24
+"""Bytes of a position without its tree."""
 
 
 class SourceClock:
@@ -104,6 +108,9 @@ class SourceClock:
 class Positions:
     """A growable array of positions in C memory.
 
+    Beside its place each has the tree of tracked tuples that it belongs to, 0 for none (see
+    `viper.forest`): what is appended as a `Position` has none, all else keeps its own or inherits it.
+
     What appends to it raises MemoryError where there is no memory, and leaves it as it was.
     """
 
@@ -119,12 +126,15 @@ class Positions:
         return int(self._handle.length)
 
     def __getitem__(self, index: int) -> Position:
-        length = self._handle.length
+        position = self._handle.data[self._place(index)]
+        return Position(position.ts, position.hi, position.lo)
+
+    def _place(self, index: int) -> int:
+        length = int(self._handle.length)
         place = index + length if index < 0 else index
         if not 0 <= place < length:
             raise IndexError(f"index {index} out of range: there are {length} positions")
-        position = self._handle.data[place]
-        return Position(position.ts, position.hi, position.lo)
+        return place
 
     def __iter__(self) -> Iterator[Position]:
         for index in range(len(self)):
@@ -135,8 +145,9 @@ class Positions:
 
     def to_bytes(self) -> bytes:
         """All positions, 24 bytes each: ts, signed, and the two words of the path, in native order."""
-        length = self._handle.length
-        return bytes(ffi.buffer(self._handle.data, length * _SIZE)) if length else b""
+        packed: Any = ffi.new("uint8_t[]", _PACKED * len(self))
+        lib.vp_positions_pack(self._handle, packed)
+        return bytes(ffi.buffer(packed))
 
     def clear(self) -> None:
         """Forget all positions, keep the memory."""
@@ -180,8 +191,9 @@ class Positions:
             How many outputs had no room for their place among their siblings. They share the last
             place, so that order is coarser there, but never broken.
 
-        Inputs that are equal above the level share one count of outputs, so that the outputs do not
-        descend either. Across calls that is up to the caller, through `first_ordinal`.
+        Each output is in its input's tree. Inputs that are equal above the level share one count of
+        outputs, so that the outputs do not descend either. Across calls that is up to the caller, through
+        `first_ordinal`.
 
         Raises:
             IndexError: there are not that many parents.
@@ -225,6 +237,45 @@ class Positions:
         return _checked(
             lib.vp_positions_timed(self._handle, stamps, len(stamps), clock._handle, _c_level(level))
         )
+
+    def tree(self, index: int) -> int:
+        """The tree of one position; IndexError if there is none."""
+        return int(self._handle.data[self._place(index)].tree)
+
+    def trees(self, first: int, count: int) -> array[int]:
+        """The trees of `count` positions from index `first` on; IndexError if there are not that many."""
+        _check_range(self, first, count)
+        into = array("Q", bytes(8 * count))
+        lib.vp_positions_trees(self._handle, first, count, ffi.from_buffer("uint64_t[]", into))
+        return into
+
+    def set_tree(self, index: int, tree: int) -> None:
+        """Put one position into a tree; IndexError if there is none."""
+        self._handle.data[self._place(index)].tree = tree
+
+    def set_trees(self, indexes: Sequence[int], trees: array[int]) -> None:
+        """Put the positions at some indexes into trees, given as array("Q").
+
+        Raises:
+            IndexError: there is no position at one of the indexes; those before it have their tree.
+            PositionError: not one tree for each index.
+        """
+        places = indexes if isinstance(indexes, array) else array("I", indexes)
+        if len(places) != len(trees):
+            raise PositionError(f"{len(trees)} trees for {len(places)} positions: expected one for each")
+        c_places, c_trees = ffi.from_buffer("uint32_t[]", places), ffi.from_buffer("uint64_t[]", trees)
+        if len(c_places) != len(places) or len(c_trees) != len(trees):
+            raise PositionError("expected indexes of 32 bits and trees of 64: array('I') and array('Q')")
+        if not lib.vp_positions_set_trees(self._handle, c_places, c_trees, len(places)):
+            raise IndexError(f"an index of {list(places)!r:.200}: there are {len(self)} positions")
+
+    def tracked(self, first: int = 0) -> bool:
+        """Whether any position from index `first` on belongs to a tree."""
+        return bool(lib.vp_positions_tracked(self._handle, first))
+
+    def forget_trees(self, first: int = 0) -> None:
+        """From index `first` on, none belongs to a tree any more."""
+        lib.vp_positions_forget_trees(self._handle, first)
 
     def scatter(self, targets: Buffer, outs: Sequence[Positions]) -> None:
         """Append position i to outs[targets[i]], for all i; targets are given as uint16.

@@ -16,17 +16,23 @@ class Quota:
     `create` makes one, `attach` finds one that another process made.
     """
 
-    __slots__ = ("_arena", "_quota", "offset")
+    __slots__ = ("_account", "_arena", "_quota", "offset")
 
-    def __init__(self, arena: Arena, offset: int) -> None:
+    def __init__(self, arena: Arena, offset: int, account: int) -> None:
         self._arena = arena  # keeps the quota's memory
-        self._quota: Any = ffi.cast("vp_quota *", arena._at(offset, lib.vp_quota_size()))
+        self._quota: Any = ffi.cast("vp_quota *", arena._at(offset, lib.vp_quota_size(account + 1)))
+        self._account: Any = lib.vp_quota_account(self._quota, account)
         self.offset = offset
         """Where it lies in its arena."""
 
     @classmethod
-    def create(cls, arena: Arena, limit: int | None) -> Quota:
-        """A new one; None is no limit.
+    def create(cls, arena: Arena, limit: int | None, *, accounts: int = 1) -> Quota:
+        """A new one, as the first of its accounts sees it.
+
+        Args:
+            arena: where its memory comes from.
+            limit: None is no limit.
+            accounts: how many processes take from it.
 
         Raises:
             ArenaError: the arena has no room for it.
@@ -34,23 +40,29 @@ class Quota:
         """
         if limit is not None and not 0 <= limit < _UNLIMITED:
             raise ValueError(f"limit={limit!r}: expected 0 to 2**63 - 2, or None")
-        quota = cls(arena, arena.allocate(lib.vp_quota_size()))
+        quota = cls(arena, arena.allocate(cls.size(accounts)), 0)
         lib.vp_quota_format(quota._quota, _UNLIMITED if limit is None else limit)
         return quota
 
     @classmethod
-    def attach(cls, arena: Arena, offset: int) -> Quota:
-        """The one at an offset; ArenaError if nothing was allocated there."""
-        return cls(arena, offset)
+    def attach(cls, arena: Arena, offset: int, *, account: int = 0) -> Quota:
+        """The one at an offset; ArenaError if nothing was allocated there.
+
+        Args:
+            arena: where it lies.
+            offset: where it lies there.
+            account: index of the account that this process takes on, or buries.
+        """
+        return cls(arena, offset, account)
 
     @staticmethod
-    def size() -> int:
+    def size(accounts: int = 1) -> int:
         """Bytes that a quota takes of an arena."""
-        return int(lib.vp_arena_rounded(lib.vp_quota_size()))
+        return int(lib.vp_arena_rounded(lib.vp_quota_size(accounts)))
 
     def take(self, wanted: int) -> int:
         """Take as many as are wanted, or as are left; returns how many."""
-        return int(lib.vp_quota_take(self._quota, _count(wanted)))
+        return int(lib.vp_account_take(self._quota, self._account, _count(wanted)))
 
     def settle(self, taken: int, spent: int) -> None:
         """Be done with some of what was taken: what was not needed of it goes back.
@@ -59,7 +71,14 @@ class Quota:
             taken: how many are done with.
             spent: how many were needed, which may be more.
         """
-        lib.vp_quota_settle(self._quota, _count(taken), _count(spent))
+        lib.vp_account_settle(self._quota, self._account, _count(taken), _count(spent))
+
+    def bury(self) -> None:
+        """After the process died that took on this account: what it had not settled goes back.
+
+        Where it died in the very middle of taking or settling, a slice too much may go back, never less.
+        """
+        lib.vp_account_bury(self._quota, self._account)
 
     @property
     def left(self) -> int | None:

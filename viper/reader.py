@@ -54,6 +54,7 @@ class Reader:
         self._decoder = Decoder()
         self._take = lib.vp_merge_take
         self._release = lib.vp_merge_release
+        self._set_working = lib.vp_merge_working
 
     def get_ready(self, limit: int, into: Positions) -> list[Run]:
         """Deliver up to `limit` tuples that are ready, in order.
@@ -92,6 +93,14 @@ class Reader:
             raise
         self._release(self._merge)
         return runs
+
+    def working(self, untracked: int) -> None:
+        """Say how many tuples that nobody tracks were delivered, and are not finished with all their outputs.
+
+        So many are lost if this process dies now, and whoever survives it can say so. `get_ready` says it of
+        what it delivers: who has finished that says 0.
+        """
+        self._set_working(self._merge, untracked)
 
     def _lose(self, into: Positions, before: int) -> None:
         """Forget the runs that were taken behind so many positions.

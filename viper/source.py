@@ -131,7 +131,7 @@ class Source:
 
     def tell_last_ts(self, ts: int) -> None:
         """Tell readers how far event time came here, before a heartbeat that no longer says it."""
-        lib.vp_ring_tell_last_ts(self._ring, c_position(Position(ts, 0, 0)).ts)
+        lib.vp_ring_tell_last_ts(self._ring, c_position(Position(ts, 0, 0))[0])
 
     def close(self) -> None:
         """Promise that nothing will be added any more; changes nothing once closed."""
@@ -197,6 +197,11 @@ class Source:
                 )
             floor = position
         raise AssertionError("refused as unordered, but in order")
+
+
+def raise_to(floor: Position, positions: Positions) -> int:
+    """Lift positions below a floor up to it, for who goes on where a source was; returns how many."""
+    return int(lib.vp_positions_raise(positions._handle, c_position(floor)))
 
 
 class Heartbeats:

@@ -60,12 +60,12 @@ static inline bool vp_field_is_saturated(const vp_field *field, vp_position posi
     return (position.hi | field->above.hi) == UINT64_MAX && (position.lo | field->above.lo) == UINT64_MAX;
 }
 
-/* The output of a parent with the given ordinal, from 1; counts it where it was saturated. */
+/* The output of a parent with the given ordinal, from 1, in the parent's tree; counts it where it was saturated. */
 static inline vp_position vp_field_place(const vp_field *field, vp_position parent, uint64_t ordinal, int64_t *saturated)
 {
     if (ordinal >= field->reserved || vp_field_is_saturated(field, parent)) {
         ++*saturated;
-        return (vp_position){parent.ts, parent.hi | ~field->above.hi, parent.lo | ~field->above.lo};
+        return (vp_position){parent.ts, parent.hi | ~field->above.hi, parent.lo | ~field->above.lo, parent.tree};
     }
     /* What a parent carries at or below this level is cut off: only a cycle brings such parents. */
     vp_path place = vp_path_of(ordinal, field->offset);
@@ -73,6 +73,7 @@ static inline vp_position vp_field_place(const vp_field *field, vp_position pare
         parent.ts,
         (parent.hi & field->above.hi) | field->tag.hi | place.hi,
         (parent.lo & field->above.lo) | field->tag.lo | place.lo,
+        parent.tree,
     };
 }
 

@@ -71,7 +71,8 @@ typedef struct {
 /* Written by one reader only. */
 typedef struct {
     alignas(VP_LINE) _Atomic uint64_t head; /* jumbo tuples released */
-    _Atomic uint64_t delivered, runs;       /* for statistics */
+    _Atomic uint64_t delivered, runs;       /* for statistics; a dead reader's delivered says where it was */
+    _Atomic uint64_t taken; /* written while there is no reader: tuples at head that its successor skips */
 } vp_head;
 
 struct vp_ring {
@@ -87,6 +88,7 @@ typedef struct {
     alignas(VP_LINE) _Atomic uint64_t bell; /* offset in the arena, 0: none */
     _Atomic uint32_t expelled;
     alignas(VP_LINE) _Atomic int64_t holding; /* written by the reader */
+    _Atomic uint64_t working; /* likewise: untracked tuples that it was delivered and has not finished */
 } vp_reader_words;
 
 struct vp_gate {
@@ -147,8 +149,7 @@ static inline uint64_t vp_ring_slowest(const vp_ring *ring, uint64_t tail)
     return tail - behind;
 }
 
-/* Tuples that a reader has not been delivered. What it has been may be ahead for a moment: a reader that
- * begins may count a jumbo tuple that is not yet published. Relaxed: a count. */
+/* Tuples that a reader has not been delivered. Relaxed: a count. */
 static inline uint64_t vp_waiting_tuples(const vp_ring *ring, uint64_t delivered)
 {
     uint64_t added = atomic_load_explicit(&ring->producer.tuples, memory_order_relaxed);

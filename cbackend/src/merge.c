@@ -18,6 +18,7 @@
 #include "positions.h"
 #include "progress.h"
 #include "reader.h"
+#include "untracked.h"
 #include "waking.h"
 
 struct vp_merge {
@@ -179,6 +180,7 @@ static void advance_root(vp_merge *merge, uint32_t count)
 int64_t vp_merge_take(vp_merge *merge, vp_positions *into, uint64_t limit, vp_run *runs, uint32_t max_runs)
 {
     uint32_t made = 0;
+    uint64_t untracked = 0;
     while (limit > 0 && vp_reader_has_tuple(settle(merge))) {
         uint32_t source = merge->heap[0], count;
         const vp_reader *reader = &merge->sources[source];
@@ -193,9 +195,17 @@ int64_t vp_merge_take(vp_merge *merge, vp_positions *into, uint64_t limit, vp_ru
         memcpy(into->data + into->length, positions, count * sizeof *positions);
         into->length += count;
         limit -= count;
+        /* Before delivered: who dies in between has lost too many rather than too few. */
+        vp_merge_working(merge, untracked += vp_untracked(into->data + into->length - count, count));
         advance_root(merge, count);
     }
     return made;
+}
+
+void vp_merge_working(vp_merge *merge, uint64_t untracked)
+{
+    /* Relaxed: read when the reader is dead. */
+    atomic_store_explicit(&merge->own->working, untracked, memory_order_relaxed);
 }
 
 void vp_merge_release(vp_merge *merge)

@@ -25,6 +25,7 @@ static inline vp_position vp_note_floor(const vp_producer_words *own)
         atomic_load_explicit(&note->ts, memory_order_relaxed),
         atomic_load_explicit(&note->hi, memory_order_relaxed),
         atomic_load_explicit(&note->lo, memory_order_relaxed),
+        0,
     };
 }
 

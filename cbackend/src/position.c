@@ -1,5 +1,6 @@
 #include "viper/position.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,7 +91,7 @@ int64_t vp_positions_logical(vp_positions *out, int64_t first_ts, uint64_t count
         return VP_NO_MEMORY;
     const vp_field field = vp_field_of(level);
     int64_t saturated = 0;
-    vp_position place = vp_field_place(&field, (vp_position){0, 0, 0}, 1, &saturated);
+    vp_position place = vp_field_place(&field, (vp_position){0, 0, 0, 0}, 1, &saturated);
     for (uint64_t i = 0; i < count; i++) {
         place.ts = first_ts + (int64_t)i;
         out->data[out->length++] = place;
@@ -108,7 +109,7 @@ int64_t vp_positions_timed(vp_positions *out, const int64_t *ts, uint64_t count,
     for (; placed < count && ts[placed] >= clock->ts; placed++) {
         clock->ordinal = ts[placed] == clock->ts ? clock->ordinal + 1 : 1;
         clock->ts = ts[placed];
-        vp_position root = {clock->ts, 0, 0};
+        vp_position root = {clock->ts, 0, 0, 0};
         out->data[out->length++] = vp_field_place(&field, root, clock->ordinal, &saturated);
     }
     clock->overflowed += (uint64_t)saturated;
@@ -122,4 +123,41 @@ int vp_positions_scatter(const vp_positions *from, const uint16_t *targets, vp_p
         if (targets[i] < out_count && vp_positions_append(outs[targets[i]], from->data[i]))
             return VP_NO_MEMORY;
     return 0;
+}
+
+void vp_positions_pack(const vp_positions *positions, uint8_t *into)
+{
+    enum { PACKED = offsetof(vp_position, tree) };
+    for (uint64_t i = 0; i < positions->length; i++)
+        memcpy(into + i * PACKED, &positions->data[i], PACKED);
+}
+
+void vp_positions_trees(const vp_positions *positions, uint64_t first, uint64_t count, uint64_t *into)
+{
+    for (uint64_t i = 0; i < count; i++)
+        into[i] = positions->data[first + i].tree;
+}
+
+bool vp_positions_set_trees(vp_positions *positions, const uint32_t *indexes, const uint64_t *trees, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        if (indexes[i] >= positions->length)
+            return false;
+        positions->data[indexes[i]].tree = trees[i];
+    }
+    return true;
+}
+
+bool vp_positions_tracked(const vp_positions *positions, uint64_t first)
+{
+    for (uint64_t i = first; i < positions->length; i++)
+        if (positions->data[i].tree)
+            return true;
+    return false;
+}
+
+void vp_positions_forget_trees(vp_positions *positions, uint64_t first)
+{
+    for (uint64_t i = first; i < positions->length; i++)
+        positions->data[i].tree = 0;
 }

@@ -24,6 +24,7 @@ bool vp_progress_read(const vp_progress *progress, vp_position *position)
         atomic_load_explicit(&progress->ts, memory_order_acquire), /* A3 <- R3 */
         atomic_load_explicit(&progress->hi, memory_order_acquire), /* A3 <- R3 */
         atomic_load_explicit(&progress->lo, memory_order_acquire), /* A3 <- R3 */
+        0,
     };
     /* Relaxed: the acquires above keep it behind the words. */
     uint64_t after = atomic_load_explicit(&progress->version, memory_order_relaxed);

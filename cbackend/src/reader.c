@@ -9,7 +9,8 @@
  * others pass it. An old progress, kept because the word was just being written, is only smaller.
  *
  * Death. All that a reader has in the ring is its head and counts. Whoever takes its place begins at the
- * head, so a jumbo tuple that was taken in part comes again from its first tuple.
+ * head, so a jumbo tuple that was taken in part comes again from its first tuple; unless the dead one was
+ * buried (bury.c), then from the first that it had not taken.
  *
  * Progress: every function is wait-free.
  */
@@ -20,24 +21,19 @@
 #include "progress.h"
 #include "waking.h"
 
-/* Tuples in the jumbo tuples that were released. */
-static uint64_t released_tuples(const vp_ring *ring, uint64_t head)
-{
-    /* Acquire: the slot at head is the producer's until tail covers it. */
-    uint64_t tail = atomic_load_explicit(&ring->producer.tail, memory_order_acquire); /* A0 <- R0 */
-    if (head != tail)
-        return vp_ring_slot(ring, head)->before;
-    /* Relaxed: a count; one more may have been published since. */
-    return atomic_load_explicit(&ring->producer.tuples, memory_order_relaxed);
-}
-
 vp_reader vp_reader_of(vp_ring *ring, uint32_t index)
 {
     vp_head *own = vp_ring_head(ring, index);
-    /* Relaxed: the reader's own words. */
+    /* Relaxed, but for tail: the reader's own words. */
     uint64_t head = atomic_load_explicit(&own->head, memory_order_relaxed);
-    atomic_store_explicit(&own->delivered, released_tuples(ring, head), memory_order_relaxed);
-    return (vp_reader){.ring = ring, .own = own, .slot = head, .published = head, .released = head, .bound = VP_LEAST};
+    uint64_t taken = atomic_load_explicit(&own->taken, memory_order_relaxed);
+    /* Acquire: the slot at head is the producer's until tail covers it. Where it does not, all that was
+     * published has been delivered, and the count is right as it is. */
+    if (head != atomic_load_explicit(&ring->producer.tail, memory_order_acquire)) /* A0 <- R0 */
+        atomic_store_explicit(&own->delivered, vp_ring_slot(ring, head)->before + taken, memory_order_relaxed);
+    atomic_store_explicit(&own->taken, 0, memory_order_relaxed); /* it is in delivered, for who comes next */
+    return (vp_reader){.ring = ring, .own = own, .slot = head, .published = head, .released = head,
+                       .taken = (uint32_t)taken, .bound = VP_LEAST};
 }
 
 bool vp_reader_refresh(vp_reader *reader)
@@ -86,14 +82,19 @@ void vp_reader_release(vp_reader *reader)
     if (reader->released == reader->slot)
         return;
     reader->released = reader->slot;
+    vp_head_release(reader->ring, reader->own, reader->slot);
+}
+
+void vp_head_release(vp_ring *ring, vp_head *own, uint64_t head)
+{
     VP_CRASH_POINT("release: not yet");
-    atomic_store_explicit(&reader->own->head, reader->slot, memory_order_seq_cst); /* R1 -> A1, D2 */
+    atomic_store_explicit(&own->head, head, memory_order_seq_cst); /* R1 -> A1, D2 */
     VP_CRASH_POINT("release: released");
-    _Atomic uint32_t *wanting = &reader->ring->room.wanting;
+    _Atomic uint32_t *wanting = &ring->room.wanting;
     if (!atomic_load_explicit(wanting, memory_order_seq_cst)) /* D3 */
         return;
     /* Before the ring: a source that wants again has a ticket from before it. */
     atomic_store_explicit(wanting, 0, memory_order_seq_cst);
     VP_CRASH_POINT("release: not rung");
-    vp_wake_source(reader->ring);
+    vp_wake_source(ring);
 }

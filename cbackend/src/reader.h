@@ -37,4 +37,7 @@ void vp_reader_advance(vp_reader *reader, uint32_t count);
 /* Gives back the slots and positions of all jumbo tuples that were taken to their end. */
 void vp_reader_release(vp_reader *reader);
 
+/* Gives back what lies before `head`, for the reader or, once it is dead, for whoever acts in its place. */
+void vp_head_release(vp_ring *ring, vp_head *own, uint64_t head);
+
 #endif

@@ -4,6 +4,7 @@
 
 #include "layout.h"
 #include "quota.h"
+#include "trees.h"
 #include "viper/arena.h"
 
 #define AT(type, member) offsetof(type, member)
@@ -13,8 +14,10 @@ static const uint64_t facts[] = {
     sizeof(vp_arena), AT(vp_arena, magic), AT(vp_arena, version), AT(vp_arena, layout), AT(vp_arena, capacity),
     AT(vp_arena, used),
     sizeof(vp_position), AT(vp_position, ts), AT(vp_position, hi), AT(vp_position, lo),
+    AT(vp_position, tree),
     sizeof(vp_bell), AT(vp_bell, sequence), AT(vp_bell, sleepers),
     sizeof(vp_quota), AT(vp_quota, limit), AT(vp_quota, left), AT(vp_quota, spent),
+    sizeof(vp_account), AT(vp_account, held),
     sizeof(vp_slot), AT(vp_slot, first), AT(vp_slot, first_byte), AT(vp_slot, bytes), AT(vp_slot, before),
     AT(vp_slot, count),
     sizeof(vp_progress), AT(vp_progress, version), AT(vp_progress, ts), AT(vp_progress, hi), AT(vp_progress, lo),
@@ -26,13 +29,24 @@ static const uint64_t facts[] = {
     AT(vp_producer_words, next), AT(vp_producer_words, next_byte), AT(vp_producer_words, claimed),
     AT(vp_producer_words, turn), AT(vp_producer_words, notes),
     sizeof(vp_room_words), AT(vp_room_words, wanting), AT(vp_room_words, bell),
-    sizeof(vp_head), AT(vp_head, head), AT(vp_head, delivered), AT(vp_head, runs),
+    sizeof(vp_head), AT(vp_head, head), AT(vp_head, delivered), AT(vp_head, runs), AT(vp_head, taken),
     sizeof(vp_ring), AT(vp_ring, from_gate), AT(vp_ring, slot_count), AT(vp_ring, tuple_count),
     AT(vp_ring, byte_count), AT(vp_ring, heads_at), AT(vp_ring, slots_at), AT(vp_ring, positions_at),
     AT(vp_ring, bytes_at), AT(vp_ring, producer), AT(vp_ring, progress), AT(vp_ring, room),
     sizeof(vp_reader_words), AT(vp_reader_words, bell), AT(vp_reader_words, expelled), AT(vp_reader_words, holding),
+    AT(vp_reader_words, working),
     sizeof(vp_gate), AT(vp_gate, kind), AT(vp_gate, at), AT(vp_gate, rings_at), AT(vp_gate, ring_size),
     AT(vp_gate, source_count), AT(vp_gate, reader_count), AT(vp_gate, readers),
+    VP_FOREST_KIND, VP_PLACE_BITS, VP_TABLE_BITS, VP_COUNT_BITS, VP_GENERATION_BITS,
+    sizeof(vp_tree), AT(vp_tree, state), AT(vp_tree, next), AT(vp_tree, links), AT(vp_tree, swept),
+    AT(vp_tree, reason), AT(vp_tree, zombie),
+    sizeof(vp_link), AT(vp_link, parent), AT(vp_link, next), AT(vp_link, used),
+    sizeof(vp_table), AT(vp_table, done), AT(vp_table, bell), AT(vp_table, taken), AT(vp_table, from_forest),
+    AT(vp_table, open), AT(vp_table, index), AT(vp_table, trees_touched), AT(vp_table, links_touched),
+    AT(vp_table, first_free), AT(vp_table, last_free), AT(vp_table, free_count), AT(vp_table, free_links),
+    sizeof(vp_forest), AT(vp_forest, kind), AT(vp_forest, at), AT(vp_forest, table_size), AT(vp_forest, trees_at),
+    AT(vp_forest, links_at), AT(vp_forest, table_count), AT(vp_forest, tree_count), AT(vp_forest, link_count),
+    AT(vp_forest, incidents),
 };
 
 uint64_t vp_arena_layout(void)

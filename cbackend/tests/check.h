@@ -42,7 +42,7 @@ void vp_crash_point(const char *name)
 
 static inline vp_position at(int64_t ts)
 {
-    return (vp_position){ts, 0, 0};
+    return (vp_position){ts, 0, 0, 0};
 }
 
 /* A gate in a block of exactly its size, so that the sanitizers see a step beyond it; to be freed. */

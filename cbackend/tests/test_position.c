@@ -12,7 +12,7 @@ static wide path_of(vp_position position)
 
 static vp_position with_path(int64_t ts, wide path)
 {
-    return (vp_position){ts, (uint64_t)(path >> 64), (uint64_t)path};
+    return (vp_position){ts, (uint64_t)(path >> 64), (uint64_t)path, 0};
 }
 
 static wide low_ones(uint32_t bits)
@@ -36,7 +36,14 @@ static wide expected_path(wide parent, uint64_t ordinal, vp_level level, int64_t
 static void test_order(void)
 {
     vp_position ascending[] = {
-        VP_LEAST, {-1, 5, 5}, {0, 0, 0}, {0, 0, 1}, {0, 0, UINT64_MAX}, {0, 1, 0}, {1, 0, 0}, VP_END,
+        VP_LEAST,
+        {-1, 5, 5, 9},
+        {0, 0, 0, 7},
+        {0, 0, 1, 6},
+        {0, 0, UINT64_MAX, 0},
+        {0, 1, 0, 8},
+        {1, 0, 0, 0},
+        VP_END,
     };
     for (int i = 0; i < 8; i++)
         for (int j = 0; j < 8; j++)

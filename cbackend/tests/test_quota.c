@@ -1,5 +1,8 @@
 /* A quota on one thread, and shared by several. */
 #include <pthread.h>
+#include <setjmp.h>
+#include <stdalign.h>
+#include <string.h>
 
 #include "check.h"
 #include "quota.h"
@@ -60,8 +63,55 @@ static void test_all_of_it_is_spent_once(void)
     CHECK_EQUAL(vp_quota_left(&shared), 0);
 }
 
+static jmp_buf death;
+static const char *dies_at;
+
+static void die(const char *name)
+{
+    if (!strcmp(name, dies_at))
+        longjmp(death, 1);
+}
+
+/* Takes seven on an account and settles five with three spent; dies at a point on the way. */
+static void use(vp_quota *quota, vp_account *account)
+{
+    if (setjmp(death))
+        return;
+    CHECK_EQUAL(vp_account_take(quota, account, 7), 7);
+    vp_account_settle(quota, account, 5, 3);
+}
+
+/* What is not spent comes back, however its owner died; a little more where it died in the middle. */
+static void test_what_the_dead_held_goes_back(void)
+{
+    static const struct {
+        const char *point;
+        int64_t left;
+    } cases[] = {
+        {"nowhere", 10 - 3}, {"account: raised", 10 + 7}, {"account: taken", 10}, {"account: settled", 10 - 3 + 5},
+    };
+    at_point = die;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        alignas(VP_LINE) char region[4 * VP_LINE] = {0};
+        vp_quota *quota = vp_quota_format(region, 10);
+        CHECK(vp_quota_size(2) <= sizeof region);
+        dies_at = "nowhere";
+        CHECK_EQUAL(vp_account_take(quota, vp_quota_account(quota, 0), 1), 1);
+        vp_account_settle(quota, vp_quota_account(quota, 0), 1, 0);
+        dies_at = cases[i].point;
+        use(quota, vp_quota_account(quota, 1));
+        vp_account_bury(quota, vp_quota_account(quota, 1));
+        CHECK_EQUAL(vp_quota_left(quota), cases[i].left);
+        vp_account_bury(quota, vp_quota_account(quota, 1));
+        vp_account_bury(quota, vp_quota_account(quota, 0));
+        CHECK_EQUAL(vp_quota_left(quota), cases[i].left);
+    }
+    at_point = NULL;
+}
+
 int main(void)
 {
+    test_what_the_dead_held_goes_back();
     test_counts();
     test_no_limit_stays_so();
     test_all_of_it_is_spent_once();

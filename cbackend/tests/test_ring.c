@@ -26,7 +26,7 @@ static void test_refusals(void)
     CHECK_EQUAL(add(ring, 20, 1), VP_FULL);
     CHECK_EQUAL(add(ring, 11, 2), VP_UNORDERED); /* not full: it would never be taken */
     CHECK(!vp_ring_room(ring, 1, 0));
-    vp_position descending[] = {{21, 0, 0}, {20, 0, 0}};
+    vp_position descending[] = {{21, 0, 0, 0}, {20, 0, 0, 0}};
     vp_reader reader = vp_reader_of(ring, 0);
     take_jumbo(&reader, 10, 2);
     CHECK(vp_ring_room(ring, 4, 0) && !vp_ring_room(ring, 7, 0));
@@ -42,7 +42,7 @@ static void test_refusals(void)
 static void test_unpublished_is_unseen_and_replaced(void)
 {
     vp_ring *ring = new_ring(2, 4);
-    vp_position claimed[] = {{5, 0, 0}};
+    vp_position claimed[] = {{5, 0, 0, 0}};
     CHECK_EQUAL(vp_ring_claim(ring, &(vp_positions){claimed, 1, 1}, 0, 1, 0), 0);
     vp_reader reader = vp_reader_of(ring, 0);
     CHECK(!vp_reader_refresh(&reader));
@@ -81,7 +81,7 @@ static void test_a_promise_withdraws_what_was_claimed_below_it(void)
 {
     vp_ring *ring = new_ring(2, 4);
     CHECK_EQUAL(claim(ring, 5, 6), 0);
-    heartbeat(ring, (vp_position){5, 0, 1});
+    heartbeat(ring, (vp_position){5, 0, 1, 0});
     CHECK(!vp_ring_publish(ring));
     CHECK_EQUAL(claim(ring, 7, 8), 0);
     vp_ring_close(ring);

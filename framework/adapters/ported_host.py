@@ -18,6 +18,7 @@ import pystorm.bolt
 import pystorm.component
 
 from framework.runtime.collector import TaskCollector
+from framework.runtime.faults import OnError
 from framework.runtime.hosts import Host, Identity
 
 _LEVEL_NAMES = {0: "trace", 1: "debug", 2: "info", 3: "warn", 4: "error"}
@@ -27,6 +28,7 @@ class PortedHost(Host):
     """A component derived from streamparse's bases."""
 
     record = pystorm.Tuple
+    on_error = OnError.RESTART
 
     def bind(self, collector: TaskCollector, identity: Identity) -> None:
         """Connect the component to its task."""
@@ -46,14 +48,29 @@ class PortedHost(Host):
         def process_as_current(tup: Any) -> None:
             component._current_tups = [tup]
             process(tup)
+            component._current_tups = []  # what a thread of the component's emits now depends on no tuple
 
         return process_as_current
 
     def tick(self, tup: Any) -> None:
         """Give the component a tick."""
         self.component._current_tups = [tup]
-        with self._failed_batch_given_up():
+        with self._failed_batches_given_up():
             self.component.process_tick(tup)
+        self.component._current_tups = []
+
+    def initialized(self, collector: TaskCollector) -> None:
+        """The component has been initialized, which may have changed how it anchors."""
+        if self.is_bolt and not self.anchors_itself and self.cls.emit is pystorm.Bolt.emit:
+            del self.component.emit  # pystorm's own says what it is anchored to
+
+    def failed_because(self, reason: str) -> None:
+        """A ported component may have any attribute of its own, and is given none."""
+
+    @property
+    def is_bolt(self) -> bool:
+        """Whether the component receives tuples."""
+        return issubclass(self.cls, pystorm.Bolt)
 
     @property
     def is_batching(self) -> bool:
@@ -69,25 +86,30 @@ class PortedHost(Host):
 
     def fire_batches(self) -> None:
         """Let a batching component process what it has gathered."""
-        with self._failed_batch_given_up():
+        with self._failed_batches_given_up():
             super().fire_batches()
+        self.component._current_tups = []
 
     @contextmanager
-    def _failed_batch_given_up(self) -> Iterator[None]:
+    def _failed_batches_given_up(self) -> Iterator[None]:
         """As pystorm's own loop does when `process_batch` raises, or the batch would come again for ever."""
-        component: Any = self.component
         try:
             yield
         except Exception:
             if self.is_batching:
-                failed = component._batches.pop(component._current_key, [])
-                # The batches before it are done, but pystorm leaves them there, emptied.
-                done = [key for key, tups in component._batches.items() if not tups]
-                for key in done:
-                    del component._batches[key]
-                for tup in failed if component.auto_fail else ():
-                    component.fail(tup)
+                self._give_up_failed_batches(self.component)
             raise
+
+    def _give_up_failed_batches(self, component: Any) -> None:
+        """Fail the batch in process; all others as well where the component does not go on."""
+        waiting = component._batches
+        keys = [component._current_key] if self.survives_errors else list(waiting)
+        failed = [tup for key in keys for tup in waiting.pop(key, ())]
+        # The batches before it are done, but pystorm leaves them there, emptied.
+        for key in [key for key, tups in waiting.items() if not tups]:
+            del waiting[key]
+        for tup in failed if component.auto_fail else ():
+            component.fail(tup)
 
     @property
     def is_polled(self) -> bool:
@@ -110,8 +132,11 @@ class _Messages:
         self._receivers: list[int] = []
 
     def send(self, message: Any) -> None:
-        """Do what a message asks for."""
-        command = message["command"]
+        """Do what a message asks for; what says that both sides are in step, there is no need for."""
+        if not isinstance(message, dict):
+            self._collector.log(f"attempted to send a non dict message to Storm: {message!r:.500}", "error")
+            return
+        command = message.get("command")
         if command == "emit":
             self._emit(message)
         elif command == "ack":
@@ -132,6 +157,8 @@ class _Messages:
         options: dict[str, Any] = {"stream": message.get("stream"), "direct_task": message.get("task")}
         if message.get("id") is not None:
             options["tup_id"] = message["id"]
+        if "anchors" in message:  # a bolt's: the ids of tuples
+            options["anchors"] = message["anchors"]
         self._receivers = self._collector.emit(message["tuple"], need_task_ids=wanted, **options) or []
 
     def last_receivers(self) -> list[int]:
@@ -146,6 +173,10 @@ class _NoSerializer:
         self.output_stream = self.input_stream = None
 
 
+_constructing = threading.RLock()
+"""What is different for the whole process while a component is constructed is so for one at a time."""
+
+
 def construct(cls: type[Any]) -> Any:
     """A ported component, constructed as streamparse does it, without pipes, signal handlers or threads.
 
@@ -155,7 +186,7 @@ def construct(cls: type[Any]) -> Any:
     component: Any = cls.__new__(cls)  # type: ignore[call-overload]
     if issubclass(cls, pystorm.TicklessBatchingBolt):
         component._batch_entry = lambda: None
-    with _no_serializers(), _signals_kept(), _thread_name_kept():
+    with _constructing, _no_serializers(), _signals_kept(), _thread_name_kept():
         component.__init__(serializer="json")
     return component
 

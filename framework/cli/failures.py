@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from framework.cli.exit_codes import ExitCode
-from framework.cli.messages import error_line, problem_lines
+from framework.cli.messages import error_line, failure, problem_lines
 from framework.errors import (
     ComponentError,
     ConfigError,
@@ -70,18 +70,20 @@ def _flushing_stdout() -> Iterator[None]:
 
 def _reported(error: Exception, with_traceback: bool) -> ExitCode:
     """Tell what went wrong, and choose the exit code."""
-    if with_traceback:
-        click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+    text = "".join(traceback.format_exception(error)) if with_traceback else ""
     if isinstance(error, TopologyError):
+        if text:
+            failure(f"{len(error.problems)} problems", error, text)
         problem_lines(error.problems, err=True)
+    elif isinstance(error, ComponentError):
+        raised = error.__cause__ or error
+        failure(str(error), raised, text or "".join(of_user_code(error.__cause__)))
     elif isinstance(error, ViperError):
-        if isinstance(error, ComponentError) and not with_traceback:
-            click.echo("".join(of_user_code(error.__cause__)), err=True, nl=False)
-        error_line(str(error))
+        failure(str(error), error, text)
     else:
         what = f"{type(error).__name__}: {error}"
         hint = "" if with_traceback else "; viper --debug shows its traceback"
-        error_line(f"this is a bug in ViperStorm, please report it: {what}{hint}")
+        failure(f"this is a bug in ViperStorm, please report it: {what}{hint}", error, text)
     return _exit_code(error)
 
 

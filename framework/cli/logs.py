@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import logging
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TextIO, cast
 
 import click
 
+from framework.cli.messages import note
 from framework.components.levels import LEVELS
+from framework.log import FORMS, Counting, Limits, LogForm
 
 _COLOURS = {logging.WARNING: "yellow", logging.ERROR: "red", logging.CRITICAL: "red"}
 
@@ -27,31 +32,49 @@ def parse_levels(
 
 
 class _Stderr(logging.Handler):
-    def __init__(self, before: Callable[[], None]) -> None:
+    def __init__(self, form: LogForm, before: Callable[[], None]) -> None:
         super().__init__()
         self._before = before
-        self.setFormatter(
-            logging.Formatter("%(asctime)s %(levelname)-7s %(shortname)s: %(message)s", "%H:%M:%S")
-        )
+        self._colours = _COLOURS if form is LogForm.TEXT else {}
+        self.setFormatter(FORMS[form]())
 
     def emit(self, record: logging.LogRecord) -> None:
-        record.shortname = record.name.rpartition("viperstorm.component.")[2]
         try:
+            line = self.format(record)
             self._before()
-            click.secho(self.format(record), err=True, fg=_COLOURS.get(record.levelno))
+            click.secho(line, err=True, fg=self._colours.get(record.levelno))
         except Exception:
             self.handleError(record)
 
 
+def stderr_for_lines(form: LogForm) -> TextIO:
+    """Where plain text may be written to: stderr, or what makes objects of lines where stderr has those."""
+    return sys.stderr if form is LogForm.TEXT else cast(TextIO, _Notes())
+
+
+class _Notes(io.TextIOBase):
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        for line in text.splitlines():
+            note(line.strip())
+        return len(text)
+
+
 @contextmanager
-def logging_to_stderr(levels: Mapping[str, int], before: Callable[[], None]) -> Iterator[None]:
+def logging_to_stderr(
+    levels: Mapping[str, int], before: Callable[[], None], form: LogForm, limits: Limits
+) -> Iterator[None]:
     """For as long as the block runs, write log lines to stderr.
 
     Args:
         levels: by name of the logger; the empty name is for all that are not named.
         before: called before each line, to clear what stands on the terminal's last line.
+        form: what a line looks like.
+        limits: how often the same error is logged before it is counted.
     """
-    handler = _Stderr(before)
+    handler = Counting(_Stderr(form, before), limits)
     root = logging.getLogger()
     previous = {name: logging.getLogger(name).level for name in levels}
     root.addHandler(handler)
@@ -60,6 +83,7 @@ def logging_to_stderr(levels: Mapping[str, int], before: Callable[[], None]) -> 
             logging.getLogger(name).setLevel(level)
         yield
     finally:
+        handler.finish()
         root.removeHandler(handler)
         for name, level in previous.items():
             logging.getLogger(name).setLevel(level)

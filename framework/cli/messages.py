@@ -3,29 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from framework.topology import Problem
 
+AS_JSON = "framework.cli.as_json"
+"""The key in a context's `meta` that says whether each line on stderr is a JSON object, as in the log."""
+
 
 def error_line(message: str) -> None:
     """``error: ...``"""
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {message}", err=True)
+    if not _said_as_json("ERROR", message):
+        click.echo(f"{click.style('error:', fg='red', bold=True)} {message}", err=True)
 
 
 def note(message: str) -> None:
     """A line that is neither an error nor a warning."""
-    click.echo(message, err=True)
+    if not _said_as_json("INFO", message):
+        click.echo(message, err=True)
 
 
 def problem_lines(problems: Sequence[Problem], *, err: bool) -> None:
     """Each problem on a line of its own: ``file:line: message``."""
     for problem in problems:
         line = " ".join(part.strip() for part in str(problem).splitlines())
-        click.secho(line, err=err, fg="yellow" if problem.warning else None)
+        if not (err and _said_as_json("WARNING" if problem.warning else "ERROR", line)):
+            click.secho(line, err=err, fg="yellow" if problem.warning else None)
+
+
+def failure(message: str, error: BaseException, traceback: str) -> None:
+    """What ended a command, after its traceback, which may be empty."""
+    if not _said_as_json("ERROR", message, error=type(error).__name__, traceback=traceback or None):
+        click.echo(traceback, err=True, nl=False)
+        error_line(message)
+
+
+def _said_as_json(level: str, message: str, **more: Any) -> bool:
+    """Say something as an object, if that is how it is to be said; whether it is."""
+    context = click.get_current_context(silent=True)
+    if context is None or not context.meta.get(AS_JSON):
+        return False
+    from framework.log.forms import json_line
+
+    click.echo(json_line(level, "viperstorm.cli", message, **more), err=True)
+    return True
 
 
 def counted(number: int, noun: str, nouns: str = "") -> str:

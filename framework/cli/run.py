@@ -14,14 +14,15 @@ from framework.cli.choices import Choices, with_choices
 from framework.cli.debugger import debugger_on_stderr
 from framework.cli.exit_codes import ExitCode
 from framework.cli.failures import TRACEBACKS
-from framework.cli.logs import logging_to_stderr, parse_levels
-from framework.cli.messages import note
-from framework.cli.opening import accepted, chosen, open_target
+from framework.cli.logs import logging_to_stderr, parse_levels, stderr_for_lines
+from framework.cli.messages import AS_JSON, note
+from framework.cli.opening import Opened, accepted, chosen, open_target
 from framework.cli.parameters import target_argument
 from framework.cli.progress import ProgressLine, can_animate
 from framework.cli.statistics import statistics_lines
 from framework.cli.summary import report_json, summary_lines
 from framework.components.levels import LEVELS
+from framework.log import LogForm, limits_of, log_level
 
 if TYPE_CHECKING:
     from framework.config import Settings
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 @click.option("--max-tuples", type=click.IntRange(min=1), help="Drain when the spouts have emitted so many.")
 @click.option("--worker", help="Kind of worker (viper.worker).")
 @click.option("-w", "--workers", type=click.IntRange(min=1), help="Number of workers (topology.workers).")
+@click.option("--shell", is_flag=True, help="Run Python components as programs too, as Storm does.")
 @click.option(
     "-a", "--ackers", type=click.IntRange(min=0), help="0: do not track tuples (topology.acker.executors)."
 )
@@ -56,6 +58,12 @@ if TYPE_CHECKING:
     metavar="[COMPONENT=]LEVEL",
     callback=parse_levels,
     help="Least level that is logged.",
+)
+@click.option(
+    "--log-format",
+    type=click.Choice([str(form) for form in LogForm]),
+    default=str(LogForm.TEXT),
+    help="What a line of the log looks like.",
 )
 @click.option(
     "--print",
@@ -88,7 +96,9 @@ def run(
     choices: Choices,
     duration_s: float | None,
     max_tuples: int | None,
+    shell: bool,
     levels: Mapping[str | None, int],
+    log_format: str,
     printed: Sequence[str],
     record: Path | None,
     replay: Path | None,
@@ -107,13 +117,16 @@ def run(
     from framework.planning import make_plan
 
     ctx.meta[TRACEBACKS] |= debug
+    ctx.meta[AS_JSON] = log_format == LogForm.JSON
     options = {**_time_of(replay), **choices.options, **_as_options(debug=debug, **shortcuts)}
     opened = open_target(*chosen(target, changed(choices, options=options)))
+    opened = _as_programs(opened) if shell else opened
     plan = make_plan(_printing(accepted(opened, to_run=True), printed), opened.settings)
     done = _watched(
         plan,
         opened.settings,
         _levels(plan, levels),
+        LogForm(log_format),
         quiet,
         duration_s=duration_s or None,
         max_tuples=max_tuples,
@@ -126,7 +139,7 @@ def run(
         note("\n".join(statistics_lines(done.statistics)))
     for stream in filter(None, (report, sys.stdout if as_json else None)):
         stream.write(report_json(done))
-    ctx.exit(ExitCode.OK if done.drained else ExitCode.FAILED)
+    ctx.exit(ExitCode.OK if done.drained and not done.lost else ExitCode.FAILED)
 
 
 def _time_of(replay: Path | None) -> Mapping[str, Any]:
@@ -137,6 +150,16 @@ def _time_of(replay: Path | None) -> Mapping[str, Any]:
 
     with Recording(replay) as recording:
         return {"viper.time": str(recording.header.time)}
+
+
+def _as_programs(opened: Opened) -> Opened:
+    """The same with Python components as programs; a warning for each that is none."""
+    from framework.multilang.as_programs import as_programs
+
+    if opened.topology is None or opened.errors:
+        return opened
+    made = as_programs(opened.topology)
+    return changed(opened, topology=made.topology, problems=(*opened.problems, *made.stayed))
 
 
 def _printing(topology: Topology, printed: Sequence[str]) -> Topology:
@@ -160,14 +183,16 @@ def _stream_named(topology: Topology, name: str) -> tuple[str, str]:
 
 
 def _watched(
-    plan: Plan, settings: Settings, levels: Mapping[str, int], quiet: bool, **limits: Any
+    plan: Plan, settings: Settings, levels: Mapping[str, int], form: LogForm, quiet: bool, **limits: Any
 ) -> RunReport:
     """Run a plan with its progress and its log on stderr."""
     from framework.runtime import StopSignal, run
 
-    line, stop = ProgressLine(sys.stderr, animated=can_animate(sys.stderr)), StopSignal()
+    animated = can_animate(sys.stderr) and form is LogForm.TEXT
+    line, stop = ProgressLine(stderr_for_lines(form), animated=animated), StopSignal()
     watch = None if quiet else _Watch(line, stop).show
-    with line.sharing(), logging_to_stderr(levels, line.clear), debugger_on_stderr(line.clear):
+    log = logging_to_stderr(levels, line.clear, form, limits_of(settings))
+    with line.sharing(), log, debugger_on_stderr(line.clear):
         return run(plan, settings, stop=stop, on_progress=watch, **limits)
 
 
@@ -196,8 +221,7 @@ def _levels(plan: Plan, said: Mapping[str | None, int]) -> dict[str, int]:
             raise click.UsageError(f"--log-level: {unknown('component', component, plan.confs)}")
     levels = {"": said.get(None, LEVELS["info"])}
     for component, conf in plan.confs.items():
-        configured = "debug" if conf["topology.debug"] else conf["pystorm.log.level"]
-        level = said.get(component, said.get(None, LEVELS[configured]))
+        level = said.get(component, said.get(None, log_level(conf)))
         levels[f"{LOGGER_PREFIX}.{component}"] = level
     return levels
 

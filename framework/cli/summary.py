@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _ALWAYS = ("emitted", "processed")
 _BREACHES = {
     "saturated": "tuples had more siblings than their positions have room for",
+    "raised": "tuples of a restarted spout had times that lay before what it had told",
     "unplanned": "tuples were emitted outside the processing of an input",
 }
 """Counters of what the order guarantee does not cover, in words."""
@@ -43,6 +44,9 @@ def summary_lines(report: RunReport) -> Iterator[str]:
         count = sum(getattr(counters, counter) for counters in report.components.values())
         if count:
             yield f"  order not guaranteed: {count:,} {words}"
+    yield from (f"  A WORKER DIED: {incident}" for incident in report.incidents)
+    if report.lost:
+        yield f"  TUPLES ARE LOST: {report.lost:,} that nobody tracks; the result is not whole"
     if not report.drained:
         yield "  not drained: what was in flight was not processed within viper.drain.timeout.secs"
 

@@ -52,7 +52,8 @@ class BatchingBolt(Bolt):
     def process_batches(self) -> None:
         """Process and ack all batches, in the order of their first tuples.
 
-        Where `process_batch` raises, its batch fails, and the later ones are kept.
+        Where `process_batch` raises, its batch fails. The later ones are kept if the bolt goes on after
+        exceptions, and fail as well if it does not.
         """
         for key in list(self._batches):
             self._current_tups = self._batches.pop(key)
@@ -66,10 +67,16 @@ class BatchingBolt(Bolt):
         try:
             self.process_batch(key, self._current_tups)
         except Exception:
-            if self.auto_fail:
-                for tup in self._current_tups:
-                    self.fail(tup)
+            self._give_up()
             raise
+
+    def _give_up(self) -> None:
+        failed = list(self._current_tups)
+        if self.exit_on_exception:
+            failed += [tup for batch in self._batches.values() for tup in batch]
+            self._batches.clear()
+        for tup in failed if self.auto_fail else ():
+            self.fail(tup)
 
     def emit(self, tup: Sequence[Any], **kwargs: Any) -> EmitResult:  # type: ignore[override]
         """As `Bolt.emit`, anchored to the whole batch by default; never returns task ids."""

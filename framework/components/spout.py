@@ -22,6 +22,9 @@ class Spout(Component):
     that raises StopIteration.
     """
 
+    failure: str = ""
+    """While `fail` runs: why the tuple has failed, in words."""
+
     def next_tuple(self) -> None:
         """Emit what there is, if anything; called again and again, with a growing pause
         while it emits nothing. Raise StopIteration when nothing will ever come."""

@@ -9,7 +9,7 @@ from typing import Any
 from framework.config.checks import usable
 from framework.config.keys import KEYS, MAX_TASKS
 from framework.config.settings import Settings
-from framework.config.storm_keys import STORM_PER_COMPONENT, STORM_WITHOUT_EFFECT
+from framework.config.storm_keys import STORM_DEFAULTS, STORM_PER_COMPONENT, STORM_WITHOUT_EFFECT
 from framework.topology import ComponentSpec, Topology
 
 
@@ -18,13 +18,14 @@ def component_conf(settings: Settings, topology: Topology, component: ComponentS
 
     The component's own config stands above the settings, but as in Storm only with the keys that may
     differ between components and with the user's own; of every other key it sees the topology's value.
+    Under the settings stand the defaults that a cluster has for keys which mean nothing here.
 
     Returns:
         A deep copy, which the component may change as it likes.
     """
     own = {key: value for key, value in component.config.items() if usable(key, value) and _is_seen(key)}
     name = settings["topology.name"] or topology.name
-    return copy.deepcopy({**settings, "topology.name": name, **own})
+    return copy.deepcopy({**STORM_DEFAULTS, **settings, "topology.name": name, **own})
 
 
 def task_count(component: ComponentSpec, conf: Mapping[str, Any]) -> int:

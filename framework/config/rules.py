@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import re
 from collections.abc import Callable, Collection
@@ -49,6 +50,32 @@ def flag() -> Rule:
 def text() -> Rule:
     """A string."""
     return Rule("text", lambda v: isinstance(v, str))
+
+
+def log_file_name() -> Rule:
+    """The name of a log file, with fields to be filled in."""
+    fields = dict.fromkeys(("topology_name", "component_name", "task_id", "pid"), "")
+    named = ", ".join(f"{{{name}}}" for name in fields)
+    return Rule(
+        f"text without other fields than {named}",
+        lambda v: isinstance(v, str) and _works(lambda: v.format(**fields)),
+    )
+
+
+def log_format() -> Rule:
+    """A format of log lines."""
+    return Rule(
+        "a format of Python's logging, such as '%(asctime)s %(levelname)s %(message)s'",
+        lambda v: isinstance(v, str) and _works(lambda: logging.Formatter(v)),
+    )
+
+
+def _works(call: Callable[[], object]) -> bool:
+    try:
+        call()
+    except Exception:  # whatever a text may ask for
+        return False
+    return True
 
 
 def topology_name() -> Rule:

@@ -6,6 +6,9 @@ while a mistyped key is not.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 _TOPOLOGY = """
     acker.cpu.pcore.percent acker.resources.offheap.memory.mb acker.resources.onheap.memory.mb
     auto-credentials auto.task.hooks backpressure.check.millis backpressure.enable
@@ -23,15 +26,15 @@ _TOPOLOGY = """
     component.resources.offheap.memory.mb component.resources.onheap.memory.mb
     disable.loadaware disable.loadaware.messaging
     disruptor.batch.size disruptor.batch.timeout.millis disruptor.wait.timeout.millis
-    enable.send.iconnection.metrics enable.v2.metrics.tick environment error.throttle.interval.secs
+    enable.send.iconnection.metrics enable.v2.metrics.tick environment
     event.logger.register eventlogger.executors executor.overflow.limit
     executor.receive.buffer.size executor.send.buffer.size fall.back.on.java.serialization groups
     isolate.machines kryo.decorators kryo.factory kryo.register
     localityaware.higher.bound localityaware.lower.bound logging.config logging.sensitivity
-    max.error.report.per.interval max.replication.wait.time.sec
+    max.replication.wait.time.sec
     metrics.consumer.cpu.pcore.percent metrics.consumer.register
     metrics.consumer.resources.offheap.memory.mb metrics.consumer.resources.onheap.memory.mb
-    metrics.reporters min.replication.count multilang.log.handler multilang.serializer
+    metrics.reporters min.replication.count multilang.log.handler
     optimize original_name priority producer.batch.size python.path
     ras.acker.executors.per.worker ras.constraint.max.state.search ras.constraint.max.time.secs
     ras.constraints ras.one.component.per.worker ras.one.executor.per.worker
@@ -43,7 +46,7 @@ _TOPOLOGY = """
     spout.wait.progressive.level3.sleep.millis spout.wait.strategy spread.components
     state.checkpoint.interval.ms state.kryo.register state.provider state.provider.config
     state.synchronization.timeout.secs stats.ewma.enable stats.sample.rate
-    submitter.principal submitter.user subprocess.timeout.secs testing.always.try.serialize
+    submitter.principal submitter.user testing.always.try.serialize
     transactional.id transfer.batch.size transfer.buffer.size
     trident.batch.emit.interval.millis trident.windowing.cache.tuple.limit tuple.serializer
     upstream.feedback.enable upstream.feedback.freq.secs users v2.metrics.tick.interval.seconds version
@@ -64,3 +67,15 @@ STORM_WITHOUT_EFFECT = frozenset(f"topology.{name}" for name in _TOPOLOGY.split(
 
 STORM_PER_COMPONENT = frozenset(f"topology.{name}" for name in _PER_COMPONENT.split())
 """Storm's keys that a component's own config sets for what the component sees; others it does not."""
+
+STORM_DEFAULTS: Mapping[str, Any] = {
+    "supervisor.worker.timeout.secs": 30,
+    "topology.builtin.metrics.bucket.size.secs": 60,
+    "topology.disable.loadaware.messaging": False,
+    "topology.eventlogger.executors": 0,
+    "topology.executor.receive.buffer.size": 32768,
+    "topology.shellbolt.max.pending": 100,
+    "topology.state.checkpoint.interval.ms": 1000,
+    "topology.stats.sample.rate": 0.05,
+}
+"""What components find on a cluster under keys that have no effect here, so that they find it here as well."""

@@ -14,7 +14,7 @@ from framework.declaration.implementations import (
 from framework.declaration.inputs import subscriptions
 from framework.declaration.making import checked_config, checked_par, make_spec
 from framework.declaration.parallelism import ANY_ENVIRONMENT
-from framework.declaration.python_places import calling_place, class_source, file_of, shown
+from framework.declaration.python_places import calling_place, class_source, file_of, shown, written
 from framework.declaration.spec import Inputs, Par, Spec
 from framework.declaration.stream_id import GlobalStreamId
 from framework.declaration.topology_class import class_declaration
@@ -39,4 +39,5 @@ __all__ = [
     "shell_implementation",
     "shown",
     "subscriptions",
+    "written",
 ]

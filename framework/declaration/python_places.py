@@ -43,6 +43,7 @@ class ClassSource:
 
     def place(self, attribute: str = "", keyword: str = "") -> Place:
         """The place of an attribute of the class, or of a keyword argument in its value."""
+        attribute = written(attribute, self.name)
         line = self.lines.get((attribute, keyword)) or self.lines.get((attribute, "")) or self.line
         return Place(self.file, line, f"{self.name}.{attribute}" if attribute else self.name)
 
@@ -50,6 +51,12 @@ class ClassSource:
         """The attribute whose definition begins at a line or goes on there."""
         begun = [(begin, attribute) for (attribute, _), begin in self.lines.items() if begin <= line]
         return max(begun, default=(0, ""))[1]
+
+
+def written(attribute: str, class_name: str) -> str:
+    """A class's attribute as its author wrote it: Python itself calls ``__x`` of a class Y ``_Y__x``."""
+    prefix = f"_{class_name.lstrip('_')}"
+    return attribute.removeprefix(prefix) if attribute.startswith(f"{prefix}__") else attribute
 
 
 def file_of(cls: type) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from framework.adapters.streamparse import specs_in
+from framework.adapters.streamparse import refuse_classes, specs_in
 from framework.declaration import (
     ANY_ENVIRONMENT,
     Declaration,
@@ -28,6 +28,7 @@ class TopologyType(type):
         super().__init__(name, bases, namespace)
         cls.config = checked_config(namespace.get("config"))
         cls.specs = list(specs_in(namespace).values())
+        refuse_classes(namespace, cls.specs)
         if bases:
             accepted(_declaration(cls).topology(environment=ANY_ENVIRONMENT))
 
@@ -36,7 +37,8 @@ class Topology(metaclass=TopologyType):
     """A topology as a class whose attributes are the specs of its components.
 
     Raises:
-        TypeError: an attribute is a component instead of a spec, or ``config`` is no dict.
+        TypeError: an attribute is a component or a component's class instead of a spec, or ``config`` is
+            no dict.
         TopologyError: components, streams, fields, groupings and parallelism do not fit together;
             the error has all problems, each with its place.
     """

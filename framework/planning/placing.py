@@ -9,7 +9,7 @@ from framework.config import Settings
 from framework.hosting import class_of, is_ported
 from framework.planning.placement import Executor, Group, Placement, WorkerKind, make_placer
 from framework.planning.plan import Subscription, Task
-from framework.topology import ComponentSpec, Problem, PythonImplementation, Topology, unknown
+from framework.topology import ComponentSpec, Problem, PythonImplementation, Role, Topology, unknown
 
 Confs = Mapping[str, Mapping[str, Any]]
 """Each component's resolved configuration, by id."""
@@ -64,6 +64,21 @@ def is_isolated(component: ComponentSpec, conf: Mapping[str, Any]) -> bool:
     if said is not None:
         return bool(said)
     return isinstance(component.implementation, PythonImplementation) and is_ported(class_of(component))
+
+
+def is_blocking(topology: Topology, settings: Settings, confs: Confs, component: ComponentSpec) -> bool:
+    """Whether a component's tasks are to have threads of their own, so that what they emit flows as they wait.
+
+    A spout of streamparse's may wait within `next_tuple`, or never return from it, where Storm takes
+    what it emits from a process of its own. Where it has one here it needs no telling.
+    """
+    said = confs[component.id]["viper.blocking"]
+    if said is not None or component.role is not Role.SPOUT:
+        return bool(said)
+    if worker_kind(topology, settings, confs) is not WorkerKind.PROCESS:
+        return False
+    held = isinstance(component.implementation, PythonImplementation) and is_ported(class_of(component))
+    return held and is_isolated(component, confs[component.id])
 
 
 def placement_problems(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from framework.config import Settings, component_conf, task_count
 from framework.errors import TopologyError
 from framework.importing import importable
 from framework.planning.layout import make_layout
-from framework.planning.placing import make_placement, placement_problems
+from framework.planning.placing import is_blocking, make_placement, placement_problems
 from framework.planning.plan import Channel, Plan, Subscription, Task
 from framework.planning.time_mode import choose_time, time_problems
-from framework.topology import GroupingKind, Role, Topology
+from framework.topology import GroupingKind, Role, ShellImplementation, Topology
 from framework.topology.graph import SYSTEM_PREFIX, edges, feedback_edges
 
 
@@ -24,8 +25,12 @@ def make_plan(topology: Topology, settings: Settings) -> Plan:
         LoadError: a component's class that cannot be imported.
     """
     confs = {c.id: component_conf(settings, topology, c) for c in topology.components}
+    with importable(topology.import_paths):
+        for component in topology.components:
+            confs[component.id]["viper.blocking"] = is_blocking(topology, settings, confs, component)
     subscriptions = _subscriptions(topology)
     cyclic = {name for s in subscriptions if s.cyclic for name in (s.source, s.target)}
+    confs.update(_waiting_for_programs(topology, settings, confs, cyclic))
     problems = time_problems(topology, confs) + placement_problems(topology, settings, confs, cyclic)
     if problems:
         raise TopologyError(problems)
@@ -49,6 +54,22 @@ def make_plan(topology: Topology, settings: Settings) -> Plan:
         layout=layout,
         confs=confs,
     )
+
+
+def _waiting_for_programs(
+    topology: Topology, settings: Settings, confs: Mapping[str, dict[str, Any]], cyclic: set[str]
+) -> dict[str, dict[str, Any]]:
+    """The configurations of components that are programs, whose tasks wait for these on threads of their own.
+
+    Where somebody has said otherwise they do not, nor in a cycle, which runs on one thread.
+    """
+    programs = [c for c in topology.components if isinstance(c.implementation, ShellImplementation)]
+    return {
+        program.id: {**confs[program.id], "viper.blocking": True}
+        for program in programs
+        if program.id not in cyclic
+        and program.config.get("viper.blocking", settings["viper.blocking"]) is None
+    }
 
 
 def _subscriptions(topology: Topology) -> tuple[Subscription, ...]:

@@ -80,7 +80,11 @@ class BlockingTask(RunningTask):
         if not self._is_away:
             return call()
         with self._present:
-            return call()
+            self._is_away = False  # as what is done here may in turn come by here
+            try:
+                return call()
+            finally:
+                self._is_away = True
 
     def _spill(self) -> None:
         self._back(super()._spill)
@@ -121,9 +125,8 @@ class BlockingSpoutTask(BlockingTask, SpoutTask):
 class BlockingBoltTask(BlockingTask, BoltTask):
     """Runs one task of a bolt that blocks; its collector is guarded."""
 
-    def start(self) -> None:
-        """Initialize the component; what it emits there comes before everything else."""
-        super().start()
+    def _begin(self) -> None:
+        super()._begin()
         self._process_tuple = partial(self._away, self._process_tuple)
 
     def _go_on(self) -> None:

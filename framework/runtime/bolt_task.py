@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-from framework.components.tuple import TICK_COMPONENT, TICK_STREAM
+from viper.forest import Forest
+
 from framework.planning import Task
-from framework.recording.ticks import ReplayTicks, Tick, TickKind
+from framework.recording.ticks import ReplayTicks
+from framework.runtime.answers import Answers, Given
 from framework.runtime.collector import TaskCollector
 from framework.runtime.destination import Row
+from framework.runtime.faults import Recovery
 from framework.runtime.hosts import Host, Identity
 from framework.runtime.inputs import InputSource, Piece, by_level, cut, rows_of
-from framework.runtime.lineage import LAST, Lineage
+from framework.runtime.limits import PAUSE_AT
+from framework.runtime.lineage import LAST
 from framework.runtime.output import Output
-from framework.runtime.task import PAUSE_AT, USER_ERRORS, RunningTask
-from framework.runtime.ticks import EventTicks
+from framework.runtime.reasons import Cause
+from framework.runtime.task import USER_ERRORS
+from framework.runtime.ticked_task import TickedTask
 from framework.sinks import Sink
 from viper.errors import CodecError
-from viper.position import END, LEAST, Level, Position, Positions
+from viper.position import END, Level, Position, Positions
 from viper.reader import Reader, Run
 from viper.rows import Inbox
 
 
-class BoltTask(RunningTask):
+class BoltTask(TickedTask):
     """Runs one replica of a bolt."""
 
     consumes = True
@@ -36,6 +40,7 @@ class BoltTask(RunningTask):
         collector: TaskCollector,
         output: Output,
         identity: Identity,
+        recovery: Recovery,
         *,
         reader: Reader,
         sources: Sequence[InputSource],
@@ -44,6 +49,7 @@ class BoltTask(RunningTask):
         level: Level,
         event_tick_s: float | None,
         replayed_ticks: ReplayTicks | None = None,
+        forest: Forest | None = None,
     ) -> None:
         """
         Args:
@@ -52,6 +58,7 @@ class BoltTask(RunningTask):
             collector: takes what it emits.
             output: routes that.
             identity: what the component is told about itself.
+            recovery: what happens when it raises.
             reader: its input.
             sources: the producing tasks, by their index at the reader's gate.
             feedback: the ways back through cycles, with their producing tasks.
@@ -59,48 +66,51 @@ class BoltTask(RunningTask):
             level: where its outputs are marked, but for inputs that are copied to several replicas.
             event_tick_s: seconds of event time between two ticks; None for no such ticks.
             replayed_ticks: instead of those that follow the wall clock, in a run that repeats another.
+            forest: the trees of tracked tuples; None where none are tracked.
         """
-        super().__init__(task, host, collector, output, identity)
+        ticks = {"event_tick_s": event_tick_s, "replayed_ticks": replayed_ticks}
+        super().__init__(task, host, collector, output, identity, recovery, level=level, **ticks)
         self.feedback = tuple(feedback)
         self.drained = False
         """Whether all input has been processed, but for what may come back through a cycle."""
+        self.quiet = False
+        """As `drained`, but that sources may repeat tuples that fail."""
         self.nothing_comes_back = False
         """Set by the worker when nothing is in flight that could come back through a cycle."""
         self._reader = reader
         self._shares_input = shares_input
         self._sources = tuple(sources)
-        self._level = level
-        """The level of outputs for inputs that are not copied, and of ticks."""
         all_sources = [*sources, *(source for _, source in feedback)]
         streams = [stream for source in all_sources for stream in source.streams.values()]
         self._levels = len({stream.level for stream in streams})
-        self._event_tick_s = event_tick_s
-        self._event_ticks: EventTicks | None = None
-        self._replayed_ticks = replayed_ticks
-        self._last_input = LEAST
-        self._positions = Positions()
-        self._lineage = Lineage()
         self._inbox = Inbox(host.record, collector.outbox if output.is_used else None, PAUSE_AT)
-        # How outputs are placed right now: below their inputs, or beside all input.
-        self._below_inputs = False
-        self._placing = level
-        self._beside_at: Position | None = None
-        self._tick_number = 0
+        self._answers = _answers(self, forest, self._inbox)
+        self._given: Given | None = None
+        """Acks that take effect when what was emitted before them has been counted."""
+        self._unplaced: Positions | None = None
+        """Input with tracked tuples whose outputs do not stand below it, and so do not inherit its trees."""
+        self._first_unplaced = 0
+        """Index in there of the first tuple whose outputs have not all been placed."""
+        self._waiting = 0
+        """Untracked tuples that were emitted in earlier slices, and that there was no room for as yet."""
         self._slice: Iterator[None] | None = None
         """What is left of a slice that found no room for its output."""
 
-    def start(self) -> None:
-        """Initialize the component; what it emits there comes before everything else."""
-        super().start()
+    def _begin(self) -> None:
+        with self._beside_inputs(None):
+            super()._begin()
         self._process_tuple = self.host.process
-        if self._event_tick_s:
-            self._event_ticks = EventTicks(self._event_tick_s, self.host.noticeable_ticks)
 
     # -- state
 
     def has_input(self) -> bool:
         """Whether a tuple could be processed now."""
         return self._reader.ready() or any(reader.ready() for reader, _ in self.feedback)
+
+    @property
+    def last_begun(self) -> int:
+        """A number that is another one for each tuple; another thread sees by it that the task goes on."""
+        return self._inbox.last_id
 
     @property
     def has_ended(self) -> bool:
@@ -113,9 +123,17 @@ class BoltTask(RunningTask):
         held = self._reader.holding_source()
         return None if held is None else self._sources[held].name
 
+    @property
+    def waits_with_input(self) -> bool:
+        """Whether there is input that cannot be processed yet."""
+        return self._reader.waiting_tuples() > 0
+
     def _wants_turn(self, now_s: float) -> bool:
-        # The outbox holds something where a thread of the component's own has emitted.
-        return self.signalled or self._slice is not None or len(self.collector.outbox) > 0
+        return self.signalled or self._slice is not None or self._has_answered_or_emitted()
+
+    def _has_answered_or_emitted(self) -> bool:
+        """Whether a thread of the component's own has done so."""
+        return len(self.collector.outbox) > 0 or (self._answers is not None and self._answers.waiting)
 
     # -- work
 
@@ -126,12 +144,16 @@ class BoltTask(RunningTask):
         """
         self.signalled = False
         before = self.collector.counters.processed
+        if self.restart_at_s is not None:
+            self._restart()
         if self._slice is None:
             self._slice = self._process_slice(limit)
         for _ in self._slice:
             self._place_outputs()
             if not self.unblock():
                 self._publish_last()
+                return self.collector.counters.processed - before
+            if self.restart_at_s is not None:
                 return self.collector.counters.processed - before
         self._slice = None
         if not self.unblock():
@@ -140,41 +162,63 @@ class BoltTask(RunningTask):
         self.signalled = self.signalled or self.has_input()
         return self.collector.counters.processed - before
 
+    def unblock(self) -> bool:
+        """As in the base class; a slice's input is done with when all that came of it has been handed over."""
+        done = super().unblock()
+        if self._slice is None:
+            self._waiting = self.output.waiting_untracked()
+            self._reader.working(self._waiting)
+            for reader, _ in self.feedback:
+                reader.working(0)
+        return done
+
     def _process_slice(self, limit: int) -> Iterator[None]:
         """Process a slice of the input; yields whenever the outbox is full."""
-        if len(self.collector.outbox):  # a thread of the component's own has emitted
+        if self._has_answered_or_emitted():
             self._place_outputs()
         positions = self._positions
         positions.clear()
         runs = self._received(self._reader, limit, positions)
         if runs:
             self._lineage.begin(positions)
-            self._below_inputs = True
-            yield from self._process_ready(cut(runs, self._sources, self._shares_input))
-            self._place_outputs()
+            self._below_inputs = not self.feedback or positions[0] >= self._published
+            pieces = cut(runs, self._sources, self._shares_input)
+            yield from self._answered(self._reader, positions, pieces, self._process_ready)
             self._below_inputs = False
-            self.collector.counters.processed += len(positions)
             self._last_input = positions.last()
         for reader, source in self.feedback:
             yield from self._process_feedback(reader, source, limit)
+
+    def _answered(
+        self,
+        reader: Reader,
+        positions: Positions,
+        pieces: list[Piece],
+        process: Callable[[list[Piece]], Iterator[None]],
+    ) -> Iterator[None]:
+        """Process tuples, and answer for them when what they led to has been placed."""
+        count, answers = len(positions), self._answers
+        tracked = False
+        if answers is not None:
+            answers.automatic = not self.host.answers_itself
+            answers.anchors_itself = self.host.anchors_itself
+            tracked = answers.begin(positions)
+        untracked = positions.trees(0, count).count(0) if tracked else count
+        reader.working(untracked + (self._waiting if reader is self._reader else 0))
+        self._unplaced = positions if tracked and not self._below_inputs else None
+        self._first_unplaced = 0
+        yield from process(pieces)
+        self._place_outputs()
+        self._unplaced = None
+        if answers is not None:
+            answers.end(tracked)
+        self.collector.counters.processed += count
 
     def _received(self, reader: Reader, limit: int, positions: Positions) -> list[Run]:
         try:
             return reader.get_ready(limit, positions)
         except CodecError as error:
             self._failed("input", error)
-
-    def _process_ready(self, ready: list[Piece]) -> Iterator[None]:
-        ticks, replayed = self._event_ticks, self._replayed_ticks
-        if replayed is not None and replayed.next and replayed.next.is_before(self._positions.last()):
-            return self._process_between_replayed(ready, replayed)
-        if ticks is None:
-            return self._process(ready)
-        boundary = ticks.next_boundary()
-        if boundary is None or self._positions.last().ts >= boundary:
-            return self._process_between_ticks(ready, ticks)
-        ticks.input_seen()
-        return self._process(ready)
 
     def _process_feedback(self, reader: Reader, source: InputSource, limit: int) -> Iterator[None]:
         # In order of arrival: what comes back takes its place at the frontier, as a timer's emit does.
@@ -183,9 +227,7 @@ class BoltTask(RunningTask):
         if not pieces:
             return
         self.signal_neighbours()  # among them who waits for room to send more back
-        yield from self._process(pieces)
-        self._place_outputs()
-        self.collector.counters.processed += len(positions)
+        yield from self._answered(reader, positions, pieces, self._process)
 
     def _process(self, pieces: list[Piece]) -> Iterator[None]:
         if isinstance(self.host.component, Sink):
@@ -200,32 +242,74 @@ class BoltTask(RunningTask):
                 yield from self._process_tuples(group)
 
     def _process_tuples(self, pieces: list[Piece]) -> Iterator[None]:
-        inbox, process, tup = self._inbox, self._process_tuple, None
+        inbox, tup = self._inbox, None
         inbox.load(pieces)
         while True:
+            process = self._process_tuple
             try:
-                for tup in inbox:
-                    process(tup)
+                if self._answers is None or self._answers.automatic or not self._answers.tracking:
+                    for tup in inbox:
+                        process(tup)
+                else:
+                    for tup in inbox:
+                        self._answers.receive(tup)
+                        process(tup)
             except USER_ERRORS as error:
-                self._survive("process", error, tup)
+                self._raised_in_process(error, tup)
+                if self.restart_at_s is not None:
+                    yield
                 continue
             if not inbox.paused:
-                return
+                break
             yield
+        if self._answers is not None:
+            self._answers.passed(inbox.handed)
 
     def _consume(self, sink: Sink, rows: list[Row]) -> None:
         try:
             sink.consume(rows)
         except USER_ERRORS as error:
-            self._survive("consume", error)
+            lost = len(rows)
+            if self._answers is not None:
+                lost = self._answers.raised_for_all(lost)
+            self._raised("consume", error)
+            self.collector.counters.lost += lost
+        if self._answers is not None:
+            self._answers.passed(len(rows))
+
+    # -- faults
+
+    def _raised_in_process(self, error: BaseException, tup: Any) -> None:
+        is_tracked = self._answers is not None and self._answers.raised(self.host.fails_itself)
+        self._raised("process", error, tup)
+        self.collector.counters.failed += self.host.fails_itself
+        self.collector.counters.lost += not is_tracked
+
+    def _restart(self) -> None:
+        held = 0
+        if self._answers is not None:
+            held = self._answers.fail_all(Cause.RESTARTED)
+        self.collector.counters.lost += max(self.host.gathered - held, 0)
+        super()._restart()
+
+    def end(self) -> None:
+        """All input has been processed: the last tick and the last batches."""
+        if self.restart_at_s is not None:
+            self._restart()
+        super().end()
+        if self.restart_at_s is not None:  # it has raised there; nothing comes that it would be needed for
+            self.restart_at_s = None
+            self.host.abandon()
 
     # -- positions
 
-    def _take_placed(self) -> tuple[list[tuple[object, ...]], bytes | None, bool]:
+    def _take_placed(self) -> tuple[list[Row], bytes | None, bool]:
         """What the outbox holds, with its positions in `_out`."""
         unfinished = self._inbox.open
         marks = memoryview(self._inbox.cut()).cast("I")
-        rows, tags, mutable, _ = self.collector.take()
+        taken = self.collector.take()
+        rows = taken.rows
+        self._given = taken.given
         self._out.clear()
         if self._below_inputs:
             self._lineage.place(marks, unfinished, self._placing, self._out)
@@ -233,128 +317,73 @@ class BoltTask(RunningTask):
         if beside:
             self._lineage.place_beside(beside, self._placing, self._out, self._beside_at)
             self.collector.counters.unplanned += beside if self._beside_at is None else 0
-        return rows, tags, mutable
+        if self._unplaced is not None:
+            self._inherit(self._unplaced, marks, unfinished)
+        for index, tree in taken.notes:
+            self._out.set_tree(index, tree)
+        return rows, taken.tags, taken.mutable
+
+    def _inherit(self, inputs: Positions, marks: Sequence[int], unfinished: bool) -> None:
+        """Outputs belong to the trees of the inputs that they were emitted for, wherever they stand."""
+        first = 0
+        for tree, end in zip(inputs.trees(self._first_unplaced, len(marks)), marks, strict=True):
+            for index in range(first, end) if tree else ():
+                self._out.set_tree(index, tree)
+            first = end
+        self._first_unplaced += len(marks) - (unfinished and len(marks) > 0)
+
+    def _placed(self) -> None:
+        if self._answers is not None and self._given is not None:
+            self._answers.give(self._given)
 
     def _advance(self) -> None:
         frontier = self._reader.watermark()
-        self.last_us = max(self.last_us, self._reader.last_ts())
+        self.last_us = max(self.last_us, self._event_time())
         self.drained = frontier == END
-        if self.drained:  # what comes back through a cycle may still be placed at a later round
-            frontier = max(LAST, self._published)
+        self.quiet = frontier >= LAST
+        if self.drained:
+            frontier = LAST
+        if self.quiet:  # what comes back through a cycle may still be placed at a later round
+            frontier = max(frontier, self._published)
         self._lineage.advance(frontier)
         if self._replayed_ticks is not None:
             self._replay(self._replayed_ticks.due(frontier))
-        self._tick_until(frontier.ts if frontier < LAST else self.last_us)
+        self._tick_until(frontier.ts if frontier < LAST else self.last_us, has_producers=self._levels > 0)
         if frontier >= LAST:
             self.output.tell_last_ts(self.last_us)
+            self._let_go_of_held()
         self.collector.counters.saturated = self._lineage.saturated
         self.publish(frontier)
+
+    def _let_go_of_held(self) -> None:
+        """Sources with nothing more to bring wait for the answers to what they have brought: those that
+        come with the last tick and the last batches must not wait for the sources' end in turn."""
+        if self._answers is not None and self._answers.news and not self.drained:
+            self._answers.news = False
+            super().end()
+            self.unblock()
+
+    def _event_time(self) -> int:
+        return self._reader.last_ts()
 
     def go_round(self, time_us: int) -> None:
         """With all other input processed, place what comes back through a cycle at this time."""
         self._lineage.advance(Position(time_us, 0, 0))
         self.publish(Position(time_us, 0, 0))
 
-    @property
-    def waits_with_input(self) -> bool:
-        """Whether there is input that cannot be processed yet."""
-        return self._reader.waiting_tuples() > 0
 
-    def _tick_until(self, time_us: int) -> None:
-        ticks = self._event_ticks
-        if ticks is None or (self._levels and ticks.next_boundary() is None) or time_us == LEAST.ts:
-            return  # event time begins with the first tuple, where there are any
-        for due_us in ticks.due(time_us):
-            self.tick(Position(due_us, 0, 0))
-        self.unblock()
-
-    # -- what is not input
-
-    def _process_between_ticks(self, ready: Sequence[Piece], ticks: EventTicks) -> Iterator[None]:
-        def before(position: Position) -> Iterator[Callable[[], None]]:
-            for time_us in ticks.due(self._time_at(position)):
-                yield partial(self.tick, Position(time_us, 0, 0))
-            ticks.input_seen()
-
-        return self._process_between(ready, before)
-
-    def _time_at(self, position: Position) -> int:
-        """How far event time has come at a position, which after all input says nothing of time."""
-        return position.ts if position < LAST else max(self.last_us, self._reader.last_ts())
-
-    def _process_between_replayed(self, ready: Sequence[Piece], ticks: ReplayTicks) -> Iterator[None]:
-        def before(position: Position) -> Iterator[Callable[[], None]]:
-            for tick in ticks.due(position):
-                yield partial(self._replay, [tick])
-
-        return self._process_between(ready, before)
-
-    def _process_between(
-        self, ready: Sequence[Piece], before: Callable[[Position], Iterator[Callable[[], None]]]
-    ) -> Iterator[None]:
-        """Process input, and do in between what comes before each."""
-        index = 0
-        for rows, first, count, stream in ready:
-            start = 0
-            for row in range(count):
-                for fire in before(self._positions[index + row]):
-                    if row > start:
-                        yield from self._process([(rows, first + start, row - start, stream)])
-                    self._place_outputs()
-                    fire()
-                    start = row
-            yield from self._process([(rows, first + start, count - start, stream)])
-            index += count
-
-    def _replay(self, ticks: Iterable[Tick]) -> None:
-        for tick in ticks:
-            (self.tick if tick.kind is TickKind.TICK else self.fire_batches)(tick.at)
-
-    def _record_tick(self, kind: TickKind) -> None:
-        """Note where in the order of the input something happens that was due by the wall clock."""
-        if self.recorder is not None:
-            at = max(self._lineage.frontier, self._last_input)
-            self.recorder.record_tick(at, after=self._last_input, kind=kind)
-
-    def tick(self, at: Position | None = None) -> None:
-        """Give the component a tick; what it emits is placed there, or at the frontier."""
-        if at is None:
-            self._record_tick(TickKind.TICK)
-        self._tick_number += 1
-        self.collector.counters.ticks += 1
-        values = (self.identity.conf.get("topology.tick.tuple.freq.secs"),)
-        record = self.host.record
-        tup = tuple.__new__(record, (f"tick-{self._tick_number}", TICK_COMPONENT, TICK_STREAM, -1, values))
-        with self._beside_inputs(at):
-            try:
-                self.host.tick(tup)
-            except USER_ERRORS as error:
-                self._survive("process_tick", error, tup)
-
-    def fire_batches(self, at: Position | None = None) -> None:
-        """Let a batching component process what it has gathered."""
-        if at is None:
-            self._record_tick(TickKind.BATCH)
-        with self._beside_inputs(at):
-            try:
-                self.host.fire_batches()
-            except USER_ERRORS as error:
-                self._survive("process_batch", error)
-
-    @contextmanager
-    def _beside_inputs(self, at: Position | None) -> Iterator[None]:
-        before = self._below_inputs, self._placing
-        self._below_inputs, self._placing, self._beside_at = False, self._level, at
-        try:
-            yield
-            self._place_outputs()
-        finally:
-            (self._below_inputs, self._placing), self._beside_at = before, None
-
-    def end(self) -> None:
-        """All input has been processed: the last tick and the last batches."""
-        at = max(LAST, self._published)
-        if self.identity.conf.get("topology.tick.tuple.freq.secs"):
-            self.tick(at)
-        if self.host.is_batching:
-            self.fire_batches(at)
+def _answers(bolt: BoltTask, forest: Forest | None, inbox: Inbox) -> Answers | None:
+    """What answers for a task's tuples, connected with its collector."""
+    if forest is None:
+        return None
+    identity, collector = bolt.identity, bolt.collector
+    collector.answers = Answers(
+        forest,
+        bolt.task.id,
+        bolt.task.id - 1,
+        inbox,
+        collector.counters,
+        identity.logger,
+        strict=identity.conf["viper.answers"] == "strict",
+    )
+    return collector.answers

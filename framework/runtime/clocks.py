@@ -11,11 +11,14 @@ from typing import Any
 
 from framework.errors import EmitError
 from framework.planning import TimeMode
-from viper.position import Level, Position, Positions, SourceClock
+from viper.position import LEAST, Level, Position, Positions, SourceClock
+from viper.source import raise_to
 
 _UNIT_US = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 0.001}
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _LATEST_US = (1 << 62) - 1
+AT_FRONTIER = -(1 << 63)
+"""The time of a tuple that is placed as early as may be: at that of the tuple before it."""
 Row = tuple[Any, ...]
 
 
@@ -26,12 +29,19 @@ class Clock(ABC):
     """Whether its time goes on while nothing is emitted."""
 
     def __init__(self, level: Level) -> None:
-        self._level = level
+        self.level = level
+        """Where the partition marks the path."""
+        self.raised = 0
+        """Tuples whose time lay before what the task that died had promised."""
 
     @property
     def saturated(self) -> int:
         """Tuples that had no room left for their place among those of the same time."""
         return 0
+
+    @abstractmethod
+    def resume(self, floor: Position) -> None:
+        """Go on where the task that died had come to: nothing is placed below the floor."""
 
     @abstractmethod
     def place(
@@ -61,11 +71,15 @@ class LogicalClock(Clock):
         super().__init__(level)
         self._next = 1
 
+    def resume(self, floor: Position) -> None:
+        """Count on from where the task that died had come to."""
+        self._next = max(self._next, _next_time(floor))
+
     def place(
         self, rows: Sequence[Row], tags: bytes | None, stamps: Mapping[int, int], out: Positions
     ) -> None:
         """Append one position per row."""
-        out.extend_logical(self._next, len(rows), self._level)
+        out.extend_logical(self._next, len(rows), self.level)
         self._next += len(rows)
 
     def frontier(self) -> Position:
@@ -88,11 +102,15 @@ class IngestClock(Clock):
         """Tuples that had no room left for their place among those of the same time."""
         return self._clock.overflowed
 
+    def resume(self, floor: Position) -> None:
+        """Go on behind what the task that died had come to."""
+        self._now = max(self._now, _next_time(floor))
+
     def place(
         self, rows: Sequence[Row], tags: bytes | None, stamps: Mapping[int, int], out: Positions
     ) -> None:
         """Append one position per row."""
-        out.extend_timed(array("q", [self._read()]) * len(rows), self._clock, self._level)
+        out.extend_timed(array("q", [self._read()]) * len(rows), self._clock, self.level)
 
     def frontier(self) -> Position:
         """Nothing that is emitted later will have a smaller position."""
@@ -121,6 +139,11 @@ class EventClock(Clock):
         self._unit = unit
         self._clock = SourceClock()
         self._last: Position | None = None
+        self._floor = LEAST
+
+    def resume(self, floor: Position) -> None:
+        """From now on time that lies before what the task that died had come to is raised to that."""
+        self._floor = floor
 
     @property
     def saturated(self) -> int:
@@ -133,18 +156,37 @@ class EventClock(Clock):
         """Append one position per row."""
         ports = [0] * len(rows) if tags is None else memoryview(tags).cast("H")
         times = array("q", [self._time(i, row, ports[i], stamps) for i, row in enumerate(rows)])
-        placed = out.extend_timed(times, self._clock, self._level)
+        if AT_FRONTIER in stamps.values():
+            self._place_at_frontier(times)
+        if self._floor > LEAST:
+            self._raise(times)
+        placed = out.extend_timed(times, self._clock, self.level)
         if placed < len(rows):
             raise EmitError(
                 f"spout {self._spout} emitted {rows[placed]!r:.300} at {_show(times[placed])}, "
                 f"after a tuple at {_show(self._clock.ts)}: event time must not go back within a spout's task"
             )
+        raise_to(self._floor, out)
         if len(out):
             self._last = out.last()
 
     def frontier(self) -> Position:
         """Nothing that is emitted later will have a smaller position."""
-        return self._last or Position(-(1 << 63), 0, 0)
+        return self._last or self._floor
+
+    def _place_at_frontier(self, times: array[int]) -> None:
+        latest = max(self._clock.ts, self._floor.ts)
+        if latest == AT_FRONTIER:  # nothing has come before
+            latest = next((time_us for time_us in times if time_us != AT_FRONTIER), 0)
+        for index, time_us in enumerate(times):
+            latest = times[index] = latest if time_us == AT_FRONTIER else time_us
+
+    def _raise(self, times: array[int]) -> None:
+        least = self._floor.ts
+        for index, time_us in enumerate(times):
+            if time_us < least:
+                times[index] = least
+                self.raised += 1
 
     def _time(self, index: int, row: Row, port: int, stamps: Mapping[int, int]) -> int:
         stamp = stamps.get(index)
@@ -189,6 +231,11 @@ def _micros(value: Any, unit: str) -> int:
     return round(float(value) * _UNIT_US[unit])
 
 
+def _next_time(floor: Position) -> int:
+    """The first time at which every position lies at the floor or above it."""
+    return floor.ts + bool(floor.hi or floor.lo)
+
+
 def _show(time_us: int) -> str:
     return f"{time_us} us"
 
@@ -198,3 +245,10 @@ def make_clock(mode: TimeMode, level: Level, spout: str, fields: Mapping[int, in
     if mode is TimeMode.EVENT:
         return EventClock(level, spout, fields, unit)
     return LogicalClock(level) if mode is TimeMode.LOGICAL else IngestClock(level)
+
+
+def clock_after(floor: Position, clock: Clock) -> Clock:
+    """A clock of the same partition for what comes after all that has a time: it counts on from the floor."""
+    after = LogicalClock(clock.level)
+    after.resume(floor)
+    return after

@@ -7,7 +7,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from framework.components.collector import EmitResult
 from framework.components.levels import LEVELS
@@ -19,11 +19,31 @@ from framework.runtime.snapshot import is_shareable, snapshot
 from framework.topology import DEFAULT_STREAM, unknown
 from viper.rows import Outbox
 
+if TYPE_CHECKING:
+    from framework.runtime.answers import Answers, Given
+
 MOST_WAITING = 8192
 """Rows in the outbox at which a thread of the component's own has to wait."""
 
 Deliver = Callable[[], EmitResult]
 """Gives the rows of the outbox their positions and routes them; returns who received any."""
+
+
+class Taken(NamedTuple):
+    """What waited in an outbox."""
+
+    rows: list[tuple[Any, ...]]
+    tags: bytes | None
+    """The port of each row as native uint16; None where there is but one port."""
+    mutable: bool
+    """Whether any row may hold a value that a consumer can change."""
+    stamps: dict[int, int]
+    """Event times in microseconds that emits gave, by index of the row."""
+    notes: Sequence[tuple[int, Any]]
+    """By index of the row: for a spout the id that it was emitted with; for a bolt the tree that it belongs
+    to, where that is not the one of the tuple in process."""
+    given: Given | None
+    """Acks that were given before."""
 
 
 class TaskCollector:
@@ -49,9 +69,12 @@ class TaskCollector:
         limit: int,
         undeclared_is_error: bool = False,
         guarded: bool = False,
+        takes_ids: bool = False,
     ) -> None:
         self.output = output
         self.counters = counters
+        self.answers: Answers | None = None
+        """What becomes of the answers of a bolt."""
         self.guard = threading.RLock()
         """Who holds it finds the outbox at rest, but for the common emit."""
         self._room = Room()
@@ -78,6 +101,7 @@ class TaskCollector:
             slow=self._slow,
             on_full=self._full,
             limit=limit,
+            takes_ids=takes_ids,
         )
 
     # -- what the component calls
@@ -91,15 +115,21 @@ class TaskCollector:
         need_task_ids: bool = False,
     ) -> EmitResult:
         """A bolt's emit, in all its forms."""
-        return self._put(tup, stream, direct_task, need_task_ids)
+        return self._put(tup, stream, direct_task, need_task_ids, about=anchors)
 
     def ack(self, tup: Any) -> None:
-        """Count an ack."""
-        self.counters.acked += 1
+        """A tuple, or that of an id, has been processed.
+
+        Raises:
+            AnswerError: it was answered before, and answers are strict.
+        """
+        if self.answers is None or self.answers.ack(tup):
+            self.counters.acked += 1
 
     def fail(self, tup: Any) -> None:
-        """Count a failure."""
-        self.counters.failed += 1
+        """A tuple, or that of an id, could not be processed; errors as for `ack`."""
+        if self.answers is None or self.answers.fail(tup):
+            self.counters.failed += 1
 
     def log(self, message: str, level: str | None) -> None:
         """Write to the component's log; an unknown level is info, as in streamparse."""
@@ -119,10 +149,12 @@ class TaskCollector:
 
     # -- what the task calls
 
-    def take(self) -> tuple[list[tuple[Any, ...]], bytes | None, bool, dict[int, int]]:
-        """All rows that wait for a position, their ports, whether any may be mutable, and their stamps."""
+    def take(self) -> Taken:
+        """All rows that wait for a position, and what is to be known about them."""
         with self.guard:
-            rows, tags = self.outbox.take()
+            # Acks first: what was emitted before an ack is then among the rows.
+            given = self.answers.take() if self.answers is not None else None
+            rows, tags, notes = self.outbox.take()
             mutable, self._mutable = self._mutable, False
             stamps, self.stamps = self.stamps, {}
             for port in self._direct:
@@ -131,7 +163,7 @@ class TaskCollector:
         self.counters.emitted += len(rows) + discarded - self._discarded
         self._discarded = discarded
         self._room.made()
-        return rows, tags, mutable, stamps
+        return Taken(rows, tags, mutable, stamps, notes or (), given)
 
     def close(self) -> None:
         """Refuse what is emitted from now on."""
@@ -160,6 +192,7 @@ class TaskCollector:
         direct_task: int | None,
         need_task_ids: bool,
         stamp: int | None = None,
+        about: Any = None,
     ) -> EmitResult:
         if not isinstance(tup, list | tuple):
             raise TypeError(f"emit takes a list or tuple of values, found {type(tup).__name__}: {tup!r:.200}")
@@ -172,14 +205,20 @@ class TaskCollector:
         row = tuple([snapshot(value) for value in tup])
         if need_task_ids:
             self.deliver_and_tell()
-        self._append(port, row, direct_task, stamp)
+        self._append(port, row, direct_task, stamp, about)
         if need_task_ids:
             return self.deliver_and_tell() or []
         if len(self.outbox) >= self._limit:
             self._full()
         return None
 
-    def _append(self, port: Port, row: tuple[Any, ...], direct_task: int | None, stamp: int | None) -> None:
+    def _note(self, about: Any) -> Any:
+        """What is noted of an emit: the tree of its anchors."""
+        return self.answers.note_for(about) if self.answers is not None else None
+
+    def _append(
+        self, port: Port, row: tuple[Any, ...], direct_task: int | None, stamp: int | None, about: Any
+    ) -> None:
         with self.guard:
             self._appending = True
             if port.edges or port.kept:
@@ -189,9 +228,14 @@ class TaskCollector:
                 if stamp is not None:
                     self.stamps[len(self.outbox)] = stamp
             try:
-                self.outbox.append(port.tag, row)
+                self.outbox.append(port.tag, row, self._note(about))
             finally:
                 self._appending = False
+
+    def is_taken(self, stream: str | None) -> bool:
+        """Whether anybody subscribes to a stream, or writes it down."""
+        port = self._ports.get(DEFAULT_STREAM if stream is None else stream)
+        return port is not None and (port.kept or bool(port.edges))
 
     def _check_open(self, need_task_ids: bool) -> None:
         if self._closed:

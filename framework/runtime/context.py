@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from framework.planning import Plan, Task
-from framework.topology import ComponentSpec, Grouping, GroupingKind
+from framework.topology import ComponentSpec, Grouping, GroupingKind, Stream
+from framework.validation.subscriptions import SYSTEM_STREAMS
 
 
 def make_context(plan: Plan, task: Task) -> dict[str, Any]:
@@ -16,15 +18,15 @@ def make_context(plan: Plan, task: Task) -> dict[str, Any]:
         "taskid": task.id,
         "componentid": task.component,
         "streams": [stream.name for stream in component.outputs or ()],
-        "stream->outputfields": _fields(component),
+        "stream->outputfields": _fields(component.outputs),
         "stream->target->grouping": _targets(plan, component),
         "source->stream->grouping": _sources(component),
         "source->stream->fields": _source_fields(plan, component),
     }
 
 
-def _fields(component: ComponentSpec) -> dict[str, list[str]]:
-    return {stream.name: list(stream.fields) for stream in component.outputs or ()}
+def _fields(streams: Iterable[Stream] | None) -> dict[str, list[str]]:
+    return {stream.name: list(stream.fields) for stream in streams or ()}
 
 
 def _targets(plan: Plan, component: ComponentSpec) -> dict[str, dict[str, Any]]:
@@ -44,7 +46,7 @@ def _sources(component: ComponentSpec) -> dict[str, dict[str, Any]]:
 
 
 def _source_fields(plan: Plan, component: ComponentSpec) -> dict[str, dict[str, list[str]]]:
-    known = {other.id: other for other in plan.topology.components}
+    known = {**{other.id: other.outputs for other in plan.topology.components}, **SYSTEM_STREAMS}
     return {
         source: _fields(known[source])
         for source in dict.fromkeys(subscription.source for subscription in component.inputs)

@@ -16,25 +16,48 @@ class TaskCounters:
     """Tuples processed, ticks not included."""
     ticks: int = 0
     """Ticks processed."""
+    tracked: int = 0
+    """For a spout: tuples emitted with an id and tracked."""
     acked: int = 0
-    """Tuples acked by the component itself."""
+    """For a bolt: tuples that it acked by itself. For a spout: tracked ones that it was told are acked."""
     failed: int = 0
-    """Tuples failed by the component itself."""
+    """For a bolt: tuples that failed here. For a spout: tracked ones that it was told have failed."""
+    unanswered: int = 0
+    """For a spout: tracked tuples of whose fate it had not heard when the run ended, or it died."""
+    second_answers: int = 0
+    """For a bolt: acks and fails of tuples that had been answered before; they had no effect."""
     errors: int = 0
-    """Exceptions that the component survived."""
+    """Exceptions that did not end the run."""
+    restarts: int = 0
+    """Times that the component was made anew after an exception."""
+    lost: int = 0
+    """Tuples that nobody tracks, and that were not processed to their end because of an exception."""
     undeclared: int = 0
     """Tuples dropped because their stream is not declared."""
     saturated: int = 0
     """Tuples whose position had no room left for their place among their siblings."""
+    raised: int = 0
+    """For a spout that was restarted: tuples whose time lay before what it had told, and was raised."""
     unplanned: int = 0
     """Tuples emitted outside the processing of an input: in `initialize`, by a timer, by a thread."""
+    reasons: dict[str, int] = field(default_factory=dict)
+    """For a spout: why tracked tuples have failed, in words, and how many did."""
     metrics: dict[str, Any] = field(default_factory=dict)
     """Last value of each metric that the component reported."""
+
+    def failed_for(self, reason: str) -> None:
+        """Count a tracked tuple that has failed."""
+        self.failed += 1
+        # A new dictionary, as another thread may be telling the old one.
+        self.reasons = {**self.reasons, reason: self.reasons.get(reason, 0) + 1}
 
     def add(self, other: TaskCounters) -> None:
         """Add the counts of another task of the same component; its metrics win."""
         for name in self.__slots__:
             if name == "metrics":
                 self.metrics.update(other.metrics)
+            elif name == "reasons":
+                for reason, count in other.reasons.items():
+                    self.reasons[reason] = self.reasons.get(reason, 0) + count
             else:
                 setattr(self, name, getattr(self, name) + getattr(other, name))

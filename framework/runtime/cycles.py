@@ -28,11 +28,12 @@ class Cycles:
 
     def open(self) -> bool:
         """With nothing to run: give the cycles that are left something to do; whether that was possible."""
-        waiting = [head for head in self._heads if head.drained and not head.finished]
+        waiting = [head for head in self._heads if head.quiet and not head.finished]
+        if waiting and any(bolt.blocked or bolt.waits_with_input for bolt in self._bolts):
+            return self._go_round(waiting)
+        waiting = [head for head in waiting if head.drained]
         if not waiting:
             return False
-        if any(bolt.blocked or bolt.waits_with_input for bolt in self._bolts):
-            return self._go_round(waiting)
         # Nothing is in flight any more, so nothing will come back to the tasks that still wait for it.
         first = min(head.task.depth for head in waiting)
         for head in waiting:

@@ -6,6 +6,8 @@ from array import array
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from viper.forest import Forest
+
 from framework.errors import EmitError
 from viper.errors import PayloadSizeError
 from viper.jumbo import Jumbo
@@ -46,6 +48,8 @@ class Destination:
         """The first rows that wait, cut and perhaps encoded when there was no room for them."""
         self._given = 0
         """How many of the sources have taken those already."""
+        self._counted = 0
+        """How many of the rows, from the first on, have been counted by their trees, or belong to none."""
         self._spare = Positions()
 
     def put(self, rows: list[Row], tags: Iterable[int] = (), *, mutable: bool = False) -> None:
@@ -61,6 +65,16 @@ class Destination:
         self._mutable = self._mutable or mutable
         if self._tags is not None:
             self._tags.extend(tags)
+
+    def count_tracked(self, forest: Forest) -> None:
+        """Have the rows that were put since the last time counted by their trees, once for each consumer.
+
+        That comes before they are handed over, or a consumer's ack could come first.
+        """
+        count = len(self.rows)
+        if count > self._counted:
+            forest.add(self.positions, self._counted, count - self._counted, len(self.tasks))
+            self._counted = count
 
     def flush(self) -> bool:
         """Hand over everything; False if there is no room for all of it.
@@ -120,6 +134,7 @@ class Destination:
 
     def _drop(self, count: int) -> None:
         kept = len(self.rows) - count
+        self._counted = max(self._counted - count, 0)
         self.rows = self.rows[count:]  # a new list: the old one may have been handed over
         if self._tags is not None:
             del self._tags[:count]

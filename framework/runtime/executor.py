@@ -70,6 +70,8 @@ class Executor:
         self.tasks: tuple[RunningTask, ...] = (*self.spouts, *self.bolts)
         self.current: RunningTask | None = None
         """The task whose callback runs."""
+        self.calls = 0
+        """How often tasks were called back, so that another thread can tell one call from the next."""
         self.undrained = False
         """Whether a drain was given up before everything had been processed."""
         self.turns = 0
@@ -173,7 +175,7 @@ class Executor:
         if not running.ending:
             running.ending = True
             self.call(running, running.end)
-        running.finished = running.tell_end()
+        running.finished = bool(self.call(running, running.tell_end))
 
     def in_callback(self) -> bool:
         """Whether a component is being called right now."""
@@ -182,6 +184,7 @@ class Executor:
     def call(self, running: RunningTask, callback: Callable[[], int | None]) -> int:
         """Call back into a task, which is the current one meanwhile."""
         outer, self.current = self.current, running
+        self.calls += 1
         running.running = True
         try:
             return callback() or 0
@@ -192,7 +195,7 @@ class Executor:
     # -- when nothing can run
 
     def _open_cycle_or_rest(self) -> None:
-        if all(spout.finished for spout in self.spouts) and self._cycles.open():
+        if all(spout.brings_nothing for spout in self.spouts) and self._cycles.open():
             return
         if not self._fed_by_others and all(spout.finished for spout in self.spouts):
             raise InternalError(f"nothing can run, but {self._unfinished()}")
@@ -200,8 +203,8 @@ class Executor:
 
     def _wait(self) -> None:
         now = time.monotonic()
-        polls = [spout.polled_again_at for spout in self.spouts if not (spout.ending or spout.blocked)]
-        until = min(now + LONGEST_REST_S, self.timers.next_due(), *polls)
+        looks = [running.looks_at_s for running in self.tasks if not (running.blocked or running.finished)]
+        until = min(now + LONGEST_REST_S, self.timers.next_due(), *looks)
         if until > now:
             self._rest.wait(until - now)
             self.rests += 1

@@ -12,6 +12,7 @@ from framework.components import Bolt, Spout, TicklessBatchingBolt, Tuple
 from framework.components.batching import BatchingBolt
 from framework.hosting import is_generator_spout
 from framework.runtime.collector import TaskCollector
+from framework.runtime.faults import OnError
 
 MOST_NOTICED = 1000
 """Ticks in a row after which a bolt has noticed that nothing comes: its windows have passed by then."""
@@ -38,6 +39,8 @@ class Host:
 
     record: type[tuple[Any, ...]] = Tuple
     """The class of the tuples that the component receives."""
+    on_error = OnError.STOP
+    """What happens when the component raises, unless somebody says otherwise."""
 
     def __init__(self, component: Any) -> None:
         self.component = component
@@ -50,6 +53,11 @@ class Host:
         if self.cls.emit in (Bolt.emit, Spout.emit):
             component.emit = collector.outbox.emit
         self.tell(identity)
+
+    def initialized(self, collector: TaskCollector) -> None:
+        """The component has been initialized, which may have changed how it anchors."""
+        if self.is_bolt and not self.anchors_itself:
+            self.component.emit = collector.emit if self.cls.emit is Bolt.emit else self.component.emit
 
     def unbind(self, collector: TaskCollector) -> None:
         """Have every emit checked by the collector from now on, as its end may have come."""
@@ -79,6 +87,31 @@ class Host:
     def tick(self, tup: Any) -> None:
         """Give the component a tick."""
         self.component.process_tick(tup)
+
+    @property
+    def is_bolt(self) -> bool:
+        """Whether the component receives tuples."""
+        return issubclass(self.cls, Bolt)
+
+    @property
+    def answers_itself(self) -> bool:
+        """Whether the component acks each tuple at a time of its own, and nobody does it for it."""
+        return self.is_batching or not self.component.auto_ack
+
+    @property
+    def anchors_itself(self) -> bool:
+        """Whether what is emitted is anchored to the tuple in process where nothing else is said."""
+        return bool(self.component.auto_anchor)
+
+    @property
+    def fails_itself(self) -> bool:
+        """Whether a tuple fails when `process` raises for it."""
+        return bool(self.component.auto_fail)
+
+    @property
+    def gathered(self) -> int:
+        """Tuples in the batches of a component that gathers them."""
+        return sum(map(len, self.component._batches.values())) if self.is_batching else 0
 
     @property
     def is_batching(self) -> bool:
@@ -118,6 +151,13 @@ class Host:
     def tuples(self) -> Iterator[Any] | None:
         """The generator of a generator spout, else None."""
         return iter(self.component.tuples()) if is_generator_spout(self.cls) else None
+
+    def failed_because(self, reason: str) -> None:
+        """Why the tuple has failed that a spout's `fail` is called for next."""
+        self.component.failure = reason
+
+    def abandon(self) -> None:
+        """The component is not used any more, nor told so: it has raised, and another one takes its place."""
 
     def close(self) -> None:
         """Tell the component that it is over."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 
 from viper.position import LEAST, Level, Position, Positions
+from viper.source import raise_to
 
 LAST = Position(1 << 62, 0, 0)
 """Where that is placed which comes after all input: final ticks and last batches, and at the times
@@ -30,6 +31,16 @@ class Lineage:
         self._parent = LEAST
         self._children = 0
         """How many outputs were placed below `_parent` so far."""
+        self._floor = LEAST
+        """Nothing is placed below this: a task that died had promised so."""
+
+    def resume(self, floor: Position) -> None:
+        """Go on where the task that died had come to.
+
+        What it had not promised any more is placed at the floor, be it outputs for an input that shares
+        its position with one that the dead task had processed, or those of `initialize`.
+        """
+        self._floor = self.frontier = floor
 
     def begin(self, inputs: Positions) -> None:
         """The inputs that are processed next."""
@@ -57,6 +68,7 @@ class Lineage:
         self.saturated += out.extend_children(self._inputs, self._first, count, marks, before, level)
         self._remember(marks, before)
         self._first += count - unfinished
+        self._raise(out)
 
     def _remember(self, marks: memoryview, before: int) -> None:
         end = self._first + len(marks)
@@ -79,3 +91,8 @@ class Lineage:
         beside.append(parent)
         self.saturated += out.extend_children(beside, 0, 1, array("I", [count]), self._children, level)
         self._children += count
+        self._raise(out)
+
+    def _raise(self, out: Positions) -> None:
+        if self._floor > LEAST:
+            raise_to(self._floor, out)

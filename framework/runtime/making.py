@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from typing import Any
 
 from framework.errors import ComponentError, LoadError
@@ -10,15 +11,23 @@ from framework.hosting import class_of, is_ported
 from framework.instantiate import Beans
 from framework.planning import Task
 from framework.runtime.hosts import Host
-from framework.topology import ComponentSpec, PythonImplementation
+from framework.topology import ComponentSpec, PythonImplementation, ShellImplementation
 
 
-def make_host(component: ComponentSpec, task: Task, beans: Beans) -> Host:
+def make_host(component: ComponentSpec, task: Task, beans: Beans, folders: Sequence[str] = ()) -> Host:
     """Construct a component for one task, and the host that drives it.
+
+    Args:
+        component: what it is.
+        task: which of its tasks.
+        beans: the objects that its arguments refer to.
+        folders: the project's, in which a program is looked for.
 
     Raises:
         ComponentError: its class cannot be found, or its constructor raised.
     """
+    if isinstance(component.implementation, ShellImplementation):
+        return _program(component, component.implementation.command, folders)
     assert isinstance(component.implementation, PythonImplementation)
     definition = component.implementation.definition
     try:
@@ -29,6 +38,13 @@ def make_host(component: ComponentSpec, task: Task, beans: Beans) -> Host:
     except Exception as error:
         detail = str(error) if isinstance(error, LoadError) else f"{type(error).__name__}: {error}"
         raise ComponentError(component.id, task.id, "__init__", detail) from error
+
+
+def _program(component: ComponentSpec, command: Sequence[str], folders: Sequence[str]) -> Host:
+    # What speaks with programs is imported only where a topology has any.
+    programs = importlib.import_module("framework.multilang.host")
+    host: Host = programs.host_program(command, component.role, folders)
+    return host
 
 
 def _ported(cls: type[Any]) -> Host:

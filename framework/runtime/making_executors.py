@@ -31,7 +31,10 @@ def make_executor(
     Raises:
         ComponentError: a component's constructor raised.
     """
-    spouts, bolts = wiring.tasks(plan.placement.executors[number].tasks)
+    tasks = plan.placement.executors[number].tasks
+    if wiring.incarnation:  # those that had ended stay so
+        tasks = tuple(task for task in tasks if not network.has_ended(task))
+    spouts, bolts = wiring.tasks(tasks)
     return Executor(
         spouts,
         bolts,

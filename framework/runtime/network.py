@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from viper.forest import Forest
+
 from framework.config import Settings
 from framework.errors import ConfigError
 from framework.planning import Plan, WorkerKind
+from framework.runtime.limits import SPILL_AT
+from framework.topology import Role
 from viper.arena import Arena, ArenaHandle
 from viper.bell import Bell
 from viper.errors import ArenaError
 from viper.gate import ScaleGate
+from viper.position import END, LEAST, Position
 from viper.quota import Quota
 from viper.reader import Reader
 from viper.source import Source
@@ -28,6 +33,8 @@ class NetworkMap:
     gates: tuple[int, ...]
     bells: tuple[int, ...]
     quota: int
+    forest: int | None = None
+    """None where nothing is tracked."""
 
 
 class Network:
@@ -66,7 +73,9 @@ class Network:
         }
         self.bells = [Bell.attach(arena, offset) for offset in place.bells]
         """By executor."""
-        self.quota = Quota.attach(arena, place.quota)
+        self.quota = self.quota_of(max(process, 0))
+        self.forest = None if place.forest is None else Forest.attach(arena, place.forest)
+        """The trees of tracked tuples, with a table for each task; None where none are tracked."""
 
     @classmethod
     def create(cls, plan: Plan, settings: Settings, max_tuples: int | None = None) -> Network:
@@ -77,11 +86,19 @@ class Network:
         """
         ways = list(_ways(plan))
         sizes = [_size(plan, settings, way) for way in ways]
-        arena = _arena(plan, sum(sizes) + _SMALL * (len(plan.placement.executors) + 1))
+        small = len(plan.placement.executors) * Bell.size() + Quota.size(len(plan.placement.processes))
+        trees = _trees(plan, settings)
+        arena = _arena(plan, sum(sizes) + small + (Forest.size(*trees) if trees else 0))
         gates = [ScaleGate.create(arena, *_dimensions(way), **_capacity(plan, settings, way)) for way in ways]
         bells = [Bell.create(arena) for _ in plan.placement.executors]
-        quota = Quota.create(arena, max_tuples)
-        place = NetworkMap(tuple(g.offset for g in gates), tuple(b.offset for b in bells), quota.offset)
+        quota = Quota.create(arena, max_tuples, accounts=len(plan.placement.processes))
+        forest = Forest.create(arena, trees[0], trees=trees[1], links=trees[2]) if trees else None
+        place = NetworkMap(
+            tuple(g.offset for g in gates),
+            tuple(b.offset for b in bells),
+            quota.offset,
+            forest.offset if forest else None,
+        )
         process = -1 if plan.placement.kind is WorkerKind.PROCESS else 0
         network = cls(plan, settings, arena, place, process)
         network._connect_bells()
@@ -124,6 +141,26 @@ class Network:
         gate, *_ = self._between[producer, reader]
         return gate in self._encoding
 
+    def gates(self) -> Iterator[tuple[Way, ScaleGate]]:
+        """Every gate with its producing and consuming tasks."""
+        return zip(self._ways, self._gates, strict=True)
+
+    def quota_of(self, process: int) -> Quota:
+        """The quota with the account of a process."""
+        return Quota.attach(self.arena, self.place.quota, account=process)
+
+    def outlets(self, task: int) -> list[Source]:
+        """All producing ends of a task."""
+        return [gate.source(way[0].index(task)) for way, gate in self.gates() if task in way[0]]
+
+    def floor(self, task: int) -> Position:
+        """Nothing that a task emits may be below this: it has added or promised that much."""
+        return max((outlet.floor() for outlet in self.outlets(task)), default=LEAST)
+
+    def has_ended(self, task: int) -> bool:
+        """Whether a task has told its consumers that it has ended; never so where it has none."""
+        return self.floor(task) == END
+
     def statistics(self) -> list[tuple[Way, GateStatistics]]:
         """Every gate with its producing and consuming tasks; from any process, at any time."""
         return [(way, gate.statistics()) for way, gate in zip(self._ways, self._gates, strict=True)]
@@ -134,10 +171,23 @@ class Network:
             if self.crosses(source, reader):
                 gate.set_source_bell(source_index, self.bells[self._executors[source]])
                 gate.set_reader_bell(reader_index, self.bells[self._executors[reader]])
+        if self.forest is not None and len(self.bells) > 1:
+            for task in self._plan.tasks:
+                if task.role is Role.SPOUT:
+                    self.forest.set_bell(task.id - 1, self.bells[self._executors[task.id]])
 
 
-_SMALL = 256
-"""Bytes that a bell or a quota takes at most."""
+_SPARE_TREES = 2 * SPILL_AT
+"""Trees beyond those that a spout is asked for: what one callback may emit before it is held up."""
+_LINKS_PER_TREE = 2
+
+
+def _trees(plan: Plan, settings: Settings) -> tuple[int, int, int] | None:
+    """Tables, and trees and links in each, of the forest; None where nothing is tracked."""
+    if settings["topology.acker.executors"] == 0:
+        return None
+    trees = settings["viper.tracked.max"] + _SPARE_TREES
+    return len(plan.tasks), trees, _LINKS_PER_TREE * trees
 
 
 def _ways(plan: Plan) -> Iterator[Way]:

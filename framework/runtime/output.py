@@ -6,6 +6,8 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from viper.forest import Forest
+
 from framework.runtime.destination import Destination, Row
 from framework.runtime.edges import DirectEdge, Edge, Values, put_members
 from framework.topology import Stream
@@ -38,17 +40,30 @@ class Port:
 class Output:
     """Routes the rows of one task, and tells its consumers how far the task has come."""
 
-    def __init__(self, ports: Sequence[Port], destinations: Sequence[Destination]) -> None:
+    def __init__(
+        self, ports: Sequence[Port], destinations: Sequence[Destination], forest: Forest | None = None
+    ) -> None:
+        """
+        Args:
+            ports: the component's streams.
+            destinations: all ways that its rows can go.
+            forest: counts tracked tuples; None where none are tracked.
+        """
         self.ports = tuple(ports)
         self.destinations = tuple(destinations)
         self.handed_over = 0
         """Tuples handed over so far."""
+        self._forest = forest
         self._heartbeats = Heartbeats([source for d in destinations for source in d.sources])
 
     @property
     def is_used(self) -> bool:
         """Whether what is emitted matters to anybody."""
         return bool(self.destinations) or any(port.kept for port in self.ports)
+
+    def waiting_untracked(self) -> int:
+        """Tuples that nobody tracks, and that wait for room."""
+        return sum(d.positions.trees(0, len(d.rows)).count(0) for d in self.destinations if d.rows)
 
     def deliver(self, rows: list[Row], tags: bytes | None, positions: Positions, mutable: bool) -> None:
         """Divide rows among the destinations.
@@ -58,11 +73,16 @@ class Output:
             tags: for each row its port, as native uint16; None where there is but one port.
             positions: one per row, in order.
             mutable: whether any of them may hold a value that a consumer can change.
+
+        Tracked rows are counted by their trees for each task that will receive them.
         """
         if tags is None:
             self._deliver_one_stream(self.ports[0], rows, positions, mutable)
         else:
             self._deliver_streams(rows, array("H", tags), positions, mutable)
+        if self._forest is not None and positions.tracked():
+            for destination in self.destinations:
+                destination.count_tracked(self._forest)
 
     def _deliver_one_stream(self, port: Port, rows: list[Row], positions: Positions, mutable: bool) -> None:
         for edge in port.edges:

@@ -7,6 +7,7 @@ from framework.planning import Task
 from framework.recording import ReplaySource
 from framework.runtime.collector import TaskCollector
 from framework.runtime.destination import Row
+from framework.runtime.faults import Recovery
 from framework.runtime.hosts import Host, Identity
 from framework.runtime.output import Output
 from framework.runtime.source_task import SourceTask
@@ -22,6 +23,7 @@ class ReplayTask(SourceTask):
         collector: TaskCollector,
         output: Output,
         identity: Identity,
+        recovery: Recovery,
         *,
         source: ReplaySource,
         quota: Quota,
@@ -32,10 +34,11 @@ class ReplayTask(SourceTask):
             collector: counts what is brought.
             output: routes it.
             identity: the spout's.
+            recovery: has nothing to do.
             source: what was recorded.
             quota: bounds it.
         """
-        super().__init__(task, Host(Spout()), collector, output, identity)
+        super().__init__(task, Host(Spout()), collector, output, identity, recovery)
         self._source = source
         self._quota = quota
         self._stopped = False

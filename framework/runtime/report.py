@@ -10,6 +10,7 @@ from framework.errors import ComponentError
 from framework.planning import Plan
 from framework.runtime.counters import TaskCounters
 from framework.runtime.executor import Executor
+from framework.runtime.incidents import Incident
 from framework.runtime.statistics import ChannelStatistics, ExecutorStatistics, RunStatistics
 from framework.runtime.stop import StopReason
 from framework.runtime.task import USER_ERRORS, RunningTask
@@ -64,6 +65,13 @@ class RunReport:
     """Whether everything that was emitted has been processed."""
     statistics: RunStatistics
     """What went through the channels, and how busy the executors were."""
+    incidents: Sequence[Incident] = ()
+    """Worker processes that died, in order."""
+
+    @property
+    def lost(self) -> int:
+        """Tuples that nobody tracks and that went down with worker processes."""
+        return sum(incident.lost for incident in self.incidents)
 
     @property
     def rate(self) -> float:
@@ -146,6 +154,7 @@ def run_report(
     channels: Sequence[ChannelStatistics],
     reason: StopReason,
     elapsed_s: float,
+    incidents: Sequence[Incident] = (),
 ) -> RunReport:
     """The report of a whole run.
 
@@ -155,6 +164,7 @@ def run_report(
         channels: what went through them.
         reason: why it ended.
         elapsed_s: seconds from activation to the end of the drain.
+        incidents: the worker processes that died.
     """
     found = list(workers)
     counters = {task: counted for worker in found for task, counted in worker.counters.items()}
@@ -175,6 +185,7 @@ def run_report(
         results={component: tuple(values) for component, values in results.items()},
         drained=all(worker.drained for worker in found),
         statistics=RunStatistics(channels, [e for worker in found for e in worker.executors]),
+        incidents=tuple(incidents),
     )
 
 

@@ -13,6 +13,7 @@ from framework.errors import ViperError
 from framework.importing import importable
 from framework.planning import Plan, WorkerKind
 from framework.runtime.counters import TaskCounters
+from framework.runtime.incidents import Incident
 from framework.runtime.network import Network
 from framework.runtime.report import Progress, RunReport, WorkerReport, progress_of, run_report
 from framework.runtime.statistics import ExecutorStatistics, RunStatistics, channel_statistics
@@ -43,6 +44,10 @@ class Crew(Protocol):
 
     def reports(self) -> Sequence[WorkerReport]:
         """What each process did."""
+
+    @property
+    def incidents(self) -> Sequence[Incident]:
+        """The processes that died, and that others have replaced."""
 
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
         """How far each process has come, by task."""
@@ -96,7 +101,7 @@ class Run:
 
         Raises:
             ComponentError: user code raised; every other component has been closed.
-            WorkerError: a worker process died.
+            WorkerError: a worker process died, and none could take its place.
             RecordingError: nothing can be recorded there, or what shall be replayed does not fit.
             KeyboardInterrupt: a second Ctrl-C.
         """
@@ -116,7 +121,8 @@ class Run:
                 self._on_progress(self._progress(ended, done=True))
             reason = self._stop.reason or StopReason.EXHAUSTED
             channels = channel_statistics(self._plan, self._network)
-            return run_report(self._plan, crew.reports(), channels, reason, self._elapsed(ended))
+            elapsed_s = self._elapsed(ended)
+            return run_report(self._plan, crew.reports(), channels, reason, elapsed_s, crew.incidents)
 
     def statistics(self) -> RunStatistics:
         """How the channels and executors are doing, while it runs; from `on_progress` or any other thread."""

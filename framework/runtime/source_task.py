@@ -15,6 +15,16 @@ class SourceTask(RunningTask):
     polled_again_at = 0.0
     """Monotonic time in seconds before which an idle one is left alone."""
 
+    @property
+    def brings_nothing(self) -> bool:
+        """Whether it has ended, or only waits to hear what has become of what it has brought."""
+        return self.finished
+
+    @property
+    def looks_at_s(self) -> float:
+        """Monotonic time in seconds at which a turn would be of use although nothing has come."""
+        return float("inf") if self.ending else min(super().looks_at_s, self.polled_again_at)
+
     @abstractmethod
     def activate(self) -> None:
         """Tell the component that tuples will be asked for."""

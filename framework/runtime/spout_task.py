@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from framework.components.collector import EmitResult
 from framework.errors import EmitError
 from framework.planning import Task, TimeMode
-from framework.runtime.clocks import Clock, to_micros
+from framework.runtime.clocks import Clock, clock_after, to_micros
 from framework.runtime.collector import TaskCollector
+from framework.runtime.destination import Row
+from framework.runtime.faults import Recovery
 from framework.runtime.hosts import Host, Identity
+from framework.runtime.limits import SPILL_AT
+from framework.runtime.lineage import LAST
 from framework.runtime.output import Output
+from framework.runtime.pending import Pending
+from framework.runtime.repeats import Repeats
 from framework.runtime.source_task import SourceTask
-from framework.runtime.task import SPILL_AT, USER_ERRORS
+from framework.runtime.task import USER_ERRORS
+from viper.position import Position
 from viper.quota import Quota
 
 FIRST_PAUSE_S = 0.00002
@@ -27,6 +35,8 @@ LAST_WORDS = 1000
 """Tuples that one callback may still emit when the run is to stop."""
 LAST_WORDS_S = 1.0
 """Seconds that it has for it."""
+MOST_OUTCOMES = 1024
+"""Outcomes of tracked tuples that a spout is told of in one turn."""
 
 
 class SpoutCollector(TaskCollector):
@@ -34,8 +44,10 @@ class SpoutCollector(TaskCollector):
 
     time: TimeMode
     unit: str = "ms"
-    acked_at_emit: Any
-    """Calls the spout's `ack`: tuples are not tracked, so an id is done with when it is emitted."""
+    done_at_emit: Callable[[Any], None]
+    """Called with the id of a tuple that is not tracked: nobody receives it, or nothing is tracked at all."""
+    tracks: bool = False
+    """Whether tuples with ids are tracked."""
 
     def emit(  # type: ignore[override]
         self,
@@ -49,10 +61,13 @@ class SpoutCollector(TaskCollector):
     ) -> EmitResult:
         """A spout's emit, in all its forms."""
         stamp = None if timestamp is None else self._micros(timestamp)
-        receivers = self._put(tup, stream, direct_task, need_task_ids, stamp)
-        if tup_id is not None:
-            self.acked_at_emit(tup_id)
+        receivers = self._put(tup, stream, direct_task, need_task_ids, stamp, about=tup_id)
+        if tup_id is not None and not (self.tracks and self.is_taken(stream)):
+            self.done_at_emit(tup_id)
         return receivers
+
+    def _note(self, about: Any) -> Any:
+        return about if self.tracks else None
 
     def _micros(self, timestamp: Any) -> int:
         if self.time is not TimeMode.EVENT:
@@ -73,16 +88,37 @@ class SpoutTask(SourceTask):
         collector: SpoutCollector,
         output: Output,
         identity: Identity,
+        recovery: Recovery,
         *,
         clock: Clock,
         quota: Quota,
         linger_s: float,
         max_pause_s: float,
+        pending: Pending | None = None,
     ) -> None:
-        super().__init__(task, host, collector, output, identity)
+        """
+        Args:
+            task: as in the base class, like all before the star.
+            host: the component.
+            collector: takes what it emits.
+            output: routes that.
+            identity: what the component is told about itself.
+            recovery: what happens when it raises.
+            clock: gives positions.
+            quota: bounds how much all spouts emit together.
+            linger_s: seconds for which tuples are asked for before they are handed on.
+            max_pause_s: longest pause in seconds before it is asked again after it had nothing.
+            pending: its tracked tuples; None where none are tracked.
+        """
+        super().__init__(task, host, collector, output, identity, recovery)
         self.collector: SpoutCollector = collector
+        collector.done_at_emit = self._done_at_emit
+        collector.tracks = pending is not None
         self._clock = clock
         self._quota = quota
+        self._pending = pending
+        self._repeats = Repeats()
+        self._components: Mapping[str, str] = dict(identity.context["task->component"])
         self._granted = 0
         """Tuples of the quota that are this task's and have not been emitted yet."""
         self._linger_s = linger_s
@@ -92,74 +128,58 @@ class SpoutTask(SourceTask):
         self._generator: Iterator[Any] | None = None
         self._active = False
         self._exhausted = False
-        self._said_untracked = False
+        self._behind_all = False
+        """Whether it has told its consumers that it brings nothing more, but for repeats."""
         self._asking = False
         """Whether tuples are being asked for; only then may others run on top of the callback."""
         self._emitted_before_call = 0
 
-    def start(self) -> None:
-        """Initialize the component; what it emits there comes before everything else."""
-        self.collector.acked_at_emit = self._ack_at_emit
-        super().start()
+    def _begin(self) -> None:
+        super()._begin()
         self._generator = self.host.tuples()
+
+    def resume(self, floor: Position) -> None:
+        """As in the base class; who had brought all, and only awaited the answers, brings nothing more."""
+        super().resume(floor)
+        self._exhausted = floor >= LAST
+        self._clock.resume(floor)
 
     def activate(self) -> None:
         """Tell the spout that tuples will be asked for."""
         self._call("activate", self.host.component.activate)
         self._active = True
 
-    def _ack_at_emit(self, tup_id: Any) -> None:
-        if not self._said_untracked and self.identity.conf["topology.acker.executors"] != 0:
-            self._said_untracked = True
-            self.identity.logger.warning(
-                "emits with ids, but tuples are not tracked as yet: each is acked as it is emitted, and none "
-                "is replayed; topology.acker.executors: 0 says that this is meant"
-            )
-        self.host.component.ack(tup_id)
+    # -- state
 
     @property
     def has_ended(self) -> bool:
         """Whether there will be no more input."""
-        return self._exhausted
+        return self._exhausted and not self._pending
 
-    def end(self) -> None:
-        """Ask for no more tuples, and tell the spout so."""
-        self._exhausted = True
-        if isinstance(self._generator, Generator):
-            self._call("tuples", self._generator.close)
-        if self._active:
-            self._active = False
-            self._call("deactivate", self.host.component.deactivate)
-        self._place_outputs()
-        self.last_us = self._clock.frontier().ts
+    @property
+    def brings_nothing(self) -> bool:
+        """Whether it has ended, or only waits to hear what has become of what it has brought."""
+        return self.finished or self._behind_all
 
-    def run(self, limit: int) -> int:
-        """Ask for about so many tuples at most, or for as many as come within the linger time."""
-        before = self.collector.counters.emitted
-        self._slice_end = time.monotonic() + self._linger_s
-        self._granted = self._quota.take(limit)
-        if self._granted:
-            self._asked(self._granted)
-        self._place_outputs()
-        self._quota.settle(self._granted, 0)
-        self._granted = 0
-        emitted = self.collector.counters.emitted - before
-        self._rest(emitted)
-        self.unblock()
-        self.publish(self._clock.frontier())
-        return emitted
+    def _wants_turn(self, now_s: float) -> bool:
+        if self._pending is not None and self._pending.has_news(now_s):
+            return True
+        if self._exhausted:
+            return not self._pending
+        return now_s >= self.polled_again_at and self._room > 0
 
-    def _asked(self, count: int) -> None:
-        self._asking = True
-        try:
-            if self._generator is not None:
-                self._draw(self._generator, count)
-            else:
-                self._poll(count)
-        except USER_ERRORS as error:
-            self._survive("tuples" if self._generator is not None else "next_tuple", error)
-        finally:
-            self._asking = False
+    @property
+    def _room(self) -> int:
+        """How many more tuples it may be asked for."""
+        return self._pending.room if self._pending is not None else sys.maxsize
+
+    @property
+    def looks_at_s(self) -> float:
+        """Monotonic time in seconds at which a turn would be of use although nothing has come."""
+        times_out = self._pending.looks_at_s if self._pending is not None else float("inf")
+        if self._exhausted or self._room <= 0:
+            return times_out
+        return min(super().looks_at_s, times_out)
 
     def leaves_now(self, stopped_at_s: float) -> bool:
         """Whether a callback that goes on emitting although the run is to stop has had its chance.
@@ -176,6 +196,42 @@ class SpoutTask(SourceTask):
         """Let the time of a live source go on while it has nothing to say."""
         if self._clock.is_live:
             self.publish(self._clock.frontier())
+
+    # -- work
+
+    def run(self, limit: int) -> int:
+        """Ask for about so many tuples at most, or for as many as come within the linger time."""
+        if self.restart_at_s is not None:
+            self._restart()
+        before = self.collector.counters.emitted
+        self._tell_outcomes()
+        self._slice_end = time.monotonic() + self._linger_s
+        if not self._exhausted:
+            self._granted = self._quota.take(min(limit, max(self._room, 0)))
+            if self._granted:
+                self._asked(self._granted)
+        self._place_outputs()
+        self._quota.settle(self._granted, 0)
+        self._granted = 0
+        emitted = self.collector.counters.emitted - before
+        self._rest(emitted)
+        self.unblock()
+        if self._exhausted and self._pending:
+            self._get_behind_all()
+        self.publish(self._clock.frontier())
+        return emitted
+
+    def _asked(self, count: int) -> None:
+        self._asking = True
+        try:
+            if self._generator is not None:
+                self._draw(self._generator, count)
+            else:
+                self._poll(count)
+        except USER_ERRORS as error:
+            self._raised("tuples" if self._generator is not None else "next_tuple", error)
+        finally:
+            self._asking = False
 
     def _draw(self, generator: Iterator[Any], count: int) -> None:
         emit, monotonic = self.host.component.emit, time.monotonic
@@ -238,23 +294,116 @@ class SpoutTask(SourceTask):
         if self._granted < max(held, 1):
             self._slice_end = 0.0  # there is no more to ask for
 
-    def _take_placed(self) -> tuple[list[tuple[Any, ...]], bytes | None, bool]:
+    def _call(self, during: str, callback: Any, *args: Any) -> None:
+        try:
+            callback(*args)
+        except USER_ERRORS as error:
+            self._raised(during, error)
+
+    # -- positions and trees
+
+    def _take_placed(self) -> tuple[list[Row], bytes | None, bool]:
         counters = self.collector.counters
         before = counters.emitted
-        rows, tags, mutable, stamps = self.collector.take()
+        taken = self.collector.take()
+        rows = taken.rows
         self._use_quota(counters.emitted - before)
         self._out.clear()
-        self._clock.place(rows, tags, stamps, self._out)
-        counters.saturated = self._clock.saturated
-        return rows, tags, mutable
+        self._repeats.mark(taken.notes, taken.stamps)
+        self._clock.place(rows, taken.tags, taken.stamps, self._out)
+        counters.saturated, counters.raised = self._clock.saturated, self._clock.raised
+        if self._pending is not None and taken.notes:
+            indexes, ids = zip(*taken.notes, strict=True)
+            self._out.set_trees(indexes, self._pending.begin(ids))
+            counters.tracked += len(ids)
+        return rows, taken.tags, taken.mutable
+
+    def _placed(self) -> None:
+        if self._pending is not None:
+            self._pending.release()
 
     def _use_quota(self, count: int) -> None:
         granted = min(count, self._granted)  # less, where one call has emitted more than it was asked for
         self._granted -= granted
         self._quota.settle(granted, count)
 
-    def _call(self, during: str, callback: Any) -> None:
-        try:
-            callback()
-        except USER_ERRORS as error:
-            self._failed(during, error)
+    def _get_behind_all(self) -> None:
+        """Tell the consumers that all has been brought, but for repeats, which come after it."""
+        if not self._behind_all:
+            self._behind_all = True
+            self.last_us = self._clock.frontier().ts
+            self._clock = clock_after(LAST, self._clock)
+            self.output.tell_last_ts(self.last_us)
+
+    # -- outcomes
+
+    def _done_at_emit(self, tup_id: Any) -> None:
+        if self._pending is not None:
+            self._pending.acked_at_once(tup_id)
+        else:
+            self.collector.counters.acked += 1
+            self.host.component.ack(tup_id)
+
+    def _tell_outcomes(self) -> None:
+        """Tell the spout what has become of its tracked tuples."""
+        pending = self._pending
+        if pending is None:
+            return
+        pending.look(time.monotonic())
+        counters, component = self.collector.counters, self.host.component
+        for _ in range(MOST_OUTCOMES):
+            outcome = pending.next_outcome()
+            if outcome is None or self.restart_at_s is not None:
+                return
+            tup_id, reason = outcome
+            if reason is None:
+                counters.acked += 1
+                self._repeats.acked(tup_id)
+                self._call("ack", component.ack, tup_id)
+            else:
+                text = reason.text(self._components)
+                counters.failed_for(text)
+                self.identity.logger.debug("tuple with id %r failed: %s", tup_id, text)
+                self._repeats.failed(tup_id)
+                self.host.failed_because(text)
+                self._call("fail", component.fail, tup_id)
+                # It may be repeated by `next_tuple`.
+                self._exhausted = self._exhausted and self.ending
+
+    # -- the end
+
+    def end(self) -> None:
+        """Ask for no more tuples, and tell the spout so."""
+        self._exhausted = True
+        if isinstance(self._generator, Generator):
+            self._call("tuples", self._generator.close)
+        if self._active:
+            self._active = False
+            self._call("deactivate", self.host.component.deactivate)
+        self._place_outputs()
+        if not self._behind_all:
+            self.last_us = self._clock.frontier().ts
+
+    def tell_end(self) -> bool:
+        """As in the base class, once the spout has heard what has become of all its tracked tuples."""
+        self._tell_outcomes()
+        self._place_outputs()
+        if self._pending:
+            self.unblock()
+            self._get_behind_all()
+            self.publish(self._clock.frontier())
+            return False
+        return super().tell_end()
+
+    def close(self) -> None:
+        """As in the base class."""
+        self.collector.counters.unanswered += len(self._pending or ())
+        super().close()
+
+    def _restart(self) -> None:
+        if self._pending is not None:  # nobody is left to hear of them
+            self.collector.counters.unanswered += self._pending.abandon()
+        self._exhausted = False
+        super()._restart()
+        if self._active:
+            self.activate()

@@ -7,12 +7,13 @@ forgotten ``print`` in a ported bolt breaks nothing and is not lost either.
 from __future__ import annotations
 
 import io
-import logging
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
+
+from framework.log import Origin, component_logger, current_origin, speaking_as
 
 _data: TextIO | None = None
 _running = False
@@ -31,12 +32,11 @@ def data_stream() -> TextIO:
 
 
 class _Printed(io.TextIOBase):
-    """Turns printed lines into log lines of the component that is running, in each thread its own."""
+    """Turns printed lines into log lines of the task that is running, in each thread its own."""
 
-    def __init__(self, current: Callable[[], logging.Logger]) -> None:
-        self._current = current
-        self._partial: dict[int, str] = {}
-        """What has been printed of lines that have not ended, by thread."""
+    def __init__(self) -> None:
+        self._partial: dict[tuple[int, Origin | None], str] = {}
+        """What has been printed of lines that have not ended, by thread and task."""
         self._logging: set[int] = set()
         """Threads that are logging such lines."""
 
@@ -47,27 +47,35 @@ class _Printed(io.TextIOBase):
         thread = threading.get_ident()
         if thread in self._logging:  # a log handler that a component has set up for stdout
             return sys.stderr.write(text)
-        *lines, self._partial[thread] = (self._partial.get(thread, "") + text).split("\n")
-        self._logging.add(thread)
-        try:
-            for line in lines:
-                self._current().info("%s", line)
-        finally:
-            self._logging.remove(thread)
+        origin = current_origin()
+        *lines, rest = (self._partial.pop((thread, origin), "") + text).split("\n")
+        if rest:
+            self._partial[thread, origin] = rest
+        for line in lines:
+            self._log(thread, origin, line)
         return len(text)
 
     def finish(self) -> None:
-        for line in filter(None, self._partial.values()):
-            self._current().info("%s", line)
-        self._partial.clear()
+        thread = threading.get_ident()
+        while self._partial:
+            (_, origin), text = self._partial.popitem()
+            self._log(thread, origin, text)
+
+    def _log(self, thread: int, origin: Origin | None, line: str) -> None:
+        self._logging.add(thread)
+        try:
+            with speaking_as(origin):
+                component_logger(origin).info("%s", line)
+        finally:
+            self._logging.remove(thread)
 
 
 @contextmanager
-def printing_to_log(current: Callable[[], logging.Logger]) -> Iterator[None]:
-    """For as long as the block runs, printed lines go to the logger that `current` returns."""
+def printing_to_log() -> Iterator[None]:
+    """For as long as the block runs, printed lines go to the log of the component that prints them."""
     global _data, _running
     before, _data, _running = sys.stdout, sys.stdout, True
-    printed = _Printed(current)
+    printed = _Printed()
     sys.stdout = printed
     try:
         yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
@@ -10,7 +11,9 @@ from framework.errors import ComponentError, EmitError
 from framework.planning import Task
 from framework.runtime.collector import TaskCollector
 from framework.runtime.destination import Row
+from framework.runtime.faults import OnError, Recovery
 from framework.runtime.hosts import Host, Identity
+from framework.runtime.limits import SPILL_AT
 from framework.runtime.output import Output
 from viper.errors import CodecError
 from viper.position import LEAST, Position, Positions
@@ -20,12 +23,6 @@ if TYPE_CHECKING:
 
 USER_ERRORS = (Exception, SystemExit)
 """What user code may raise; KeyboardInterrupt and our own stop signal pass through."""
-
-
-PAUSE_AT = 2048
-"""Rows in the outbox at which they are sent off before the next callback."""
-SPILL_AT = 4 * PAUSE_AT
-"""Rows in the outbox at which they are sent off in the middle of a callback."""
 
 
 class TaskStopped(BaseException):
@@ -42,13 +39,22 @@ class RunningTask(ABC):
     """Whether it has input of its own to process."""
 
     def __init__(
-        self, task: Task, host: Host, collector: TaskCollector, output: Output, identity: Identity
+        self,
+        task: Task,
+        host: Host,
+        collector: TaskCollector,
+        output: Output,
+        identity: Identity,
+        recovery: Recovery,
     ) -> None:
         self.task = task
         self.host = host
         self.collector = collector
         self.output = output
         self.identity = identity
+        self.recovery = recovery
+        self.restart_at_s: float | None = None
+        """Monotonic time in seconds at which the component is made anew; None where that is not due."""
         self.signalled = True
         """Whether there may be something to do: input, a watermark, room."""
         self.ending = False
@@ -118,13 +124,26 @@ class RunningTask(ABC):
             ComponentError: it raised.
         """
         self.collector.deliver_and_tell = self._place_and_tell
+        self._begin()
+        self.started = True
+
+    def _begin(self) -> None:
+        """Bind and initialize the host."""
         self.host.bind(self.collector, self.identity)
         try:
             self.host.initialize(self.identity)
         except USER_ERRORS as error:
             self._failed("initialize", error)
+        self.host.initialized(self.collector)
         self._place_outputs()
-        self.started = True
+
+    def resume(self, floor: Position) -> None:
+        """Before the start: go on where the task had come to whose process died.
+
+        Args:
+            floor: nothing may be emitted below this.
+        """
+        self._published = self._last_placed = floor
 
     def close(self) -> None:
         """Tell the component that it is over; it cannot emit any more.
@@ -160,7 +179,14 @@ class RunningTask(ABC):
         """
         if self.finished or self.blocked or self.running:
             return False
-        return self._wants_turn(now_s) or self.has_ended or (stopping and not self.consumes)
+        if self.restart_at_s is not None:
+            return now_s >= self.restart_at_s
+        return self._wants_turn(now_s) or self.has_ended or (stopping and not (self.consumes or self.ending))
+
+    @property
+    def looks_at_s(self) -> float:
+        """Monotonic time in seconds at which a turn would be of use although nothing has come."""
+        return float("inf") if self.restart_at_s is None else self.restart_at_s
 
     def unblock(self) -> bool:
         """Hand over what waits for room; whether nothing is left that waits.
@@ -205,6 +231,7 @@ class RunningTask(ABC):
                 self._last_placed = self._out.last()
                 self._record(rows, tags, self._out)
                 self.output.deliver(rows, tags, self._out, mutable)
+            self._placed()
         except EmitError as error:
             self._failed("emit", error)
         finally:
@@ -215,11 +242,12 @@ class RunningTask(ABC):
         self._handing_over = True
         try:
             rows, tags, mutable = self._take_placed()
-            if not rows:
-                return []
-            self._last_placed = self._out.last()
-            self._record(rows, tags, self._out)
-            told = self.output.deliver_and_tell(rows, tags, self._out, mutable)
+            told: list[int] = []
+            if rows:
+                self._last_placed = self._out.last()
+                self._record(rows, tags, self._out)
+                told = self.output.deliver_and_tell(rows, tags, self._out, mutable)
+            self._placed()
         finally:
             self._handing_over = False
         self._told += len(rows)
@@ -227,6 +255,9 @@ class RunningTask(ABC):
             self._told = 0
             self._spill()
         return told
+
+    def _placed(self) -> None:
+        """Called when what was emitted has been counted by the trees that it belongs to."""
 
     def _record(self, rows: list[Row], tags: bytes | None, positions: Positions) -> None:
         if self.recorder is not None:
@@ -245,15 +276,52 @@ class RunningTask(ABC):
         """Tell the consumers that nothing will come below what was emitted last."""
         self.publish(self._last_placed)
 
-    def _survive(self, during: str, error: BaseException, tup: object = None) -> None:
-        """Report an error after which the component goes on, or raise it as the end of the run."""
-        if isinstance(error, SystemExit | ComponentError) or not self.host.survives_errors:
-            self._failed(during, error, tup)
-        self.collector.counters.failed += tup is not None
-        self.collector.report_error(error, tup)
+    # -- what user code raises
 
-    def _failed(self, during: str, error: BaseException, tup: object = None) -> NoReturn:
+    def _raised(self, during: str, error: BaseException, tup: object = None) -> None:
+        """Deal with what user code has raised: the component goes on, or is to be made anew.
+
+        Raises:
+            ComponentError: the run ends with it.
+        """
+        choice = self._choice(error)
+        if choice is OnError.STOP:
+            self._failed(during, error, tup)
+        self.collector.report_error(error, tup)
+        if choice is OnError.RESTART:
+            self._plan_restart(during, error, tup)
+
+    def _choice(self, error: BaseException) -> OnError:
         if isinstance(error, ComponentError):
-            raise error  # it says more precisely what failed
-        detail = f"{type(error).__name__}: {error}" + (f"\n  tuple: {tup!r:.1000}" if tup is not None else "")
-        raise ComponentError(self.task.component, self.task.id, during, detail) from error
+            return OnError.STOP  # it says more precisely what failed
+        choice = self.recovery.choice(self.host)
+        return OnError.STOP if choice is OnError.SKIP and isinstance(error, SystemExit) else choice
+
+    def _plan_restart(self, during: str, error: BaseException, tup: object) -> None:
+        budget, now = self.recovery.budget, time.monotonic()
+        pause_s = budget.take(now)
+        if pause_s is None:
+            tried = f"restarted {budget.tries} times within {budget.window_s:g} s (viper.restart.tries)"
+            self._failed(during, error, tup, tried)
+        self.restart_at_s = now + pause_s
+        self.identity.logger.warning("%s is restarted; its state is gone", self.name)
+
+    def _restart(self) -> None:
+        """Make the component anew.
+
+        Raises:
+            ComponentError: its constructor, or `initialize`, raised.
+        """
+        self.restart_at_s = None
+        self.collector.counters.restarts += 1
+        self.host.abandon()
+        self.host = self.recovery.make_host()
+        self._begin()
+
+    def _failed(self, during: str, error: BaseException, tup: object = None, tried: str = "") -> NoReturn:
+        if isinstance(error, ComponentError):
+            raise error
+        told = [f"{type(error).__name__}: {error}"]
+        told += [f"tuple: {tup!r:.1000}"] if tup is not None else []
+        told += [tried] if tried else []
+        raise ComponentError(self.task.component, self.task.id, during, "\n  ".join(told)) from error

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import copy
+import importlib
 import logging
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from framework.components.component import LOGGER_PREFIX
 from framework.config import Settings
 from framework.instantiate import Beans
+from framework.log import Origin, speaking_as
 from framework.planning import Plan, Subscription, Task, TimeMode
 from framework.routing import make_router
 from framework.runtime.blocking_tasks import BlockingBoltTask, BlockingSpoutTask
@@ -19,16 +23,19 @@ from framework.runtime.context import make_context
 from framework.runtime.counters import TaskCounters
 from framework.runtime.destination import CyclicDestination, Destination
 from framework.runtime.edges import BroadcastEdge, ChosenEdge, DirectEdge, Edge, SpreadEdge, WholeEdge
+from framework.runtime.faults import OnError, Recovery, RestartBudget
 from framework.runtime.hosts import Host, Identity
 from framework.runtime.inputs import InputSource, InputStream, values_class
+from framework.runtime.limits import SPILL_AT
 from framework.runtime.making import make_host
 from framework.runtime.network import Network
 from framework.runtime.output import Output, Port
+from framework.runtime.pending import Pending
 from framework.runtime.replay_task import ReplayTask
 from framework.runtime.source_task import SourceTask
 from framework.runtime.spout_task import SpoutCollector, SpoutTask
 from framework.runtime.tape import Deck
-from framework.runtime.task import SPILL_AT, RunningTask
+from framework.runtime.task import RunningTask
 from framework.topology import Grouping, GroupingKind, Role
 from viper.reader import Reader
 
@@ -44,9 +51,19 @@ class Wiring:
         network: its channels, as this process sees them.
         beans: the objects that components of this process share.
         deck: what is recorded, and what is replayed.
+        incarnation: how many processes have died in the place of this one.
     """
 
-    def __init__(self, plan: Plan, settings: Settings, network: Network, beans: Beans, deck: Deck) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        settings: Settings,
+        network: Network,
+        beans: Beans,
+        deck: Deck,
+        incarnation: int = 0,
+    ) -> None:
+        self.incarnation = incarnation
         self._plan = plan
         self._settings = settings
         self._network = network
@@ -60,7 +77,7 @@ class Wiring:
         Raises:
             ComponentError: a constructor raised.
         """
-        made = {task_id: self._make(self._tasks[task_id]) for task_id in ids}
+        made = {task_id: self._made(self._tasks[task_id]) for task_id in ids}
         for running in made.values():
             neighbours = self._neighbours(running)
             running.neighbours = tuple(made[task_id] for task_id in neighbours if task_id in made)
@@ -81,8 +98,12 @@ class Wiring:
 
     # -- one task
 
+    def _made(self, task: Task) -> RunningTask:
+        with speaking_as(Origin(task.component, task.id)):
+            return self._make(task)
+
     def _make(self, task: Task) -> RunningTask:
-        conf = dict(self._plan.confs[task.component])
+        conf = copy.deepcopy(dict(self._plan.confs[task.component]))
         logger = logging.getLogger(f"{LOGGER_PREFIX}.{task.component}")
         identity = Identity(
             self._plan.topology.name, task.component, task.id, conf, make_context(self._plan, task), logger
@@ -94,28 +115,41 @@ class Wiring:
     def _running(self, task: Task, output: Output, identity: Identity) -> RunningTask:
         if task.role is Role.SPOUT and self._deck.replays:
             return self._replay(task, output, identity)
-        host = make_host(self._plan.topology.component(task.component), task, self._beans)
+        host = self._host(task)
         if task.role is Role.SPOUT:
             return self._spout(task, host, output, identity)
         return self._bolt(task, host, output, identity)
 
+    def _host(self, task: Task) -> Host:
+        topology = self._plan.topology
+        return make_host(topology.component(task.component), task, self._beans, topology.import_paths)
+
     def _replay(self, task: Task, output: Output, identity: Identity) -> ReplayTask:
         collector = TaskCollector(task.component, output, TaskCounters(), identity.logger, limit=SPILL_AT)
         source = self._deck.source(task)
-        return ReplayTask(task, collector, output, identity, source=source, quota=self._network.quota)
+        recovery, quota = self._recovery(task, identity), self._network.quota
+        return ReplayTask(task, collector, output, identity, recovery, source=source, quota=quota)
 
     def _collector_options(self, identity: Identity, host: Host) -> dict[str, Any]:
         # A polled spout may never return from next_tuple, so each of its emits looks around.
         return {
             "limit": 1 if host.is_polled else SPILL_AT,
             "undeclared_is_error": identity.conf["viper.emit.undeclared"] == "error",
+            "guarded": self._settings["viper.values"] == "json",
         }
+
+    def _carry_as_configured(self, collector: TaskCollector) -> None:
+        if self._settings["viper.values"] == "json":
+            # What writes JSON as pystorm does is imported only where it is needed.
+            importlib.import_module("framework.runtime.json_values").emit_as_json(collector)
 
     def _spout(self, task: Task, host: Host, output: Output, identity: Identity) -> SpoutTask:
         conf, unit = identity.conf, identity.conf["viper.timestamp.unit"]
         options = self._collector_options(identity, host)
+        options["takes_ids"] = self._network.forest is not None
         collector = SpoutCollector(task.component, output, TaskCounters(), identity.logger, **options)
         collector.time, collector.unit = self._plan.time, unit
+        self._carry_as_configured(collector)
         level = self._plan.layout.components[task.component].level(copy=task.index)
         kind = BlockingSpoutTask if conf["viper.blocking"] else SpoutTask
         return kind(
@@ -124,18 +158,40 @@ class Wiring:
             collector,
             output,
             identity,
+            self._recovery(task, identity),
             clock=make_clock(
                 self._plan.time, level, f"{task.component}:{task.id}", _time_fields(output, conf), unit
             ),
             quota=self._network.quota,
             linger_s=self._settings["viper.jumbo.linger.ms"] / 1000,
             max_pause_s=self._settings["viper.poll.pause.max.ms"] / 1000,
+            pending=self._pending(task, conf),
+        )
+
+    def _pending(self, task: Task, conf: Mapping[str, Any]) -> Pending | None:
+        forest = self._network.forest
+        if forest is None:
+            return None
+        most = min(conf["topology.max.spout.pending"] or sys.maxsize, self._settings["viper.tracked.max"])
+        times_out = conf["topology.enable.message.timeouts"]
+        timeout_s = conf["topology.message.timeout.secs"] if times_out else None
+        return Pending(forest, task.id - 1, most, timeout_s)
+
+    def _recovery(self, task: Task, identity: Identity) -> Recovery:
+        conf = identity.conf
+        said = conf["viper.on.error"]
+        return Recovery(
+            OnError(said) if said else None,
+            RestartBudget(conf["viper.restart.tries"], conf["viper.restart.window.secs"]),
+            lambda: self._host(task),
         )
 
     def _bolt(self, task: Task, host: Host, output: Output, identity: Identity) -> BoltTask:
         blocking = identity.conf["viper.blocking"]
-        options = {**self._collector_options(identity, host), "guarded": blocking}
+        options = self._collector_options(identity, host)
+        options["guarded"] = options["guarded"] or blocking
         collector = TaskCollector(task.component, output, TaskCounters(), identity.logger, **options)
+        self._carry_as_configured(collector)
         channel = self._plan.channel_of(task.id)
         kind = BlockingBoltTask if blocking else BoltTask
         return kind(
@@ -144,6 +200,7 @@ class Wiring:
             collector,
             output,
             identity,
+            self._recovery(task, identity),
             reader=self._network.reader(task.id),
             sources=[self._input_source(source, task) for source in channel.sources],
             feedback=self._feedback(task, channel.feedback),
@@ -153,6 +210,7 @@ class Wiring:
             if self._plan.time is TimeMode.EVENT
             else None,
             replayed_ticks=self._deck.ticks(task),
+            forest=self._network.forest,
         )
 
     # -- input
@@ -208,7 +266,7 @@ class Wiring:
                     port.edges.append(self._edge(port, subscription, task, destinations[subscription.target]))
         told = [d for group in destinations.values() for d in group]
         readers = frozenset(reader for destination in told for reader in destination.tasks)
-        return Output(ports, told + self._only_told(task, readers))
+        return Output(ports, told + self._only_told(task, readers), self._network.forest)
 
     def _only_told(self, task: Task, readers: frozenset[int]) -> list[Destination]:
         """Tasks that receive nothing from this one but how far it is."""

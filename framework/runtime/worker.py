@@ -9,20 +9,23 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent import futures
+from contextlib import AbstractContextManager
 from functools import partial
 
-from framework.components.component import LOGGER_PREFIX
 from framework.config import Settings
 from framework.errors import ComponentError
 from framework.instantiate import Beans
+from framework.log import Origin, ask_in_this_thread, attached_origins, log_error, speaking_as, task_files
 from framework.planning import Plan
 from framework.runtime.alarm import looked_after
 from framework.runtime.blocking_tasks import BlockingTask
 from framework.runtime.counters import TaskCounters
 from framework.runtime.executor import Executor
+from framework.runtime.incidents import Incident
 from framework.runtime.lane import Lane
 from framework.runtime.making_executors import make_executor, set_timers
 from framework.runtime.network import Network
+from framework.runtime.quitting import asked_by_sigquit
 from framework.runtime.report import WorkerReport, executor_statistics, worker_report
 from framework.runtime.speaking import speaking_for
 from framework.runtime.statistics import ExecutorStatistics
@@ -30,6 +33,7 @@ from framework.runtime.stdout import printing_to_log
 from framework.runtime.stop import StopSignal
 from framework.runtime.tape import Deck, Tape
 from framework.runtime.task import RunningTask
+from framework.runtime.watch import Watch
 from framework.runtime.wiring import Wiring
 
 log = logging.getLogger("viperstorm.worker")
@@ -55,6 +59,7 @@ class Worker:
         network: Network,
         process: int = 0,
         *,
+        incarnation: int = 0,
         stop: StopSignal,
         tape: Tape,
         duration_s: float | None = None,
@@ -66,6 +71,7 @@ class Worker:
             settings: the configuration it was planned with.
             network: its channels, as this process sees them.
             process: index of this process in the plan's placement.
+            incarnation: how many processes have died in its place; it goes on where they had come to.
             stop: asks for the end.
             tape: what is recorded, and what is replayed.
             duration_s: seconds after which to drain; None runs until the spouts have ended.
@@ -78,7 +84,7 @@ class Worker:
         self._duration_s = duration_s
         self._on_look = on_look
         self._deck = Deck(tape, plan)
-        self._wiring = Wiring(plan, settings, network, Beans(plan.topology.beans), self._deck)
+        self._wiring = Wiring(plan, settings, network, Beans(plan.topology.beans), self._deck, incarnation)
         self._numbers = plan.placement.processes[process]
         """The executors' indexes in the placement."""
         self._lanes = [Lane(f"viper-executor-{number}") for number in self._numbers[1:]]
@@ -87,6 +93,8 @@ class Worker:
         self._begun: list[tuple[int, RunningTask]] = []
         """The tasks whose `start` was called, with the indexes of their executors."""
         self._by_thread: dict[int, Executor] = {}
+        stuck_after_s = {name: conf["viper.stuck.after.secs"] for name, conf in plan.confs.items()}
+        self._watch = Watch(self._by_thread, stuck_after_s)
         self._left_behind = False
 
     @property
@@ -104,9 +112,17 @@ class Worker:
     def surroundings(self) -> Iterator[None]:
         """What is around everything else: printed lines go to the log, the collector is calm."""
         try:
-            with _calm_collector(), printing_to_log(self._current_logger):
+            with (
+                _calm_collector(),
+                attached_origins(),
+                self._log_files(),
+                printing_to_log(),
+                self._watch.watching(),
+                asked_by_sigquit(self._watch.ask),
+            ):
                 yield
         finally:
+            ask_in_this_thread(None)
             for lane in self._lanes:
                 lane.end()
             self._deck.close()
@@ -141,7 +157,8 @@ class Worker:
             try:
                 self._in_executor(index, partial(self._close, index, running))
             except ComponentError as error:
-                running.identity.logger.error("%s", error)
+                with speaking_as(Origin(error.component, error.task)):
+                    log_error(running.identity.logger, error.__cause__ or error, "%s", error)
                 failures.append(error)
         self._begun.clear()
         return failures
@@ -150,6 +167,11 @@ class Worker:
         """What its tasks have done so far."""
         return [worker_report(self.executors, self.statistics(), self._left_behind)]
 
+    @property
+    def incidents(self) -> Sequence[Incident]:
+        """None: who calls this has died with it otherwise."""
+        return ()
+
     def statistics(self) -> Sequence[ExecutorStatistics]:
         """How its executors are doing."""
         return executor_statistics(self._plan, self._numbers, self.executors)
@@ -157,6 +179,16 @@ class Worker:
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
         """How far its tasks have come, by task."""
         return [{running.task.id: running.collector.counters for running in self.tasks}]
+
+    def tell_stacks(self) -> None:
+        """Log where all its tasks are that are in a callback; from any thread."""
+        self._watch.tell_stacks()
+
+    def _log_files(self) -> AbstractContextManager[None]:
+        mine = {task for number in self._numbers for task in self._plan.placement.executors[number].tasks}
+        here = [task for task in self._plan.tasks if task.id in mine]
+        origins = [(Origin(task.component, task.id), self._plan.confs[task.component]) for task in here]
+        return task_files(self._plan.topology.name, origins)
 
     # -- in the executors' threads
 
@@ -167,10 +199,13 @@ class Worker:
             self._plan, self._settings, self._network, self._wiring, number, self._stop, on_turn
         )
         self._executors[index] = self._by_thread[threading.get_ident()] = executor
+        ask_in_this_thread(partial(_current_of, executor))
 
     def _start(self, index: int) -> None:
         executor = self._executors[index]
         for running in (*executor.bolts, *executor.spouts):
+            if self._wiring.incarnation:
+                running.resume(self._network.floor(running.task.id))
             self._begun.append((index, running))
             executor.call(running, running.start)
         if not self._deck.replays:
@@ -232,11 +267,13 @@ class Worker:
             if current is not None:
                 lane.left_behind = self._left_behind = True
                 log.warning("%s has not returned from a callback; it is left behind", current.name)
+                current.host.abandon()  # what it has started, if anything, is not to outlive the run
 
-    def _current_logger(self) -> logging.Logger:
-        executor = self._by_thread.get(threading.get_ident())
-        current = executor.current if executor else None
-        return current.identity.logger if current else logging.getLogger(LOGGER_PREFIX)
+
+def _current_of(executor: Executor) -> Origin | None:
+    """Who is being called by an executor."""
+    current = executor.current
+    return Origin(current.task.component, current.task.id) if current is not None else None
 
 
 @contextlib.contextmanager

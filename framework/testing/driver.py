@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,7 +34,10 @@ class Recorder(TaskCollector):
             task.identity.logger,
             limit=sys.maxsize,
             undeclared_is_error=task.identity.conf["viper.emit.undeclared"] == "error",
+            guarded=task.identity.conf["viper.values"] == "json",
         )
+        if task.identity.conf["viper.values"] == "json":
+            importlib.import_module("framework.runtime.json_values").emit_as_json(self)
         self.responses: dict[str, bool] = {}
         """For each tuple by id whether it was acked; it failed otherwise."""
         self.deliver_and_tell = list

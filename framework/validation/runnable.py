@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from framework.multilang.places import complaint_about
 from framework.topology import (
-    ComponentSpec,
     JavaImplementation,
     Problem,
     PythonImplementation,
@@ -28,20 +28,18 @@ def check_runnable(topology: Topology) -> list[Problem]:
 
 def _components(topology: Topology) -> Iterator[Problem]:
     for component in topology.components:
-        what = _foreign(component)
-        if what:
-            message = f"is {what}: {_INSTEAD}, a {component.role} with the same outputs"
-            yield about(topology, component, message)
-
-
-def _foreign(component: ComponentSpec) -> str | None:
-    match component.implementation:
-        case JavaImplementation(definition):
-            return f"the Java class {definition.class_name}, and there is no JVM"
-        case ShellImplementation(command):
-            return f"the program {' '.join(command)!r}, and programs cannot be hosted yet"
-        case PythonImplementation():
-            return None
+        match component.implementation:
+            case JavaImplementation(definition):
+                what = f"is the Java class {definition.class_name}, and there is no JVM"
+                yield about(
+                    topology, component, f"{what}: {_INSTEAD}, a {component.role} with the same outputs"
+                )
+            case ShellImplementation(command):
+                complaint = complaint_about(command, topology.import_paths)
+                if complaint:
+                    yield about(topology, component, f"is the program {' '.join(command)!r}: {complaint}")
+            case PythonImplementation():
+                pass
 
 
 def _groupings(topology: Topology) -> Iterator[Problem]:

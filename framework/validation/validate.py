@@ -18,6 +18,7 @@ from framework.validation.names import (
 from framework.validation.parallelism import check_parallelism
 from framework.validation.structure import check_bolts, check_reachable, check_spouts
 from framework.validation.subscriptions import check_repeats, check_sources, check_stream_names
+from framework.validation.ticks import check_ticks
 from framework.validation.timestamps import check_timestamps
 
 RULES: Sequence[Callable[[Topology], Iterator[Problem]]] = (
@@ -55,5 +56,6 @@ def validate(topology: Topology, settings: Settings | None = None) -> list[Probl
     # The order of a topology with errors cannot be judged.
     if all(problem.warning for problem in problems):
         confs = {c.id: component_conf(settings, topology, c) for c in topology.components}
+        problems += check_ticks(topology, confs)
         problems += list(check_timestamps(topology, confs)) or check_order(topology, settings, confs)
     return sorted(problems, key=lambda problem: problem.sort_key)

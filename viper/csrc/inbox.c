@@ -14,7 +14,8 @@ typedef struct {
     PyObject *head;       /* (component, stream, task, values class or None, ...) */
     PyTypeObject *values; /* NULL: the plain row */
     Py_ssize_t next, stop;
-    uint64_t last_id;
+    uint64_t last_id;     /* number of the latest record's id */
+    Py_ssize_t handed;    /* records since the last load */
     uint32_t *marks; /* length of the outbox after each record since the last cut */
     Py_ssize_t mark_count, mark_capacity;
     Py_ssize_t pause_at; /* length of the outbox at which reading pauses between two records */
@@ -96,7 +97,7 @@ static PyObject *inbox_load(Inbox *self, PyObject *pieces)
     PyObject *before = self->pieces, *result = (PyObject *)self;
     Py_INCREF(pieces);
     self->pieces = pieces;
-    self->next_piece = self->next = self->stop = 0;
+    self->next_piece = self->next = self->stop = self->handed = 0;
     Py_XDECREF(before);
     Py_INCREF(result);
     return result;
@@ -234,6 +235,7 @@ static PyObject *inbox_next(Inbox *self)
         PyTuple_SET_ITEM(record, i + 1, shared);
     }
     PyTuple_SET_ITEM(record, 4, values);
+    self->handed++;
     return record;
 }
 
@@ -267,6 +269,18 @@ static PyObject *inbox_paused(Inbox *self, void *ignored)
     return PyBool_FromLong(self->paused);
 }
 
+static PyObject *inbox_handed(Inbox *self, void *ignored)
+{
+    (void)ignored;
+    return PyLong_FromSsize_t(self->handed);
+}
+
+static PyObject *inbox_last_id(Inbox *self, void *ignored)
+{
+    (void)ignored;
+    return PyLong_FromUnsignedLongLong(self->last_id);
+}
+
 static PyObject *inbox_self(PyObject *self)
 {
     Py_INCREF(self);
@@ -283,6 +297,8 @@ static PyGetSetDef inbox_getset[] = {
     {"open", (getter)inbox_open, NULL, "Whether a record is being processed.", NULL},
     {"paused", (getter)inbox_paused, NULL,
      "Whether iteration ended because the outbox is full; once it has been emptied, it goes on.", NULL},
+    {"handed", (getter)inbox_handed, NULL, "Records handed out since the last load.", NULL},
+    {"last_id", (getter)inbox_last_id, NULL, "Number of the id of the record handed out last; 0 before the first.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

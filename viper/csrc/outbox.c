@@ -5,6 +5,7 @@ static int outbox_traverse(Outbox *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE((PyObject *)self));
     Py_VISIT(self->rows);
+    Py_VISIT(self->notes);
     Py_VISIT(self->names);
     Py_VISIT(self->slow);
     Py_VISIT(self->on_full);
@@ -14,6 +15,7 @@ static int outbox_traverse(Outbox *self, visitproc visit, void *arg)
 static int outbox_clear(Outbox *self)
 {
     Py_CLEAR(self->rows);
+    Py_CLEAR(self->notes);
     Py_CLEAR(self->names);
     Py_CLEAR(self->slow);
     Py_CLEAR(self->on_full);
@@ -53,10 +55,10 @@ static int outbox_add_port(Outbox *self, Py_ssize_t index, PyObject *declared)
 
 static int outbox_set_up(Outbox *self, PyObject *args, PyObject *kwargs)
 {
-    static char *keywords[] = {"ports", "slow", "on_full", "limit", NULL};
+    static char *keywords[] = {"ports", "slow", "on_full", "limit", "takes_ids", NULL};
     PyObject *ports, *slow, *on_full;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OOn", keywords, &PyTuple_Type, &ports, &slow, &on_full,
-                                     &self->limit))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OOn|p", keywords, &PyTuple_Type, &ports, &slow, &on_full,
+                                     &self->limit, &self->takes_ids))
         return -1;
     if (PyTuple_GET_SIZE(ports) > UINT16_MAX || self->limit < 1) {
         PyErr_SetString(PyExc_ValueError, "an Outbox has up to 65,535 ports and a limit of 1 or more");
@@ -105,14 +107,72 @@ static int outbox_tag(Outbox *self, Py_ssize_t port)
     return 0;
 }
 
+/* A pair for a note, and a list for it. Both may run finalizers that emit or take, so they come before
+ * anything is said of the row's index; NULL with an error set. */
+static PyObject *outbox_pair(Outbox *self, PyObject *note)
+{
+    PyObject *pair = PyTuple_New(2);
+    if (pair == NULL)
+        return NULL;
+    PyTuple_SET_ITEM(pair, 1, Py_NewRef(note));
+    if (self->notes == NULL) {
+        PyObject *fresh = PyList_New(0);
+        if (self->notes == NULL)
+            self->notes = fresh;
+        else
+            Py_XDECREF(fresh);
+    }
+    if (self->notes == NULL)
+        Py_CLEAR(pair);
+    return pair;
+}
+
+/* Notes something of the row that comes next; takes the pair over. -1 with an error set. */
+static int outbox_note(Outbox *self, PyObject *pair)
+{
+    PyObject *index = PyLong_FromSsize_t(PyList_GET_SIZE(self->rows));
+    PyTuple_SET_ITEM(pair, 0, index);
+    int failed = index == NULL || PyList_Append(self->notes, pair);
+    Py_DECREF(pair);
+    return failed ? -1 : 0;
+}
+
+/* Takes the note of a row back that did not come, for want of memory. */
+static void outbox_unnote(Outbox *self)
+{
+    Py_ssize_t size = PyList_GET_SIZE(self->notes);
+    PyErr_Clear();
+    PyList_SetSlice(self->notes, size - 1, size, NULL);
+    PyErr_NoMemory();
+}
+
+/* Appends a row with what is noted of it, if anything; -1 with an error set. */
+static int outbox_keep(Outbox *self, Py_ssize_t port, PyObject *row, PyObject *note)
+{
+    PyObject *pair = note == NULL ? NULL : outbox_pair(self, note);
+    if (note != NULL && pair == NULL)
+        return -1;
+    if (self->port_count > 1 && outbox_tag(self, port)) {
+        Py_XDECREF(pair);
+        return -1;
+    }
+    if (pair != NULL && outbox_note(self, pair))
+        return -1;
+    if (PyList_Append(self->rows, row) == 0)
+        return 0;
+    if (pair != NULL)
+        outbox_unnote(self);
+    return -1;
+}
+
 /* Appends a row (whose reference is taken over) to a port; -1 with an error set. */
-static int outbox_put(Outbox *self, Py_ssize_t port, PyObject *row)
+static int outbox_put(Outbox *self, Py_ssize_t port, PyObject *row, PyObject *note)
 {
     int failed = 0;
     if (!self->ports[port].keep)
         self->discarded++;
     else
-        failed = (self->port_count > 1 && outbox_tag(self, port)) || PyList_Append(self->rows, row);
+        failed = outbox_keep(self, port, row, note);
     Py_DECREF(row);
     if (failed || PyList_GET_SIZE(self->rows) < self->limit || !self->ports[port].keep)
         return failed ? -1 : 0;
@@ -121,18 +181,48 @@ static int outbox_put(Outbox *self, Py_ssize_t port, PyObject *row)
     return result == NULL ? -1 : 0;
 }
 
-/* The port that a call means, or -1 where the slow path has to find out. */
-static Py_ssize_t outbox_port(Outbox *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+/* The port of a stream, or -1 where the slow path has to find out. */
+static Py_ssize_t outbox_port(Outbox *self, PyObject *stream)
 {
-    if (count != 1)
-        return -1;
-    if (keywords == NULL)
+    if (stream == NULL)
         return self->default_port;
-    if (PyTuple_GET_SIZE(keywords) != 1 ||
-        PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "stream") != 0 || !PyUnicode_Check(args[1]))
+    if (!PyUnicode_Check(stream))
         return -1;
-    PyObject *number = PyDict_GetItemWithError(self->names, args[1]);
+    PyObject *number = PyDict_GetItemWithError(self->names, stream);
     return number == NULL ? -1 : PyLong_AsSsize_t(number);
+}
+
+/* What a common call says beside the values; false where the slow path has to find out. */
+static int outbox_read(Outbox *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords, PyObject **stream,
+                       PyObject **id)
+{
+    if (count < 1 || count > 1 + self->takes_ids)
+        return 0;
+    if (count == 2)
+        *id = args[1];
+    for (Py_ssize_t i = 0; keywords != NULL && i < PyTuple_GET_SIZE(keywords); i++) {
+        PyObject *name = PyTuple_GET_ITEM(keywords, i);
+        if (PyUnicode_CompareWithASCIIString(name, "stream") == 0)
+            *stream = args[count + i];
+        else if (self->takes_ids && *id == NULL && PyUnicode_CompareWithASCIIString(name, "tup_id") == 0)
+            *id = args[count + i];
+        else
+            return 0;
+    }
+    if (*id == Py_None)
+        *id = NULL;
+    return 1;
+}
+
+/* The port that a call means, and its id or NULL, or -1 where the slow path has to find out. */
+static Py_ssize_t outbox_meant(Outbox *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords, PyObject **id)
+{
+    PyObject *stream = NULL;
+    if (!outbox_read(self, args, count, keywords, &stream, id))
+        return -1;
+    Py_ssize_t port = outbox_port(self, stream);
+    /* What nobody gets is acked at once, by the slow path. */
+    return port >= 0 && *id != NULL && !self->ports[port].keep ? -1 : port;
 }
 
 static PyObject *outbox_slow(Outbox *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
@@ -154,12 +244,13 @@ done:
     return result;
 }
 
-PyDoc_STRVAR(outbox_emit_doc, "emit(values, *, stream='default', ...): append one row; all but the common case goes to `slow`.");
+PyDoc_STRVAR(outbox_emit_doc, "emit(values, tup_id=None, *, stream='default', ...): append one row; all but the common\n"
+                              "case goes to `slow`, as does an id where the outbox takes none or nobody subscribes.");
 
 static PyObject *outbox_emit(Outbox *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
-    Py_ssize_t port = outbox_port(self, args, count, keywords);
-    PyObject *row = NULL;
+    PyObject *row = NULL, *id = NULL;
+    Py_ssize_t port = outbox_meant(self, args, count, keywords, &id);
     int failed;
     if (port >= 0) {
         Py_BEGIN_CRITICAL_SECTION(args[0]);
@@ -169,20 +260,21 @@ static PyObject *outbox_emit(Outbox *self, PyObject *const *args, Py_ssize_t cou
     if (row == NULL)
         return PyErr_Occurred() ? NULL : outbox_slow(self, args, count, keywords);
     Py_BEGIN_CRITICAL_SECTION(self);
-    failed = outbox_put(self, port, row);
+    failed = outbox_put(self, port, row, id);
     Py_END_CRITICAL_SECTION();
     if (failed)
         return NULL;
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(outbox_append_doc, "append(port, row): append a row tuple that has been checked already.");
+PyDoc_STRVAR(outbox_append_doc, "append(port, row, note=None): append a row tuple that has been checked already,\n"
+                                "with anything to note of it.");
 
 static PyObject *outbox_append(Outbox *self, PyObject *args)
 {
     Py_ssize_t port;
-    PyObject *row;
-    if (!PyArg_ParseTuple(args, "nO!", &port, &PyTuple_Type, &row))
+    PyObject *row, *note = Py_None;
+    if (!PyArg_ParseTuple(args, "nO!|O", &port, &PyTuple_Type, &row, &note))
         return NULL;
     if (port < 0 || port >= self->port_count) {
         PyErr_Format(PyExc_IndexError, "no port %zd: there are %zd", port, self->port_count);
@@ -191,15 +283,16 @@ static PyObject *outbox_append(Outbox *self, PyObject *args)
     int failed;
     Py_INCREF(row);
     Py_BEGIN_CRITICAL_SECTION(self);
-    failed = outbox_put(self, port, row);
+    failed = outbox_put(self, port, row, note == Py_None ? NULL : note);
     Py_END_CRITICAL_SECTION();
     if (failed)
         return NULL;
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(outbox_take_doc, "take() -> (rows, tags): all waiting rows, and the port of each as native\n"
-                              "uint16 bytes (None where there is but one port). The outbox is empty afterwards.");
+PyDoc_STRVAR(outbox_take_doc, "take() -> (rows, tags, notes): all waiting rows, the port of each as native uint16\n"
+                              "bytes (None where there is but one port), and a list of (index, note) for the rows\n"
+                              "that have one (None where none has). The outbox is empty afterwards.");
 
 static PyObject *outbox_take_all(Outbox *self)
 {
@@ -216,9 +309,10 @@ static PyObject *outbox_take_all(Outbox *self)
         Py_DECREF(fresh);
         return NULL;
     }
-    PyObject *rows = self->rows;
+    PyObject *rows = self->rows, *notes = self->notes;
     self->rows = fresh;
-    return Py_BuildValue("(NN)", rows, tags);
+    self->notes = NULL;
+    return Py_BuildValue("(NNN)", rows, tags, notes == NULL ? Py_NewRef(Py_None) : notes);
 }
 
 static PyObject *outbox_take(Outbox *self, PyObject *ignored)
@@ -259,7 +353,7 @@ static PyGetSetDef outbox_getset[] = {
 };
 
 static PyType_Slot outbox_slots[] = {
-    {Py_tp_doc, "Outbox(ports, slow, on_full, limit): the rows that a component has emitted."},
+    {Py_tp_doc, "Outbox(ports, slow, on_full, limit, takes_ids=False): the rows that a component has emitted."},
     {Py_tp_new, outbox_new},
     {Py_tp_dealloc, outbox_dealloc},
     {Py_tp_traverse, outbox_traverse},

@@ -36,10 +36,12 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     PyObject *rows;    /* list of row tuples, in order of emit */
+    PyObject *notes;   /* list of (index of the row, note); NULL: none */
     PyObject *names;   /* dict: stream name -> index of its port */
     PyObject *slow;    /* emit in Python, for everything that is not the common case */
     PyObject *on_full; /* called when `limit` rows are waiting */
     Py_ssize_t limit;
+    int takes_ids; /* whether the common emit may have an id, which is noted */
     Port *ports;
     Py_ssize_t port_count;
     Py_ssize_t default_port; /* -1: none is called "default" */

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define VP_ARENA_MAGIC 0x56495045524152
-#define VP_ARENA_VERSION 2
+#define VP_ARENA_VERSION 3
 
 /* The block's header, at its start. */
 typedef struct {

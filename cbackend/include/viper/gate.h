@@ -57,6 +57,10 @@ void vp_gate_set_reader_bell(vp_gate *gate, uint32_t reader, uint64_t bell);
 /* After a reader died: it no longer bounds the rings. It must never read again. */
 void vp_gate_expel_reader(vp_gate *gate, uint32_t reader);
 
+/* After a reader died, for its successor, which goes on behind what that one was delivered. Returns how many
+ * untracked tuples that one had not finished. */
+uint64_t vp_gate_bury_reader(vp_gate *gate, uint32_t reader);
+
 vp_source_counts vp_gate_added(const vp_gate *gate, uint32_t source);
 vp_reader_counts vp_gate_delivered(const vp_gate *gate, uint32_t reader, uint32_t source);
 

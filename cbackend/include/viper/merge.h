@@ -26,7 +26,8 @@ typedef struct {
 } vp_run;
 
 /* A reader of a gate, which must outlive it; NULL if there is no memory. Begins behind what the reader
- * of that index before it released: what that one had taken of a jumbo tuple comes again. */
+ * of that index before it released: what that one had taken of a jumbo tuple comes again, unless it was
+ * buried. */
 vp_merge *vp_merge_new(vp_gate *gate, uint32_t reader);
 void vp_merge_free(vp_merge *merge);
 
@@ -34,6 +35,10 @@ void vp_merge_free(vp_merge *merge);
  * Returns the number of runs; fewer than could be ready where memory ran out, and VP_NO_MEMORY if
  * there was none for the first. */
 int64_t vp_merge_take(vp_merge *merge, vp_positions *into, uint64_t limit, vp_run *runs, uint32_t max_runs);
+
+/* Says how many untracked tuples the reader was delivered and has not finished, which are lost if it dies now.
+ * vp_merge_take says so of what it delivers. */
+void vp_merge_working(vp_merge *merge, uint64_t untracked);
 
 /* Gives the slots of all jumbo tuples that were delivered to the end back to their producers. */
 void vp_merge_release(vp_merge *merge);

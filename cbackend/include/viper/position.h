@@ -11,15 +11,20 @@
  * its tag, its ordinal and everything below become ones. So do all outputs after it, and outputs
  * of a saturated position keep that position. Order therefore never breaks; it only becomes
  * coarser, and every position made that way is counted.
+ *
+ * Beside its place a position carries the tree of tracked tuples that it belongs to, and hands it on to
+ * its outputs.
  */
 #ifndef VIPER_POSITION_H
 #define VIPER_POSITION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct {
     int64_t ts;
     uint64_t hi, lo;
+    uint64_t tree; /* of tracked tuples that it belongs to, see forest.h; 0: none. Takes no part in the order */
 } vp_position;
 
 /* Needs ordinal_bits and tag_bits below 64, and offset + ordinal_bits + tag_bits at most 128.
@@ -70,6 +75,21 @@ int64_t vp_positions_logical(vp_positions *out, int64_t first_ts, uint64_t count
 /* Tuples with the given timestamps; those with the same one count up. Stops before the first that
  * lies behind its predecessor. Returns how many were placed. */
 int64_t vp_positions_timed(vp_positions *out, const int64_t *ts, uint64_t count, vp_clock *clock, vp_level level);
+
+/* Writes ts, hi and lo of all, 24 bytes each in native order: what a place is, without its tree. */
+void vp_positions_pack(const vp_positions *positions, uint8_t *into);
+
+/* The trees of [first, first + count), which must lie within. */
+void vp_positions_trees(const vp_positions *positions, uint64_t first, uint64_t count, uint64_t *into);
+
+/* Sets the trees of those at the given indexes; false, and some set, if one of them is out of range. */
+bool vp_positions_set_trees(vp_positions *positions, const uint32_t *indexes, const uint64_t *trees, uint64_t count);
+
+/* Whether any from `first` on has a tree. */
+bool vp_positions_tracked(const vp_positions *positions, uint64_t first);
+
+/* From `first` on none has a tree any more. */
+void vp_positions_forget_trees(vp_positions *positions, uint64_t first);
 
 /* Appends from[i] to outs[targets[i]]; a target past the last out drops its position. */
 int vp_positions_scatter(const vp_positions *from, const uint16_t *targets, vp_positions *const *outs,

@@ -78,4 +78,12 @@ void vp_ring_close(vp_ring *ring);
  * the readers. What had been published stays so, what had only been claimed is gone. */
 void vp_ring_recover(vp_ring *ring);
 
+/* After the process of the producer and of all readers died, with the payloads that were in it alone, and
+ * both were set right: the reader's successor gets nothing of what waits for it. Returns how many untracked
+ * tuples that is. */
+uint64_t vp_ring_drop(vp_ring *ring, uint32_t reader);
+
+/* Lifts the positions that lie below a floor up to it; they do not descend. Returns how many those were. */
+uint64_t vp_positions_raise(vp_positions *positions, vp_position floor);
+
 #endif

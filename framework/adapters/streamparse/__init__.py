@@ -4,8 +4,8 @@ Nothing here imports streamparse: a value that it made is only there when user c
 has imported it, and then its modules are found among those that are loaded.
 """
 
-from framework.adapters.streamparse.body import specs_in
+from framework.adapters.streamparse.body import refuse_classes, specs_in
 from framework.adapters.streamparse.refusal import refusal
 from framework.adapters.streamparse.topology import from_streamparse, is_topology
 
-__all__ = ["from_streamparse", "is_topology", "refusal", "specs_in"]
+__all__ = ["from_streamparse", "is_topology", "refusal", "refuse_classes", "specs_in"]

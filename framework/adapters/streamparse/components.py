@@ -14,6 +14,12 @@ def is_component(value: object) -> bool:
     return pystorm is not None and isinstance(value, pystorm.Component)
 
 
+def is_component_class(cls: type) -> bool:
+    """Whether a class is one of a streamparse component."""
+    pystorm = sys.modules.get("pystorm.component")
+    return pystorm is not None and issubclass(cls, pystorm.Component)
+
+
 def keep_streams_open(component: Any) -> None:
     """Keep a component that was made by mistake from closing stdin and stdout.
 

@@ -9,12 +9,15 @@ and their places.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
 from framework.adapters.streamparse.topology import declaration_of
 from framework.declaration import ANY_ENVIRONMENT, accepted
 from framework.errors import TopologyError
+from framework.topology import Problem, Topology
+from framework.topology.graph import SYSTEM_PREFIX
 
 
 def refusal(error: BaseException) -> TopologyError | None:
@@ -30,12 +33,29 @@ def refusal(error: BaseException) -> TopologyError | None:
     namespace: dict[str, Any] = frame.f_locals["class_dict"]
     file = frame.f_back.f_code.co_filename if frame.f_back else ""
     try:
-        accepted(declaration_of(file, namespace["__qualname__"], namespace).topology(None, ANY_ENVIRONMENT))
+        declared = declaration_of(file, namespace["__qualname__"], namespace)
+        topology = accepted(declared.topology(None, ANY_ENVIRONMENT))
     except TopologyError as refused:
         return refused
     except TypeError:
         return None
-    return None
+    problems = list(_streams_of_the_system(topology))
+    return TopologyError(problems) if problems else None
+
+
+def _streams_of_the_system(topology: Topology) -> Iterator[Problem]:
+    """Inputs that are right, but that streamparse looks up among the components of the class."""
+    for bolt in topology.bolts:
+        for position, found in enumerate(bolt.inputs):
+            if found.source.startswith(SYSTEM_PREFIX):
+                place = topology.sources.at("components", bolt.id, "inputs", position)
+                yield Problem(place, f"bolt {bolt.id!r}, input from {found.source!r}: {_NO_SYSTEM}")
+
+
+_NO_SYSTEM = (
+    "streamparse refuses a class that names a stream of the system: leave the input out, as ticks come "
+    "wherever topology.tick.tuple.freq.secs is set, or derive the class from framework.Topology"
+)
 
 
 def _refusing_frame(error: BaseException) -> FrameType | None:

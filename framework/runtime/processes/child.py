@@ -22,6 +22,7 @@ from framework.runtime.processes.messages import (
     Begin,
     Close,
     Closed,
+    Dump,
     Failed,
     FromWorker,
     Logged,
@@ -42,7 +43,7 @@ log = logging.getLogger("viperstorm.worker")
 
 ORPHANED = 70
 """Exit status of a worker whose parent has died."""
-LEFT_TO_PARENT = frozenset((signal.SIGINT, signal.SIGTERM))
+LEFT_TO_PARENT = frozenset((signal.SIGINT, signal.SIGTERM, signal.SIGQUIT))
 """Signals that a worker ignores; it is started with them blocked."""
 
 
@@ -86,6 +87,8 @@ class _Line:
         """Set when the parent asks for the components to be closed."""
         self.look: Callable[[], None] = lambda: None
         """Called when the parent asks how far this process has come."""
+        self.dump: Callable[[], None] = lambda: None
+        """Called when the parent asks where all tasks are."""
         threading.Thread(target=self._listen, name="viper-parent", daemon=True).start()
 
     def send(self, message: FromWorker) -> None:
@@ -114,6 +117,8 @@ class _Line:
                 self._begins.put(False)
             case Look():
                 self.look()
+            case Dump():
+                self.dump()
             case Close():
                 self.closing.set()
             case Begin():
@@ -124,7 +129,7 @@ class _Child:
     def __init__(self, line: _Line, handle: ArenaHandle, job: Job) -> None:
         self._line = line
         self._job = job
-        forward_logs(job.levels, lambda record: line.send(Logged(record)))
+        self._tell_counted = forward_logs(job.levels, job.limits, lambda record: line.send(Logged(record)))
         if sys.flags.hash_randomization and job.process == 0:
             log.warning(
                 "the processes of this run have been started by a server that multiprocessing had started "
@@ -137,6 +142,7 @@ class _Child:
             job.settings,
             self._network,
             job.process,
+            incarnation=job.incarnation,
             stop=self._stop,
             tape=job.tape,
             on_look=self._on_look,
@@ -144,7 +150,7 @@ class _Child:
 
     def live(self) -> None:
         """All phases of a run; what fails is told to the parent, and the components are closed anyway."""
-        self._line.look = self._tell_how_far
+        self._line.look, self._line.dump = self._tell_how_far, self._worker.tell_stacks
         with self._worker.surroundings():
             try:
                 self._worker.prepare()
@@ -156,6 +162,7 @@ class _Child:
                 self._line.send(failed(error))
             self._line.closing.wait()
             failures = [failed(error) for error in self._worker.close()]
+        self._tell_counted()
         (report,) = self._worker.reports()
         self._line.send(Closed(with_packed_results(report, self._job.plan), failures))
 

@@ -6,13 +6,15 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from multiprocessing.connection import wait
-from multiprocessing.context import BaseContext
 
 from framework.config import Settings
 from framework.errors import ComponentError, ViperError, WorkerError
+from framework.log import active_limits
 from framework.planning import Plan
 from framework.runtime.counters import TaskCounters
+from framework.runtime.incidents import Incident
 from framework.runtime.network import Network
 from framework.runtime.processes import child
 from framework.runtime.processes.logs import current_levels, log_here
@@ -22,6 +24,7 @@ from framework.runtime.processes.messages import (
     Begin,
     Close,
     Closed,
+    Dump,
     Failed,
     FromWorker,
     Logged,
@@ -34,6 +37,8 @@ from framework.runtime.processes.messages import (
 from framework.runtime.processes.results import with_results
 from framework.runtime.processes.shipping import Job, pack
 from framework.runtime.processes.starting import make_context, start
+from framework.runtime.processes.succession import Succession
+from framework.runtime.quitting import asked_by_sigquit
 from framework.runtime.report import WorkerReport
 from framework.runtime.statistics import ExecutorStatistics
 from framework.runtime.stop import StopSignal
@@ -42,6 +47,8 @@ from framework.tracebacks import RemoteTraceback
 
 LOOK_PERIOD_S = 0.1
 """Seconds between two looks at the clock and at who asks for the end."""
+COUNT_PERIOD_S = 1.0
+"""Seconds between two looks at what the processes have counted; of one that dies these remain."""
 LAST_CALL_S = 4.0
 """Seconds, beyond the drain's, that a worker has to come to its end; then it is killed."""
 
@@ -74,15 +81,21 @@ class Fleet:
         self._stop = stop
         self._tape = tape
         self._on_look = on_look
+        self._succession = Succession(plan, settings, network, tape)
         self._workers: list[Member] = []
+        """The last process of each place, by its index in the plan's placement."""
         self._failures: list[ViperError] = []
         self._told_stop = self._told_abort = False
+        self._asks_at = 0.0
+        """Monotonic time in seconds at which all are asked how far they are, in case one of them dies."""
+        self._dump_asked = False
 
     @contextlib.contextmanager
     def surroundings(self) -> Iterator[None]:
         """For as long as the block runs; no process outlives it."""
         try:
-            yield
+            with asked_by_sigquit(self._ask_dump):
+                yield
         finally:
             for worker in self._workers:
                 worker.leave()
@@ -97,9 +110,9 @@ class Fleet:
             WorkerError: a process could not be started, or ended before its time.
         """
         jobs = [pack(self._job(index)) for index in range(len(self._plan.placement.processes))]
-        context = make_context()
+        self._context = make_context()
         for index, packed in enumerate(jobs):
-            self._workers.append(self._started(context, index, packed))
+            self._workers.append(self._started(index, packed))
         self._wait_for(Phase.READY)
 
     def run(self) -> None:
@@ -107,8 +120,9 @@ class Fleet:
 
         Raises:
             ComponentError: user code raised; everything else has been stopped.
-            WorkerError: a process ended before its time; likewise.
+            WorkerError: a process ended before its time, and no other may take its place; likewise.
         """
+        self._succession.run_begins()
         self._tell_all(Begin())
         self._wait_for(Phase.RAN)
 
@@ -124,6 +138,11 @@ class Fleet:
         """What the processes did, of those that have come to their end."""
         return [worker.report for worker in self._workers if worker.report is not None]
 
+    @property
+    def incidents(self) -> Sequence[Incident]:
+        """The processes that died, and that others have replaced."""
+        return self._succession.incidents
+
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
         """How far the processes had come when they last said so; asks them to say it again."""
         self._ask_all()
@@ -136,57 +155,94 @@ class Fleet:
 
     # -- starting
 
-    def _job(self, index: int) -> Job:
+    def _job(self, index: int, incarnation: int = 0) -> Job:
         return Job(
             plan=self._plan,
             settings=self._settings,
             place=self._network.place,
             process=index,
+            incarnation=incarnation,
             tape=self._tape,
             levels=current_levels(),
+            limits=active_limits(),
             environment=dict(os.environ),
         )
 
-    def _started(self, context: BaseContext, index: int, packed: bytes) -> Member:
+    def _started(self, index: int, packed: bytes, before: Member | None = None) -> Member:
         handle = self._network.arena.handle()
         try:
-            process, connection = start(context, f"viper-worker-{index + 1}", child.main, handle, packed)
+            name = f"viper-worker-{index + 1}"
+            process, connection = start(self._context, name, child.main, handle, packed)
         except (OSError, EOFError) as error:
             raise WorkerError(
                 f"worker process {index + 1} of {len(self._plan.placement.processes)} cannot be started: "
                 f"{error}; use fewer (topology.workers, viper.isolated)"
             ) from error
-        return Member(index + 1, self._names(index), process, connection)
+        return Member(index + 1, self._names(index), process, connection, before)
 
-    def _names(self, index: int) -> str:
+    def _names(self, index: int) -> list[str]:
         executors = self._plan.placement.executors
         mine = {task for e in self._plan.placement.processes[index] for task in executors[e].tasks}
-        return ", ".join(f"{task.component}:{task.id}" for task in self._plan.tasks if task.id in mine)
+        return [f"{task.component}:{task.id}" for task in self._plan.tasks if task.id in mine]
+
+    def _start_successors(self, now: float) -> None:
+        """Put others in the place of those that died; they run as soon as they can, and hear of the end."""
+        if self._stop.aborted:
+            self._succession.give_up()
+        for index in self._succession.due(now):
+            before = self._workers[index]
+            try:
+                member = self._started(index, pack(self._job(index, before.incarnation + 1)), before)
+            except WorkerError as error:
+                self._note(error)
+                return
+            self._workers[index] = member
+            member.send(Begin())
+            if self._stop.reason is not None:
+                member.send(Stop(self._stop.reason))
 
     # -- hearing
 
     def _wait_for(self, phase: Phase) -> None:
         """Until every process has completed a phase; then the first failure is raised."""
         began = time.monotonic()
-        while any(not worker.gone and worker.phase < phase for worker in self._workers):
-            listening = {worker.connection: worker for worker in self._workers if not worker.gone}
-            for connection in wait(list(listening), LOOK_PERIOD_S):
-                self._hear(listening[connection])  # type: ignore[index]
+        while self._succession.is_awaited or any(
+            not worker.gone and worker.phase < phase for worker in self._workers
+        ):
+            self._listen(min(LOOK_PERIOD_S, self._succession.next_due_s(time.monotonic())))
             now = time.monotonic()
+            self._start_successors(now)
             self._on_look(now)
             self._pass_on_stop()
+            self._pass_on_dump()
+            if phase is Phase.RAN and now >= self._asks_at:
+                self._asks_at = now + COUNT_PERIOD_S
+                self._ask_all()
             if self._is_over(now, began):
-                for worker in self._workers:
-                    if worker.phase < phase:
-                        worker.give_up()  # which its closed pipe then tells
+                self._end_all(phase)
         if self._failures:
             raise self._failures[0]
+
+    def _end_all(self, phase: Phase) -> None:
+        """There is no time left to complete a phase."""
+        for index in self._succession.give_up():
+            self._note(self._workers[index].error("it is not restarted, as the time to drain is over"))
+        for worker in self._workers:
+            if worker.phase < phase:
+                worker.give_up()  # which its closed pipe then tells
+
+    def _listen(self, timeout_s: float) -> None:
+        listening = {worker.connection: worker for worker in self._workers if not worker.gone}
+        for connection in wait(list(listening), timeout_s):
+            self._hear(listening[connection])  # type: ignore[index]
 
     def _hear(self, worker: Member) -> None:
         try:
             message: FromWorker = worker.connection.recv()
         except (EOFError, OSError):
-            self._note(worker.end())
+            if worker.end():
+                index = self._workers.index(worker)
+                self._note(self._succession.died(index, worker, aborted=self._stop.aborted))
             return
         except Exception as error:  # of the user's code, which has been asked to make something of it
             self._note(worker.unreadable(error))
@@ -195,14 +251,14 @@ class Fleet:
             case Logged(record):
                 log_here(record)
             case Looked(counters, executors):
-                worker.counters, worker.executors, worker.asked = counters, executors, False
+                worker.heard(counters, executors)
             case Failed():
                 self._note(_raised(message))
                 worker.phase = Phase.RAN
             case Closed(report, failures):
                 worker.phase = Phase.CLOSED
-                worker.counters, worker.executors = report.counters, report.executors
-                worker.report = self._read(report)
+                worker.heard(report.counters, report.executors)
+                worker.report = self._read(replace(report, counters=worker.counters))
                 for found in failures:
                     self._note(_raised(found))
             case Ready():
@@ -239,6 +295,14 @@ class Fleet:
         elif self._stop.reason is not None and not self._told_stop:
             self._told_stop = True
             self._tell_all(Stop(self._stop.reason))
+
+    def _ask_dump(self) -> None:
+        self._dump_asked = True  # a signal's handler may not send: it may have interrupted who does
+
+    def _pass_on_dump(self) -> None:
+        if self._dump_asked:
+            self._dump_asked = False
+            self._tell_all(Dump())
 
     def _is_over(self, now: float, began: float) -> bool:
         """Whether a phase that began at a time takes too long, once the end was asked for."""

@@ -32,19 +32,39 @@ class Phase(enum.IntEnum):
 class Member:
     """One worker process: its pipe, and how far it has come."""
 
-    def __init__(self, number: int, tasks: str, process: BaseProcess, connection: Connection) -> None:
+    def __init__(
+        self,
+        number: int,
+        tasks: Sequence[str],
+        process: BaseProcess,
+        connection: Connection,
+        before: Member | None = None,
+    ) -> None:
+        """
+        Args:
+            number: of its worker, from 1.
+            tasks: ``component:task id`` of its tasks.
+            process: the process.
+            connection: to it.
+            before: the one that died in its place, if one did.
+        """
         self.tasks = tasks
+        self.incarnation: int = before.incarnation + 1 if before else 0
+        """How many have died in its place."""
+        self._before: Mapping[int, TaskCounters] = before.counters if before else {}
         self.process = process
         self.connection = connection
         self.phase = Phase.STARTING
         """The last phase that it has completed."""
         self.report: WorkerReport | None = None
-        self.counters: Mapping[int, TaskCounters] = {}
+        self.counters: Mapping[int, TaskCounters] = self._before
+        """How far its tasks have come, by task, with what those before it had done."""
         self.executors: Sequence[ExecutorStatistics] = ()
         self.asked = False
         """Whether it has been asked how far it is, and has not answered."""
         self.gone = False
-        self._given_up = False
+        self.given_up = False
+        """Whether it has been killed, as it did not end."""
         self._sending = threading.Lock()
         self._number = number
 
@@ -63,18 +83,27 @@ class Member:
 
     def give_up(self) -> None:
         """Kill it, as it does not end."""
-        self._given_up = True
+        self.given_up = True
         self.process.kill()
 
-    def end(self) -> WorkerError | None:
-        """Its pipe is closed: how it ended, if that was not as it should."""
+    def heard(self, counters: Mapping[int, TaskCounters], executors: Sequence[ExecutorStatistics]) -> None:
+        """It has said how far it is."""
+        self.counters, self.executors, self.asked = with_those_of(self._before, counters), executors, False
+
+    def end(self) -> bool:
+        """Its pipe is closed: wait for its end; whether that came before its time."""
         self.gone = True
         self.process.join()
-        if self.phase is Phase.CLOSED:
-            return None
-        return WorkerError(
-            f"{self._name} {self._how()}: what was in flight and the state of its tasks are lost"
-        )
+        return self.phase is not Phase.CLOSED
+
+    def error(self, refusal: str = "") -> WorkerError:
+        """What its end before its time means for the run.
+
+        Args:
+            refusal: why nobody takes its place, where that has to be said.
+        """
+        lost = "what was in flight and the state of its tasks are lost"
+        return WorkerError("; ".join(filter(None, [f"{self._name} {self.how()}: {lost}", refusal])))
 
     def unreadable(self, error: Exception) -> WorkerError:
         """It has sent something that cannot be made sense of here."""
@@ -91,10 +120,24 @@ class Member:
 
     @property
     def _name(self) -> str:
-        return f"worker process {self._number} (pid {self.process.pid}: {self.tasks})"
+        return f"worker process {self._number} (pid {self.process.pid}: {', '.join(self.tasks)})"
 
-    def _how(self) -> str:
+    def how(self) -> str:
+        """How it ended, in words."""
         code = self.process.exitcode or 0
-        if self._given_up:
+        if self.given_up:
             return "did not end in time, and was killed"
         return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
+
+
+def with_those_of(
+    before: Mapping[int, TaskCounters], now: Mapping[int, TaskCounters]
+) -> Mapping[int, TaskCounters]:
+    """The counts of a process together with those of the ones before it, by task."""
+    if not before:
+        return now
+    together = {task: TaskCounters() for task in (*before, *now)}
+    for counted in (before, now):
+        for task, counts in counted.items():
+            together[task].add(counts)
+    return together

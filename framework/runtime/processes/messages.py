@@ -38,11 +38,16 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
+class Dump:
+    """Log where all tasks are that are in a callback."""
+
+
+@dataclass(frozen=True, slots=True)
 class Close:
     """All workers have run: close the components, report, and end."""
 
 
-ToWorker = Begin | Stop | Abort | Look | Close
+ToWorker = Begin | Stop | Abort | Look | Dump | Close
 
 # -- from a worker
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from framework.config import Settings
 from framework.errors import TopologyError
+from framework.log import Limits
 from framework.planning import Plan
 from framework.runtime.network import NetworkMap
 from framework.runtime.tape import Tape
@@ -29,9 +30,13 @@ class Job:
     place: NetworkMap
     process: int
     """Its index in the plan's placement."""
+    incarnation: int
+    """How many processes have died in its place."""
     tape: Tape
     levels: Mapping[str, int]
     """Of the loggers, by name."""
+    limits: Limits | None
+    """From which on the log counts what repeats; None for never."""
     environment: Mapping[str, str]
 
 

@@ -54,7 +54,8 @@ def start(
     process = context.Process(  # type: ignore[attr-defined]
         target=main, args=(theirs, handle, _Streams(), packed), name=name
     )
-    resource_tracker.ensure_running()  # which unblocks signals when it is started later
+    with _blocked({signal.SIGQUIT}):  # which Ctrl-\\ sends to all processes of a terminal
+        resource_tracker.ensure_running()  # which unblocks other signals when it is started later
     left_out = contextlib.nullcontext() if needs_main_module(packed) else _main_module_left_out()
     with _one_at_a_time, left_out, _fixed_hashes(), _blocked(LEFT_TO_PARENT):
         process.start()

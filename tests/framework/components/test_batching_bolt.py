@@ -97,6 +97,8 @@ def test_after_an_idle_time_the_next_tick_fires() -> None:
 
 
 class Failing(framework.BatchingBolt):
+    exit_on_exception = False
+
     def __init__(self) -> None:
         super().__init__()
         self.answers: list[Event] = []
@@ -122,6 +124,18 @@ def test_a_batch_that_raises_fails_and_later_ones_are_kept() -> None:
     assert bolt.answers == [("ack", "0"), ("fail", "1"), ("fail", "2")]
     bolt.process_batches()
     assert bolt.answers[3:] == [("ack", "3")]
+
+
+def test_a_bolt_that_does_not_go_on_fails_the_later_ones_too() -> None:
+    bolt = Failing()
+    bolt.exit_on_exception = True
+    for tup in tuples(["good", "bad", "late"]):
+        bolt.process(tup)
+    with pytest.raises(ValueError, match="bad"):
+        bolt.process_batches()
+    assert bolt.answers == [("ack", "0"), ("fail", "1"), ("fail", "2")]
+    bolt.process_batches()
+    assert len(bolt.answers) == 3
 
 
 def test_without_automatic_answers_there_are_none() -> None:

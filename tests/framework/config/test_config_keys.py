@@ -71,7 +71,19 @@ def test_every_key_has_an_environment_variable_of_its_own() -> None:
         ("topology.tasks", 1025, "is 1025: expected an integer from 1 to 1024, or null"),
         ("topology.tick.tuple.freq.secs", 0, "is 0: expected a number of more than 0, or null"),
         ("topology.name", "a/b", "is 'a/b': expected text without any of / . : \\ and not empty, or null"),
-        ("pystorm.log.file", 3, "is 3: expected text"),
+        ("pystorm.log.path", 3, "is 3: expected text, or null"),
+        (
+            "pystorm.log.file",
+            "{task}.log",
+            "is '{task}.log': expected text without other fields than {topology_name}, {component_name}, "
+            "{task_id}, {pid}",
+        ),
+        (
+            "pystorm.log.format",
+            "%(message)",
+            "is '%(message)': expected a format of Python's logging, such as "
+            "'%(asctime)s %(levelname)s %(message)s'",
+        ),
     ],
 )
 def test_a_bad_value_is_told_with_what_is_allowed(name: str, value: Any, expected: str) -> None:

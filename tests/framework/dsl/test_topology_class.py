@@ -197,6 +197,40 @@ def test_a_component_in_place_of_a_spec_is_a_type_error() -> None:
             words = Words()
 
 
+def test_a_class_in_place_of_a_spec_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match=r"'count' is the class Count, expected a spec: .* Count.spec\(...\)"):
+
+        class Example(Topology):
+            words = Words.spec()
+            count = Count
+
+
+def test_a_class_that_specs_are_made_of_may_stand_in_the_body() -> None:
+    class Example(Topology):
+        words = Words.spec()
+
+        class Own(Bolt):
+            def process(self, tup: Tuple) -> None: ...
+
+        for cls in (Direct, Count):
+            locals()[cls.__name__.lower()] = cls.spec() if cls is Direct else cls.spec(inputs=[words])
+
+    assert [spec.name for spec in Example.specs] == ["words", "direct", "count"]
+
+
+def test_a_private_attribute_is_told_as_it_was_written() -> None:
+    with pytest.raises(TypeError, match=r"'__count' is the class Count, .* mean __count = Count.spec"):
+
+        class Example(Topology):
+            words = Words.spec()
+            __count = Count
+
+    with pytest.raises(TopologyError, match=r": _Private\.__words: spout '_Private__words' has a par"):
+
+        class _Private(Topology):
+            __words = Words.spec(par=0)
+
+
 def test_a_configuration_that_is_no_dict_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="config must be a dict"):
         of(Words.spec(), config=[("a", 1)])

@@ -96,6 +96,44 @@ def test_a_wrong_argument_is_reported_at_its_attribute(write: Write) -> None:
     ]
 
 
+def test_a_private_attribute_is_reported_at_its_line_as_it_was_written(write: Write) -> None:
+    write(
+        "topologies/private.py",
+        """
+        from components import Words
+        from framework import Topology
+
+        class Private(Topology):
+            words = Words.spec()
+            __more = Words.spec(par=0)
+        """,
+    )
+    (found,) = problems("topologies/private.py")
+    assert found.startswith("topologies/private.py:7: Private.__more: spout '_Private__more' has a parallel")
+
+
+def test_a_broken_topology_that_yaml_needs_is_one_short_line(write: Write) -> None:
+    write(
+        "src/broken.py",
+        """
+        from components import Count, Words
+        from framework import Topology
+
+        class Broken(Topology):
+            words = Words.spec(par=0)
+            count = Count.spec(inputs=[words], par=0)
+            total = Count.spec(inputs=[count], par=0)
+        """,
+    )
+    write("topologies/needs.yaml", "name: x\ntopologySource: {className: broken.Broken}\n")
+    (found,) = load("topologies/needs.yaml").problems
+    assert str(found) == (
+        "topologies/needs.yaml:2: 'broken.Broken': importing 'broken' raised TopologyError: "
+        "src/broken.py:6: Broken.words: spout 'words' has a parallelism that is 0: "
+        "expected an integer from 1 to 1024 (and 2 more)"
+    )
+
+
 def test_all_mistakes_of_a_class_come_at_once_each_at_its_line(write: Write) -> None:
     write(
         "topologies/mistaken.py",

@@ -13,6 +13,7 @@ from framework.validation import validate
 from tests.framework.validation.examples import COUNT, SPLIT, bolt, spout, topology
 
 SHUFFLE = Grouping.SHUFFLE
+TICKS = Input("__system", Grouping.ALL, "__tick")
 
 
 class Grouper:
@@ -112,6 +113,11 @@ def test_a_valid_topology_has_no_problems() -> None:
         (
             topology(spout(), split(Input("lines", SHUFFLE), Input("lines", Grouping.ALL))),
             "wc.yaml:22: bolt 'split', input from 'lines': the stream 'default' is subscribed to twice",
+        ),
+        (
+            topology(spout(), bolt("clock", TICKS)),
+            "wc.yaml:21: bolt 'clock', input from '__system': there are no ticks: "
+            "set topology.tick.tuple.freq.secs, in the bolt's config or in the topology's",
         ),
         # groupings
         (
@@ -217,8 +223,12 @@ def test_what_lies_behind_a_mistake_is_not_reported_again() -> None:
 @pytest.mark.parametrize(
     "right",
     [
-        topology(spout(), bolt("clock", Input("__system", Grouping.ALL, "__tick"))),
-        topology(spout(), bolt("clock", Input("__system", Grouping.fields("rate_secs"), "__tick"))),
+        topology(spout(), bolt("clock", TICKS, config={"topology.tick.tuple.freq.secs": 1})),
+        topology(
+            spout(),
+            bolt("clock", Input("__system", Grouping.fields("rate_secs"), "__tick")),
+            config={"topology.tick.tuple.freq.secs": 1},
+        ),
         topology(replace(spout(), outputs=None), SPLIT, COUNT),
         topology(replace(spout(), outputs=None), split(Input("lines", Grouping.fields("x"), "any"))),
         topology(spout(outputs=(Stream(["line"], direct=True),)), split(Input("lines", Grouping.DIRECT))),

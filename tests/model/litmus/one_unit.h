@@ -36,7 +36,7 @@ static inline vp_gate *new_gate(vp_gate_shape shape)
 
 static inline vp_position at(int64_t ts)
 {
-    return (vp_position){ts, (uint64_t)ts, (uint64_t)ts};
+    return (vp_position){ts, (uint64_t)ts, (uint64_t)ts, 0};
 }
 
 /* Adds a jumbo tuple of one tuple with a payload that says its timestamp; what the claim returned. */

@@ -1,4 +1,4 @@
-"""Processes that die, at any moment: the run ends with them, and nothing stays behind."""
+"""Processes that die at any moment and are not restarted: the run ends with them, and nothing stays behind."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from tests.framework.runtime.workers.trouble import Deaf, Exits, Kills
 MOMENTS = 20
 LATEST_S = 0.4
 """Seconds after the first process was started within which one is killed."""
+NO_RESTART = {"viper__worker__restart__tries": 0}
 AT_ONCE_S = 3.0
 """Seconds within which a run has ended; less than a worker has that does not answer."""
 
@@ -72,7 +73,7 @@ class Killer:
 @pytest.mark.parametrize("seed", range(MOMENTS))
 def test_a_worker_that_is_killed_at_any_moment_ends_the_run_at_once(seed: int) -> None:
     with Killer(random.Random(seed)) as killer, pytest.raises(WorkerError) as caught:
-        PROCESSES.run(topology())
+        PROCESSES.run(topology(), **NO_RESTART)
     assert time.monotonic() - killer.at_s < AT_ONCE_S
     task = ("source:3", "middle:1", "sink:2")[killer.victim]
     assert str(caught.value) == (
@@ -84,13 +85,13 @@ def test_a_worker_that_is_killed_at_any_moment_ends_the_run_at_once(seed: int) -
 @pytest.mark.parametrize("at", [0, 1, 5000])
 def test_a_worker_that_is_killed_in_a_callback(at: int) -> None:
     with pytest.raises(WorkerError, match=r"^worker process 2 \(pid \d+: middle:1\) was killed by SIGKILL"):
-        PROCESSES.run(topology(Kills), kill__at=at)
+        PROCESSES.run(topology(Kills), kill__at=at, **NO_RESTART)
 
 
 @pytest.mark.parametrize("status", [0, 7])
 def test_a_bolt_that_ends_its_process(status: int) -> None:
     with pytest.raises(WorkerError, match=rf"worker process 2 .*middle:1\) ended with status {status}: "):
-        PROCESSES.run(topology(Exits), exit__at=100, exit__status=status)
+        PROCESSES.run(topology(Exits), exit__at=100, exit__status=status, **NO_RESTART)
 
 
 def test_a_worker_that_hears_nothing_any_more_is_killed(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,11 +108,11 @@ SCRIPT = """
     import os
     from framework.errors import WorkerError
     from tests.framework.runtime.workers.running import PROCESSES
-    from tests.framework.runtime.workers.test_death import topology
+    from tests.framework.runtime.workers.test_death import NO_RESTART, topology
     from tests.framework.runtime.workers.trouble import Kills
 
     try:
-        PROCESSES.run(topology(Kills), kill__at=5000)
+        PROCESSES.run(topology(Kills), kill__at=5000, **NO_RESTART)
     except WorkerError:
         print(sorted(os.listdir("/dev/shm")))
 """

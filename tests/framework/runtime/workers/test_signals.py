@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -107,9 +108,25 @@ def test_a_drain_that_takes_too_long_is_no_success(viper: Viper, gate: Gate, wor
 
 
 def test_a_worker_that_dies_is_told(viper: Viper, marks: Path) -> None:
-    running = viper("dying", "-q", workers=PROCESSES, marks=marks, kill__at=100)
+    options = {"kill__at": 100, "viper__worker__restart__tries": 0}
+    running = viper("dying", "-q", workers=PROCESSES, marks=marks, **options)
     _, err = running.communicate()
     assert running.returncode == ExitCode.FAILED
     (line,) = err.splitlines()
     assert line.startswith("error: worker process 2 (pid ")
     assert "middle:2) was killed by SIGKILL" in line
+
+
+def test_a_worker_that_is_restarted_is_told_of_and_what_is_lost_fails_the_run(
+    viper: Viper, marks: Path, tmp_path: Path
+) -> None:
+    report, options = tmp_path / "report.json", {"kill__at": 1000, "topology__acker__executors": 0}
+    arguments = ("--max-tuples", "5000", "--report", str(report))
+    running = viper("dying", *arguments, workers=PROCESSES, marks=marks, **options)
+    _, err = running.communicate()
+    assert running.returncode == ExitCode.FAILED
+    (incident,) = json.loads(report.read_text())["incidents"]
+    assert (incident["worker"], incident["tasks"], incident["restarted"]) == (2, ["middle:2"], True)
+    assert (incident["how"], incident["state_lost"]) == ("was killed by SIGKILL", ["middle"])
+    assert "WORKER DIED: worker 2 (middle:2) was killed by SIGKILL after" in err
+    assert f"TUPLES ARE LOST: {incident['lost']:,} that nobody tracks" in err

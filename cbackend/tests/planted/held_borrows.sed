@@ -1,0 +1,1 @@
+s/| (held & VP_COUNT_MASK);/| held;/

@@ -1,0 +1,1 @@
+s/if (bell && !first)/if (bell \&\& first)/

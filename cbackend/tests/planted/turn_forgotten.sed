@@ -1,0 +1,1 @@
+s/if (was == becomes || /if (was == becomes || becomes || /

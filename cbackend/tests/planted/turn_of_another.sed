@@ -1,0 +1,1 @@
+/^static bool change/,/^}/s/^        left->count = noted;/        (void)noted;/

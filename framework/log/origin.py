@@ -1,0 +1,102 @@
+"""Who speaks: the component and task that a log record comes from."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from framework.components.component import LOGGER_PREFIX
+
+
+class Origin(NamedTuple):
+    """A component and, where it is known, one of its tasks."""
+
+    component: str
+    task: int | None = None
+
+    def __str__(self) -> str:
+        return self.component if self.task is None else f"{self.component}:{self.task}"
+
+
+class _Here(threading.local):
+    """What a thread knows of who speaks in it."""
+
+    said: Origin | None = None
+    """Who speaks for as long as a block runs."""
+    ask: Callable[[], Origin | None] | None = None
+    """Tells who speaks right now."""
+
+
+_here = _Here()
+_lock = threading.Lock()
+_users = 0
+_before: Callable[..., logging.LogRecord] = logging.LogRecord
+
+
+def current_origin() -> Origin | None:
+    """Who speaks in this thread right now; None where no task is being called."""
+    if _here.said is not None:
+        return _here.said
+    return _here.ask() if _here.ask is not None else None
+
+
+def ask_in_this_thread(ask: Callable[[], Origin | None] | None) -> None:
+    """Say whom to ask who speaks in this thread; None for nobody."""
+    _here.ask = ask
+
+
+@contextmanager
+def speaking_as(origin: Origin | None) -> Iterator[None]:
+    """For as long as the block runs, what is logged in this thread comes from there."""
+    before, _here.said = _here.said, origin
+    try:
+        yield
+    finally:
+        _here.said = before
+
+
+def component_logger(origin: Origin | None) -> logging.Logger:
+    """The logger of a component; of nobody, the one above all of them."""
+    return logging.getLogger(f"{LOGGER_PREFIX}.{origin.component}" if origin else LOGGER_PREFIX)
+
+
+def origin_of(record: logging.LogRecord) -> Origin | None:
+    """Where a record comes from: what was attached to it, or the component that its logger belongs to."""
+    component = getattr(record, "viper_component", None)
+    if component is not None:
+        return Origin(component, getattr(record, "viper_task", None))
+    prefix, _, named = record.name.partition(f"{LOGGER_PREFIX}.")
+    return Origin(named) if named and not prefix else None
+
+
+@contextmanager
+def attached_origins() -> Iterator[None]:
+    """For as long as the block runs, every log record that is made says where it comes from.
+
+    It gets the attributes ``viper_component`` and ``viper_task``, which are None where nobody knows. (Plainer
+    names would be taken from those who give attributes of their own to what they log: a name that is there
+    already is an error of theirs.) Blocks may lie within each other and in several threads.
+    """
+    global _users, _before
+    with _lock:
+        _users += 1
+        if _users == 1:
+            _before = logging.getLogRecordFactory()
+            logging.setLogRecordFactory(_made_here)
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            if not _users and logging.getLogRecordFactory() is _made_here:
+                logging.setLogRecordFactory(_before)
+
+
+def _made_here(*args: Any, **options: Any) -> logging.LogRecord:
+    record = _before(*args, **options)
+    origin = current_origin() or origin_of(record)
+    record.viper_component, record.viper_task = origin or (None, None)
+    return record

@@ -1,0 +1,33 @@
+"""What happened to a run that it went on after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """A worker process that died."""
+
+    worker: int
+    """Its number, from 1."""
+    how: str
+    """How it ended, in words."""
+    tasks: Sequence[str]
+    """``component:task id`` of its tasks."""
+    at_s: float
+    """Seconds into the run."""
+    lost: int
+    """Tuples that nobody tracks and that its tasks had taken and not finished, or that waited for them
+    in its memory; what several tasks got is counted for each."""
+    restarted: bool
+    """Whether another process has taken its place."""
+    state_lost: Sequence[str]
+    """Components with a task there that had not ended and is not declared stateless: its state is gone."""
+
+    def __str__(self) -> str:
+        told = [f"worker {self.worker} ({', '.join(self.tasks)}) {self.how} after {self.at_s:.1f} s"]
+        told += [f"{self.lost:,} untracked tuples are lost"] if self.lost else []
+        told += [f"the state of {', '.join(self.state_lost)} is gone"] if self.state_lost else []
+        return "; ".join(told)

@@ -1,0 +1,114 @@
+"""Worker processes that are killed from outside, at random moments, again and again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+from framework import TopologyBuilder
+from framework.runtime import Run, RunReport, StopReason, StopSignal
+from tests.framework.runtime.pieces import plan_of
+from tests.framework.runtime.workers.dying import KnownEndless, KnownForward, Written, pid_of
+from tests.framework.runtime.workers.running import PROCESSES
+
+KILLS = 20
+BETWEEN = 20_000
+"""Most tuples that the sink gets between two kills."""
+COMPONENTS = ("source", "middle", "sink")
+
+
+class Killer:
+    """Kills the worker of one component, or of two, whenever the sink has got some more; then ends the run."""
+
+    def __init__(self, draw: random.Random, marks: Path, run: Run, stop: StopSignal) -> None:
+        self.killed: list[tuple[str, int]] = []
+        self._draw = draw
+        self._marks = marks
+        self._run = run
+        self._stop = stop
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._kill_all)
+
+    def __enter__(self) -> Killer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _kill_all(self) -> None:
+        while len(self.killed) < KILLS:
+            at = self._delivered() + self._draw.randrange(1, BETWEEN)
+            while self._delivered() < at:
+                if self._over.wait(0.001):
+                    return
+            for component in self._draw.sample(COMPONENTS, self._draw.choice((1, 1, 2))):
+                self._kill(component)
+        self._stop.request(StopReason.INTERRUPTED)
+
+    def _delivered(self) -> int:
+        channels = self._run.statistics().channels
+        return sum(r.delivered for c in channels for r in c.readers if r.task.startswith("sink"))
+
+    def _kill(self, component: str) -> None:
+        pid = pid_of(component, self._marks)
+        if pid is not None and (component, pid) not in self.killed:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+                self.killed.append((component, pid))
+
+
+def topology() -> TopologyBuilder:
+    builder = TopologyBuilder()
+    builder.set_spout("source", KnownEndless)
+    builder.set_bolt("middle", KnownForward).shuffle_grouping("source")
+    builder.set_bolt("sink", Written).global_grouping("middle")
+    return builder
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_killed_again_and_again(seed: int, marks: Path, tmp_path: Path) -> None:
+    written, stop = tmp_path / "written", StopSignal()
+    options = {
+        **PROCESSES.options,
+        "marks": str(marks),
+        "written": str(written),
+        "topology__acker__executors": 0,
+        "viper__worker__restart__tries": 10 * KILLS,
+        "viper__worker__restart__window__secs": 600,
+    }
+    run = Run(*plan_of(topology(), **options), stop=stop)
+    with Killer(random.Random(seed), marks, run, stop) as killer:
+        report = run.execute()
+    print(f"seed {seed}: {killer.killed}")
+    assert (report.reason, report.drained) == (StopReason.INTERRUPTED, True)
+    check_all_were_told(report, killer)
+    values = [int(line) for line in written.read_text().splitlines()]
+    check_order_and_loss(values, report.lost, sum(component == "source" for component, _ in killer.killed))
+
+
+def check_all_were_told(report: RunReport, killer: Killer) -> None:
+    workers = {component: index for index, component in enumerate(COMPONENTS, 1)}
+    assert sorted(workers[component] for component, _ in killer.killed) == sorted(
+        incident.worker for incident in report.incidents
+    )
+    assert {incident.how for incident in report.incidents} == {"was killed by SIGKILL"}
+
+
+def check_order_and_loss(values: list[int], lost: int, spouts_killed: int) -> None:
+    """Each life of the source counts up from 0, and what is missing is no more than is said to be lost."""
+    before, missing, lives = -1, 0, 1
+    for value in values:
+        if value <= before:
+            before, lives = -1, lives + 1
+        missing += value - before - 1
+        before = value
+    assert lives <= spouts_killed + 1
+    assert missing <= lost

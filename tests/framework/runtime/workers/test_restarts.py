@@ -1,0 +1,289 @@
+"""A worker process that dies is restarted: the run goes on, and says exactly what was lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework import Bolt, Spout, TopologyBuilder
+from framework.errors import WorkerError
+from framework.runtime import RunReport, StopReason
+from framework.sinks import CollectingSink
+from tests.framework.runtime.workers.components import Forward, Numbers, Pass, RowsOfTwo
+from tests.framework.runtime.workers.dying import (
+    AlwaysDies,
+    Copies,
+    DiesAt,
+    DiesAtTheEnd,
+    DiesInClose,
+    DiesInInitialize,
+    DyingNumbers,
+    DyingTimes,
+    StepsAndDies,
+    TakesAnother,
+)
+from tests.framework.runtime.workers.running import PROCESSES, Workers
+
+COUNT = 20_000
+MIDDLE = COUNT // 4
+UNTRACKED = {"topology__acker__executors": 0}
+
+
+def chain(middle: type[Bolt] = DiesAt, source: type[Spout] = DyingNumbers) -> TopologyBuilder:
+    """The source is on worker 1, the bolt between on worker 2, the sink on worker 3."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", source, kwargs={"count": COUNT})
+    builder.set_bolt("middle", middle).shuffle_grouping("source")
+    builder.set_bolt("sink", CollectingSink).global_grouping("middle")
+    return builder
+
+
+def run(
+    builder: TopologyBuilder,
+    marks: Path,
+    limits: dict[str, Any] | None = None,
+    *,
+    workers: Workers = PROCESSES,
+    **options: Any,
+) -> RunReport:
+    return workers.run(builder, limits, marks=str(marks), **{**UNTRACKED, "die__at": [], **options})
+
+
+def values(report: RunReport, sink: str = "sink") -> list[Any]:
+    return [row[0] for row in report.result(sink)]
+
+
+def check_whole_but_for_one_gap(found: list[int], lost: int, dying: int) -> None:
+    """All of the stream came in order, but for as many in a row as are said to be lost, one of which killed."""
+    first = next(i for i, value in enumerate(found) if value != i)
+    assert found == [*range(first), *range(first + lost, COUNT)]
+    assert first <= dying < first + lost
+
+
+# -- bolts
+
+
+def test_a_bolt_dies_in_the_middle(marks: Path, caplog: pytest.LogCaptureFixture) -> None:
+    report = run(chain(), marks, die__at=[MIDDLE])
+    (incident,) = report.incidents
+    assert (incident.worker, incident.how, incident.tasks) == (2, "was killed by SIGKILL", ["middle:1"])
+    assert (incident.restarted, incident.state_lost) == (True, ["middle"])
+    check_whole_but_for_one_gap(values(report), incident.lost, MIDDLE)
+    assert (report.lost, report.reason, report.drained) == (incident.lost, StopReason.EXHAUSTED, True)
+    assert "worker 2 (middle:1) was killed by SIGKILL" in caplog.text
+    assert f"{incident.lost:,} untracked tuples are lost" in caplog.text
+
+
+def test_a_bolt_dies_at_its_very_first_tuple(marks: Path) -> None:
+    report = run(chain(), marks, die__at=[0])
+    (incident,) = report.incidents
+    assert incident.lost >= 1
+    assert values(report) == list(range(incident.lost, COUNT))
+
+
+def test_a_bolt_dies_several_times(marks: Path) -> None:
+    report = run(chain(), marks, die__at=[10, MIDDLE, COUNT - 1], viper__slice__tuples=64)
+    found = values(report)
+    assert [incident.worker for incident in report.incidents] == [2, 2, 2]
+    assert found == sorted(set(found))
+    assert len(found) + report.lost == COUNT
+
+
+def test_what_is_declared_stateless_has_no_state_to_lose(marks: Path) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", DyingNumbers, args=[COUNT])
+    builder.set_bolt("middle", DiesAt, config={"viper.stateless": True}).shuffle_grouping("source")
+    builder.set_bolt("sink", CollectingSink).global_grouping("middle")
+    (incident,) = run(builder, marks, die__at=[MIDDLE]).incidents
+    assert incident.state_lost == []
+
+
+def test_all_that_were_told_count(marks: Path) -> None:
+    report = run(chain(), marks, {"on_progress": lambda progress: None}, die__at=[MIDDLE])
+    assert report.components["source"].emitted == COUNT
+    assert 0 < report.components["middle"].processed <= COUNT - report.lost
+    assert report.components["sink"].processed == COUNT - report.lost
+
+
+def test_two_die_together(marks: Path) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", DyingNumbers, args=[COUNT])
+    builder.set_bolt("first", TakesAnother).shuffle_grouping("source")
+    builder.set_bolt("second", TakesAnother).shuffle_grouping("first")
+    builder.set_bolt("sink", CollectingSink).global_grouping("second")
+    workers = Workers("process", 4)
+    report = run(builder, marks, workers=workers, die__at=[MIDDLE], die__with="first", viper__slice__tuples=64)
+    assert {incident.worker for incident in report.incidents} == {2, 3}
+    found = values(report)
+    assert found == sorted(set(found)) and found[-1] == COUNT - 1
+    assert len(found) + report.lost == COUNT
+
+
+# -- what is in the dead process alone
+
+
+def test_what_waits_between_tasks_of_the_dead_process_is_lost(marks: Path) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", DyingNumbers, args=[COUNT])
+    builder.set_bolt("before", Forward).shuffle_grouping("source")
+    builder.set_bolt("middle", DiesAt).shuffle_grouping("before")
+    builder.set_bolt("sink", CollectingSink).global_grouping("middle")
+    where = {"source": 1, "before": 2, "middle": 2, "sink": 3}
+    report = run(builder, marks, die__at=[MIDDLE], viper__placement=where, viper__slice__tuples=64)
+    (incident,) = report.incidents
+    assert incident.tasks == ["before:1", "middle:2"]
+    check_whole_but_for_one_gap(values(report), incident.lost, MIDDLE)
+
+
+@pytest.mark.parametrize("dying", [0, 1])
+def test_a_copy_dies_and_the_others_get_everything(dying: int, marks: Path) -> None:
+    """All copies read from one gate; the source shares a process with the third."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", DyingNumbers, args=[COUNT])
+    builder.set_bolt("copies", Copies, 3).all_grouping("source")
+    builder.set_bolt("sink", CollectingSink).global_grouping("copies")
+    where = {"source": 3, "copies": [1, 2, 3], "sink": 4}
+    workers = Workers("process", 4)
+    report = run(builder, marks, workers=workers, die__at=[MIDDLE], die__task=dying, viper__placement=where)
+    by_copy = {copy: [v for v, c in report.result("sink") if c == copy] for copy in range(3)}
+    check_whole_but_for_one_gap(by_copy.pop(dying), report.lost, MIDDLE)
+    assert all(found == list(range(COUNT)) for found in by_copy.values())
+
+
+def test_a_copy_dies_with_the_source_of_all(marks: Path) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", DyingNumbers, args=[COUNT])
+    builder.set_bolt("copies", Copies, 3).all_grouping("source")
+    builder.set_bolt("sink", CollectingSink).global_grouping("copies")
+    where = {"source": 3, "copies": [1, 2, 3], "sink": 4}
+    workers = Workers("process", 4)
+    report = run(builder, marks, workers=workers, die__at=[MIDDLE], die__task=2, viper__placement=where)
+    by_copy = {copy: [v for v, c in report.result("sink") if c == copy] for copy in range(3)}
+    assert by_copy[0] == by_copy[1]
+    before = len(by_copy[0]) - COUNT
+    assert by_copy[0] == [*range(before), *range(COUNT)]
+    assert len(by_copy[2]) + report.lost == before + COUNT
+    assert by_copy[2][-COUNT:] == list(range(COUNT))
+
+
+def test_a_cycle_dies(marks: Path) -> None:
+    builder = TopologyBuilder()
+    rows = [[n, n % 20 + 1] for n in range(1000)]
+    builder.set_spout("source", RowsOfTwo, args=[rows])
+    entry = builder.set_bolt("entry", Pass).shuffle_grouping("source")
+    entry.shuffle_grouping("step", stream="again")
+    builder.set_bolt("step", StepsAndDies).shuffle_grouping("entry")
+    builder.set_bolt("sink", CollectingSink).global_grouping("step", stream="done")
+    report = run(builder, marks, die__at=[500])
+    found = values(report)
+    assert len(set(found)) == len(found) and 500 not in found
+    assert len(found) + report.lost == 1000
+    assert (report.reason, report.drained) == (StopReason.EXHAUSTED, True)
+
+
+# -- spouts
+
+
+def test_a_spout_dies_and_begins_anew(marks: Path) -> None:
+    report = run(chain(), marks, spout__dies__at=MIDDLE)
+    (incident,) = report.incidents
+    assert (incident.lost, incident.state_lost) == (0, ["source"])
+    found = values(report)
+    before = len(found) - COUNT
+    assert 0 < before <= MIDDLE
+    assert found == [*range(before), *range(COUNT)]
+    assert report.drained
+
+
+def test_a_spout_by_event_time_is_raised_to_where_it_had_come(marks: Path) -> None:
+    report = run(chain(source=DyingTimes), marks, spout__dies__at=MIDDLE)
+    found = values(report)
+    before = len(found) - COUNT
+    assert found == [*range(before), *range(COUNT)]
+    assert report.components["source"].raised == before - 1
+
+
+def test_what_is_merged_ascends_all_the_same(marks: Path) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", DyingTimes, args=[COUNT])
+    builder.set_spout("other", DyingTimes, args=[COUNT])
+    builder.set_bolt("middle", DiesAt).shuffle_grouping("source")
+    builder.set_bolt("beside", Forward).shuffle_grouping("other")
+    builder.set_bolt("sink", CollectingSink).global_grouping("middle").global_grouping("beside")
+    report = run(builder, marks, die__at=[MIDDLE])
+    found = values(report)
+    assert found == sorted(found)
+    assert len(found) + report.lost == 2 * COUNT
+    assert set(found) == set(range(COUNT))
+
+
+def test_a_spout_that_had_ended_stays_so(marks: Path) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", DyingNumbers, args=[COUNT])
+    builder.set_bolt("middle", Forward).shuffle_grouping("source")
+    builder.set_bolt("last", DiesAtTheEnd).shuffle_grouping("middle")
+    builder.set_bolt("sink", CollectingSink).global_grouping("last")
+    where = {"source": 1, "middle": 2, "last": 1, "sink": 2}
+    workers = Workers("process", 2)
+    report = run(builder, marks, workers=workers, viper__placement=where)
+    (incident,) = report.incidents
+    assert (incident.tasks, incident.state_lost, incident.lost) == (["last:1", "source:4"], ["last"], 0)
+    assert values(report) == list(range(COUNT))
+    assert report.drained
+
+
+# -- stopping
+
+
+def test_a_limited_run_gets_as_many_as_it_shall(marks: Path) -> None:
+    report = run(chain(), marks, {"max_tuples": 2000}, spout__dies__at=500)
+    found = values(report)
+    before = found.index(0, 1)
+    assert found == [*range(before), *range(2000 - before)]
+    assert report.reason is StopReason.MAX_TUPLES
+
+
+def test_a_worker_dies_while_the_run_drains(marks: Path) -> None:
+    report = run(chain(), marks, {"max_tuples": 2000}, die__at=[1999])
+    found = values(report)
+    assert found == list(range(2000 - report.lost)) and report.lost
+    assert (report.reason, report.drained) == (StopReason.MAX_TUPLES, True)
+
+
+# -- no restart
+
+
+def test_one_that_dies_again_and_again_ends_the_run(marks: Path) -> None:
+    with pytest.raises(WorkerError) as caught:
+        run(chain(AlwaysDies), marks, viper__worker__restart__tries=2, viper__worker__restart__window__secs=600)
+    assert str(caught.value).endswith(
+        "middle:1) was killed by SIGKILL: what was in flight and the state of its tasks are lost; it is not "
+        "restarted, as 2 restarts within 600 s are the limit (viper.worker.restart.tries, "
+        "viper.worker.restart.window.secs)"
+    )
+
+
+def test_one_that_never_came_to_run_is_not_restarted(marks: Path) -> None:
+    with pytest.raises(WorkerError, match=r"middle:1\) was killed .*not restarted, as it had not come to run"):
+        run(chain(DiesInInitialize), marks, die__first=True)
+
+
+def test_one_that_dies_while_it_is_restarted_is_restarted(marks: Path) -> None:
+    report = run(chain(DiesInInitialize), marks, die__first=False, die__at=[MIDDLE])
+    assert [(incident.worker, incident.lost > 0) for incident in report.incidents] == [(2, True), (2, False)]
+    check_whole_but_for_one_gap(values(report), report.lost, MIDDLE)
+
+
+def test_one_whose_tasks_had_ended_is_not_restarted(marks: Path) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers)
+    builder.set_bolt("last", DiesInClose).shuffle_grouping("source")
+    with pytest.raises(WorkerError, match=r"last:1\) was killed .*not restarted, as its tasks had ended"):
+        run(builder, marks, workers=Workers("process", 2))
+
+
+def test_a_run_that_is_recorded_ends_with_a_worker(marks: Path, tmp_path: Path) -> None:
+    with pytest.raises(WorkerError, match=r"middle:1\) was killed .*as this run is recorded or replayed"):
+        run(chain(), marks, {"record": tmp_path / "recording"}, die__at=[MIDDLE])
