@@ -11,7 +11,7 @@ class ExitCode(enum.IntEnum):
     OK = 0
     """Done, also after Ctrl-C and a complete drain."""
     FAILED = 1
-    """A component raised, or what was in flight could not be finished in time."""
+    """A component raised, what was in flight could not be finished in time, or untracked tuples are lost."""
     USAGE = 2
     """The command line cannot be used, or asks for something that this machine lacks."""
     INVALID = 3

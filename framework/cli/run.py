@@ -83,6 +83,11 @@ if TYPE_CHECKING:
 @click.option(
     "--statistics", is_flag=True, help="Show at the end what went through each channel, and what waited."
 )
+@click.option(
+    "--inactive",
+    is_flag=True,
+    help="Leave the spouts alone until SIGUSR1 activates them; SIGUSR2 deactivates them.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Neither progress nor summary.")
 @click.option(
     "--report", type=click.File("w", encoding="utf-8", lazy=False), help="Write the report as JSON."
@@ -103,6 +108,7 @@ def run(
     record: Path | None,
     replay: Path | None,
     statistics: bool,
+    inactive: bool,
     quiet: bool,
     report: IO[str] | None,
     as_json: bool,
@@ -132,6 +138,7 @@ def run(
         max_tuples=max_tuples,
         record=record,
         replay=replay,
+        inactive=inactive,
     )
     if not quiet:
         note("\n".join(summary_lines(done)))
@@ -139,7 +146,8 @@ def run(
         note("\n".join(statistics_lines(done.statistics)))
     for stream in filter(None, (report, sys.stdout if as_json else None)):
         stream.write(report_json(done))
-    ctx.exit(ExitCode.OK if done.drained and not done.lost else ExitCode.FAILED)
+    is_whole = done.drained and not any(incident.lost for incident in done.incidents)
+    ctx.exit(ExitCode.OK if is_whole else ExitCode.FAILED)
 
 
 def _time_of(replay: Path | None) -> Mapping[str, Any]:
@@ -192,7 +200,7 @@ def _watched(
     line, stop = ProgressLine(stderr_for_lines(form), animated=animated), StopSignal()
     watch = None if quiet else _Watch(line, stop).show
     log = logging_to_stderr(levels, line.clear, form, limits_of(settings))
-    with line.sharing(), log, debugger_on_stderr(line.clear):
+    with line.sharing(), log, debugger_on_stderr(line.clear), stop.active_by_signals():
         return run(plan, settings, stop=stop, on_progress=watch, **limits)
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from framework.runtime import RunReport
 
 _ALWAYS = ("emitted", "processed")
+_NO_COLUMNS = ("metrics", "reasons")
 _BREACHES = {
     "saturated": "tuples had more siblings than their positions have room for",
     "raised": "tuples of a restarted spout had times that lay before what it had told",
@@ -44,6 +45,7 @@ def summary_lines(report: RunReport) -> Iterator[str]:
         count = sum(getattr(counters, counter) for counters in report.components.values())
         if count:
             yield f"  order not guaranteed: {count:,} {words}"
+    yield from _fates(report)
     yield from (f"  A WORKER DIED: {incident}" for incident in report.incidents)
     if report.lost:
         yield f"  TUPLES ARE LOST: {report.lost:,} that nobody tracks; the result is not whole"
@@ -51,9 +53,20 @@ def summary_lines(report: RunReport) -> Iterator[str]:
         yield "  not drained: what was in flight was not processed within viper.drain.timeout.secs"
 
 
+def _fates(report: RunReport) -> Iterator[str]:
+    """What has become of tracked tuples that were not acked at their first attempt."""
+    for component, counters in report.components.items():
+        if counters.reasons:
+            by_count = sorted(counters.reasons.items(), key=lambda item: -item[1])
+            reasons = ", ".join(f"{count:,} {reason}" for reason, count in by_count)
+            yield f"  {component}: {counters.failed:,} tracked tuples failed back to it: {reasons}"
+        if counters.unanswered:
+            yield f"  {component}: {counters.unanswered:,} tracked tuples were neither acked nor failed"
+
+
 def _counts(report: RunReport) -> Sequence[str]:
     """A line per component; a column for each counter that counted something."""
-    numbers = [f.name for f in fields(next(iter(report.components.values()))) if f.name != "metrics"]
+    numbers = [f.name for f in fields(next(iter(report.components.values()))) if f.name not in _NO_COLUMNS]
     shown = [
         name
         for name in numbers

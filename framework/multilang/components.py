@@ -123,7 +123,7 @@ class ProgramComponent(Component):
 
     def _on_log(self, message: Message) -> None:
         level = message.get("level")
-        self.log(text_field(message, "msg"), LEVELS.get(level) if isinstance(level, int) else None)
+        self.log(str(message.get("msg")), LEVELS.get(level) if isinstance(level, int) else None)
 
     def _on_error(self, message: Message) -> None:
         self.counters.errors += 1

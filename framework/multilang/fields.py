@@ -42,7 +42,7 @@ def text_field(message: Message, name: str) -> str:
 
 def list_field(message: Message, name: str, default: list[Any] | None = None) -> list[Any]:
     """A field that is a list; the default where there is none, if there is a default."""
-    found = field(message, name) if default is None else message.get(name, default)
+    found = default if default is not None and message.get(name) is None else field(message, name)
     if not isinstance(found, list):
         raise Malformed(f"expected a list as {name!r}")
     return found

@@ -29,7 +29,7 @@ def working_folder(command: Sequence[str], folders: Sequence[str]) -> Path:
     # streamparse's specs have a program's arguments in one text.
     words = [word for part in command for word in part.split()]
     for folder in [place for known in found for place in (known, known / RESOURCES)]:
-        if any((folder / word).is_file() for word in words if not os.path.isabs(word)):
+        if any(os.path.isfile(folder / word) for word in words if not os.path.isabs(word)):
             return folder
     return found[0]
 

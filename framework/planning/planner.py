@@ -11,6 +11,7 @@ from framework.importing import importable
 from framework.planning.layout import make_layout
 from framework.planning.placing import is_blocking, make_placement, placement_problems
 from framework.planning.plan import Channel, Plan, Subscription, Task
+from framework.planning.standstill import standstill_problems
 from framework.planning.time_mode import choose_time, time_problems
 from framework.topology import GroupingKind, Role, ShellImplementation, Topology
 from framework.topology.graph import SYSTEM_PREFIX, edges, feedback_edges
@@ -43,6 +44,8 @@ def make_plan(topology: Topology, settings: Settings) -> Plan:
             tasks.append(Task(len(tasks) + 1, component.id, index, component.role, depth))
     with importable(topology.import_paths):
         time = choose_time(topology, confs, sum(counts[spout.id] for spout in topology.spouts))
+        if problems := standstill_problems(topology, confs, time):
+            raise TopologyError(problems)
         placement = make_placement(topology, settings, confs, tasks, subscriptions)
     return Plan(
         topology=topology,

@@ -68,8 +68,17 @@ class BoltTask(TickedTask):
             replayed_ticks: instead of those that follow the wall clock, in a run that repeats another.
             forest: the trees of tracked tuples; None where none are tracked.
         """
-        ticks = {"event_tick_s": event_tick_s, "replayed_ticks": replayed_ticks}
-        super().__init__(task, host, collector, output, identity, recovery, level=level, **ticks)
+        super().__init__(
+            task,
+            host,
+            collector,
+            output,
+            identity,
+            recovery,
+            level=level,
+            event_tick_s=event_tick_s,
+            replayed_ticks=replayed_ticks,
+        )
         self.feedback = tuple(feedback)
         self.drained = False
         """Whether all input has been processed, but for what may come back through a cycle."""
@@ -163,7 +172,7 @@ class BoltTask(TickedTask):
         return self.collector.counters.processed - before
 
     def unblock(self) -> bool:
-        """As in the base class; a slice's input is done with when all that came of it has been handed over."""
+        """As in the base class; a slice is done with when all that came of it has been handed over."""
         done = super().unblock()
         if self._slice is None:
             self._waiting = self.output.waiting_untracked()

@@ -86,6 +86,8 @@ class Executor:
         """What failed on top of another task's callback, which is being unwound."""
         self._policy = policy
         self._stop = stop
+        self._active = False
+        """Whether the spouts have been activated, and not deactivated since."""
         self.timers = timers
         self._rest = rest
         self._fed_by_others = tuple(fed_by_others)
@@ -112,8 +114,6 @@ class Executor:
             self.cpu_s = time.thread_time() - began_s
 
     def _run_all(self) -> None:
-        for spout in self.spouts:
-            self.call(spout, spout.activate)
         try:
             while not (self._given_up() or all(running.finished for running in self.tasks)):
                 if not self._turn(self.tasks):
@@ -136,6 +136,8 @@ class Executor:
             self.call(owner, callback)
             owner.unblock()
         stopping = self._stop.requested
+        if self._stop.active is not self._active and not any(spout.running for spout in self.spouts):
+            self._change_activity(self._stop.active)
         for running in candidates:  # before any is asked, as what is handed over gives others something to do
             if running.blocked:
                 running.unblock()
@@ -146,6 +148,12 @@ class Executor:
         self._cycles.something_happened()
         self._run(self._policy.choose(runnable))
         return True
+
+    def _change_activity(self, active: bool) -> None:
+        self._active = active
+        for spout in self.spouts:
+            if not spout.ending:
+                self.call(spout, spout.activate if active else spout.deactivate)
 
     def _run(self, running: RunningTask) -> None:
         if running.has_ended or (self._stop.requested and isinstance(running, SourceTask)):

@@ -43,9 +43,6 @@ class ReplayTask(SourceTask):
         self._quota = quota
         self._stopped = False
 
-    def activate(self) -> None:
-        """There is nobody to be told."""
-
     @property
     def has_ended(self) -> bool:
         """Whether there will be no more input."""

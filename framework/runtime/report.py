@@ -70,8 +70,10 @@ class RunReport:
 
     @property
     def lost(self) -> int:
-        """Tuples that nobody tracks and that went down with worker processes."""
-        return sum(incident.lost for incident in self.incidents)
+        """Tuples that nobody tracks and that were not processed to their end: they went down with worker
+        processes, or with components that raised."""
+        raised = sum(counters.lost for counters in self.components.values())
+        return raised + sum(incident.lost for incident in self.incidents)
 
     @property
     def rate(self) -> float:

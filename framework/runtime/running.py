@@ -69,6 +69,7 @@ class Run:
         on_progress: called about ten times a second, and once at the end.
         record: a file to write down everything in that was emitted.
         replay: such a file, to be the input instead of the spouts.
+        inactive: whether the spouts are left alone until `activate`.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class Run:
         on_progress: Callable[[Progress], None] | None = None,
         record: Path | None = None,
         replay: Path | None = None,
+        inactive: bool = False,
     ) -> None:
         self._plan = plan
         self._settings = settings
@@ -90,6 +92,8 @@ class Run:
         self._on_progress = on_progress
         self._record = record
         self._replay = replay
+        if inactive:
+            self._stop.deactivate()
         self._network = Network.create(plan, settings, max_tuples)
         self._crew: Crew | None = None
         self._next_look = 0.0
@@ -123,6 +127,14 @@ class Run:
             channels = channel_statistics(self._plan, self._network)
             elapsed_s = self._elapsed(ended)
             return run_report(self._plan, crew.reports(), channels, reason, elapsed_s, crew.incidents)
+
+    def activate(self) -> None:
+        """Have the spouts asked for tuples (again); from any thread."""
+        self._stop.activate()
+
+    def deactivate(self) -> None:
+        """Have the spouts asked for no more tuples until `activate`; what they have brought is processed."""
+        self._stop.deactivate()
 
     def statistics(self) -> RunStatistics:
         """How the channels and executors are doing, while it runs; from `on_progress` or any other thread."""
@@ -192,6 +204,7 @@ def run(
     on_progress: Callable[[Progress], None] | None = None,
     record: Path | None = None,
     replay: Path | None = None,
+    inactive: bool = False,
 ) -> RunReport:
     """Run a plan to its end; arguments and errors as in `Run`."""
     return Run(
@@ -203,4 +216,5 @@ def run(
         on_progress=on_progress,
         record=record,
         replay=replay,
+        inactive=inactive,
     ).execute()

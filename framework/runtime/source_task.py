@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-
 from framework.runtime.task import RunningTask
 
 
@@ -23,11 +21,19 @@ class SourceTask(RunningTask):
     @property
     def looks_at_s(self) -> float:
         """Monotonic time in seconds at which a turn would be of use although nothing has come."""
-        return float("inf") if self.ending else min(super().looks_at_s, self.polled_again_at)
+        asked = self.active and not self.ending
+        return min(super().looks_at_s, self.polled_again_at) if asked else super().looks_at_s
 
-    @abstractmethod
+    active = False
+    """Whether tuples are asked for."""
+
     def activate(self) -> None:
-        """Tell the component that tuples will be asked for."""
+        """Tuples are asked for from now on."""
+        self.active = True
+
+    def deactivate(self) -> None:
+        """No more tuples are asked for, until `activate`."""
+        self.active = False
 
     def leaves_now(self, stopped_at_s: float) -> bool:
         """Whether a callback that goes on emitting although the run is to stop has had its chance.
@@ -41,4 +47,4 @@ class SourceTask(RunningTask):
         """Let the time of a live source go on while it has nothing to say."""
 
     def _wants_turn(self, now_s: float) -> bool:
-        return now_s >= self.polled_again_at
+        return self.active and now_s >= self.polled_again_at

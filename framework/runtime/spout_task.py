@@ -126,7 +126,6 @@ class SpoutTask(SourceTask):
         self._pause_s = 0.0
         self._slice_end = 0.0
         self._generator: Iterator[Any] | None = None
-        self._active = False
         self._exhausted = False
         self._behind_all = False
         """Whether it has told its consumers that it brings nothing more, but for repeats."""
@@ -146,8 +145,14 @@ class SpoutTask(SourceTask):
 
     def activate(self) -> None:
         """Tell the spout that tuples will be asked for."""
+        super().activate()
         self._call("activate", self.host.component.activate)
-        self._active = True
+
+    def deactivate(self) -> None:
+        """Tell the spout that no more tuples will be asked for."""
+        super().deactivate()
+        self._call("deactivate", self.host.component.deactivate)
+        self._place_outputs()
 
     # -- state
 
@@ -166,7 +171,7 @@ class SpoutTask(SourceTask):
             return True
         if self._exhausted:
             return not self._pending
-        return now_s >= self.polled_again_at and self._room > 0
+        return self.active and now_s >= self.polled_again_at and self._room > 0
 
     @property
     def _room(self) -> int:
@@ -176,10 +181,10 @@ class SpoutTask(SourceTask):
     @property
     def looks_at_s(self) -> float:
         """Monotonic time in seconds at which a turn would be of use although nothing has come."""
-        times_out = self._pending.looks_at_s if self._pending is not None else float("inf")
-        if self._exhausted or self._room <= 0:
-            return times_out
-        return min(super().looks_at_s, times_out)
+        if self._pending is None:
+            return super().looks_at_s
+        asked_at_s = super().looks_at_s if self._room > 0 and not self._exhausted else float("inf")
+        return min(asked_at_s, self._pending.looks_at_s)
 
     def leaves_now(self, stopped_at_s: float) -> bool:
         """Whether a callback that goes on emitting although the run is to stop has had its chance.
@@ -206,7 +211,7 @@ class SpoutTask(SourceTask):
         before = self.collector.counters.emitted
         self._tell_outcomes()
         self._slice_end = time.monotonic() + self._linger_s
-        if not self._exhausted:
+        if self.active and not self._exhausted:
             self._granted = self._quota.take(min(limit, max(self._room, 0)))
             if self._granted:
                 self._asked(self._granted)
@@ -377,9 +382,8 @@ class SpoutTask(SourceTask):
         self._exhausted = True
         if isinstance(self._generator, Generator):
             self._call("tuples", self._generator.close)
-        if self._active:
-            self._active = False
-            self._call("deactivate", self.host.component.deactivate)
+        if self.active:
+            self.deactivate()
         self._place_outputs()
         if not self._behind_all:
             self.last_us = self._clock.frontier().ts
@@ -405,5 +409,5 @@ class SpoutTask(SourceTask):
             self.collector.counters.unanswered += self._pending.abandon()
         self._exhausted = False
         super()._restart()
-        if self._active:
+        if self.active:
             self.activate()

@@ -1,4 +1,4 @@
-"""When a run stops, and who asked for it."""
+"""What is asked of a run from outside: that it drains, or that its spouts pause for a while."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class StopReason(enum.StrEnum):
 
 
 class StopSignal:
-    """Asks a run to drain: spouts stop, what is in flight is finished.
+    """Asks a run to drain: spouts stop, what is in flight is finished. Or asks the spouts to pause.
 
     Safe to use from signal handlers and other threads.
     """
@@ -40,6 +40,8 @@ class StopSignal:
         self._asleep = threading.Lock()
         self._asleep.acquire()
         self._listeners: list[Callable[[], None]] = []
+        self.active = True
+        """Whether spouts are asked for tuples. Where they are not, what they have brought is processed."""
         self.aborted = False
         """Whether nothing is to go on, as some other part of the run has failed."""
         self.reason: StopReason | None = None
@@ -63,6 +65,16 @@ class StopSignal:
         """Ask for the end at once: what is in flight is lost."""
         self.aborted = True
         self.request(StopReason.FAILED)
+
+    def activate(self) -> None:
+        """Have the spouts asked for tuples (again), after their `activate` has been called."""
+        self.active = True
+        self._wake_all()
+
+    def deactivate(self) -> None:
+        """Have the spouts asked for no more tuples until `activate`, and their `deactivate` called."""
+        self.active = False
+        self._wake_all()
 
     def listen(self, wake: Callable[[], None]) -> None:
         """Have something called whenever the end is asked for; it must be safe in a signal handler."""
@@ -88,6 +100,25 @@ class StopSignal:
             yield
             return
         before = {number: signal.signal(number, self._handle) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    @contextmanager
+    def active_by_signals(self) -> Iterator[None]:
+        """For as long as the block runs, SIGUSR1 activates the spouts and SIGUSR2 deactivates them.
+
+        Only a process's main thread can do so, where there are such signals; elsewhere the block just runs.
+        """
+        if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGUSR1"):
+            yield
+            return
+        before = {
+            signal.SIGUSR1: signal.signal(signal.SIGUSR1, lambda number, frame: self.activate()),
+            signal.SIGUSR2: signal.signal(signal.SIGUSR2, lambda number, frame: self.deactivate()),
+        }
         try:
             yield
         finally:

@@ -113,11 +113,12 @@ class Watch:
     def _run(self) -> None:
         while True:
             self._asleep.acquire(timeout=self._period_s)
+            over = self._over  # asked before the last look, which tells what has returned
             if self._asked:
                 self._asked = False
                 self.tell_stacks()
             self.look(time.monotonic())
-            if self._over:  # after a last look, which tells what has returned
+            if over:
                 return
 
     def _wake(self) -> None:

@@ -30,6 +30,7 @@ from framework.runtime.processes.messages import (
     Looked,
     Ran,
     Ready,
+    SetActive,
     Stop,
 )
 from framework.runtime.processes.results import with_packed_results
@@ -110,6 +111,8 @@ class _Line:
 
     def _act(self, message: object) -> None:
         match message:
+            case SetActive(active):
+                self.stop.activate() if active else self.stop.deactivate()
             case Stop(reason):
                 self.stop.request(reason)
             case Abort():
@@ -130,7 +133,7 @@ class _Child:
         self._line = line
         self._job = job
         self._tell_counted = forward_logs(job.levels, job.limits, lambda record: line.send(Logged(record)))
-        if sys.flags.hash_randomization and job.process == 0:
+        if sys.flags.hash_randomization and job.process == job.incarnation == 0:
             log.warning(
                 "the processes of this run have been started by a server that multiprocessing had started "
                 "for others: the order of sets of texts differs from run to run"

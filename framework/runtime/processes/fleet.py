@@ -31,6 +31,7 @@ from framework.runtime.processes.messages import (
     Looked,
     Ran,
     Ready,
+    SetActive,
     Stop,
     ToWorker,
 )
@@ -86,6 +87,7 @@ class Fleet:
         """The last process of each place, by its index in the plan's placement."""
         self._failures: list[ViperError] = []
         self._told_stop = self._told_abort = False
+        self._told_active = True
         self._asks_at = 0.0
         """Monotonic time in seconds at which all are asked how far they are, in case one of them dies."""
         self._dump_asked = False
@@ -123,6 +125,7 @@ class Fleet:
             WorkerError: a process ended before its time, and no other may take its place; likewise.
         """
         self._succession.run_begins()
+        self._pass_on_activity()
         self._tell_all(Begin())
         self._wait_for(Phase.RAN)
 
@@ -197,6 +200,8 @@ class Fleet:
                 self._note(error)
                 return
             self._workers[index] = member
+            before.leave()
+            member.send(SetActive(self._told_active))
             member.send(Begin())
             if self._stop.reason is not None:
                 member.send(Stop(self._stop.reason))
@@ -213,6 +218,7 @@ class Fleet:
             now = time.monotonic()
             self._start_successors(now)
             self._on_look(now)
+            self._pass_on_activity()
             self._pass_on_stop()
             self._pass_on_dump()
             if phase is Phase.RAN and now >= self._asks_at:
@@ -295,6 +301,11 @@ class Fleet:
         elif self._stop.reason is not None and not self._told_stop:
             self._told_stop = True
             self._tell_all(Stop(self._stop.reason))
+
+    def _pass_on_activity(self) -> None:
+        if self._stop.active is not self._told_active:
+            self._told_active = self._stop.active
+            self._tell_all(SetActive(self._told_active))
 
     def _ask_dump(self) -> None:
         self._dump_asked = True  # a signal's handler may not send: it may have interrupted who does

@@ -28,6 +28,13 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
+class SetActive:
+    """Have the spouts asked for tuples, or not."""
+
+    active: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Abort:
     """Something has failed elsewhere: nothing is to go on."""
 
@@ -47,7 +54,7 @@ class Close:
     """All workers have run: close the components, report, and end."""
 
 
-ToWorker = Begin | Stop | Abort | Look | Dump | Close
+ToWorker = Begin | SetActive | Stop | Abort | Look | Dump | Close
 
 # -- from a worker
 

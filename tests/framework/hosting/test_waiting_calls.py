@@ -52,9 +52,10 @@ def test_elsewhere_it_flows_where_the_spout_says_that_it_waits(
 def test_a_call_that_never_returns_is_stopped_and_nothing_piles_up(
     workers: Workers, base: ModuleType, tmp_path: Path
 ) -> None:
-    count = 20_000
-    options = {"written": str(tmp_path / "written"), "viper__channel__tuples": 64, "viper__jumbo__size": 16}
+    count, room = 5_000, 64
+    options = {"written": str(tmp_path / "written"), "viper__jumbo__size": 16, "viper__channel__tuples": room}
+    options["viper__jumbo__linger__ms"] = 0  # what is emitted within it may wait together
     report = workers.run(chain(base.Floods, base.Lags), {"max_tuples": count}, **options)
     lags = [lag for (lag,) in report.result("sink")]
     assert count <= report.emitted == len(lags) < count + SPILL_AT
-    assert 0 <= max(lags) < 2 * SPILL_AT
+    assert 0 <= max(lags) <= 4 * room  # there are two channels, and what is in process

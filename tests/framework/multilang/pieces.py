@@ -7,8 +7,11 @@ from typing import Any
 
 from framework import Spout, TopologyBuilder
 from framework.builder import shell
-from framework.runtime import RunReport
+from framework.config import resolve
+from framework.planning import make_plan
+from framework.runtime import RunReport, run
 from framework.sinks import CollectingSink
+from framework.topology import Topology
 from tests.framework.runtime.pieces import listed, run_built
 
 Row = tuple[Any, ...]
@@ -47,3 +50,11 @@ def run_bolt(command: Sequence[str], *rows: Any, **options: Any) -> RunReport:
 def run_spout(command: Sequence[str], limits: dict[str, Any] | None = None, **options: Any) -> RunReport:
     """Run a program that is a spout, till it says that it has ended if there are no limits."""
     return run_built(behind(command), limits, **options)
+
+
+def run_topology(topology: Topology, limits: dict[str, Any] | None = None, **options: Any) -> RunReport:
+    """Run a topology; options have their dots written as ``__``."""
+    named = {key.replace("__", "."): value for key, value in options.items()}
+    settings, problems = resolve(topology, options={"viper.worker": "inline", **named})
+    assert not problems, problems
+    return run(make_plan(topology, settings), settings, **(limits or {}))

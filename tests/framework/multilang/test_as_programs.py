@@ -11,24 +11,15 @@ import pytest
 
 from framework import Bolt, Spout, TopologyBuilder
 from framework.builder import shell
-from framework.config import resolve
 from framework.loading import load
 from framework.multilang.as_programs import as_programs
-from framework.planning import make_plan
-from framework.runtime import RunReport, run
 from framework.sinks import CollectingSink
 from framework.tap import tap_id, tapped
 from framework.topology import Bean, ObjectDef, PythonImplementation, Ref, ShellImplementation, Topology
+from tests.framework.multilang.pieces import run_topology
 from tests.framework.multilang.served import Numbers, Polled, Sums, Twice
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-
-
-def run_topology(topology: Topology, limits: dict[str, Any] | None = None, **options: Any) -> RunReport:
-    named = {key.replace("__", "."): value for key, value in options.items()}
-    settings, problems = resolve(topology, options={"viper.worker": "inline", **named})
-    assert not problems, problems
-    return run(make_plan(topology, settings), settings, **(limits or {}))
 
 
 def programs(topology: Topology) -> Topology:

@@ -49,9 +49,7 @@ class TestDeath:
         assert "tuple: Tuple(id=" in said
 
     def test_by_a_signal(self, script: Script) -> None:
-        command = script(
-            "import os, speaking\nspeaking.run_bolt(lambda tup: os.kill(os.getpid(), 9))"
-        )
+        command = script("import os, speaking\nspeaking.run_bolt(lambda tup: os.kill(os.getpid(), 9))")
         assert "was killed by SIGKILL" in failing(command)
 
     def test_with_half_a_message(self, script: Script) -> None:
@@ -122,7 +120,10 @@ class TestStart:
     def test_is_not_on_the_path(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", "/nowhere:/elsewhere")
         said = failing(["no-such-program", "x"])
-        assert "the program 'no-such-program x' cannot be started: there is no 'no-such-program' on the PATH" in said
+        assert (
+            "the program 'no-such-program x' cannot be started: there is no 'no-such-program' on the PATH"
+            in said
+        )
         assert "/nowhere:/elsewhere" in said
 
     def test_is_not_in_the_folder(self) -> None:
@@ -142,7 +143,9 @@ class TestStart:
 
     def test_another_serializer(self, script: Script) -> None:
         command = script("import speaking; speaking.run_bolt(print)")
-        said = failing(command, topology__multilang__serializer="com.yelp.pyleus.serializer.MessagePackSerializer")
+        said = failing(
+            command, topology__multilang__serializer="com.yelp.pyleus.serializer.MessagePackSerializer"
+        )
         assert "MessagePackSerializer': viper speaks JSON with programs" in said
 
     def test_storms_own_serializer_is_the_same(self, script: Script) -> None:
@@ -159,7 +162,10 @@ class TestBeforeTheRun:
 
     def test_a_missing_program(self) -> None:
         (problem,) = self.refused("no-such-program", "x.rb")
-        assert "bolt 'bolt' is the program 'no-such-program x.rb': there is no 'no-such-program' on the PATH" in problem
+        assert (
+            "bolt 'bolt' is the program 'no-such-program x.rb': there is no 'no-such-program' on the PATH"
+            in problem
+        )
 
     def test_msgpack(self) -> None:
         words = sys.executable, "-m", "streamparse.run"
@@ -187,7 +193,10 @@ class TestProtocol:
             ("speaking.emit({'a': 1})", "expected a list as 'tuple'"),
             ("speaking.emit([1], task='1')", "expected the id of a task as 'task'"),
             ("speaking.say({'command': 'ack'})", "{'command': 'ack'}: expected 'id'"),
-            ("speaking.say({'command': 'emit', 'tuple': [1], 'anchors': 'x'})", "expected a list as 'anchors'"),
+            (
+                "speaking.say({'command': 'emit', 'tuple': [1], 'anchors': 'x'})",
+                "expected a list as 'anchors'",
+            ),
             ("speaking.end()", "{'command': 'end'}: expected 'ack'"),
         ],
     )

@@ -79,9 +79,7 @@ def test_a_program_writes_much_before_it_reads(script: Script) -> None:
     assert rows[-1] == (3_000_000,)
 
 
-def test_a_silent_program_is_waited_for(
-    script: Script, gate: Gate, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_silent_program_is_waited_for(script: Script, gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is looked after many times without an answer, and left alone."""
     monkeypatch.setattr(program, "LOOK_S", 0.001)
     here = gate("gate")

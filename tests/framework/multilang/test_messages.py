@@ -70,7 +70,17 @@ def test_a_message_without_an_end_is_none_at_last(monkeypatch: pytest.MonkeyPatc
 
 def test_values_are_written_as_pystorm_writes_them() -> None:
     point = namedtuple("point", "x y")(1, 2)
-    values = ["ä", b"\xc3\xa4", (1, 2), point, {1: "a", None: "b"}, decimal.Decimal("1.10"), 2**70, None, True]
+    values = [
+        "ä",
+        b"\xc3\xa4",
+        (1, 2),
+        point,
+        {1: "a", None: "b"},
+        decimal.Decimal("1.10"),
+        2**70,
+        None,
+        True,
+    ]
     text = encoded(values)
     assert text.isascii()
     assert decoded([text]) == [

@@ -188,7 +188,11 @@ def test_streams_direct_tasks_and_ids_of_receivers(script: Script, workers: dict
     tasks = sorted({task for task, *_ in rows})
     expected = []
     for value in ("x", "y"):
-        expected += [(tasks[0], "named", value), (tasks[0], "named", "unseen"), (tasks[1], "direct", "direct")]
+        expected += [
+            (tasks[0], "named", value),
+            (tasks[0], "named", "unseen"),
+            (tasks[1], "direct", "direct"),
+        ]
     assert rows == expected
 
 

@@ -14,6 +14,7 @@ from framework.multilang import host
 from framework.multilang.as_programs import as_programs
 from framework.runtime import RunReport
 from framework.sinks import CollectingSink
+from tests.framework.multilang.pieces import run_topology
 from tests.framework.multilang.served import (
     Closes,
     FailsOnce,
@@ -26,7 +27,6 @@ from tests.framework.multilang.served import (
     Talks,
     Timer,
 )
-from tests.framework.multilang.test_as_programs import run_topology
 
 
 def served(spout: type[Spout], bolt: type[Bolt], *args: Any, **options: Any) -> RunReport:

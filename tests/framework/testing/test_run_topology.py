@@ -207,9 +207,11 @@ def test_all_that_is_wrong_is_told_at_once() -> None:
 def test_what_only_a_cluster_runs_is_refused() -> None:
     class Foreign(Topology):
         lines = Lines.spec()
-        shell = framework.ShellBolt.spec(command="ruby", script="x.rb", inputs=[lines], outputs=["x"])
+        java = framework.JavaBolt.spec(
+            full_class_name="org.acme.Split", args_list=[], inputs=[lines], outputs=["x"]
+        )
 
-    with pytest.raises(TopologyError, match="programs cannot be hosted"):
+    with pytest.raises(TopologyError, match="there is no JVM"):
         run_topology(Foreign)
 
 

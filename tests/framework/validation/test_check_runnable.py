@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
+
+import pytest
 
 from framework.topology import (
     Bean,
@@ -38,12 +41,15 @@ def test_java_components_do_not() -> None:
     ]
 
 
-def test_programs_do_not() -> None:
-    shell = ShellImplementation(("ruby", "lines.rb"))
+def test_programs_do_where_there_are_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = ShellImplementation(("no-such-ruby", "lines.rb"))
+    monkeypatch.setenv("PATH", "/nowhere")
     assert refused(topology(replace(spout(), implementation=shell), SPLIT)) == [
-        "wc.yaml:10: spout 'lines' is the program 'ruby lines.rb', and programs cannot be hosted yet: "
-        f"{INSTEAD}, a spout with the same outputs"
+        "wc.yaml:10: spout 'lines' is the program 'no-such-ruby lines.rb': "
+        "there is no 'no-such-ruby' on the PATH, '/nowhere'"
     ]
+    there = ShellImplementation((sys.executable, "lines.py"))
+    assert refused(topology(replace(spout(), implementation=there), SPLIT)) == []
 
 
 def test_java_groupings_do_not() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from framework import Bolt, Spout, Stream
 from framework.sinks import Sink
-from tests.framework.runtime.workers.components import Endless, Forward
+from tests.framework.runtime.workers.components import Endless, Forward, open_gate, wait_at
 
 
 def first_time(component: Any, what: str) -> bool:
@@ -58,6 +58,13 @@ class DiesAt(Bolt):
         self.emit([value])
 
 
+class GreetsAndDies(DiesAt):
+    """As `DiesAt`; emits (-1) in ``initialize``."""
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        self.emit([-1])
+
+
 class TakesAnother(DiesAt):
     """As `DiesAt`, but the worker process of the component ``die.with`` dies with it."""
 
@@ -99,12 +106,21 @@ class DiesAtTheEnd(Bolt):
 
 
 class DiesInInitialize(DiesAt):
-    """As `DiesAt`; kills its process in ``initialize`` where ``die.first`` says so, and else once in its second."""
+    """As `DiesAt`; dies in ``initialize``, too: in the first one if ``die.first``, else in the second."""
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         again = not first_time(self, "made")
         if storm_conf["die.first"] or (again and first_time(self, "made again")):
             die()
+
+
+class StuckWhenRestarted(DiesAt):
+    """As `DiesAt`; its successor opens ``gate.arrived`` in ``initialize`` and never returns (``gate.never``)."""
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        if not first_time(self, "made"):
+            open_gate(storm_conf["gate.arrived"])
+            wait_at(storm_conf["gate.never"])
 
 
 class DiesInClose(Bolt):
@@ -122,17 +138,17 @@ class Written(Sink):
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         tell_pid(self)
-        self._file = open(storm_conf["written"], "ab", buffering=0)
+        self._file = os.open(storm_conf["written"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     def consume(self, rows: Any) -> None:
-        self._file.write(b"".join(b"%d\n" % row[0] for row in rows))
+        os.write(self._file, b"".join(b"%d\n" % row[0] for row in rows))
 
     def close(self) -> None:
-        self._file.close()
+        os.close(self._file)
 
 
 class Copies(Bolt):
-    """Emits what it receives and the index of its task; dies as `DiesAt` in the task of index ``die.task``."""
+    """Emits what it receives with the index of its task; the one of index ``die.task`` dies as `DiesAt`."""
 
     outputs = ["value", "copy"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from framework import Bolt, Spout, TopologyBuilder
 from framework.sinks import ConsoleSink
 from tests.framework.runtime.workers.components import Endless, Numbers
+from tests.framework.runtime.workers.dying import StuckWhenRestarted
 from tests.framework.runtime.workers.trouble import Broken, Kills, Stuck, Whole
 
 
@@ -18,6 +19,10 @@ def stuck() -> TopologyBuilder:
 
 def dying() -> TopologyBuilder:
     return _chain(Endless, Kills)
+
+
+def stuck_when_restarted() -> TopologyBuilder:
+    return _chain(Endless, StuckWhenRestarted)
 
 
 def endless() -> TopologyBuilder:

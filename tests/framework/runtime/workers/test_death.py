@@ -1,4 +1,4 @@
-"""Processes that die at any moment and are not restarted: the run ends with them, and nothing stays behind."""
+"""Processes that die at any moment, and are not restarted: the run ends with them, nothing stays behind."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ COMPONENTS = ("source", "middle", "sink")
 
 
 class Killer:
-    """Kills the worker of one component, or of two, whenever the sink has got some more; then ends the run."""
+    """Kills the worker of a component, or of two, whenever the sink has got some more; then ends the run."""
 
     def __init__(self, draw: random.Random, marks: Path, run: Run, stop: StopSignal) -> None:
         self.killed: list[tuple[str, int]] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,11 @@ import pytest
 
 from framework import Bolt, Spout, TopologyBuilder
 from framework.errors import WorkerError
-from framework.runtime import RunReport, StopReason
+from framework.runtime import RunReport, StopReason, StopSignal
+from framework.runtime.processes import fleet
 from framework.sinks import CollectingSink
-from tests.framework.runtime.workers.components import Forward, Numbers, Pass, RowsOfTwo
+from tests.framework.runtime.workers.components import Forward, Numbers, Pass, RowsOfTwo, wait_at
+from tests.framework.runtime.workers.conftest import Gate
 from tests.framework.runtime.workers.dying import (
     AlwaysDies,
     Copies,
@@ -21,7 +24,9 @@ from tests.framework.runtime.workers.dying import (
     DiesInInitialize,
     DyingNumbers,
     DyingTimes,
+    GreetsAndDies,
     StepsAndDies,
+    StuckWhenRestarted,
     TakesAnother,
 )
 from tests.framework.runtime.workers.running import PROCESSES, Workers
@@ -56,7 +61,7 @@ def values(report: RunReport, sink: str = "sink") -> list[Any]:
 
 
 def check_whole_but_for_one_gap(found: list[int], lost: int, dying: int) -> None:
-    """All of the stream came in order, but for as many in a row as are said to be lost, one of which killed."""
+    """All of it came in order, but for so many in a row as are said to be lost, the killer among them."""
     first = next(i for i, value in enumerate(found) if value != i)
     assert found == [*range(first), *range(first + lost, COUNT)]
     assert first <= dying < first + lost
@@ -100,6 +105,31 @@ def test_what_is_declared_stateless_has_no_state_to_lose(marks: Path) -> None:
     assert incident.state_lost == []
 
 
+def test_what_a_successor_emits_in_initialize_comes_behind_all_that_was_told(marks: Path) -> None:
+    report = run(chain(GreetsAndDies), marks, die__at=[MIDDLE])
+    found = values(report)
+    assert found.pop(0) == -1
+    gap = found.index(-1)
+    assert found.pop(gap) == -1
+    assert gap <= MIDDLE
+    check_whole_but_for_one_gap(found, report.lost, MIDDLE)
+
+
+def test_a_task_with_a_thread_of_its_own_dies_with_all_others_of_its_process(marks: Path) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", DyingNumbers, args=[COUNT])
+    builder.set_bolt("beside", Forward).shuffle_grouping("source")
+    builder.set_bolt("middle", DiesAt, config={"viper.blocking": True}).shuffle_grouping("beside")
+    builder.set_bolt("sink", CollectingSink).global_grouping("middle")
+    where = {"source": 1, "beside": 2, "middle": 2, "sink": 3}
+    report = run(builder, marks, die__at=[MIDDLE], viper__placement=where, viper__slice__tuples=64)
+    (incident,) = report.incidents
+    assert incident.tasks == ["beside:1", "middle:2"]
+    found = values(report)
+    assert found == sorted(set(found)) and MIDDLE not in found
+    assert COUNT - len(found) <= incident.lost
+
+
 def test_all_that_were_told_count(marks: Path) -> None:
     report = run(chain(), marks, {"on_progress": lambda progress: None}, die__at=[MIDDLE])
     assert report.components["source"].emitted == COUNT
@@ -114,7 +144,8 @@ def test_two_die_together(marks: Path) -> None:
     builder.set_bolt("second", TakesAnother).shuffle_grouping("first")
     builder.set_bolt("sink", CollectingSink).global_grouping("second")
     workers = Workers("process", 4)
-    report = run(builder, marks, workers=workers, die__at=[MIDDLE], die__with="first", viper__slice__tuples=64)
+    options = {"die__at": [MIDDLE], "die__with": "first", "viper__slice__tuples": 64}
+    report = run(builder, marks, workers=workers, **options)
     assert {incident.worker for incident in report.incidents} == {2, 3}
     found = values(report)
     assert found == sorted(set(found)) and found[-1] == COUNT - 1
@@ -252,12 +283,31 @@ def test_a_worker_dies_while_the_run_drains(marks: Path) -> None:
     assert (report.reason, report.drained) == (StopReason.MAX_TUPLES, True)
 
 
+def test_a_drain_does_not_wait_for_ever_for_one_that_is_restarted(
+    marks: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fleet, "LAST_CALL_S", 0.3)
+    stop, arrived = StopSignal(), gate("arrived")
+
+    def end_the_run() -> None:
+        wait_at(arrived)
+        stop.request(StopReason.INTERRUPTED)
+
+    ending = threading.Thread(target=end_the_run)
+    ending.start()
+    options = {"gate__arrived": arrived, "gate__never": gate("never"), "viper__drain__timeout__secs": 0.1}
+    with pytest.raises(WorkerError, match=r"middle:1\) did not end in time, and was killed"):
+        run(chain(StuckWhenRestarted), marks, {"stop": stop}, die__at=[MIDDLE], **options)
+    ending.join()
+
+
 # -- no restart
 
 
 def test_one_that_dies_again_and_again_ends_the_run(marks: Path) -> None:
+    limit = {"tries": 2, "window__secs": 600}
     with pytest.raises(WorkerError) as caught:
-        run(chain(AlwaysDies), marks, viper__worker__restart__tries=2, viper__worker__restart__window__secs=600)
+        run(chain(AlwaysDies), marks, **{f"viper__worker__restart__{k}": v for k, v in limit.items()})
     assert str(caught.value).endswith(
         "middle:1) was killed by SIGKILL: what was in flight and the state of its tasks are lost; it is not "
         "restarted, as 2 restarts within 600 s are the limit (viper.worker.restart.tries, "
@@ -266,7 +316,7 @@ def test_one_that_dies_again_and_again_ends_the_run(marks: Path) -> None:
 
 
 def test_one_that_never_came_to_run_is_not_restarted(marks: Path) -> None:
-    with pytest.raises(WorkerError, match=r"middle:1\) was killed .*not restarted, as it had not come to run"):
+    with pytest.raises(WorkerError, match=r"middle:1\) was killed .*, as it had not come to run"):
         run(chain(DiesInInitialize), marks, die__first=True)
 
 
@@ -285,5 +335,5 @@ def test_one_whose_tasks_had_ended_is_not_restarted(marks: Path) -> None:
 
 
 def test_a_run_that_is_recorded_ends_with_a_worker(marks: Path, tmp_path: Path) -> None:
-    with pytest.raises(WorkerError, match=r"middle:1\) was killed .*as this run is recorded or replayed"):
+    with pytest.raises(WorkerError, match=r"middle:1\) was killed .*run is recorded or replayed"):
         run(chain(), marks, {"record": tmp_path / "recording"}, die__at=[MIDDLE])

@@ -76,17 +76,21 @@ def test_a_process_that_has_just_been_started_leaves_signals_to_its_parent(
     assert sum(PROCESSES.run(builder).results["sink"]) == 10
 
 
-@several
-def test_a_second_one_stops_at_once(viper: Viper, gate: Gate, workers: Workers) -> None:
-    arrived = gate("arrived")
-    running = viper("stuck", "-q", workers=workers, gate__arrived=arrived, gate__never=gate("never"))
-    wait_at(arrived)
+def ctrl_c_until_it_stops(running: subprocess.Popen[str]) -> None:
     while running.poll() is None:  # signals that come together count as one
         ctrl_c(running)
         try:
             running.wait(timeout=0.1)
         except subprocess.TimeoutExpired:
             continue
+
+
+@several
+def test_a_second_one_stops_at_once(viper: Viper, gate: Gate, workers: Workers) -> None:
+    arrived = gate("arrived")
+    running = viper("stuck", "-q", workers=workers, gate__arrived=arrived, gate__never=gate("never"))
+    wait_at(arrived)
+    ctrl_c_until_it_stops(running)
     out, err = running.communicate()  # which waits for all processes of the run
     assert (running.returncode, out) == (ExitCode.STOPPED, "")
     assert "stopped at once" in err
@@ -130,3 +134,15 @@ def test_a_worker_that_is_restarted_is_told_of_and_what_is_lost_fails_the_run(
     assert (incident["how"], incident["state_lost"]) == ("was killed by SIGKILL", ["middle"])
     assert "WORKER DIED: worker 2 (middle:2) was killed by SIGKILL after" in err
     assert f"TUPLES ARE LOST: {incident['lost']:,} that nobody tracks" in err
+
+
+def test_a_second_signal_stops_at_once_while_a_worker_is_restarted(
+    viper: Viper, gate: Gate, marks: Path
+) -> None:
+    arrived, never = gate("arrived"), gate("never")
+    options = {"gate__arrived": arrived, "gate__never": never, "die__at": [100], "marks": str(marks)}
+    running = viper("stuck_when_restarted", "-q", workers=PROCESSES, **options)
+    wait_at(arrived)
+    ctrl_c_until_it_stops(running)
+    running.communicate()  # which waits for all processes of the run
+    assert running.returncode == ExitCode.STOPPED

@@ -1,0 +1,100 @@
+"""What a dead process leaves is set right before it has a successor."""
+
+from __future__ import annotations
+
+import pytest
+
+from framework import TopologyBuilder
+from framework.config import Settings
+from framework.planning import Plan
+from framework.runtime.network import Network
+from framework.runtime.processes.burial import bury
+from framework.sinks import CollectingSink
+from tests.framework.runtime.pieces import plan_of
+from tests.framework.runtime.workers.components import Endless, Forward
+from tests.framework.runtime.workers.running import Workers
+from viper.jumbo import Jumbo
+from viper.position import END, LEAST, Position, Positions
+
+LEFT, RIGHT, SINK, SOURCE = 1, 2, 3, 4
+"""Ids of the tasks."""
+
+
+Planned = tuple[Plan, Settings]
+
+
+@pytest.fixture(scope="module")
+def planned() -> Planned:
+    """The source is on worker 1 and feeds two bolts, on 2 and 3; the sink is on 2 as well."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", Endless)
+    builder.set_bolt("left", Forward).shuffle_grouping("source")
+    builder.set_bolt("right", Forward).shuffle_grouping("source")
+    builder.set_bolt("sink", CollectingSink).global_grouping("left").global_grouping("right")
+    where = {"source": 1, "left": 2, "right": 3, "sink": 2}
+    options = Workers("process", 3).options
+    planned = plan_of(builder, **options, viper__placement=where, topology__acker__executors=0)
+    assert [task.component for task in planned[0].tasks] == ["left", "right", "sink", "source"]
+    return planned
+
+
+@pytest.fixture
+def plan(planned: Planned) -> Plan:
+    return planned[0]
+
+
+@pytest.fixture
+def network(planned: Planned) -> Network:
+    """As the parent sees it."""
+    return Network.create(*planned, max_tuples=100)
+
+
+def add(network: Network, producer: int, reader: int, ts: int, count: int = 1) -> None:
+    positions = Positions()
+    for number in range(count):
+        positions.append(Position(ts + number, 0, 0))
+    rows = [(number,) for number in range(count)]
+    assert network.source(producer, reader).add(Jumbo(rows), positions, 0, count)
+
+
+def test_a_task_goes_on_from_the_furthest_that_it_has_told_anybody(network: Network) -> None:
+    assert network.floor(SOURCE) == LEAST
+    add(network, SOURCE, LEFT, 5)
+    network.source(SOURCE, RIGHT).heartbeat(Position(7, 0, 0))
+    assert network.floor(SOURCE) == Position(7, 0, 0)
+    assert network.floor(SINK) == LEAST
+
+
+def test_one_that_died_while_it_told_its_end_has_ended_everywhere(plan: Plan, network: Network) -> None:
+    network.source(SOURCE, LEFT).close()
+    assert bury(plan, network, 0) == 0
+    assert network.source(SOURCE, RIGHT).floor() == END
+    assert network.has_ended(SOURCE) and not network.has_ended(LEFT)
+
+
+def test_those_who_wait_for_a_dead_producer_are_rung(plan: Plan, network: Network) -> None:
+    before = [bell.ticket() for bell in network.bells]
+    bury(plan, network, 0)
+    after = [bell.ticket() for bell in network.bells]
+    assert [later > earlier for earlier, later in zip(before, after, strict=True)] == [False, True, True]
+
+
+def test_what_waits_is_dropped_only_where_nobody_else_has_it(plan: Plan, network: Network) -> None:
+    add(network, SOURCE, LEFT, 5, 3)
+    add(network, LEFT, SINK, 5, 4)
+    add(network, RIGHT, SINK, 5, 2)
+    assert bury(plan, network, 1) == 4
+    waiting = {
+        way: [s.waiting_tuples for s in gate.readers[0].sources] for way, gate in network.statistics()
+    }
+    assert waiting[(SOURCE,), (LEFT,)] == [3]
+    assert waiting[(LEFT, RIGHT), (SINK,)] == [0, 2]
+
+
+def test_what_the_dead_had_taken_of_the_quota_goes_back(plan: Plan, network: Network) -> None:
+    assert network.quota_of(0).take(70) == 70
+    assert network.quota.left == 30
+    bury(plan, network, 1)
+    assert network.quota.left == 30
+    bury(plan, network, 0)
+    assert network.quota.left == 100
