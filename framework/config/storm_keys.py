@@ -78,4 +78,4 @@ STORM_DEFAULTS: Mapping[str, Any] = {
     "topology.state.checkpoint.interval.ms": 1000,
     "topology.stats.sample.rate": 0.05,
 }
-"""What components find on a cluster under keys that have no effect here, so that they find it here as well."""
+"""What components find on a cluster under keys that have no effect here, and so find here as well."""

@@ -20,22 +20,27 @@ class Pipes:
         self._stdin = stdin
         self._stdout = stdout
         self._unsent = bytearray()
-        self._deaf = False
-        """Whether the program reads nothing any more."""
+        self._open = True
+        """Whether anything can be written."""
+        self.deaf = False
+        """Whether the program has closed its stdin."""
         self._poll = select.poll()
         os.set_blocking(stdin, False)
         os.set_blocking(stdout, False)
         self._poll.register(stdout, select.POLLIN)
+        self._poll.register(stdin, 0)  # its closing is told nevertheless
 
     def put(self, data: bytes) -> None:
         """Have something written."""
-        if not self._deaf:
+        if self._open:
             self._unsent += data
 
     def end(self) -> None:
         """Nothing will be written any more."""
-        self._deaf = True
         self._unsent.clear()
+        if self._open:
+            self._open = False
+            self._poll.unregister(self._stdin)
 
     def read(self, timeout_s: float) -> bytes | None:
         """What the program has written since; empty when it has closed its end, None if nothing has come yet.
@@ -45,13 +50,11 @@ class Pipes:
         """
         if self._unsent:
             self._write()
-        if self._unsent:
-            self._poll.register(self._stdin, select.POLLOUT)
-        try:
-            self._poll.poll(timeout_s * 1000)
-        finally:
-            if self._unsent:
-                self._poll.unregister(self._stdin)
+        if self._open:
+            self._poll.modify(self._stdin, select.POLLOUT if self._unsent else 0)
+        for descriptor, event in self._poll.poll(timeout_s * 1000):
+            if descriptor == self._stdin and event & select.POLLERR:
+                self._lose_reader()
         try:
             return os.read(self._stdout, CHUNK)
         except BlockingIOError:
@@ -63,6 +66,10 @@ class Pipes:
         except BlockingIOError:
             return
         except BrokenPipeError:
-            self.end()  # why it reads nothing any more shows when it ends
+            self._lose_reader()
             return
         del self._unsent[:written]
+
+    def _lose_reader(self) -> None:
+        self.deaf = True
+        self.end()

@@ -27,6 +27,7 @@ LAST_WORDS_S = 1.0
 GLANCE_S = 0.02
 """Seconds between two looks whether a program has ended whose pipes are held open by others."""
 _STEP_S = 0.002
+_TO_STDERR = "; stdout is for messages alone: print to stderr, or log"
 
 
 class Program:
@@ -112,7 +113,7 @@ class Program:
         try:
             message = self._awaited()
         except NoMessage as error:
-            raise self.given_up(f"has written to stdout what is no message: {error}") from None
+            raise self.given_up(f"has written to stdout what is no message: {error}", _TO_STDERR) from None
         finally:
             self._listening = False
         if not isinstance(message, dict):
@@ -130,6 +131,8 @@ class Program:
                 self._decoder.feed(data)
             elif data is not None:
                 raise self._ended()
+            elif self._pipes.deaf and not self._exits_within(LAST_WORDS_S):
+                raise self.given_up("has closed its stdin")
             elif self._silence_s is not None and time.monotonic() - since >= self._silence_s:
                 what = f"has said nothing for {self._silence_s:g} s (topology.subprocess.timeout.secs)"
                 raise self.given_up(what)
@@ -137,33 +140,29 @@ class Program:
 
     # -- failures
 
-    def given_up(self, what: str) -> ProgramError:
+    def given_up(self, what: str, hint: str = "") -> ProgramError:
         """Kill the program, as it cannot be used any more; returns the error to be raised from now on.
 
         Args:
             what: goes on after the program's name.
+            hint: what to do about it.
         """
-        hint = "; stdout is for messages alone: print to stderr, or log" if "to stdout" in what else ""
-        return self._failed(f"{what}{self.phase}{hint}")
-
-    def _ended(self) -> ProgramError:
-        has_exited = self._exits_within(LAST_WORDS_S)
-        self._kill()
-        how = _how_it_ended(self._process.returncode) if has_exited else "has closed its stdout"
-        return self._failed(f"{how}{self.phase}")
-
-    def _failed(self, what: str) -> ProgramError:
         self._listening = False
         self.abandon()
-        told = [f"{self._name} {what}"]
-        if self._decoder.rest:
-            told.append(f"the last that it wrote: {self._decoder.rest!r:.300}")
+        told = [f"{self._name} {what}{self.phase}{hint}"]
         if self.reported is not None:
             told.append(f"it has reported: {self.reported.rstrip()}")
         if self._stderr.last:
             told.append("\n    ".join(["the end of its stderr:", *self._stderr.last]))
         self._failure = ProgramError("\n  ".join(told))
         return self._failure
+
+    def _ended(self) -> ProgramError:
+        has_exited = self._exits_within(LAST_WORDS_S)
+        self._kill()
+        how = _how_it_ended(self._process.returncode) if has_exited else "has closed its stdout"
+        rest = self._decoder.rest
+        return self.given_up(how, f"\n  the last that it wrote: {rest!r:.300}" if rest else "")
 
     # -- its end
 
@@ -186,6 +185,7 @@ class Program:
         Where another thread waits for an answer it gets the end of the program.
         """
         self._kill()
+        self._failure = self._failure or ProgramError(f"{self._name} does not run any more")
         self._stderr.join(LAST_WORDS_S)
         if not self._listening:
             for pipe in (self._process.stdin, self._process.stdout):
@@ -196,7 +196,8 @@ class Program:
         if self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        with contextlib.suppress(subprocess.TimeoutExpired):  # nobody can kill one that is another user's
+            self._process.wait(LEAVE_S)
 
     def _exits_within(self, seconds: float) -> bool:
         until = time.monotonic() + seconds
@@ -216,7 +217,9 @@ class Program:
             return True  # another thread has killed it
 
 
-def _how_it_ended(status: int) -> str:
+def _how_it_ended(status: int | None) -> str:
+    if status is None:
+        return "has ended"
     if status >= 0:
         return f"has ended with exit status {status}"
     with contextlib.suppress(ValueError):

@@ -67,7 +67,7 @@ def is_isolated(component: ComponentSpec, conf: Mapping[str, Any]) -> bool:
 
 
 def is_blocking(topology: Topology, settings: Settings, confs: Confs, component: ComponentSpec) -> bool:
-    """Whether a component's tasks are to have threads of their own, so that what they emit flows as they wait.
+    """Whether a component's tasks have threads of their own, so that what they emit flows while they wait.
 
     A spout of streamparse's may wait within `next_tuple`, or never return from it, where Storm takes
     what it emits from a process of its own. Where it has one here it needs no telling.

@@ -13,13 +13,12 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-from viper.forest import Forest
-
 from framework.components.tuple import TICK_ID
 from framework.errors import AnswerError
 from framework.runtime.counters import TaskCounters
 from framework.runtime.reasons import Cause, Reason
 from viper.errors import ForestError
+from viper.forest import Forest
 from viper.position import Positions
 from viper.rows import Inbox
 
@@ -99,6 +98,10 @@ class Answers:
         self._joint: tuple[tuple[int, ...], int] | None = None
         """The last of them, with its trees: most bolts anchor several outputs to one and the same batch."""
         self._warned = False
+
+    def resume(self) -> None:
+        """Take the place of a task whose process has died."""
+        self._trees.reset()
 
     # -- the tuples of a slice, as the task goes through them
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from viper.forest import Forest
-
 from framework.planning import Task
 from framework.recording.ticks import ReplayTicks
 from framework.runtime.answers import Answers, Given
+from framework.runtime.bolt_input import BoltInput, Inlet
 from framework.runtime.collector import TaskCollector
 from framework.runtime.destination import Row
 from framework.runtime.faults import Recovery
 from framework.runtime.hosts import Host, Identity
-from framework.runtime.inputs import InputSource, Piece, by_level, cut, rows_of
+from framework.runtime.inputs import Piece, by_level, rows_of
 from framework.runtime.limits import PAUSE_AT
 from framework.runtime.lineage import LAST
 from framework.runtime.output import Output
@@ -23,8 +22,9 @@ from framework.runtime.task import USER_ERRORS
 from framework.runtime.ticked_task import TickedTask
 from framework.sinks import Sink
 from viper.errors import CodecError
+from viper.forest import Forest
 from viper.position import END, Level, Position, Positions
-from viper.reader import Reader, Run
+from viper.reader import Reader
 from viper.rows import Inbox
 
 
@@ -42,10 +42,7 @@ class BoltTask(TickedTask):
         identity: Identity,
         recovery: Recovery,
         *,
-        reader: Reader,
-        sources: Sequence[InputSource],
-        feedback: Sequence[tuple[Reader, InputSource]],
-        shares_input: bool,
+        received: BoltInput,
         level: Level,
         event_tick_s: float | None,
         replayed_ticks: ReplayTicks | None = None,
@@ -59,10 +56,7 @@ class BoltTask(TickedTask):
             output: routes that.
             identity: what the component is told about itself.
             recovery: what happens when it raises.
-            reader: its input.
-            sources: the producing tasks, by their index at the reader's gate.
-            feedback: the ways back through cycles, with their producing tasks.
-            shares_input: whether other replicas get the same values, which one of them may change.
+            received: its input.
             level: where its outputs are marked, but for inputs that are copied to several replicas.
             event_tick_s: seconds of event time between two ticks; None for no such ticks.
             replayed_ticks: instead of those that follow the wall clock, in a run that repeats another.
@@ -79,19 +73,15 @@ class BoltTask(TickedTask):
             event_tick_s=event_tick_s,
             replayed_ticks=replayed_ticks,
         )
-        self.feedback = tuple(feedback)
+        self.goes_round = bool(received.feedback)
+        """Whether tuples come back to it through a cycle."""
         self.drained = False
         """Whether all input has been processed, but for what may come back through a cycle."""
         self.quiet = False
         """As `drained`, but that sources may repeat tuples that fail."""
         self.nothing_comes_back = False
         """Set by the worker when nothing is in flight that could come back through a cycle."""
-        self._reader = reader
-        self._shares_input = shares_input
-        self._sources = tuple(sources)
-        all_sources = [*sources, *(source for _, source in feedback)]
-        streams = [stream for source in all_sources for stream in source.streams.values()]
-        self._levels = len({stream.level for stream in streams})
+        self._received = received
         self._inbox = Inbox(host.record, collector.outbox if output.is_used else None, PAUSE_AT)
         self._answers = _answers(self, forest, self._inbox)
         self._given: Given | None = None
@@ -110,11 +100,17 @@ class BoltTask(TickedTask):
             super()._begin()
         self._process_tuple = self.host.process
 
+    def resume(self, floor: Position) -> None:
+        """As in the base class."""
+        super().resume(floor)
+        if self._answers is not None:
+            self._answers.resume()
+
     # -- state
 
     def has_input(self) -> bool:
         """Whether a tuple could be processed now."""
-        return self._reader.ready() or any(reader.ready() for reader, _ in self.feedback)
+        return self._received.is_ready()
 
     @property
     def last_begun(self) -> int:
@@ -124,18 +120,17 @@ class BoltTask(TickedTask):
     @property
     def has_ended(self) -> bool:
         """Whether there will be no more input."""
-        return self.drained and (self.nothing_comes_back or not self.feedback)
+        return self.drained and (self.nothing_comes_back or not self.goes_round)
 
     @property
     def waiting_for(self) -> str | None:
         """The task that holds this one's input back, if one does."""
-        held = self._reader.holding_source()
-        return None if held is None else self._sources[held].name
+        return self._received.held_by
 
     @property
     def waits_with_input(self) -> bool:
         """Whether there is input that cannot be processed yet."""
-        return self._reader.waiting_tuples() > 0
+        return self._received.waits
 
     def _wants_turn(self, now_s: float) -> bool:
         return self.signalled or self._slice is not None or self._has_answered_or_emitted()
@@ -176,9 +171,7 @@ class BoltTask(TickedTask):
         done = super().unblock()
         if self._slice is None:
             self._waiting = self.output.waiting_untracked()
-            self._reader.working(self._waiting)
-            for reader, _ in self.feedback:
-                reader.working(0)
+            self._received.done_with(self._waiting)
         return done
 
     def _process_slice(self, limit: int) -> Iterator[None]:
@@ -187,16 +180,16 @@ class BoltTask(TickedTask):
             self._place_outputs()
         positions = self._positions
         positions.clear()
-        runs = self._received(self._reader, limit, positions)
-        if runs:
+        channel = self._received.channel
+        pieces = self._taken(channel, limit, positions)
+        if pieces:
             self._lineage.begin(positions)
-            self._below_inputs = not self.feedback or positions[0] >= self._published
-            pieces = cut(runs, self._sources, self._shares_input)
-            yield from self._answered(self._reader, positions, pieces, self._process_ready)
+            self._below_inputs = not self.goes_round or positions[0] >= self._published
+            yield from self._answered(channel.reader, positions, pieces, self._process_ready)
             self._below_inputs = False
             self._last_input = positions.last()
-        for reader, source in self.feedback:
-            yield from self._process_feedback(reader, source, limit)
+        for back in self._received.feedback:
+            yield from self._process_feedback(back, limit)
 
     def _answered(
         self,
@@ -213,7 +206,7 @@ class BoltTask(TickedTask):
             answers.anchors_itself = self.host.anchors_itself
             tracked = answers.begin(positions)
         untracked = positions.trees(0, count).count(0) if tracked else count
-        reader.working(untracked + (self._waiting if reader is self._reader else 0))
+        reader.working(untracked + (self._waiting if reader is self._received.channel.reader else 0))
         self._unplaced = positions if tracked and not self._below_inputs else None
         self._first_unplaced = 0
         yield from process(pieces)
@@ -223,25 +216,25 @@ class BoltTask(TickedTask):
             answers.end(tracked)
         self.collector.counters.processed += count
 
-    def _received(self, reader: Reader, limit: int, positions: Positions) -> list[Run]:
+    def _taken(self, inlet: Inlet, limit: int, positions: Positions) -> list[Piece]:
         try:
-            return reader.get_ready(limit, positions)
+            return inlet.take(limit, positions)
         except CodecError as error:
             self._failed("input", error)
 
-    def _process_feedback(self, reader: Reader, source: InputSource, limit: int) -> Iterator[None]:
+    def _process_feedback(self, back: Inlet, limit: int) -> Iterator[None]:
         # In order of arrival: what comes back takes its place at the frontier, as a timer's emit does.
         positions = Positions()
-        pieces = cut(self._received(reader, limit, positions), (source,), self._shares_input)
+        pieces = self._taken(back, limit, positions)
         if not pieces:
             return
         self.signal_neighbours()  # among them who waits for room to send more back
-        yield from self._answered(reader, positions, pieces, self._process)
+        yield from self._answered(back.reader, positions, pieces, self._process)
 
     def _process(self, pieces: list[Piece]) -> Iterator[None]:
         if isinstance(self.host.component, Sink):
             self._consume(self.host.component, rows_of(pieces))
-        elif self._levels == 1:
+        elif self._received.levels == 1:
             self._placing = pieces[0][3].level if pieces else self._level
             yield from self._process_tuples(pieces)
         else:
@@ -346,7 +339,7 @@ class BoltTask(TickedTask):
             self._answers.give(self._given)
 
     def _advance(self) -> None:
-        frontier = self._reader.watermark()
+        frontier = self._received.watermark()
         self.last_us = max(self.last_us, self._event_time())
         self.drained = frontier == END
         self.quiet = frontier >= LAST
@@ -357,7 +350,7 @@ class BoltTask(TickedTask):
         self._lineage.advance(frontier)
         if self._replayed_ticks is not None:
             self._replay(self._replayed_ticks.due(frontier))
-        self._tick_until(frontier.ts if frontier < LAST else self.last_us, has_producers=self._levels > 0)
+        self._tick_until(frontier.ts if frontier < LAST else self.last_us, has_producers=self._received.levels > 0)
         if frontier >= LAST:
             self.output.tell_last_ts(self.last_us)
             self._let_go_of_held()
@@ -373,7 +366,7 @@ class BoltTask(TickedTask):
             self.unblock()
 
     def _event_time(self) -> int:
-        return self._reader.last_ts()
+        return self._received.last_ts()
 
     def go_round(self, time_us: int) -> None:
         """With all other input processed, place what comes back through a cycle at this time."""

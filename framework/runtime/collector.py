@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import sys
 import threading
-import traceback
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from framework.components.collector import EmitResult
 from framework.components.levels import LEVELS
 from framework.errors import EmitError
+from framework.log import log_raised
 from framework.runtime.counters import TaskCounters
 from framework.runtime.output import Output, Port
 from framework.runtime.room import Room
@@ -143,9 +143,7 @@ class TaskCollector:
     def report_error(self, exception: BaseException, tup: Any) -> None:
         """Log an exception that the component goes on after."""
         self.counters.errors += 1
-        where = f" while processing {tup!r:.500}" if tup else ""
-        text = "".join(traceback.format_exception(exception))
-        self._logger.error("%s raised%s\n%s", type(exception).__name__, where, text)
+        log_raised(self._logger, exception, tup)
 
     # -- what the task calls
 

@@ -15,7 +15,7 @@ class Cycles:
     """The cycles of one executor."""
 
     def __init__(self, bolts: Sequence[BoltTask]) -> None:
-        self._heads = tuple(bolt for bolt in bolts if bolt.feedback)
+        self._heads = tuple(bolt for bolt in bolts if bolt.goes_round)
         self._bolts = tuple(bolts)
         self._rounds = 0
         """How often the heads were told that nothing comes back to them earlier."""

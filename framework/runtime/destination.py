@@ -6,10 +6,9 @@ from array import array
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from viper.forest import Forest
-
 from framework.errors import EmitError
 from viper.errors import PayloadSizeError
+from viper.forest import Forest
 from viper.jumbo import Jumbo
 from viper.position import Positions
 from viper.source import Source

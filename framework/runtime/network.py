@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from viper.forest import Forest
-
 from framework.config import Settings
 from framework.errors import ConfigError
 from framework.planning import Plan, WorkerKind
@@ -15,6 +13,7 @@ from framework.topology import Role
 from viper.arena import Arena, ArenaHandle
 from viper.bell import Bell
 from viper.errors import ArenaError
+from viper.forest import Forest
 from viper.gate import ScaleGate
 from viper.position import END, LEAST, Position
 from viper.quota import Quota

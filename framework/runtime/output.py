@@ -6,11 +6,10 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from viper.forest import Forest
-
 from framework.runtime.destination import Destination, Row
 from framework.runtime.edges import DirectEdge, Edge, Values, put_members
 from framework.topology import Stream
+from viper.forest import Forest
 from viper.position import Position, Positions
 from viper.rows import partition
 from viper.source import Heartbeats

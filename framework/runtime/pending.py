@@ -8,9 +8,8 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from viper.forest import Forest
-
 from framework.runtime.reasons import Cause, Reason
+from viper.forest import Forest
 
 Outcome = tuple[Any, Reason | None]
 """The id that a tuple was emitted with, and why it has failed; None where it was acked."""
@@ -122,8 +121,7 @@ class Pending:
 
     def abandon(self) -> int:
         """The spout has died: nobody waits for its tuples any more. Returns how many they were."""
-        count = len(self)
-        self._trees.reset()
+        count = max(self._trees.reset() + len(self._outcomes), len(self))
         self._ids.clear()
         self._outcomes.clear()
         self._opened.clear()

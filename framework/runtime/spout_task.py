@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from framework.components.collector import EmitResult
-from framework.errors import EmitError
-from framework.planning import Task, TimeMode
-from framework.runtime.clocks import Clock, clock_after, to_micros
-from framework.runtime.collector import TaskCollector
+from framework.planning import Task
+from framework.runtime.clocks import Clock, clock_after
 from framework.runtime.destination import Row
 from framework.runtime.faults import Recovery
 from framework.runtime.hosts import Host, Identity
@@ -22,6 +19,7 @@ from framework.runtime.output import Output
 from framework.runtime.pending import Pending
 from framework.runtime.repeats import Repeats
 from framework.runtime.source_task import SourceTask
+from framework.runtime.spout_collector import SpoutCollector
 from framework.runtime.task import USER_ERRORS
 from viper.position import Position
 from viper.quota import Quota
@@ -37,45 +35,6 @@ LAST_WORDS_S = 1.0
 """Seconds that it has for it."""
 MOST_OUTCOMES = 1024
 """Outcomes of tracked tuples that a spout is told of in one turn."""
-
-
-class SpoutCollector(TaskCollector):
-    """A spout's collector: its emit takes an id and a timestamp."""
-
-    time: TimeMode
-    unit: str = "ms"
-    done_at_emit: Callable[[Any], None]
-    """Called with the id of a tuple that is not tracked: nobody receives it, or nothing is tracked at all."""
-    tracks: bool = False
-    """Whether tuples with ids are tracked."""
-
-    def emit(  # type: ignore[override]
-        self,
-        tup: Sequence[Any],
-        tup_id: Any = None,
-        stream: str | None = None,
-        direct_task: int | None = None,
-        need_task_ids: bool = False,
-        *,
-        timestamp: Any = None,
-    ) -> EmitResult:
-        """A spout's emit, in all its forms."""
-        stamp = None if timestamp is None else self._micros(timestamp)
-        receivers = self._put(tup, stream, direct_task, need_task_ids, stamp, about=tup_id)
-        if tup_id is not None and not (self.tracks and self.is_taken(stream)):
-            self.done_at_emit(tup_id)
-        return receivers
-
-    def _note(self, about: Any) -> Any:
-        return about if self.tracks else None
-
-    def _micros(self, timestamp: Any) -> int:
-        if self.time is not TimeMode.EVENT:
-            raise EmitError(
-                f"component {self._component!r} emits with timestamp={timestamp!r:.100}, "
-                f"but the topology runs by {self.time} time: set viper.time to event"
-            )
-        return to_micros(timestamp, self.unit, self._component)
 
 
 class SpoutTask(SourceTask):
@@ -138,10 +97,16 @@ class SpoutTask(SourceTask):
         self._generator = self.host.tuples()
 
     def resume(self, floor: Position) -> None:
-        """As in the base class; who had brought all, and only awaited the answers, brings nothing more."""
+        """As in the base class.
+
+        A spout that had brought everything begins again if it had tracked tuples in flight, of which it
+        will not hear: only the component knows where to find out what has become of them.
+        """
         super().resume(floor)
-        self._exhausted = floor >= LAST
         self._clock.resume(floor)
+        unheard = self._pending.abandon() if self._pending is not None else 0
+        self.collector.counters.unanswered += unheard
+        self._exhausted = floor >= LAST and not unheard
 
     def activate(self) -> None:
         """Tell the spout that tuples will be asked for."""
@@ -336,8 +301,9 @@ class SpoutTask(SourceTask):
         """Tell the consumers that all has been brought, but for repeats, which come after it."""
         if not self._behind_all:
             self._behind_all = True
-            self.last_us = self._clock.frontier().ts
-            self._clock = clock_after(LAST, self._clock)
+            frontier = self._clock.frontier()
+            self.last_us = frontier.ts
+            self._clock = clock_after(max(LAST, frontier), self._clock)
             self.output.tell_last_ts(self.last_us)
 
     # -- outcomes

@@ -256,7 +256,7 @@ class RunningTask(ABC):
             self._spill()
         return told
 
-    def _placed(self) -> None:
+    def _placed(self) -> None:  # noqa: B027
         """Called when what was emitted has been counted by the trees that it belongs to."""
 
     def _record(self, rows: list[Row], tags: bytes | None, positions: Positions) -> None:

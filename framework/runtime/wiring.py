@@ -16,6 +16,7 @@ from framework.log import Origin, speaking_as
 from framework.planning import Plan, Subscription, Task, TimeMode
 from framework.routing import make_router
 from framework.runtime.blocking_tasks import BlockingBoltTask, BlockingSpoutTask
+from framework.runtime.bolt_input import BoltInput
 from framework.runtime.bolt_task import BoltTask
 from framework.runtime.clocks import make_clock
 from framework.runtime.collector import TaskCollector
@@ -33,7 +34,8 @@ from framework.runtime.output import Output, Port
 from framework.runtime.pending import Pending
 from framework.runtime.replay_task import ReplayTask
 from framework.runtime.source_task import SourceTask
-from framework.runtime.spout_task import SpoutCollector, SpoutTask
+from framework.runtime.spout_collector import SpoutCollector
+from framework.runtime.spout_task import SpoutTask
 from framework.runtime.tape import Deck
 from framework.runtime.task import RunningTask
 from framework.topology import Grouping, GroupingKind, Role
@@ -201,10 +203,12 @@ class Wiring:
             output,
             identity,
             self._recovery(task, identity),
-            reader=self._network.reader(task.id),
-            sources=[self._input_source(source, task) for source in channel.sources],
-            feedback=self._feedback(task, channel.feedback),
-            shares_input=bool(identity.conf["viper.mutates"]) and self._is_copied_to(task),
+            received=BoltInput(
+                self._network.reader(task.id),
+                [self._input_source(source, task) for source in channel.sources],
+                self._feedback(task, channel.feedback),
+                shares=bool(identity.conf["viper.mutates"]) and self._is_copied_to(task),
+            ),
             level=self._plan.layout.components[task.component].level(),
             event_tick_s=identity.conf["topology.tick.tuple.freq.secs"]
             if self._plan.time is TimeMode.EVENT

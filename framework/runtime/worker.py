@@ -160,6 +160,8 @@ class Worker:
                 with speaking_as(Origin(error.component, error.task)):
                     log_error(running.identity.logger, error.__cause__ or error, "%s", error)
                 failures.append(error)
+            if index and self._lanes[index - 1].left_behind:
+                running.host.abandon()  # what it has started, if anything, is not to outlive the run
         self._begun.clear()
         return failures
 
@@ -267,7 +269,6 @@ class Worker:
             if current is not None:
                 lane.left_behind = self._left_behind = True
                 log.warning("%s has not returned from a callback; it is left behind", current.name)
-                current.host.abandon()  # what it has started, if anything, is not to outlive the run
 
 
 def _current_of(executor: Executor) -> Origin | None:

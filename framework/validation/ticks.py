@@ -7,6 +7,8 @@ from typing import Any
 
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM
 from framework.topology import Problem, Topology
+from framework.validation.classes import base_classes, held_class
+from framework.validation.reporting import about
 from framework.validation.subscriptions import subscriptions
 
 INTERVAL = "topology.tick.tuple.freq.secs"
@@ -14,14 +16,27 @@ INTERVAL = "topology.tick.tuple.freq.secs"
 
 
 def check_ticks(topology: Topology, confs: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
-    """A bolt that subscribes to the system's ticks is told how often they come.
+    """A bolt that subscribes to the system's ticks gets some, and so does one that batches by them.
 
     Args:
         topology: one without errors.
         confs: from `component_conf`, by id.
     """
+    without = {bolt.id for bolt in topology.bolts if confs[bolt.id][INTERVAL] is None}
     for found in subscriptions(topology):
         asked = (found.input.source, found.input.stream) == (TICK_COMPONENT, TICK_STREAM)
-        if asked and confs[found.bolt.id][INTERVAL] is None:
-            message = f"there are no ticks: set {INTERVAL}, in the bolt's config or in the topology's"
-            yield found.problem(message)
+        if asked and found.bolt.id in without:
+            yield found.problem(f"there are no ticks: {_SET}")
+    for bolt in topology.bolts:
+        if bolt.id in without and _batches_by_ticks(held_class(bolt)):
+            message = f"gathers batches, but has no ticks at which to process them before the end: {_SET}"
+            yield about(topology, bolt, message, warning=True)
+
+
+_SET = f"set {INTERVAL}, in the bolt's config or in the topology's"
+
+
+def _batches_by_ticks(cls: type | None) -> bool:
+    if cls is None or not issubclass(cls, base_classes("BatchingBolt")):
+        return False
+    return not issubclass(cls, base_classes("TicklessBatchingBolt"))

@@ -60,8 +60,7 @@ class TestEmit:
         rows, ports, notes = calls.outbox.take()
         assert rows == [(1, "a"), (2.0, None), ("x",) * 9]
         assert tags(ports) == [0, 0, 1]
-        assert notes is None
-        assert calls.slow == []
+        assert (notes, calls.slow) == (None, [])
 
     @pytest.mark.parametrize(
         ("args", "options"),
@@ -144,99 +143,6 @@ class TestEmit:
             outbox.emit([number])
         assert taken == [[(0,), (1,), (2,)], [(3,), (4,), (5,)]]
         assert len(outbox) == 2
-
-
-class TestNotes:
-    """What is noted of a row: for a spout's emits, the id."""
-
-    def outbox(self, **options: Any) -> tuple[Outbox, list[Any]]:
-        slow: list[Any] = []
-        ports = (("default", 2, True), ("other", -1, True), ("unread", 1, False))
-        return Outbox(ports, lambda *a, **o: slow.append((a, o)), lambda: None, 100, **options), slow
-
-    def test_ids_are_noted_in_c(self) -> None:
-        outbox, slow = self.outbox(takes_ids=True)
-        outbox.emit([1, 2])
-        outbox.emit([3, 4], "a")
-        outbox.emit([5, 6], tup_id=0)
-        outbox.emit([7], stream="other", tup_id=("b", 1))
-        outbox.emit([8], "c", stream="other")
-        outbox.emit([9, 9], None)
-        outbox.emit([9, 9], tup_id=None)
-        rows, ports, notes = outbox.take()
-        assert notes == [(1, "a"), (2, 0), (3, ("b", 1)), (4, "c")]
-        assert (len(rows), tags(ports), slow) == (7, [0, 0, 0, 1, 1, 0, 0], [])
-        assert outbox.take() == ([], b"", None)
-
-    @pytest.mark.parametrize(
-        ("args", "options"),
-        [
-            (([1], "a"), {"stream": "unread"}),
-            (([1],), {"stream": "unread", "tup_id": "a"}),
-            (([1, 2], "a"), {"tup_id": "b"}),
-            (([1, 2], None), {"tup_id": "b"}),
-            (([1, 2], "a", "other"), {}),
-            (([1, []], "a"), {}),
-            (([1, 2], "a"), {"stream": None}),
-            (([1, 2],), {"anchors": []}),
-        ],
-    )
-    def test_what_else_has_an_id_is_not_common(self, args: Any, options: Any) -> None:
-        outbox, slow = self.outbox(takes_ids=True)
-        outbox.emit(*args, **options)
-        assert slow == [(args, options)]
-        assert (len(outbox), outbox.discarded) == (0, 0)
-
-    @pytest.mark.parametrize(("args", "options"), [(("a",), {}), ((None,), {}), ((), {"tup_id": None})])
-    def test_an_outbox_that_takes_no_ids(self, args: Any, options: Any) -> None:
-        outbox, slow = self.outbox()
-        outbox.emit([1, 2], *args, **options)
-        assert slow == [(([1, 2], *args), options)]
-
-    def test_an_id_for_nobody_that_is_none_is_discarded(self) -> None:
-        outbox, slow = self.outbox(takes_ids=True)
-        outbox.emit([1], None, stream="unread")
-        assert (len(outbox), outbox.discarded, slow) == (0, 1, [])
-
-    def test_appended_notes(self) -> None:
-        outbox, _ = self.outbox()
-        outbox.append(0, (1, 2))
-        outbox.append(0, (3, 4), 99)
-        outbox.append(2, (5,), 98)
-        outbox.append(1, (6,), None)
-        outbox.append(1, (7,), 97)
-        assert outbox.take()[2] == [(1, 99), (3, 97)]
-
-    def test_notes_are_in_place_when_the_outbox_is_full(self) -> None:
-        taken: list[Any] = []
-        outbox = Outbox(
-            (("default", 1, True),), print, lambda: taken.append(outbox.take()), 2, takes_ids=True
-        )
-        for number in range(5):
-            outbox.emit([number], number * 10)
-        rows = [(0,), (1,)], [(2,), (3,)]
-        assert taken == [(rows[0], None, [(0, 0), (1, 10)]), (rows[1], None, [(0, 20), (1, 30)])]
-
-    def test_a_finalizer_that_emits_while_an_id_is_noted(self) -> None:
-        """Making a note may collect garbage, whose finalizers may emit: notes still name their rows."""
-
-        class Emitting:
-            def __del__(self) -> None:
-                outbox.emit([-1], -1)
-
-        outbox, thresholds = Outbox((("default", 1, True),), print, lambda: None, 10**6, True), gc.get_threshold()
-        gc.set_threshold(1)
-        try:
-            for number in range(200):
-                cycle: list[Any] = [Emitting()]
-                cycle.append(cycle)
-                del cycle
-                outbox.emit([number], number)
-        finally:
-            gc.set_threshold(*thresholds)
-        rows, _, notes = outbox.take()
-        assert notes is not None and len(rows) > 200
-        assert [rows[index] for index, _ in notes] == [(note,) for _, note in notes]
 
 
 class TestPlain:

@@ -185,6 +185,17 @@ def test_without_an_interval_there_are_none_and_that_is_refused(tmp_path: Path) 
     assert validate(topology, settings) == []
 
 
+@both
+def test_a_bolt_that_batches_by_ticks_is_warned_of_where_there_are_none(base: ModuleType) -> None:
+    for cls, warned in ((base.Batches, True), (base.BatchesOfTimer, False), (base.Ticked, False)):
+        topology = chain(base.Timed, cls).build("batching")
+        messages = [problem.message for problem in validate(topology) if problem.warning]
+        said = "bolt 'b1' gathers batches, but has no ticks at which to process them before the end: set"
+        assert any(message.startswith(said) for message in messages) is warned
+        settings, _ = resolve(topology, options=EVERY_SECOND)
+        assert not any("has no ticks" in problem.message for problem in validate(topology, settings))
+
+
 def test_streamparses_own_class_refuses_them_and_the_problem_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "streamparses.py").write_text(PORTED + STREAMPARSES)
     (problem,) = load(str(tmp_path / "streamparses.py")).problems

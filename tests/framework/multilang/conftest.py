@@ -35,7 +35,7 @@ def temporary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]
 
 
 def marked(mark: str) -> Iterator[str]:
-    """The commands of all other processes that have been started with a mark; none where /proc is not there."""
+    """The commands of all other processes that were started with a mark; none without a /proc."""
     for process in Path("/proc").glob("[0-9]*"):
         try:
             environment, command = (process / "environ").read_bytes(), (process / "cmdline").read_bytes()

@@ -1,4 +1,4 @@
-"""Components that are served as programs, so they are all found by their names here; they import no test tool."""
+"""Components that are served as programs: found by their names here, and without any test tool."""
 
 from __future__ import annotations
 

@@ -72,7 +72,8 @@ class TestDeath:
             import os, subprocess, sys, speaking
 
             def process(tup):
-                subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"], stdin=subprocess.DEVNULL)
+                waits = "import signal; signal.pause()"
+                subprocess.Popen([sys.executable, "-c", waits], stdin=subprocess.DEVNULL)
                 os._exit(5)
 
             speaking.run_bolt(process)
@@ -85,6 +86,12 @@ class TestDeath:
             "import os, signal, speaking\nspeaking.run_bolt(lambda tup: (os.close(1), signal.pause()))"
         )
         assert "has closed its stdout" in failing(command)
+
+    def test_of_its_stdin_only(self, script: Script) -> None:
+        command = script(
+            "import os, signal, speaking\nspeaking.run_bolt(lambda tup: (os.close(0), signal.pause()))"
+        )
+        assert "has closed its stdin" in failing(command)
 
     def test_a_reported_error_is_told(self, script: Script) -> None:
         command = script(

@@ -56,7 +56,7 @@ def test_thousands_of_tuples_for_one(script: Script, need_task_ids: bool) -> Non
 
 
 def test_a_program_writes_much_before_it_reads(script: Script) -> None:
-    """Both pipes are full: the tuple is larger than a pipe, and what the program says before it reads on is, too."""
+    """Both pipes are full: the tuple is larger than one, and so is what is said before it is read on."""
     command = script(
         """
         import json, sys, speaking
@@ -101,7 +101,9 @@ def test_a_silent_program_is_waited_for(script: Script, gate: Gate, monkeypatch:
 
 def test_a_silent_program_is_killed_if_that_is_asked_for(script: Script) -> None:
     command = script("import signal, speaking\nspeaking.run_bolt(lambda tup: signal.pause())")
-    with pytest.raises(ComponentError, match="has said nothing for 0.3 s .topology.subprocess.timeout.secs."):
+    with pytest.raises(
+        ComponentError, match=r"has said nothing for 0.3 s \(topology.subprocess.timeout.secs\)"
+    ):
         run_bolt(command, ["x"], topology__subprocess__timeout__secs=0.3)
 
 

@@ -1,4 +1,4 @@
-"""Whatever ends, and however: no program is left, nor a folder. What holds for each test here is in ``conftest``."""
+"""Whatever ends, and however: no program is left, nor a folder; `conftest` checks it after each test."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ LISTENS = """
 """
 CHILD = """
     import subprocess, sys, speaking
-    child = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"], stdin=subprocess.DEVNULL)
+    waits = "import signal; signal.pause()"
+    child = subprocess.Popen([sys.executable, "-c", waits], stdin=subprocess.DEVNULL)
 """
 
 
@@ -153,8 +154,9 @@ def test_the_folder_for_pids_goes_when_hands_have_been_shaken_or_not(script: Scr
     with pytest.raises(ComponentError, match="in the handshake"):
         run_bolt(script("import speaking\nspeaking.read()"), ["x"])
     assert list(temporary.iterdir()) == []
-    look = "import os, speaking\nspeaking.run_bolt(lambda tup: speaking.emit([os.listdir(os.environ['TMPDIR'])]))"
-    (row,) = run_bolt(script(look), ["x"]).result("sink")
+    look = "speaking.emit([os.listdir(os.environ['TMPDIR'])])"
+    command = script(f"import os, speaking\nspeaking.run_bolt(lambda tup: {look})")
+    (row,) = run_bolt(command, ["x"]).result("sink")
     assert [name for name in row[0] if name.startswith("viper-pids")] == []
 
 

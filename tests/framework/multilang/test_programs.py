@@ -1,4 +1,4 @@
-"""Programs as bolts and as spouts: everything that the protocol has, by libraries in the dialects that there are."""
+"""Programs as bolts and as spouts: everything that the protocol has, in the dialects that there are."""
 
 from __future__ import annotations
 
@@ -97,9 +97,10 @@ def test_handshake(script: Script) -> None:
         speaking.sync()
         tup = speaking.read()
         again = speaking.read()
-        context = setup["context"]
-        speaking.emit([context["componentid"], context["taskid"], context["source->stream->fields"],
-            setup["conf"]["topology.name"], setup["conf"]["mine"], os.path.isdir(folder)], need_task_ids=False)
+        conf, context = setup["conf"], setup["context"]
+        told = [context[key] for key in ("componentid", "taskid", "source->stream->fields")]
+        told += [conf["topology.name"], conf["mine"], os.path.isdir(folder)]
+        speaking.emit(told, need_task_ids=False)
         speaking.sync()
         while True:
             speaking.read()
@@ -264,7 +265,7 @@ def test_logs_errors_and_metrics(script: Script, caplog: pytest.LogCaptureFixtur
 
 
 def test_what_a_program_emits_by_itself_is_fetched(script: Script) -> None:
-    """A bolt that answers later, from another thread, has its last words at the end of the input at the latest."""
+    """A bolt that answers in the background has its last words at the end of the input at the latest."""
     command = script(
         """
         import speaking

@@ -115,7 +115,7 @@ class DiesInInitialize(DiesAt):
 
 
 class StuckWhenRestarted(DiesAt):
-    """As `DiesAt`; its successor opens ``gate.arrived`` in ``initialize`` and never returns (``gate.never``)."""
+    """As `DiesAt`; its successor opens ``gate.arrived`` in ``initialize``, and never returns."""
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         if not first_time(self, "made"):

@@ -20,6 +20,7 @@ from framework.errors import ComponentError, ConfigError
 from tests.framework.runtime.workers import conftest
 from tests.framework.runtime.workers.components import open_gate, wait_at
 from tests.framework.runtime.workers.conftest import Gate, Viper
+from tests.framework.runtime.workers.ported_speaker import SpeaksPorted
 from tests.framework.runtime.workers.running import PROCESSES, Workers, every_kind
 from tests.framework.runtime.workers.speakers import Dated, FailsToClose, Speaks, Survives, chain
 
@@ -62,6 +63,18 @@ class TestWhoSpeaks:
                 _, component, task, pid = record.getMessage().split()
                 assert origin(record) == (component, int(task) if task_known else None)
                 assert record.process == int(pid)
+
+    @every_kind
+    def test_components_of_streamparses_are_named_likewise(
+        self, workers: Workers, log: pytest.LogCaptureFixture
+    ) -> None:
+        workers.run(chain(SpeaksPorted, par=2))
+        for way in ("logger", "log", "print", "myapp"):
+            found = [r for r in log.records if r.getMessage().startswith(f"{way} ")]
+            assert {r.getMessage().split()[2] for r in found} == {"1", "2"}
+            for record in found:
+                _, component, task, pid = record.getMessage().split()
+                assert (*origin(record), record.process) == (component, int(task), int(pid))
 
     @every_kind
     def test_constructors_and_unfinished_lines_have_an_origin(

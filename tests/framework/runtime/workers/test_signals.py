@@ -77,10 +77,11 @@ def test_a_process_that_has_just_been_started_leaves_signals_to_its_parent(
 
 
 def ctrl_c_until_it_stops(running: subprocess.Popen[str]) -> None:
-    while running.poll() is None:  # signals that come together count as one
+    # Signals that come together count as one; a third one would get in while the process ends.
+    while running.poll() is None:
         ctrl_c(running)
         try:
-            running.wait(timeout=0.1)
+            running.wait(timeout=2)
         except subprocess.TimeoutExpired:
             continue
 

@@ -1,0 +1,101 @@
+"""A word count that loses nothing, whatever is killed on its way."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from framework.runtime import Run, StopReason
+from tests.framework.reliability.lines import WORDS_PER_LINE, Numbers, pids, text_lines, word_count
+from tests.framework.runtime.pieces import plan_of
+from tests.framework.runtime.workers.running import PROCESSES
+
+
+class Killer:
+    """Kills the worker of a component whenever so many more lines have been acked."""
+
+    def __init__(self, draw: random.Random, marks: Path, lines: int, kills: int) -> None:
+        self.killed: list[tuple[int, str]] = []
+        """How many lines had been acked then, and whose worker it was, by component and task."""
+        self._moments = sorted(draw.sample(range(1, lines * 9 // 10), kills))
+        self._draw = draw
+        self._marks = marks
+        self._over = threading.Event()
+        self._dead: set[int] = set()
+        self._thread = threading.Thread(target=self._kill_all)
+
+    def __enter__(self) -> Killer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _kill_all(self) -> None:
+        for moment in self._moments:
+            while self._acked() < moment:
+                if self._over.wait(0.001):
+                    return
+            task = self._draw.choice(sorted(pids(self._marks)))
+            while not self._kill(task):  # its successor has not been initialized yet
+                if self._over.wait(0.001):
+                    return
+            self.killed.append((moment, task))
+
+    def _acked(self) -> int:
+        acked = self._marks / "acked"
+        return acked.stat().st_size // 4 if acked.exists() else 0
+
+    def _kill(self, task: str) -> bool:
+        pid = pids(self._marks)[task]
+        if pid in self._dead:
+            return False
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        self._dead.add(pid)
+        return True
+
+
+@pytest.mark.parametrize(
+    ("lines", "kills"), [(20_000, 5), pytest.param(200_000, 20, marks=pytest.mark.slow)], ids=str
+)
+def test_every_word_arrives_and_every_id_is_acked_once(lines: int, kills: int, tmp_path: Path) -> None:
+    seed, marks = lines, tmp_path
+    options = {
+        **PROCESSES.options,
+        "marks": str(marks),
+        "lines": lines,
+        "viper__worker__restart__tries": 10 * kills,
+        "viper__worker__restart__window__secs": 600,
+    }
+    run = Run(*plan_of(word_count(), **options))
+    with Killer(random.Random(seed), marks, lines, kills) as killer:
+        report = run.execute()
+    print(f"seed {seed}: {killer.killed}")
+    assert len(killer.killed) == kills
+    assert (report.reason, report.drained) == (StopReason.EXHAUSTED, True)
+    assert {incident.how for incident in report.incidents} == {"was killed by SIGKILL"}
+    check_acks(Numbers.read(marks / "acked"), lines)
+    check_words(Numbers.read(marks / "arrived"), lines)
+    assert report.lost == 0
+    counted = report.components["lines"]
+    # What was in flight when the spout's own worker was killed is all that it did not hear of.
+    assert any(task.startswith("lines") for _, task in killer.killed) or counted.unanswered == 0
+
+
+def check_acks(acked: Sequence[int], lines: int) -> None:
+    assert sorted(acked) == list(range(lines))  # each line, and none twice
+
+
+def check_words(arrived: Sequence[int], lines: int) -> None:
+    text = [len(line.split()) for line in text_lines()]
+    expected = {n * WORDS_PER_LINE + w for n in range(lines) for w in range(text[n % len(text)])}
+    assert set(arrived) == expected
