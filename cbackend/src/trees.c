@@ -24,7 +24,7 @@
  * Death.       Who dies before a swap has done nothing; after it, it leaves the counts of parents too high, what
  *              is held of them wrong, or an ended tree that is on no list: after the incident that follows, all
  *              roots that were open then are ended by their owners, and such a tree is left where it is
- *              (VP_ZOMBIE in endings.c). Who dies behind D0 leaves a bell unrung; an incident rings all.
+ *              (a zombie, see endings.c). Who dies behind D0 leaves a bell unrung; an incident rings all.
  * ABA.         A swap could take one generation for another after 2^20 uses of its place between a load and the
  *              swap. Pushing compares the list's first tree, and need not know whether it is the same as before.
  * Progress.    Lock-free: a swap fails, and links are read again, only where another one succeeded.

@@ -1,4 +1,6 @@
 /* Positions against plain 128-bit arithmetic, which the sources do without. */
+#include <string.h>
+
 #include "check.h"
 #include "field.h"
 #include "viper/position.h"
@@ -179,6 +181,28 @@ static void test_scatter_and_growth(void)
     vp_positions_free(from);
 }
 
+static void test_trees_travel_with_their_positions(void)
+{
+    vp_position data[] = {{1, 0, 0, 7}, {2, 0, 0, 0}, {3, 0, 0, 9}};
+    vp_positions parents = {data, 3, 3}, *out = vp_positions_new();
+    uint32_t ends[] = {3, 4, 5};
+    CHECK_EQUAL(vp_positions_children(out, &parents, 0, 3, ends, 0, (vp_level){0, 2, 0, 0}), 1); /* the third */
+    uint64_t found[5], expected[] = {7, 7, 7, 0, 9};
+    vp_positions_trees(out, 0, 5, found);
+    for (int i = 0; i < 5; i++)
+        CHECK_EQUAL(found[i], expected[i]);
+    CHECK(vp_positions_tracked(out, 4) && !vp_positions_tracked(out, 5));
+    vp_positions_forget_trees(out, 3);
+    CHECK(vp_positions_tracked(out, 2) && !vp_positions_tracked(out, 3));
+    CHECK(vp_positions_set_trees(out, (uint32_t[]){4}, (uint64_t[]){5}, 1) && vp_positions_tracked(out, 4));
+    CHECK(!vp_positions_set_trees(out, (uint32_t[]){5}, (uint64_t[]){5}, 1));
+    uint8_t packed[3 * 24];
+    vp_positions_pack(&parents, packed);
+    for (int i = 0; i < 3; i++)
+        CHECK(memcmp(packed + 24 * i, &data[i], 24) == 0);
+    vp_positions_free(out);
+}
+
 int main(void)
 {
     test_order();
@@ -189,4 +213,5 @@ int main(void)
     test_a_tag_without_room_saturates();
     test_sources();
     test_scatter_and_growth();
+    test_trees_travel_with_their_positions();
 }

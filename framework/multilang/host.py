@@ -7,6 +7,7 @@ from typing import Any
 
 from framework.multilang.components import ProgramBolt, ProgramComponent, ProgramSpout
 from framework.runtime.collector import TaskCollector
+from framework.runtime.faults import OnError
 from framework.runtime.hosts import MOST_NOTICED, Host, Identity
 from framework.topology import Role
 
@@ -18,6 +19,7 @@ class ProgramHost(Host):
     """A component that is a program."""
 
     component: ProgramComponent
+    on_error = OnError.RESTART  # as on Storm, and as streamparse's components
 
     def __init__(self, component: ProgramComponent) -> None:
         super().__init__(component)

@@ -28,7 +28,7 @@ uint32_t load_next(b_load *load, vp_position *into)
         load->ts = (int64_t)((load->begun * load->sources + load->source) * load->jumbo);
     for (uint32_t i = 0; i < count; i++) {
         load->ts += load->kind == LOAD_DISJOINT ? 1 : random_gap(load);
-        into[i] = (vp_position){load->ts, 1, 0};
+        into[i] = (vp_position){load->ts, 1, 0, 0};
     }
     load->left -= count;
     load->begun++;

@@ -61,7 +61,7 @@ static uint32_t open_source(sl_gate *gate, uint32_t source, uint32_t next)
 {
     sl_pool_format(gate, source);
     uint32_t mark = (uint32_t)sl_pool_take(gate, source, false);
-    *sl_node_at(gate, mark) = (sl_node){.link = sl_link(0, next), .first = VP_LEAST, .tie = sl_tie(source, 0)};
+    *sl_node_at(gate, mark) = (sl_node){.link = sl_link(0, next), .first = sl_spot_of(VP_LEAST), .tie = sl_tie(source, 0)};
     *sl_source_of(gate, source) = (sl_source){
         .written = 1, .last = mark, .items = 1, .items_taken = 1, .floor = VP_LEAST, .random = source,
     };

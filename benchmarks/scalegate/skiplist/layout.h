@@ -25,10 +25,16 @@ typedef uint64_t sl_reference;
 /* A node of a given source: number of its first item, cut to 32 bits << 32 | index. */
 typedef uint64_t sl_place;
 
+/* A position without its tree, which takes no part in the order: a node has no room for it. */
+typedef struct {
+    int64_t ts;
+    uint64_t hi, lo;
+} sl_spot;
+
 /* A cache line. Everything but the links is written before the node is linked, and never again. */
 typedef struct {
     _Atomic uint64_t link; /* tuples of the run << 32 | index of the next node; the two change at once */
-    vp_position first;     /* of the run, or what a mark promises */
+    sl_spot first;         /* of the run, or what a mark promises */
     uint64_t tie;          /* source << 48 | number of the first item */
     _Atomic uint64_t up[SL_UPPER]; /* references to the next nodes of the levels above */
 } sl_node;
@@ -79,6 +85,16 @@ _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "64-bit atomics must need no lock: a
 
 /* The anchor of the upper levels; never in the list itself, so that index 0 is also nothing. */
 enum { SL_HEAD = 0 };
+
+static inline sl_spot sl_spot_of(vp_position position)
+{
+    return (sl_spot){position.ts, position.hi, position.lo};
+}
+
+static inline vp_position sl_position_at(sl_spot spot)
+{
+    return (vp_position){spot.ts, spot.hi, spot.lo, 0};
+}
 
 static inline void *sl_at(const sl_gate *gate, uint64_t offset)
 {

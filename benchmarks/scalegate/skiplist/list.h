@@ -12,7 +12,7 @@
 
 static inline sl_key sl_node_key(const sl_node *node)
 {
-    return (sl_key){node->first, node->tie};
+    return (sl_key){sl_position_at(node->first), node->tie};
 }
 
 /* The last node before `key`, and its link as it is then; from the source's finger, which it moves. */

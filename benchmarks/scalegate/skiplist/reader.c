@@ -174,7 +174,7 @@ void sl_reader_release(sl_reader *reader)
 
 bool sl_reader_drained(const sl_reader *reader)
 {
-    return reader->count == 0 && vp_compare(node_of(reader)->first, VP_END) == 0;
+    return reader->count == 0 && vp_compare(sl_position_at(node_of(reader)->first), VP_END) == 0;
 }
 
 uint32_t sl_reader_standing_on(const sl_reader *reader)

@@ -33,7 +33,7 @@ static uint32_t prepare(sl_gate *gate, uint32_t source, uint32_t which, sl_key k
 {
     uint32_t index = sl_pool_peek(gate, source, which);
     sl_node *node = sl_node_at(gate, index);
-    node->first = key.position;
+    node->first = sl_spot_of(key.position);
     node->tie = key.tie;
     /* Relaxed: L0 puts these before the node can be found. */
     atomic_store_explicit(&node->link, link, memory_order_relaxed);

@@ -43,18 +43,18 @@ static vp_position draw(const t_plan *plan, uint32_t source, uint64_t jumbo, boo
         return last;
     case SHAPE_DISJOINT: /* jumbo tuples take turns; at a turn's end they touch */
         if (is_first)
-            return (vp_position){(int64_t)(jumbo * plan->sources + source) * 100, 0, 0};
-        return (vp_position){last.ts + random_below(seed, 4), 0, last.lo};
+            return (vp_position){(int64_t)(jumbo * plan->sources + source) * 100, 0, 0, 0};
+        return (vp_position){last.ts + random_below(seed, 4), 0, last.lo, 0};
     case SHAPE_LAGGARD: /* all but source 0 in small steps, that one in a few large ones */
         if (source == 0 && random_below(seed, 8) == 0)
-            return (vp_position){last.ts + 200, 0, 0};
+            return (vp_position){last.ts + 200, 0, 0, 0};
         break;
     default:
         break;
     }
-    vp_position next = {last.ts + random_below(seed, 3), last.hi, last.lo};
-    return next.ts > last.ts ? (vp_position){next.ts, random_below(seed, 2), 0}
-                             : (vp_position){last.ts, last.hi, last.lo + random_below(seed, 2)};
+    vp_position next = {last.ts + random_below(seed, 3), last.hi, last.lo, 0};
+    return next.ts > last.ts ? (vp_position){next.ts, random_below(seed, 2), 0, 0}
+                             : (vp_position){last.ts, last.hi, last.lo + random_below(seed, 2), 0};
 }
 
 static void draw_action(const t_plan *plan, t_script *to, uint32_t source, vp_position *last, uint64_t *seed)
@@ -73,7 +73,7 @@ static void draw_action(const t_plan *plan, t_script *to, uint32_t source, vp_po
 static void draw_script(const t_plan *plan, t_script *to, uint32_t source, sl_gate *gate)
 {
     uint64_t seed = plan->seed * MOST_SOURCES + source;
-    vp_position last = {plan->shape == SHAPE_EQUAL ? 7 : -20, 0, 0};
+    vp_position last = {plan->shape == SHAPE_EQUAL ? 7 : -20, 0, 0, 0};
     *to = (t_script){.gate = gate, .source = source};
     to->positions = malloc(plan->actions * plan->jumbo * sizeof *to->positions);
     to->actions = malloc((plan->actions + 1) * sizeof *to->actions);

@@ -14,7 +14,7 @@ from framework.sinks import CollectingSink
 from framework.topology import Topology
 from tests.framework.runtime.pieces import listed, run_built
 
-Row = tuple[Any, ...]
+STOP = {"viper__on__error": "stop"}
 
 
 def around(
@@ -43,18 +43,18 @@ def behind(command: Sequence[str], outputs: Sequence[Any] = ("value",)) -> Topol
 
 
 def run_bolt(command: Sequence[str], *rows: Any, **options: Any) -> RunReport:
-    """Run a program over some rows; options have their dots written as ``__``."""
-    return run_built(around(command, listed(*rows)), **options)
+    """Run a program over some rows; options have their dots written as ``__``. An error stops it."""
+    return run_built(around(command, listed(*rows)), **{**STOP, **options})
 
 
 def run_spout(command: Sequence[str], limits: dict[str, Any] | None = None, **options: Any) -> RunReport:
     """Run a program that is a spout, till it says that it has ended if there are no limits."""
-    return run_built(behind(command), limits, **options)
+    return run_built(behind(command), limits, **{**STOP, **options})
 
 
 def run_topology(topology: Topology, limits: dict[str, Any] | None = None, **options: Any) -> RunReport:
     """Run a topology; options have their dots written as ``__``."""
-    named = {key.replace("__", "."): value for key, value in options.items()}
+    named = {key.replace("__", "."): value for key, value in {**STOP, **options}.items()}
     settings, problems = resolve(topology, options={"viper.worker": "inline", **named})
     assert not problems, problems
     return run(make_plan(topology, settings), settings, **(limits or {}))

@@ -106,7 +106,7 @@ class Timer(TicklessBatchingBolt):
     """Emits what has come since."""
 
     outputs = ["numbers"]
-    secs_between_batches = 0.001
+    secs_between_batches = 0
 
     def process_batch(self, key: Any, tups: list[Any]) -> None:
         self.emit([[tup.values.number for tup in tups]])

@@ -16,7 +16,7 @@ from framework.errors import ComponentError
 from framework.sinks import CollectingSink
 from framework.validation import check_runnable
 from tests.framework.multilang.conftest import Script
-from tests.framework.multilang.pieces import around, behind, run_bolt, run_spout
+from tests.framework.multilang.pieces import STOP, around, behind, run_bolt, run_spout
 from tests.framework.runtime.pieces import listed, run_built
 
 
@@ -278,7 +278,7 @@ class TestGoingOn:
             speaking.run_bolt(process)
             """
         )
-        report = run_bolt(command, [1], [2], [3], viper__on__error="restart")
+        report = run_built(around(command, listed([1], [2], [3])))  # nobody says anything else
         assert report.result("sink") == [(1,), (3,)]
         assert report.components["bolt"].restarts == 1
 
@@ -326,4 +326,4 @@ class TestPystorm:
 def test_a_direct_stream_needs_a_task(script: Script) -> None:
     command = script("import speaking\nspeaking.run_spout({'next': lambda id: speaking.emit([1])})")
     with pytest.raises(ComponentError, match="a direct stream needs direct_task="):
-        run_built(behind(command, [Stream(["value"], direct=True)]))
+        run_built(behind(command, [Stream(["value"], direct=True)]), **STOP)

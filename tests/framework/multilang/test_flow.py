@@ -10,9 +10,10 @@ import pytest
 
 from framework.errors import ComponentError
 from framework.multilang import program
+from framework.runtime import StopReason, StopSignal
 from tests.framework.multilang.conftest import Script
 from tests.framework.multilang.pieces import run_bolt, run_spout
-from tests.framework.runtime.workers.components import open_gate
+from tests.framework.runtime.workers.components import open_gate, wait_at
 
 Gate = Callable[[str], str]
 
@@ -107,25 +108,11 @@ def test_a_silent_program_is_killed_if_that_is_asked_for(script: Script) -> None
         run_bolt(command, ["x"], topology__subprocess__timeout__secs=0.3)
 
 
-def test_a_program_that_says_something_is_not_silent(script: Script) -> None:
-    """The time begins anew with all that it says; the test would take as long as what the program does."""
-    command = script(
-        """
-        import speaking
-
-        def process(tup):
-            for number in range(3_000):
-                speaking.log("here", 0)
-            speaking.emit(["done"])
-
-        speaking.run_bolt(process)
-        """
-    )
-    report = run_bolt(command, ["x"], topology__subprocess__timeout__secs=30)
-    assert report.result("sink") == [("done",)]
-
-
-def test_a_spout_that_never_returns_flows_and_is_stopped(script: Script) -> None:
+def test_a_spout_that_never_returns_flows_and_is_stopped(
+    script: Script, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nobody waits for it to see the end of its stdin, at which it never looks."""
+    monkeypatch.setattr(program, "LEAVE_S", 1_000.0)
     command = script(
         """
         import itertools, speaking
@@ -139,12 +126,22 @@ def test_a_spout_that_never_returns_flows_and_is_stopped(script: Script) -> None
     )
     rows = run_spout(command, {"max_tuples": 2_000}).result("sink")
     assert rows[:2_000] == [(number,) for number in range(2_000)]
+    assert "left behind" not in caplog.text
 
 
 def test_a_spout_that_waits_for_ever_is_left_when_the_time_is_up(
     script: Script, gate: Gate, caplog: pytest.LogCaptureFixture
 ) -> None:
-    here = gate("gate")
-    command = script(f"import speaking\nspeaking.run_spout({{'next': lambda id: open({here!r}).read()}})")
-    run_spout(command, {"duration_s": 0.05}, viper__drain__timeout__secs=0)
+    there, here, stop = gate("there"), gate("here"), StopSignal()
+    waits = f"(open({there!r}, 'w').close(), open({here!r}).read())"
+    command = script(f"import speaking\nspeaking.run_spout({{'next': lambda id: {waits}}})")
+
+    def stop_when_there() -> None:
+        wait_at(there)
+        stop.request(StopReason.DURATION)
+
+    stopping = threading.Thread(target=stop_when_there)
+    stopping.start()
+    run_spout(command, {"stop": stop}, viper__drain__timeout__secs=0)
+    stopping.join()
     assert "has not returned from a callback" in caplog.text

@@ -105,7 +105,7 @@ def test_others_are_ended_where_one_fails(script: Script) -> None:
     builder.set_bolt("fine", shell(*fine, outputs=["value"]), 2).shuffle_grouping("source")
     builder.set_bolt("fails", shell(*fails, outputs=["value"])).shuffle_grouping("fine")
     with pytest.raises(ComponentError):
-        run_built(builder)
+        run_built(builder, viper__on__error="stop")
 
 
 class TestAbandon:

@@ -60,6 +60,30 @@ def test_a_spout_is_told_all_that_storm_tells() -> None:
     assert sorted(told[2:], key=str) == [("ack", "a"), ("ack", ["b", 1])]
 
 
+def test_acks_that_come_at_the_emit_wait_for_its_answer(script: Script) -> None:
+    command = script(
+        """
+        import speaking
+        acked = []
+
+        def next(id):
+            for number in range(3):
+                speaking.emit([number], id=number)
+            assert acked == []
+            speaking.end()
+
+        def ack(id):
+            acked.append(id)
+            if len(acked) == 3:
+                speaking.emit([acked])
+
+        speaking.run_spout({"next": next, "ack": ack})
+        """
+    )
+    rows = run_spout(command, topology__acker__executors=0).result("sink")
+    assert rows == [(0,), (1,), (2,), ([0, 1, 2],)]
+
+
 def test_an_id_of_any_kind_comes_back(script: Script, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     command = script(

@@ -8,7 +8,7 @@ from typing import Any
 
 from framework import TopologyBuilder
 from framework.runtime import RunReport, StopSignal
-from tests.framework.reliability.faulty import AGAIN, KINDS, ROUND, Faulty, Faults, Source
+from tests.framework.reliability.faulty import AGAIN, KINDS, ROUND, Faults, Faulty, Source
 from tests.framework.reliability.model import Model
 from tests.framework.reliability.pieces import prepared
 

@@ -22,13 +22,15 @@ Gate = Callable[[str], str]
 Viper = Callable[..., "subprocess.Popen[str]"]
 REPOSITORY = Path(__file__).parents[4]
 TARGETS = "tests.framework.runtime.workers.targets"
+SLOW_TEST_S = 300.0
+"""Seconds that a test that is marked as slow may take."""
 SHARED_MEMORY = Path("/dev/shm")
 
 
 @pytest.fixture(autouse=True)
-def _ends_and_leaves_nothing() -> Iterator[None]:
+def _ends_and_leaves_nothing(request: pytest.FixtureRequest) -> Iterator[None]:
     threads, segments = set(threading.enumerate()), _segments()
-    with bounded():
+    with bounded(SLOW_TEST_S) if request.node.get_closest_marker("slow") else bounded():
         yield
     assert multiprocessing.active_children() == []
     assert _segments() <= segments

@@ -180,6 +180,24 @@ class DyingNumbers(Spout):
             yield [number]
 
 
+class Repeating(Spout):
+    """Emits (0), (1) and so on, tracked, and each again that fails."""
+
+    outputs = ["number"]
+    config = {"viper.spout.bounded": True}
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self._numbers = iter(range(count))
+
+    def next_tuple(self) -> None:
+        number = next(self._numbers)
+        self.emit([number], tup_id=number)
+
+    def fail(self, tup_id: Any) -> None:
+        self.emit([tup_id], tup_id=tup_id)
+
+
 class DyingTimes(DyingNumbers):
     """As `DyingNumbers`; each number is its time in seconds."""
 

@@ -25,6 +25,7 @@ from tests.framework.runtime.workers.dying import (
     DyingNumbers,
     DyingTimes,
     GreetsAndDies,
+    Repeating,
     StepsAndDies,
     StuckWhenRestarted,
     TakesAnother,
@@ -150,6 +151,21 @@ def test_two_die_together(marks: Path) -> None:
     found = values(report)
     assert found == sorted(set(found)) and found[-1] == COUNT - 1
     assert len(found) + report.lost == COUNT
+
+
+# -- tracked tuples
+
+
+def test_what_is_tracked_is_emitted_again_and_nothing_is_lost(marks: Path) -> None:
+    tracked = {"topology__acker__executors": None}
+    report = run(chain(source=Repeating), marks, die__at=[MIDDLE], **tracked)
+    (incident,) = report.incidents
+    assert (incident.lost, report.lost, report.drained) == (0, 0, True)
+    assert set(values(report)) == set(range(COUNT))
+    spout = report.components["source"]
+    assert spout.acked == COUNT
+    assert spout.tracked == COUNT + spout.failed
+    assert spout.failed > 0
 
 
 # -- what is in the dead process alone
