@@ -145,9 +145,20 @@ def run(
     if statistics:
         note("\n".join(statistics_lines(done.statistics)))
     for stream in filter(None, (report, sys.stdout if as_json else None)):
-        stream.write(report_json(done))
+        _write_report(stream, done)
     is_whole = done.drained and not any(incident.lost for incident in done.incidents)
     ctx.exit(ExitCode.OK if is_whole else ExitCode.FAILED)
+
+
+def _write_report(stream: IO[str], report: RunReport) -> None:
+    try:
+        stream.write(report_json(report))
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        name = getattr(stream, "name", "the file")
+        raise click.ClickException(f"cannot write the report to {name}: {error.strerror or error}") from error
 
 
 def _time_of(replay: Path | None) -> Mapping[str, Any]:

@@ -41,6 +41,8 @@ class RecordingWriter:
         self._header = header_of(plan)
         if self.path.is_dir():
             raise RecordingError(f"cannot record to {self.path}: it is a folder, expected the name of a file")
+        if self.path.exists() and not self.path.is_file():  # a device, a pipe: it would be replaced
+            raise RecordingError(f"cannot record to {self.path}: it is no regular file")
         with self._writing():
             self.folder = Path(tempfile.mkdtemp(prefix=f"{self.path.name}.parts-", dir=self.path.parent))
             """Where every `TaskRecorder` writes, in whichever process it is."""

@@ -127,6 +127,8 @@ class Member:
         code = self.process.exitcode or 0
         if self.given_up:
             return "did not end in time, and was killed"
+        if code == -signal.SIGBUS:  # a page of the channels, which nothing is left for
+            return "was killed by SIGBUS: there is no memory left for the channels"
         return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
 
 

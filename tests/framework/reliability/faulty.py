@@ -113,10 +113,10 @@ class Faulty(Bolt):
             self.model.ack((self.task_id, str(tup.id)), self.component_name)
             self.ack(tup)
 
-    def send(self, anchors: Sequence[Any], carried: Sequence[Any], **options: Any) -> None:
-        """Emit a tuple."""
+    def send(self, parents: Sequence[Any], carried: Sequence[Any], **options: Any) -> None:
+        """Emit a tuple that belongs to the trees of these, and carries on what those carry."""
         if self.outputs:
-            numbers = [tup.values[0] for tup in anchors], [tup.values[0] for tup in carried]
+            numbers = [tup.values[0] for tup in parents], [tup.values[0] for tup in carried]
             number = self.model.emitted(*numbers, self.copies)
             self.emit([number, self.faults.random.randrange(3)], **options)
 
