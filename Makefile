@@ -5,7 +5,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 METADATA := setup.cfg setup.py pyproject.toml
-BENCHMARKS := per_tuple workers latency memory idle codec gate
+BENCHMARKS := per_tuple tracking workers latency memory idle codec gate
 C_SOURCES := $(shell find cbackend viper -name '*.[ch]' -o -name 'build.py')
 
 .PHONY: help demo test check determinism bench clean

@@ -17,6 +17,7 @@ from viper.source import raise_to
 _UNIT_US = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 0.001}
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _LATEST_US = (1 << 62) - 1
+"""The latest event time; what comes after all input is placed behind it."""
 AT_FRONTIER = -(1 << 63)
 """The time of a tuple that is placed as early as may be: at that of the tuple before it."""
 Row = tuple[Any, ...]
@@ -247,8 +248,29 @@ def make_clock(mode: TimeMode, level: Level, spout: str, fields: Mapping[int, in
     return LogicalClock(level) if mode is TimeMode.LOGICAL else IngestClock(level)
 
 
-def clock_after(floor: Position, clock: Clock) -> Clock:
-    """A clock of the same partition for what comes after all that has a time: it counts on from the floor."""
-    after = LogicalClock(clock.level)
-    after.resume(floor)
-    return after
+class RepeatClock(IngestClock):
+    """Time behind all that has a time of its own, for tuples that are repeated there.
+
+    It goes on with the monotonic clock, which all processes share: what one source repeats must not wait for
+    another, which may have nothing to repeat at all.
+    """
+
+    def __init__(self, before: Clock, floor: Position) -> None:
+        """
+        Args:
+            before: the clock that the partition had until now.
+            floor: nothing is placed below this, and time goes on from there.
+        """
+        super().__init__(before.level)
+        self.raised = before.raised
+        self._saturated = before.saturated
+        self.resume(max(floor, before.frontier()))
+
+    @property
+    def saturated(self) -> int:
+        """Tuples that had no room left for their place among those of the same time."""
+        return self._saturated + self._clock.overflowed
+
+    def _read(self) -> int:
+        self._now = max(self._now, _LATEST_US + 1 + int(time.monotonic() * 1_000_000))
+        return self._now

@@ -17,8 +17,8 @@ class Cycles:
     def __init__(self, bolts: Sequence[BoltTask]) -> None:
         self._heads = tuple(bolt for bolt in bolts if bolt.goes_round)
         self._bolts = tuple(bolts)
-        self._rounds = 0
-        """How often the heads were told that nothing comes back to them earlier."""
+        self._latest = LAST.ts
+        """The last time at which the heads were told that nothing comes back to them earlier."""
         self._told = False
         """Whether they were told since something last happened."""
 
@@ -45,7 +45,8 @@ class Cycles:
         if self._told:
             return False
         self._told = True
-        self._rounds += 1
+        # The heads meet again at a time that none of them has told already.
+        self._latest = max(self._latest, *(head.published.ts for head in waiting)) + 1
         for head in waiting:
-            head.go_round(LAST.ts + self._rounds)
+            head.go_round(self._latest)
         return True

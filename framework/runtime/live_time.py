@@ -1,4 +1,4 @@
-"""How often the time of live sources goes on while they have nothing to say."""
+"""How often the time of live sources goes on while they have nothing to say, and that of awaited repeats."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ class LiveTime:
         """Let time go on now."""
         self._again_at = time.monotonic() + self._pause_s
         for spout in self._spouts:
-            if not spout.running and not spout.ending:
+            if not spout.running and not spout.finished:
                 spout.pass_time()

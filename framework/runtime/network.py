@@ -241,6 +241,6 @@ def _arena(plan: Plan, size_bytes: int) -> Arena:
     except ArenaError as error:
         ways = sum(len(channel.sources) for channel in plan.channels)
         raise ConfigError(
-            f"{error}: the {ways} ways between tasks need that much; lower viper.channel.tuples, "
-            "viper.channel.bytes or the parallelism"
+            f"{error}: the {ways} ways between tasks and the tracking of tuples need that much; lower "
+            "viper.channel.tuples, viper.channel.bytes, viper.tracked.max or the parallelism"
         ) from error

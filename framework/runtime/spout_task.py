@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from framework.planning import Task
-from framework.runtime.clocks import Clock, clock_after
+from framework.runtime.clocks import Clock, RepeatClock
 from framework.runtime.destination import Row
 from framework.runtime.faults import Recovery
 from framework.runtime.hosts import Host, Identity
@@ -176,7 +176,7 @@ class SpoutTask(SourceTask):
         before = self.collector.counters.emitted
         self._tell_outcomes()
         self._slice_end = time.monotonic() + self._linger_s
-        if self.active and not self._exhausted:
+        if self.active and not self._exhausted and self.restart_at_s is None:
             self._granted = self._quota.take(min(limit, max(self._room, 0)))
             if self._granted:
                 self._asked(self._granted)
@@ -303,7 +303,7 @@ class SpoutTask(SourceTask):
             self._behind_all = True
             frontier = self._clock.frontier()
             self.last_us = frontier.ts
-            self._clock = clock_after(max(LAST, frontier), self._clock)
+            self._clock = RepeatClock(self._clock, LAST)
             self.output.tell_last_ts(self.last_us)
 
     # -- outcomes
@@ -323,8 +323,8 @@ class SpoutTask(SourceTask):
         pending.look(time.monotonic())
         counters, component = self.collector.counters, self.host.component
         for _ in range(MOST_OUTCOMES):
-            outcome = pending.next_outcome()
-            if outcome is None or self.restart_at_s is not None:
+            outcome = pending.next_outcome() if self.restart_at_s is None else None
+            if outcome is None:
                 return
             tup_id, reason = outcome
             if reason is None:

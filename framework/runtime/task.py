@@ -117,6 +117,11 @@ class RunningTask(ABC):
         """``component:task id``, for messages."""
         return f"{self.task.component}:{self.task.id}"
 
+    @property
+    def published(self) -> Position:
+        """What its consumers know: nothing smaller will come."""
+        return self._published
+
     def start(self) -> None:
         """Initialize the component; what it emits there comes before everything else.
 
