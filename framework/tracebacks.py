@@ -8,9 +8,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType, GeneratorType, TracebackType
 
-from framework.errors import LoadError, ViperError
+from framework.errors import EmitError, LoadError, ViperError
+from framework.multilang.errors import ProgramError
 
 _FRAMEWORK = str(Path(__file__).parent) + os.sep
+_SAID_BY_MESSAGE = (EmitError, ProgramError)
+"""Errors of ours that user code or a program has made: where that was in code of ours helps nobody."""
 
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 """An exception as `logging` takes it."""
@@ -21,22 +24,44 @@ class RemoteTraceback(Exception):
 
     Attributes:
         text: its traceback there.
+        kind: the name of its type.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, kind: str) -> None:
         self.text = text
+        self.kind = kind
         super().__init__(f"\n{text}")
 
 
 def of_user_code(error: BaseException | None) -> Sequence[str]:
-    """The traceback of what user code raised, from where it was called on; nothing of nothing."""
+    """The traceback of what user code raised, from where it was called on; nothing of nothing.
+
+    Nothing either of an error of ours that has no frame of user code: its message says all that there is.
+    """
     if error is None:
         return ()
     if isinstance(error, RemoteTraceback):
         return (error.text,)
     kind, error, frames = exc_info_of_user_code(error)
-    # What one of our own errors was made of is in its message.
+    if isinstance(error, _SAID_BY_MESSAGE) and _before_ours(frames) is None:
+        return ()
+    return formatted((kind, error, frames))
+
+
+def formatted(exc_info: ExcInfo) -> Sequence[str]:
+    """An exception as Python prints it, but for errors of ours that user code has made.
+
+    Those end with the user's own line. What they were made of is in their message.
+    """
+    kind, error, frames = exc_info
+    if isinstance(error, _SAID_BY_MESSAGE):
+        frames = _before_ours(frames)
     return traceback.format_exception(kind, error, frames, chain=not isinstance(error, ViperError))
+
+
+def name_of(error: BaseException) -> str:
+    """The name of an exception's type, also of one of another process."""
+    return error.kind if isinstance(error, RemoteTraceback) else type(error).__name__
 
 
 def exc_info_of_user_code(error: BaseException) -> ExcInfo:
@@ -61,6 +86,16 @@ def _after_ours(frames: TracebackType | None) -> TracebackType | None:
     while first is not None and is_ours(first.tb_frame):
         first = first.tb_next
     return first
+
+
+def _before_ours(frames: TracebackType | None) -> TracebackType | None:
+    """The frames up to the last one that is not ours; None if all are ours."""
+    if frames is None:
+        return None
+    rest = _before_ours(frames.tb_next)
+    if rest is None and is_ours(frames.tb_frame):
+        return None
+    return TracebackType(rest, frames.tb_frame, frames.tb_lasti, frames.tb_lineno)
 
 
 def _at_yield(frames: TracebackType | None) -> TracebackType | None:

@@ -104,6 +104,18 @@ class SourceClock:
         """How many tuples had no room left for their place among those of the same timestamp."""
         return int(self._handle.overflowed)
 
+    def leave_out(self) -> None:
+        """Leave out a place among those of the latest timestamp."""
+        self._handle.ordinal += 1
+
+    def next_position(self, level: Level) -> Position:
+        """The least position that a further tuple can get."""
+        ahead = SourceClock()
+        ahead._handle[0] = self._handle[0]
+        positions = Positions()
+        positions.extend_timed(array("q", [self.ts]), ahead, level)
+        return positions.last()
+
 
 class Positions:
     """A growable array of positions in C memory.

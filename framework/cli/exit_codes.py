@@ -11,7 +11,8 @@ class ExitCode(enum.IntEnum):
     OK = 0
     """Done, also after Ctrl-C and a complete drain."""
     FAILED = 1
-    """A component raised, what was in flight could not be finished in time, or untracked tuples are lost."""
+    """A component raised and that ended the run, what was in flight could not be finished in time, untracked
+    tuples are lost, or there is no room for what is to be written."""
     USAGE = 2
     """The command line cannot be used, or asks for something that this machine lacks."""
     INVALID = 3

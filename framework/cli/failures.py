@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import sys
@@ -24,11 +25,12 @@ from framework.errors import (
     ViperError,
     WorkerError,
 )
-from framework.tracebacks import of_user_code
+from framework.tracebacks import name_of, of_user_code
 
 TRACEBACKS = "framework.cli.tracebacks"
 """The key in a context's `meta` that says whether errors come with a traceback."""
 
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _INVALID = (TopologyError, ConfigError, LoadError, EmitError, RecordingError)
 
 
@@ -37,6 +39,7 @@ class ViperGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; its errors become a message and an exit code."""
+        _open_stderr()
         try:
             with _flushing_stdout():
                 return super().invoke(ctx)
@@ -52,10 +55,16 @@ class ViperGroup(click.Group):
             error_line("stopped at once; what was in flight is lost")
             ctx.exit(ExitCode.STOPPED)
         except Exception as error:
-            if isinstance(error.__cause__, BrokenPipeError) and _nobody_reads_stdout():
+            if _broke_a_pipe(error.__cause__) and _nobody_reads_stdout():
                 _drop_stdout()
                 ctx.exit(ExitCode.BROKEN_PIPE)
             ctx.exit(_reported(error, bool(ctx.meta.get(TRACEBACKS))))
+
+
+def _open_stderr() -> None:
+    """Have a stderr, also where it was closed: else the next file that is opened takes its number."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
 @contextmanager
@@ -65,7 +74,17 @@ def _flushing_stdout() -> Iterator[None]:
         yield
     finally:
         if sys.stdout is not None:
-            sys.stdout.flush()
+            _flush_stdout()
+
+
+def _flush_stdout() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _drop_stdout()
+        raise click.ClickException(f"cannot write to stdout: {error.strerror or error}") from error
 
 
 def _reported(error: Exception, with_traceback: bool) -> ExitCode:
@@ -77,9 +96,12 @@ def _reported(error: Exception, with_traceback: bool) -> ExitCode:
         problem_lines(error.problems, err=True)
     elif isinstance(error, ComponentError):
         raised = error.__cause__ or error
-        failure(str(error), raised, text or "".join(of_user_code(error.__cause__)))
+        shown = text or "".join(of_user_code(error.__cause__))
+        failure(str(error), raised, shown, component=error.component, task=error.task)
     elif isinstance(error, ViperError):
         failure(str(error), error, text)
+    elif _has_no_room(error):
+        failure(f"cannot write: {error}", error, text)
     else:
         what = f"{type(error).__name__}: {error}"
         hint = "" if with_traceback else "; viper --debug shows its traceback"
@@ -90,13 +112,24 @@ def _reported(error: Exception, with_traceback: bool) -> ExitCode:
 def _exit_code(error: Exception) -> ExitCode:
     if isinstance(error, _INVALID):
         return ExitCode.INVALID
-    if isinstance(error, ComponentError | WorkerError):
+    if isinstance(error, ComponentError | WorkerError) or _has_no_room(error):
         return ExitCode.FAILED
     return ExitCode.INTERNAL
 
 
+def _has_no_room(error: Exception) -> bool:
+    """Whether it is no bug, but a full disk or quota."""
+    return isinstance(error, OSError) and error.errno in _NO_ROOM
+
+
+def _broke_a_pipe(cause: BaseException | None) -> bool:
+    return cause is not None and name_of(cause) == BrokenPipeError.__name__
+
+
 def _nobody_reads_stdout() -> bool:
     """Whether a component's broken pipe was stdout, and not some connection of its own."""
+    if sys.stdout is None:
+        return False
     waiting = select.poll()
     waiting.register(sys.stdout.fileno(), 0)
     return any(event & select.POLLERR for _, event in waiting.poll(0))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from framework.tracebacks import name_of
+
 if TYPE_CHECKING:
     from framework.topology import Problem
 
@@ -34,9 +36,16 @@ def problem_lines(problems: Sequence[Problem], *, err: bool) -> None:
             click.secho(line, err=err, fg="yellow" if problem.warning else None)
 
 
-def failure(message: str, error: BaseException, traceback: str) -> None:
-    """What ended a command, after its traceback, which may be empty."""
-    if not _said_as_json("ERROR", message, error=type(error).__name__, traceback=traceback or None):
+def failure(message: str, error: BaseException, traceback: str, **speaker: Any) -> None:
+    """What ended a command, after its traceback, which may be empty.
+
+    Args:
+        message: what has happened.
+        error: whose type is named in JSON.
+        traceback: of it.
+        speaker: ``component`` and ``task`` in JSON, where they are known.
+    """
+    if not _said_as_json("ERROR", message, error=name_of(error), traceback=traceback or None, **speaker):
         click.echo(traceback, err=True, nl=False)
         error_line(message)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace as changed
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -22,6 +24,7 @@ from framework.cli.progress import ProgressLine, can_animate
 from framework.cli.statistics import statistics_lines
 from framework.cli.summary import report_json, summary_lines
 from framework.components.levels import LEVELS
+from framework.errors import ViperError
 from framework.log import LogForm, limits_of, log_level
 
 if TYPE_CHECKING:
@@ -125,34 +128,45 @@ def run(
     ctx.meta[TRACEBACKS] |= debug
     ctx.meta[AS_JSON] = log_format == LogForm.JSON
     options = {**_time_of(replay), **choices.options, **_as_options(debug=debug, **shortcuts)}
-    opened = open_target(*chosen(target, changed(choices, options=options)))
-    opened = _as_programs(opened) if shell else opened
-    plan = make_plan(_printing(accepted(opened, to_run=True), printed), opened.settings)
-    done = _watched(
-        plan,
-        opened.settings,
-        _levels(plan, levels),
-        LogForm(log_format),
-        quiet,
-        duration_s=duration_s or None,
-        max_tuples=max_tuples,
-        record=record,
-        replay=replay,
-        inactive=inactive,
-    )
+    with _failure_told_in(report):
+        opened = open_target(*chosen(target, changed(choices, options=options)))
+        opened = _as_programs(opened) if shell else opened
+        plan = make_plan(_printing(accepted(opened, to_run=True), printed), opened.settings)
+        done = _watched(
+            plan,
+            opened.settings,
+            _levels(plan, levels),
+            LogForm(log_format),
+            quiet,
+            duration_s=duration_s or None,
+            max_tuples=max_tuples,
+            record=record,
+            replay=replay,
+            inactive=inactive,
+        )
     if not quiet:
         note("\n".join(summary_lines(done)))
     if statistics:
         note("\n".join(statistics_lines(done.statistics)))
     for stream in filter(None, (report, sys.stdout if as_json else None)):
-        _write_report(stream, done)
-    is_whole = done.drained and not any(incident.lost for incident in done.incidents)
-    ctx.exit(ExitCode.OK if is_whole else ExitCode.FAILED)
+        _write(stream, report_json(done))
+    ctx.exit(ExitCode.OK if done.drained and not done.lost else ExitCode.FAILED)
 
 
-def _write_report(stream: IO[str], report: RunReport) -> None:
+@contextmanager
+def _failure_told_in(report: IO[str] | None) -> Iterator[None]:
+    """A run that fails has no report; what is left in its file says why, and is not nothing."""
     try:
-        stream.write(report_json(report))
+        yield
+    except (Exception, KeyboardInterrupt) as error:
+        if report is not None:
+            _write(report, json.dumps({"error": str(error) or "stopped at once"}) + "\n")
+        raise
+
+
+def _write(stream: IO[str], report: str) -> None:
+    try:
+        stream.write(report)
         stream.flush()
     except BrokenPipeError:
         raise
@@ -204,15 +218,21 @@ def _stream_named(topology: Topology, name: str) -> tuple[str, str]:
 def _watched(
     plan: Plan, settings: Settings, levels: Mapping[str, int], form: LogForm, quiet: bool, **limits: Any
 ) -> RunReport:
-    """Run a plan with its progress and its log on stderr."""
-    from framework.runtime import StopSignal, run
+    """Run a plan with its progress and its log on stderr; where it fails, say what it has done before that."""
+    from framework.runtime import Run, StopSignal
 
     animated = can_animate(sys.stderr) and form is LogForm.TEXT
     line, stop = ProgressLine(stderr_for_lines(form), animated=animated), StopSignal()
     watch = None if quiet else _Watch(line, stop).show
     log = logging_to_stderr(levels, line.clear, form, limits_of(settings))
     with line.sharing(), log, debugger_on_stderr(line.clear), stop.active_by_signals():
-        return run(plan, settings, stop=stop, on_progress=watch, **limits)
+        running = Run(plan, settings, stop=stop, on_progress=watch, **limits)
+        try:
+            return running.execute()
+        except ViperError:
+            if running.report is not None and not quiet:
+                note("\n".join(summary_lines(running.report)))
+            raise
 
 
 def _as_options(

@@ -25,6 +25,7 @@ _REASONS = {
     "duration": "time is up",
     "max-tuples": "enough tuples",
     "interrupted": "interrupted",
+    "failed": "FAILED",
 }
 _LONGEST_RESULT = 200
 """Characters of a sink's result that are shown."""
@@ -49,7 +50,9 @@ def summary_lines(report: RunReport) -> Iterator[str]:
     yield from (f"  A WORKER DIED: {incident}" for incident in report.incidents)
     if report.lost:
         yield f"  TUPLES ARE LOST: {report.lost:,} that nobody tracks; the result is not whole"
-    if not report.drained:
+    if report.reason == "failed":
+        yield "  what was in flight when it failed is lost"
+    elif not report.drained:
         yield "  not drained: what was in flight was not processed within viper.drain.timeout.secs"
 
 
@@ -58,7 +61,7 @@ def _fates(report: RunReport) -> Iterator[str]:
     for component, counters in report.components.items():
         if counters.reasons:
             by_count = sorted(counters.reasons.items(), key=lambda item: -item[1])
-            reasons = ", ".join(f"{count:,} {reason}" for reason, count in by_count)
+            reasons = ", ".join(f"{reason} ({count:,})" for reason, count in by_count)
             yield f"  {component}: {counters.failed:,} tracked tuples failed back to it: {reasons}"
         if counters.unanswered:
             yield f"  {component}: {counters.unanswered:,} tracked tuples were neither acked nor failed"

@@ -8,9 +8,11 @@ import logging
 import os
 import time
 from datetime import UTC, datetime
+from typing import Any
 
 from framework.components.component import LOGGER_PREFIX
 from framework.log.origin import Origin, origin_of
+from framework.tracebacks import ExcInfo, formatted
 
 OURS = LOGGER_PREFIX.partition(".")[0]
 """How the names of all loggers of ours begin."""
@@ -35,6 +37,10 @@ class TextForm(logging.Formatter):
         origin = origin_of(record)
         head = f"{_clock(record.created)} {record.levelname:<7} {origin or record.name} [{record.process}] "
         return f"{head}{_foreign(record, origin)}{record.message}"
+
+    def formatException(self, ei: Any) -> str:
+        """The traceback below it."""
+        return _traceback(ei)
 
 
 def _clock(created: float) -> str:
@@ -128,8 +134,12 @@ def traceback_text(record: logging.LogRecord) -> str | None:
     if record.exc_text:
         return record.exc_text
     if record.exc_info and record.exc_info[0] is not None:
-        return logging.Formatter().formatException(record.exc_info)
+        return _traceback(record.exc_info)
     return None
+
+
+def _traceback(exc_info: ExcInfo) -> str:
+    return "".join(formatted(exc_info)).removesuffix("\n")
 
 
 FORMS: dict[LogForm, type[logging.Formatter]] = {LogForm.TEXT: TextForm, LogForm.JSON: JsonForm}

@@ -8,6 +8,7 @@ Only tracked tuples are remembered; for others an answer means nothing, as in St
 from __future__ import annotations
 
 import logging
+import threading
 from array import array
 from collections import deque
 from collections.abc import Sequence
@@ -76,6 +77,8 @@ class Answers:
         """Whether a tracked tuple has ever come."""
         self._all_tracked = True
         """Whether only tracked ones have come since."""
+        self.untracked_fails = 0
+        """Tuples that nobody tracks, and that were failed."""
         self.news = False
         """Whether tuples were held since somebody last looked."""
         self._positions = Positions()
@@ -94,6 +97,9 @@ class Answers:
         """Acks that are to be given: the tree, and whether the tuple was held."""
         self._opened: list[int] = []
         """Joints that are held open until what was emitted for them has been handed on."""
+        self._lock = threading.RLock()
+        """Who holds it finds every tuple either fresh or held, and has the task's table to itself: a
+        component may answer and anchor from threads of its own."""
         self._incidents = forest.incidents
         self._joint: tuple[tuple[int, ...], int] | None = None
         """The last of them, with its trees: most bolts anchor several outputs to one and the same batch."""
@@ -111,14 +117,20 @@ class Answers:
         tracked = positions.tracked()
         if tracked:
             self.tracking = True
-            if self._trees.has_done:
-                self._trees.take()
-            if self._forest.incidents != self._incidents:
-                self._incidents = self._forest.incidents
-                self._trees.fail_all()
+            self._look()
         elif len(positions):
             self._all_tracked = False
         return tracked
+
+    def _look(self) -> None:
+        """Forget joints that have ended."""
+        if self._trees.has_done:
+            with self._lock:
+                self._trees.take()
+        if self._forest.incidents != self._incidents:
+            self._incidents = self._forest.incidents
+            with self._lock:
+                self._trees.fail_all()
 
     def passed(self, count: int) -> None:
         """So many of them, from the first on, are behind."""
@@ -137,7 +149,8 @@ class Answers:
         if tracked:
             if self.automatic:
                 self._ack_by_itself()
-            self._hold()
+            if self._fresh:
+                self._hold()
         self._unacked.clear()
 
     def _ack_by_itself(self) -> None:
@@ -148,13 +161,14 @@ class Answers:
             first = index + 1
 
     def _hold(self) -> None:
-        fresh, self._fresh = self._fresh, {}
-        for tup_id, tree in fresh.items():
-            self._held[tup_id] = tree
-            self._forest.hold(tree)
-            self.news = True
-        if len(self._held) > self._most_held:
-            self._forget_dead()
+        with self._lock:
+            for tup_id, tree in self._fresh.items():
+                self._held[tup_id] = tree
+                self._forest.hold(tree)
+                self.news = True
+            self._fresh.clear()
+            if len(self._held) > self._most_held:
+                self._forget_dead()
 
     def _forget_dead(self) -> None:
         """Forget held tuples whose trees have failed: a bolt that never answers must not fill the memory."""
@@ -184,17 +198,17 @@ class Answers:
     def _answer(self, tup_id: str, verb: str, failure: Reason | None) -> bool:
         if tup_id.startswith(TICK_ID):
             return False
-        tree = self._fresh.pop(tup_id, None)
-        if tree is not None:
-            return self._settle(tree, failure, held=False)
-        tree = self._held.pop(tup_id, None)
-        if tree is not None:
-            return self._settle(tree, failure, held=True)
+        with self._lock:
+            if (tree := self._fresh.pop(tup_id, None)) is not None:
+                return self._settle(tree, failure, held=False)
+            if (tree := self._held.pop(tup_id, None)) is not None:
+                return self._settle(tree, failure, held=True)
         if self.automatic and self._inbox.open and tup_id == str(self._inbox.last_id):
             return self._answer_current(tup_id, verb, failure)
         if self.tracking and self._all_tracked:
             self._second(tup_id, verb, "has been answered before, or was never received")
             return False
+        self.untracked_fails += failure is not None
         return True
 
     def _settle(self, tree: int, failure: Reason | None, *, held: bool) -> bool:
@@ -237,7 +251,7 @@ class Answers:
         """
         index = self._current
         tree = self._positions.tree(index)
-        if self._answered_id == self._inbox.last_id:
+        if self._was_answered(tree):
             return bool(tree)
         if fails:
             self._fresh.pop(str(self._inbox.last_id), None)
@@ -247,6 +261,12 @@ class Answers:
             self._unacked.append(index)
             self._fresh[str(self._inbox.last_id)] = tree
         return bool(tree)
+
+    def _was_answered(self, tree: int) -> bool:
+        """Whether the component has answered the tuple in process itself, which belongs to that tree."""
+        if self.automatic:
+            return self._answered_id == self._inbox.last_id
+        return bool(tree) and str(self._inbox.last_id) not in self._fresh
 
     def raised_for_all(self, count: int) -> int:
         """A sink has raised for the next so many tuples; returns how many of them are not tracked."""
@@ -259,9 +279,10 @@ class Answers:
     def fail_all(self, cause: Cause) -> int:
         """The component is gone: everything that it has not answered fails. Returns how many were held."""
         reason = Reason(cause, self._task).encode()
-        unanswered = {**self._fresh, **self._held}
-        self._fresh.clear()
-        self._held.clear()
+        with self._lock:
+            unanswered = {**self._fresh, **self._held}
+            self._fresh.clear()
+            self._held.clear()
         for tree in unanswered.values():
             self._forest.fail(tree, reason)
         return len(unanswered)
@@ -284,10 +305,11 @@ class Answers:
             return None
         if anchors is None:
             return None if self.anchors_itself else _UNANCHORED
-        trees = tuple(dict.fromkeys(filter(None, map(self._tree_of, map(_id_of, anchors)))))
-        if len(trees) < 2:
-            return trees[0] if trees else _UNANCHORED
-        return self._joint_of(trees)
+        with self._lock:
+            trees = tuple(dict.fromkeys(filter(None, map(self._tree_of, map(_id_of, anchors)))))
+            if len(trees) < 2:
+                return trees[0] if trees else _UNANCHORED
+            return self._joint_of(trees)
 
     def _tree_of(self, tup_id: str) -> int:
         tree = self._fresh.get(tup_id) or self._held.get(tup_id)

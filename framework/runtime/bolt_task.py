@@ -7,7 +7,7 @@ from typing import Any
 
 from framework.planning import Task
 from framework.recording.ticks import ReplayTicks
-from framework.runtime.answers import Answers, Given
+from framework.runtime.answers import Given
 from framework.runtime.bolt_input import BoltInput, Inlet
 from framework.runtime.collector import TaskCollector
 from framework.runtime.destination import Row
@@ -16,10 +16,11 @@ from framework.runtime.hosts import Host, Identity
 from framework.runtime.inputs import Piece, by_level, rows_of
 from framework.runtime.limits import PAUSE_AT
 from framework.runtime.lineage import LAST
+from framework.runtime.making_answers import make_answers
 from framework.runtime.output import Output
 from framework.runtime.reasons import Cause
-from framework.runtime.task import USER_ERRORS
 from framework.runtime.ticked_task import TickedTask
+from framework.runtime.user_errors import user_errors
 from framework.sinks import Sink
 from viper.errors import CodecError
 from viper.forest import Forest
@@ -83,7 +84,7 @@ class BoltTask(TickedTask):
         """Set by the worker when nothing is in flight that could come back through a cycle."""
         self._received = received
         self._inbox = Inbox(host.record, collector.outbox if output.is_used else None, PAUSE_AT)
-        self._answers = _answers(self, forest, self._inbox)
+        self._answers = make_answers(forest, task.id, self._inbox, collector, identity)
         self._given: Given | None = None
         """Acks that take effect when what was emitted before them has been counted."""
         self._unplaced: Positions | None = None
@@ -121,6 +122,11 @@ class BoltTask(TickedTask):
     def has_ended(self) -> bool:
         """Whether there will be no more input."""
         return self.drained and (self.nothing_comes_back or not self.goes_round)
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether it is in the middle of a slice, which goes on when there is room."""
+        return self._slice is not None
 
     @property
     def waiting_for(self) -> str | None:
@@ -169,6 +175,8 @@ class BoltTask(TickedTask):
     def unblock(self) -> bool:
         """As in the base class; a slice is done with when all that came of it has been handed over."""
         done = super().unblock()
+        if self.blocked:  # who gets nothing of what waits must not wait for it, wherever it was emitted
+            self._publish_last()
         if self._slice is None:
             self._waiting = self.output.waiting_untracked()
             self._received.done_with(self._waiting)
@@ -234,6 +242,8 @@ class BoltTask(TickedTask):
     def _process(self, pieces: list[Piece]) -> Iterator[None]:
         if isinstance(self.host.component, Sink):
             self._consume(self.host.component, rows_of(pieces))
+            if self.restart_at_s is not None:
+                yield
         elif self._received.levels == 1:
             self._placing = pieces[0][3].level if pieces else self._level
             yield from self._process_tuples(pieces)
@@ -256,7 +266,7 @@ class BoltTask(TickedTask):
                     for tup in inbox:
                         self._answers.receive(tup)
                         process(tup)
-            except USER_ERRORS as error:
+            except user_errors() as error:
                 self._raised_in_process(error, tup)
                 if self.restart_at_s is not None:
                     yield
@@ -270,11 +280,12 @@ class BoltTask(TickedTask):
     def _consume(self, sink: Sink, rows: list[Row]) -> None:
         try:
             sink.consume(rows)
-        except USER_ERRORS as error:
+        except user_errors() as error:
             lost = len(rows)
             if self._answers is not None:
                 lost = self._answers.raised_for_all(lost)
             self._raised("consume", error)
+            self.collector.counters.failed += len(rows)
             self.collector.counters.lost += lost
         if self._answers is not None:
             self._answers.passed(len(rows))
@@ -286,6 +297,10 @@ class BoltTask(TickedTask):
         self._raised("process", error, tup)
         self.collector.counters.failed += self.host.fails_itself
         self.collector.counters.lost += not is_tracked
+
+    @property
+    def _untracked_fails(self) -> int:
+        return self.collector.counters.failed if self._answers is None else self._answers.untracked_fails
 
     def _restart(self) -> None:
         held = 0
@@ -317,7 +332,8 @@ class BoltTask(TickedTask):
             self._lineage.place(marks, unfinished, self._placing, self._out)
         beside = len(rows) - len(self._out)  # all of them, or what a thread emitted just now
         if beside:
-            self._lineage.place_beside(beside, self._placing, self._out, self._beside_at)
+            level = self._placing if self._below_inputs else self._level
+            self._lineage.place_beside(beside, level, self._out, self._beside_at)
             self.collector.counters.unplanned += beside if self._beside_at is None else 0
         if self._unplaced is not None:
             self._inherit(self._unplaced, marks, unfinished)
@@ -335,8 +351,9 @@ class BoltTask(TickedTask):
         self._first_unplaced += len(marks) - (unfinished and len(marks) > 0)
 
     def _placed(self) -> None:
-        if self._answers is not None and self._given is not None:
-            self._answers.give(self._given)
+        given, self._given = self._given, None
+        if self._answers is not None and given is not None:
+            self._answers.give(given)
 
     def _advance(self) -> None:
         frontier = self._received.watermark()
@@ -346,11 +363,12 @@ class BoltTask(TickedTask):
         if self.drained:
             frontier = LAST
         if self.quiet:  # what comes back through a cycle may still be placed at a later round
-            frontier = max(frontier, self._published)
+            frontier = max(frontier, self._lineage.frontier)
         self._lineage.advance(frontier)
         if self._replayed_ticks is not None:
             self._replay(self._replayed_ticks.due(frontier))
-        self._tick_until(frontier.ts if frontier < LAST else self.last_us, has_producers=self._received.levels > 0)
+        time_us = frontier.ts if frontier < LAST else self.last_us
+        self._tick_until(time_us, has_producers=self._received.levels > 0)
         if frontier >= LAST:
             self.output.tell_last_ts(self.last_us)
             self._let_go_of_held()
@@ -372,20 +390,3 @@ class BoltTask(TickedTask):
         """With all other input processed, place what comes back through a cycle at this time."""
         self._lineage.advance(Position(time_us, 0, 0))
         self.publish(Position(time_us, 0, 0))
-
-
-def _answers(bolt: BoltTask, forest: Forest | None, inbox: Inbox) -> Answers | None:
-    """What answers for a task's tuples, connected with its collector."""
-    if forest is None:
-        return None
-    identity, collector = bolt.identity, bolt.collector
-    collector.answers = Answers(
-        forest,
-        bolt.task.id,
-        bolt.task.id - 1,
-        inbox,
-        collector.counters,
-        identity.logger,
-        strict=identity.conf["viper.answers"] == "strict",
-    )
-    return collector.answers

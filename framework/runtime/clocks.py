@@ -64,6 +64,9 @@ class Clock(ABC):
     def frontier(self) -> Position:
         """Nothing that is emitted later will have a smaller position."""
 
+    def skip(self) -> None:  # noqa: B027
+        """Leave a place out: what others have placed at the frontier stands before what comes here next."""
+
 
 class LogicalClock(Clock):
     """Time is the count of emits, so that a run can be repeated."""
@@ -82,6 +85,10 @@ class LogicalClock(Clock):
         """Append one position per row."""
         out.extend_logical(self._next, len(rows), self.level)
         self._next += len(rows)
+
+    def skip(self) -> None:
+        """Leave a time out."""
+        self._next += 1
 
     def frontier(self) -> Position:
         """Nothing that is emitted later will have a smaller position."""
@@ -139,7 +146,8 @@ class EventClock(Clock):
         self._fields = fields
         self._unit = unit
         self._clock = SourceClock()
-        self._last: Position | None = None
+        self._next: Position | None = None
+        """The least position that a further tuple can get; None before the first."""
         self._floor = LEAST
 
     def resume(self, floor: Position) -> None:
@@ -169,11 +177,20 @@ class EventClock(Clock):
             )
         raise_to(self._floor, out)
         if len(out):
-            self._last = out.last()
+            self._next = max(out.last(), self._clock.next_position(self.level))
 
     def frontier(self) -> Position:
-        """Nothing that is emitted later will have a smaller position."""
-        return self._last or self._floor
+        """Nothing that is emitted later will have a smaller position.
+
+        It lies behind all that descends from what was emitted, so that this can be merged with that.
+        """
+        return self._next or self._floor
+
+    def skip(self) -> None:
+        """Leave a place out among those of the same time."""
+        if self._next is not None:
+            self._clock.leave_out()
+            self._next = max(self._next, self._clock.next_position(self.level))
 
     def _place_at_frontier(self, times: array[int]) -> None:
         latest = max(self._clock.ts, self._floor.ts)
@@ -272,5 +289,10 @@ class RepeatClock(IngestClock):
         return self._saturated + self._clock.overflowed
 
     def _read(self) -> int:
-        self._now = max(self._now, _LATEST_US + 1 + int(time.monotonic() * 1_000_000))
+        self._now = max(self._now, repeat_time_us())
         return self._now
+
+
+def repeat_time_us() -> int:
+    """Time in microseconds behind all that has a time of its own."""
+    return _LATEST_US + 1 + int(time.monotonic() * 1_000_000)

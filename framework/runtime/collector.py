@@ -219,14 +219,15 @@ class TaskCollector:
     ) -> None:
         with self.guard:
             self._appending = True
-            if port.edges or port.kept:
-                self._mutable = self._mutable or not is_shareable(row)
-                if direct_task is not None:
-                    port.named.append(direct_task)
-                if stamp is not None:
-                    self.stamps[len(self.outbox)] = stamp
             try:
-                self.outbox.append(port.tag, row, self._note(about))
+                note = self._note(about)  # first, as it may raise: then nothing has been emitted
+                if port.edges or port.kept:
+                    self._mutable = self._mutable or not is_shareable(row)
+                    if direct_task is not None:
+                        port.named.append(direct_task)
+                    if stamp is not None:
+                        self.stamps[len(self.outbox)] = stamp
+                self.outbox.append(port.tag, row, note)
             finally:
                 self._appending = False
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from framework.runtime.bolt_task import BoltTask
-from framework.runtime.lineage import LAST
+from framework.runtime.clocks import repeat_time_us
 
 
 class Cycles:
@@ -17,8 +17,6 @@ class Cycles:
     def __init__(self, bolts: Sequence[BoltTask]) -> None:
         self._heads = tuple(bolt for bolt in bolts if bolt.goes_round)
         self._bolts = tuple(bolts)
-        self._latest = LAST.ts
-        """The last time at which the heads were told that nothing comes back to them earlier."""
         self._told = False
         """Whether they were told since something last happened."""
 
@@ -26,11 +24,15 @@ class Cycles:
         """A task is going to run."""
         self._told = False
 
-    def open(self) -> bool:
-        """With nothing to run: give the cycles that are left something to do; whether that was possible."""
+    def open(self, rests: bool) -> bool:
+        """With nothing to run: give the cycles that are left something to do; whether that was possible.
+
+        Args:
+            rests: whether time goes on by itself if not.
+        """
         waiting = [head for head in self._heads if head.quiet and not head.finished]
         if waiting and any(bolt.blocked or bolt.waits_with_input for bolt in self._bolts):
-            return self._go_round(waiting)
+            return self._go_round(waiting, rests)
         waiting = [head for head in waiting if head.drained]
         if not waiting:
             return False
@@ -40,13 +42,15 @@ class Cycles:
             head.nothing_comes_back = head.nothing_comes_back or head.task.depth == first
         return True
 
-    def _go_round(self, waiting: Sequence[BoltTask]) -> bool:
+    def _go_round(self, waiting: Sequence[BoltTask], rests: bool) -> bool:
         """Somebody waits for the heads, which do not know that nothing comes back to them earlier."""
-        if self._told:
+        now_us = repeat_time_us()
+        if not rests:
+            now_us = max(now_us, *(head.published.ts + 1 for head in waiting))
+        late = [head for head in waiting if head.published.ts < now_us and not head.is_paused]
+        if self._told or not late:
             return False
         self._told = True
-        # The heads meet again at a time that none of them has told already.
-        self._latest = max(self._latest, *(head.published.ts for head in waiting)) + 1
-        for head in waiting:
-            head.go_round(self._latest)
+        for head in late:
+            head.go_round(now_us)
         return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 from framework.errors import InternalError
 from framework.runtime.bolt_task import BoltTask
@@ -99,6 +100,7 @@ class Executor:
         self._on_turn = on_turn
         for running in self.tasks:
             running.let_others_run = self._let_others_run
+            running.end_with = self._end_with
 
     def run(self) -> None:
         """Run until the end.
@@ -203,11 +205,17 @@ class Executor:
     # -- when nothing can run
 
     def _open_cycle_or_rest(self) -> None:
-        if all(spout.brings_nothing for spout in self.spouts) and self._cycles.open():
+        are_finished = all(spout.finished for spout in self.spouts)
+        if all(spout.brings_nothing for spout in self.spouts) and self._cycles.open(rests=not are_finished):
+            self._live_time.go_on()
             return
-        if not self._fed_by_others and all(spout.finished for spout in self.spouts):
+        if not (self._fed_by_others or self._restarts_later()) and are_finished:
             raise InternalError(f"nothing can run, but {self._unfinished()}")
         self._wait()
+
+    def _restarts_later(self) -> bool:
+        """Whether a component is to be made anew after a pause."""
+        return any(running.restart_at_s is not None for running in self.tasks)
 
     def _wait(self) -> None:
         now = time.monotonic()
@@ -233,7 +241,9 @@ class Executor:
 
     def _unfinished(self) -> str:
         return "; ".join(
-            f"{running.name} waits for {running.waiting_for}"
+            f"{running.name} has not returned from a callback"
+            if running.running
+            else f"{running.name} waits for {running.waiting_for}"
             if running.waiting_for
             else f"{running.name} is not done"
             for running in self.tasks
@@ -259,8 +269,12 @@ class Executor:
             self._make_room(waiting)
         except Exception as error:
             # The callback below is not at fault, so it must not see this, nor keep it from the run.
-            self._failure = error
-            raise TaskStopped from error
+            self._end_with(error)
+
+    def _end_with(self, error: Exception) -> NoReturn:
+        """Unwind the callback on the stack, which is not to see the error, and end the run with it."""
+        self._failure = error
+        raise TaskStopped from error
 
     def _make_room(self, waiting: RunningTask) -> None:
         while True:
@@ -281,7 +295,8 @@ class Executor:
         return self._given_up() or (isinstance(waiting, SourceTask) and waiting.leaves_now(self._stop.at_s))
 
     def _wait_for_room(self, waiting: RunningTask) -> None:
-        if not self._fed_by_others and all(spout.running or spout.finished for spout in self.spouts):
+        alone = not (self._fed_by_others or self._restarts_later())
+        if alone and all(spout.running or spout.finished for spout in self.spouts):
             raise InternalError(
                 f"{waiting.name} emits without returning and has no room left, but {self._unfinished()}"
             )

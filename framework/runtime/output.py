@@ -75,13 +75,21 @@ class Output:
 
         Tracked rows are counted by their trees for each task that will receive them.
         """
-        if tags is None:
-            self._deliver_one_stream(self.ports[0], rows, positions, mutable)
-        else:
-            self._deliver_streams(rows, array("H", tags), positions, mutable)
+        try:
+            if tags is None:
+                self._deliver_one_stream(self.ports[0], rows, positions, mutable)
+            else:
+                self._deliver_streams(rows, array("H", tags), positions, mutable)
+        finally:  # also what was put before a grouping raised will be handed over
+            if self._forest is not None and positions.tracked():
+                for destination in self.destinations:
+                    destination.count_tracked(self._forest)
+
+    def fail_tracked(self, positions: Positions, reason: int) -> None:
+        """Fail the trees that rows belong to."""
         if self._forest is not None and positions.tracked():
-            for destination in self.destinations:
-                destination.count_tracked(self._forest)
+            for tree in set(positions.trees(0, len(positions))) - {0}:
+                self._forest.fail(tree, reason)
 
     def _deliver_one_stream(self, port: Port, rows: list[Row], positions: Positions, mutable: bool) -> None:
         for edge in port.edges:

@@ -13,7 +13,8 @@ from framework.runtime.executor import Executor
 from framework.runtime.incidents import Incident
 from framework.runtime.statistics import ChannelStatistics, ExecutorStatistics, RunStatistics
 from framework.runtime.stop import StopReason
-from framework.runtime.task import USER_ERRORS, RunningTask
+from framework.runtime.task import RunningTask
+from framework.runtime.user_errors import user_errors
 from framework.sinks import Sink
 from framework.topology import Role
 
@@ -145,7 +146,7 @@ def _result_of(running: RunningTask) -> Any:
     sink = running.host.component
     try:
         return sink.result() if isinstance(sink, Sink) else None
-    except USER_ERRORS as error:
+    except user_errors() as error:
         detail = f"{type(error).__name__}: {error}"
         raise ComponentError(running.task.component, running.task.id, "result", detail) from error
 

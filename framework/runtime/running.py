@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -95,6 +96,8 @@ class Run:
         if inactive:
             self._stop.deactivate()
         self._network = Network.create(plan, settings, max_tuples)
+        self.report: RunReport | None = None
+        """What it did, once it has ended; also where it has failed after its spouts were activated."""
         self._crew: Crew | None = None
         self._next_look = 0.0
         self._started: float | None = None
@@ -119,14 +122,23 @@ class Run:
     def _executed(self, tape: Tape) -> RunReport:
         crew = self._crew = self._make_crew(tape)
         with crew.surroundings():
-            self._lead(crew)
+            try:
+                self._lead(crew)
+            except ViperError:
+                if self._started is not None:
+                    with contextlib.suppress(ViperError):
+                        self.report = self._made_report(crew, time.monotonic())
+                raise
             ended = time.monotonic()
             if self._on_progress is not None:
                 self._on_progress(self._progress(ended, done=True))
-            reason = self._stop.reason or StopReason.EXHAUSTED
-            channels = channel_statistics(self._plan, self._network)
-            elapsed_s = self._elapsed(ended)
-            return run_report(self._plan, crew.reports(), channels, reason, elapsed_s, crew.incidents)
+            self.report = self._made_report(crew, ended)
+            return self.report
+
+    def _made_report(self, crew: Crew, ended: float) -> RunReport:
+        reason = self._stop.reason or StopReason.EXHAUSTED
+        channels = channel_statistics(self._plan, self._network)
+        return run_report(self._plan, crew.reports(), channels, reason, self._elapsed(ended), crew.incidents)
 
     def activate(self) -> None:
         """Have the spouts asked for tuples (again); from any thread."""

@@ -11,7 +11,7 @@ from typing import Any
 from framework.planning import Task
 from framework.runtime.clocks import Clock, RepeatClock
 from framework.runtime.destination import Row
-from framework.runtime.faults import Recovery
+from framework.runtime.faults import OnError, Recovery
 from framework.runtime.hosts import Host, Identity
 from framework.runtime.limits import SPILL_AT
 from framework.runtime.lineage import LAST
@@ -20,7 +20,7 @@ from framework.runtime.pending import Pending
 from framework.runtime.repeats import Repeats
 from framework.runtime.source_task import SourceTask
 from framework.runtime.spout_collector import SpoutCollector
-from framework.runtime.task import USER_ERRORS
+from framework.runtime.user_errors import user_errors
 from viper.position import Position
 from viper.quota import Quota
 
@@ -54,6 +54,7 @@ class SpoutTask(SourceTask):
         linger_s: float,
         max_pause_s: float,
         pending: Pending | None = None,
+        skips: bool = False,
     ) -> None:
         """
         Args:
@@ -68,6 +69,7 @@ class SpoutTask(SourceTask):
             linger_s: seconds for which tuples are asked for before they are handed on.
             max_pause_s: longest pause in seconds before it is asked again after it had nothing.
             pending: its tracked tuples; None where none are tracked.
+            skips: whether bolts may place what they emit where this has got to, beside their input.
         """
         super().__init__(task, host, collector, output, identity, recovery)
         self.collector: SpoutCollector = collector
@@ -76,6 +78,7 @@ class SpoutTask(SourceTask):
         self._clock = clock
         self._quota = quota
         self._pending = pending
+        self._skips = skips
         self._repeats = Repeats()
         self._components: Mapping[str, str] = dict(identity.context["task->component"])
         self._granted = 0
@@ -163,9 +166,13 @@ class SpoutTask(SourceTask):
         return emitted >= LAST_WORDS or time.monotonic() >= stopped_at_s + LAST_WORDS_S
 
     def pass_time(self) -> None:
-        """Let the time of a live source go on while it has nothing to say."""
-        if self._clock.is_live:
-            self.publish(self._clock.frontier())
+        """Let the time of a live source go on while it has nothing to say; also of one that waits for
+        answers to what others may have placed where it has got to."""
+        if self._skips and not self._exhausted and self._room <= 0:
+            self._clock.skip()
+        elif not self._clock.is_live:
+            return
+        self.publish(self._clock.frontier())
 
     # -- work
 
@@ -198,10 +205,18 @@ class SpoutTask(SourceTask):
                 self._draw(self._generator, count)
             else:
                 self._poll(count)
-        except USER_ERRORS as error:
-            self._raised("tuples" if self._generator is not None else "next_tuple", error)
+        except user_errors() as error:
+            self._raised_when_asked(error)
         finally:
             self._asking = False
+
+    def _raised_when_asked(self, error: BaseException) -> None:
+        if self._generator is None:
+            self._raised("next_tuple", error)
+        elif self._choice(error) is OnError.SKIP:  # which would end its stream without a word
+            self._failed("tuples", error, tried="a generator cannot go on after an exception: catch it there")
+        else:
+            self._raised("tuples", error)
 
     def _draw(self, generator: Iterator[Any], count: int) -> None:
         emit, monotonic = self.host.component.emit, time.monotonic
@@ -246,11 +261,10 @@ class SpoutTask(SourceTask):
         # Called at every emit of a polled spout, which may never return from next_tuple.
         now = time.monotonic()
         if not self._asking:
-            self._place_outputs()
+            self._flows()
         elif len(self.collector.outbox) >= SPILL_AT or now >= self._slice_end:
             self._slice_end = now + self._linger_s
-            self._place_outputs()
-            self.unblock()
+            self._flows()
             self.publish(self._clock.frontier())
             self._let_others_run()
 
@@ -267,7 +281,7 @@ class SpoutTask(SourceTask):
     def _call(self, during: str, callback: Any, *args: Any) -> None:
         try:
             callback(*args)
-        except USER_ERRORS as error:
+        except user_errors() as error:
             self._raised(during, error)
 
     # -- positions and trees
@@ -301,8 +315,7 @@ class SpoutTask(SourceTask):
         """Tell the consumers that all has been brought, but for repeats, which come after it."""
         if not self._behind_all:
             self._behind_all = True
-            frontier = self._clock.frontier()
-            self.last_us = frontier.ts
+            self.last_us = self._clock.frontier().ts
             self._clock = RepeatClock(self._clock, LAST)
             self.output.tell_last_ts(self.last_us)
 
@@ -357,6 +370,10 @@ class SpoutTask(SourceTask):
     def tell_end(self) -> bool:
         """As in the base class, once the spout has heard what has become of all its tracked tuples."""
         self._tell_outcomes()
+        if self.restart_at_s is not None:  # it has raised; nothing comes that it would be needed for
+            self.restart_at_s = None
+            self._abandon()
+            self.host.abandon()
         self._place_outputs()
         if self._pending:
             self.unblock()
@@ -370,9 +387,13 @@ class SpoutTask(SourceTask):
         self.collector.counters.unanswered += len(self._pending or ())
         super().close()
 
-    def _restart(self) -> None:
-        if self._pending is not None:  # nobody is left to hear of them
+    def _abandon(self) -> None:
+        """Nobody is left to hear of the tracked tuples."""
+        if self._pending is not None:
             self.collector.counters.unanswered += self._pending.abandon()
+
+    def _restart(self) -> None:
+        self._abandon()
         self._exhausted = False
         super()._restart()
         if self.active:

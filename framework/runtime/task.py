@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from framework.errors import ComponentError, EmitError
 from framework.planning import Task
@@ -15,14 +15,15 @@ from framework.runtime.faults import OnError, Recovery
 from framework.runtime.hosts import Host, Identity
 from framework.runtime.limits import SPILL_AT
 from framework.runtime.output import Output
+from framework.runtime.reasons import Cause, Reason
+from framework.runtime.user_errors import user_errors
 from viper.errors import CodecError
 from viper.position import LEAST, Position, Positions
 
 if TYPE_CHECKING:
     from framework.recording import TaskRecorder
 
-USER_ERRORS = (Exception, SystemExit)
-"""What user code may raise; KeyboardInterrupt and our own stop signal pass through."""
+T = TypeVar("T")
 
 
 class TaskStopped(BaseException):
@@ -72,6 +73,8 @@ class RunningTask(ABC):
         collector runs then may emit, but what it emits waits for the next time."""
         self.let_others_run: Callable[[RunningTask], None]
         """Set by the worker: runs what can run until this task's output has gone."""
+        self.end_with: Callable[[Exception], NoReturn]
+        """Set by the worker: unwinds the callback on the stack, and ends the run with an error."""
         self.neighbours: tuple[RunningTask, ...] = ()
         """The tasks of the same executor that may have something to do once this one has run."""
         self.recorder: TaskRecorder | None = None
@@ -137,7 +140,7 @@ class RunningTask(ABC):
         self.host.bind(self.collector, self.identity)
         try:
             self.host.initialize(self.identity)
-        except USER_ERRORS as error:
+        except user_errors() as error:
             self._failed("initialize", error)
         self.host.initialized(self.collector)
         self._place_outputs()
@@ -160,7 +163,7 @@ class RunningTask(ABC):
         self.host.unbind(self.collector)
         try:
             self.host.close()
-        except USER_ERRORS as error:
+        except user_errors() as error:
             self._failed("close", error)
         finally:
             if self.recorder is not None:
@@ -229,37 +232,38 @@ class RunningTask(ABC):
 
     def _place_outputs(self) -> None:
         """Give the outbox's rows their positions and route them."""
-        self._handing_over = True
         try:
-            rows, tags, mutable = self._take_placed()
-            if rows:
-                self._last_placed = self._out.last()
-                self._record(rows, tags, self._out)
-                self.output.deliver(rows, tags, self._out, mutable)
-            self._placed()
+            self._place(self.output.deliver)
         except EmitError as error:
             self._failed("emit", error)
-        finally:
-            self._handing_over = False
 
     def _place_and_tell(self) -> list[int]:
         """As `_place_outputs`; returns the ids of the tasks that received any."""
-        self._handing_over = True
-        try:
-            rows, tags, mutable = self._take_placed()
-            told: list[int] = []
-            if rows:
-                self._last_placed = self._out.last()
-                self._record(rows, tags, self._out)
-                told = self.output.deliver_and_tell(rows, tags, self._out, mutable)
-            self._placed()
-        finally:
-            self._handing_over = False
-        self._told += len(rows)
+        told = self._place(self.output.deliver_and_tell) or []
+        self._told += len(self._out)
         if self._told >= SPILL_AT:
             self._told = 0
             self._spill()
         return told
+
+    def _place(self, deliver: Callable[[list[Row], bytes | None, Positions, bool], T]) -> T | None:
+        self._handing_over = True
+        try:
+            rows, tags, mutable = self._take_placed()
+            if not rows:
+                self._placed()
+                return None
+            self._last_placed = self._out.last()
+            self._record(rows, tags, self._out)
+            try:
+                return deliver(rows, tags, self._out, mutable)
+            except EmitError:  # some of them will not come to everybody
+                self.output.fail_tracked(self._out, Reason(Cause.RAISED, self.task.id).encode())
+                raise
+            finally:
+                self._placed()
+        finally:
+            self._handing_over = False
 
     def _placed(self) -> None:  # noqa: B027
         """Called when what was emitted has been counted by the trees that it belongs to."""
@@ -272,10 +276,23 @@ class RunningTask(ABC):
         """The outbox is full in the middle of a callback: let it flow before going on."""
         if self._handing_over:
             return
-        self._place_outputs()
-        if self.started and not self.unblock():
-            self._publish_last()
-            self.let_others_run(self)
+        if self._flows() or not self.started:
+            return
+        self._publish_last()
+        self.let_others_run(self)
+
+    def _flows(self) -> bool:
+        """In the middle of a callback: place what was emitted, and whether there is room for it.
+
+        The callback is not to see what goes wrong there, nor to keep it from ending the run.
+        """
+        try:
+            self._place_outputs()
+            return self.started and self.unblock()
+        except ComponentError as error:
+            if not self.started:
+                raise
+            self.end_with(error)
 
     def _publish_last(self) -> None:
         """Tell the consumers that nothing will come below what was emitted last."""

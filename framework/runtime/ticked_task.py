@@ -12,8 +12,9 @@ from framework.components.tuple import TICK_COMPONENT, TICK_ID, TICK_STREAM
 from framework.recording.ticks import ReplayTicks, Tick, TickKind
 from framework.runtime.inputs import Piece
 from framework.runtime.lineage import LAST, Lineage
-from framework.runtime.task import USER_ERRORS, RunningTask
+from framework.runtime.task import RunningTask
 from framework.runtime.ticks import EventTicks
+from framework.runtime.user_errors import user_errors
 from viper.position import LEAST, Level, Position, Positions
 
 
@@ -57,6 +58,11 @@ class TickedTask(RunningTask):
         """As in the base class."""
         super().resume(floor)
         self._lineage.resume(floor)
+
+    @property
+    @abstractmethod
+    def _untracked_fails(self) -> int:
+        """How many tuples that nobody tracks the component has failed."""
 
     @abstractmethod
     def _event_time(self) -> int:
@@ -144,6 +150,8 @@ class TickedTask(RunningTask):
 
     def tick(self, at: Position | None = None) -> None:
         """Give the component a tick; what it emits is placed there, or at the frontier."""
+        if self._is_gone(at):
+            return
         if at is None:
             self._record_tick(TickKind.TICK)
         self._tick_number += 1
@@ -151,21 +159,36 @@ class TickedTask(RunningTask):
         values = (self.identity.conf.get("topology.tick.tuple.freq.secs"),)
         record, tick_id = self.host.record, f"{TICK_ID}-{self._tick_number}"
         tup = tuple.__new__(record, (tick_id, TICK_COMPONENT, TICK_STREAM, -1, values))
+        failed = self._untracked_fails
         with self._beside_inputs(at):
             try:
                 self.host.tick(tup)
-            except USER_ERRORS as error:
+            except user_errors() as error:
                 self._raised("process_tick", error, tup)
+                self.collector.counters.lost += self._untracked_fails - failed
 
     def fire_batches(self, at: Position | None = None) -> None:
         """Let a batching component process what it has gathered."""
+        if self._is_gone(at):
+            return
         if at is None:
             self._record_tick(TickKind.BATCH)
+        failed = self._untracked_fails
         with self._beside_inputs(at):
             try:
                 self.host.fire_batches()
-            except USER_ERRORS as error:
+            except user_errors() as error:
                 self._raised("process_batch", error)
+                self.collector.counters.lost += self._untracked_fails - failed
+
+    def _is_gone(self, at: Position | None) -> bool:
+        """Whether there is no component that could be called: it has raised, and comes again after a pause.
+
+        What has its place in event time cannot wait for that.
+        """
+        if self.restart_at_s is not None and at is not None:
+            self._restart()
+        return self.restart_at_s is not None
 
     @contextmanager
     def _beside_inputs(self, at: Position | None) -> Iterator[None]:
@@ -179,7 +202,8 @@ class TickedTask(RunningTask):
 
     def end(self) -> None:
         """All input has been processed: the last tick and the last batches."""
-        at = max(LAST, self._published)
+        # Who was out of room has published where some output stood; the next ones come beside the last one.
+        at = LAST if self._published <= self._last_placed else max(LAST, self._published)
         if self.identity.conf.get("topology.tick.tuple.freq.secs"):
             self.tick(at)
         if self.host.is_batching:

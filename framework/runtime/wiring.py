@@ -14,6 +14,7 @@ from framework.config import Settings
 from framework.instantiate import Beans
 from framework.log import Origin, speaking_as
 from framework.planning import Plan, Subscription, Task, TimeMode
+from framework.planning.beside import emits_beside_input
 from framework.routing import make_router
 from framework.runtime.blocking_tasks import BlockingBoltTask, BlockingSpoutTask
 from framework.runtime.bolt_input import BoltInput
@@ -39,6 +40,7 @@ from framework.runtime.spout_task import SpoutTask
 from framework.runtime.tape import Deck
 from framework.runtime.task import RunningTask
 from framework.topology import Grouping, GroupingKind, Role
+from viper.position import Level
 from viper.reader import Reader
 
 _COPYING = (GroupingKind.ALL, GroupingKind.CUSTOM)
@@ -168,6 +170,9 @@ class Wiring:
             linger_s=self._settings["viper.jumbo.linger.ms"] / 1000,
             max_pause_s=self._settings["viper.poll.pause.max.ms"] / 1000,
             pending=self._pending(task, conf),
+            skips=emits_beside_input(
+                self._plan.topology, self._plan.confs, self._plan.time, self._plan.subscriptions
+            ),
         )
 
     def _pending(self, task: Task, conf: Mapping[str, Any]) -> Pending | None:
@@ -209,13 +214,18 @@ class Wiring:
                 self._feedback(task, channel.feedback),
                 shares=bool(identity.conf["viper.mutates"]) and self._is_copied_to(task),
             ),
-            level=self._plan.layout.components[task.component].level(),
+            level=self._level_beside(task),
             event_tick_s=identity.conf["topology.tick.tuple.freq.secs"]
             if self._plan.time is TimeMode.EVENT
             else None,
             replayed_ticks=self._deck.ticks(task),
             forest=self._network.forest,
         )
+
+    def _level_beside(self, task: Task) -> Level:
+        """Where outputs that belong to no input are marked: as those for inputs that are copied."""
+        copy = task.index if self._is_copied_to(task) else 0
+        return self._plan.layout.components[task.component].level(copy)
 
     # -- input
 

@@ -183,10 +183,11 @@ def failed(error: BaseException) -> Failed:
     cause = error.__cause__ if isinstance(error, ComponentError) else error
     text = "".join(of_user_code(cause))
     if isinstance(error, ComponentError | LoadError):
-        return Failed(error, text)
+        return Failed(error, text, "" if cause is None else type(cause).__name__)
     if isinstance(error, ViperError):
         return Failed(error, "")
-    return Failed(WorkerError(f"worker process {os.getpid()} failed: {type(error).__name__}: {error}"), text)
+    name = type(error).__name__
+    return Failed(WorkerError(f"worker process {os.getpid()} failed: {name}: {error}"), text, name)
 
 
 def _leave_signals_to_parent() -> None:
@@ -205,7 +206,7 @@ def _take_over(streams: dict[int, Any]) -> None:
 
 
 def _flush() -> None:
-    for stream in (sys.stdout, sys.stderr):
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None stands for one that was closed
         try:
             stream.flush()
         except (OSError, ValueError):

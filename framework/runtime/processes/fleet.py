@@ -325,6 +325,6 @@ class Fleet:
 
 def _raised(failed: Failed) -> ViperError:
     error = failed.error
-    if failed.traceback:
-        error.__cause__ = RemoteTraceback(failed.traceback)
+    if failed.kind:
+        error.__cause__ = RemoteTraceback(failed.traceback, failed.kind)
     return error

@@ -87,6 +87,8 @@ class Failed:
     error: ViperError
     traceback: str
     """Of what user code raised; empty if it did not."""
+    kind: str = ""
+    """The name of the type of what user code raised; empty if it did not."""
 
 
 @dataclass(frozen=True, slots=True)

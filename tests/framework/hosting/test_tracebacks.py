@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import traceback
 from typing import Any
 
 import pytest
 
 from framework import TopologyBuilder
-from framework.errors import ComponentError
+from framework.errors import ComponentError, EmitError
+from framework.runtime.snapshot import snapshot
 from framework.sinks import CollectingSink
-from framework.tracebacks import of_user_code
+from framework.tracebacks import formatted, of_user_code
 from tests.framework.hosting import raising
 from tests.framework.hosting.kinds import everywhere
 from tests.framework.runtime.workers.components import Rows
@@ -56,3 +58,25 @@ def test_what_has_only_frames_of_ours_keeps_them() -> None:
     frames = caught.value.__traceback__
     assert frames is not None
     assert "builder.py" in "".join(of_user_code(caught.value.with_traceback(frames.tb_next)))
+
+
+def test_an_error_of_ours_that_user_code_has_made_ends_with_the_users_line() -> None:
+    with pytest.raises(EmitError) as caught:
+        snapshot(lambda: None)
+    assert "snapshot.py" in "".join(traceback.format_exception(caught.value))
+    *_, line, message = of_user_code(caught.value)
+    assert "snapshot(lambda: None)" in line
+    assert message.startswith("framework.errors.EmitError: cannot carry")
+
+
+def test_an_error_that_only_code_of_ours_has_seen_is_its_message() -> None:
+    """As one of a program, or of an emit that is noticed when the tuple is handed over."""
+    with pytest.raises(EmitError) as caught:
+        snapshot(lambda: None)
+    frames = caught.value.__traceback__
+    assert frames is not None
+    error = caught.value.with_traceback(frames.tb_next)
+    assert of_user_code(error) == ()
+    assert "".join(formatted((type(error), error, error.__traceback__))).startswith(
+        "framework.errors.EmitError: "
+    )

@@ -130,7 +130,7 @@ class Faulty(Bolt):
 
 
 class Simple(Faulty):
-    """Answers by itself, or with ``process``; emits one tuple for each, and sometimes more that nobody needs."""
+    """Answers in ``process`` or by itself; emits a tuple for each, and sometimes more that nobody needs."""
 
     def process(self, tup: Any) -> None:
         delivery = self.note(tup)

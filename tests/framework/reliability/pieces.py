@@ -68,7 +68,9 @@ def ending(process: Callable[..., None] = lambda self, tup: None, **attributes: 
 
 def chained(source: type[Spout], *bolts: type[Bolt]) -> TopologyBuilder:
     """``source -> b1 -> b2 ...``, shuffled."""
-    return shaped(source, {f"b{n}": (cls, f"b{n - 1}" if n > 1 else "source") for n, cls in enumerate(bolts, 1)})
+    return shaped(
+        source, {f"b{n}": (cls, f"b{n - 1}" if n > 1 else "source") for n, cls in enumerate(bolts, 1)}
+    )
 
 
 def shaped(source: type[Spout], bolts: dict[str, Sequence[Any]]) -> TopologyBuilder:

@@ -65,13 +65,14 @@ def _node(draw: random.Random, name: str, layers: list[list[str]]) -> Node:
     before = [other for layer in layers for other in layer]
     chosen = {draw.choice(layers[-1]), *draw.sample(before, min(len(before), draw.randint(0, 2)))}
     kind = draw.choice(("simple", "simple", "late", "batches", "timed"))
-    grouping = ("shuffle", "shuffle", "fields", "all", "global")
+    loops = kind in ("simple", "late") and draw.random() < 0.15
+    grouping = ("shuffle", "shuffle", "fields", "global", *([] if loops else ["all"]))
     return Node(
         name,
         kind,
         draw.choice((1, 1, 2, 3)),
         {source: draw.choice(grouping) for source in sorted(chosen)},
-        loops=kind in ("simple", "late") and draw.random() < 0.15,
+        loops=loops,
         restarts=draw.random() < 0.5,
         auto_fail=kind != "simple" or draw.random() < 0.8,
     )
@@ -130,7 +131,9 @@ def run_schedule(schedule: Schedule, clock: StopSignal) -> Outcome:
         clock: a clock that goes on when nothing else does.
     """
     model, faults = Model(), Faults(schedule.seed, left=30)
-    run = prepared(_built(schedule, model, faults), {"stop": clock, "duration_s": LONGEST_S}, **schedule.options)
+    run = prepared(
+        _built(schedule, model, faults), {"stop": clock, "duration_s": LONGEST_S}, **schedule.options
+    )
     model.sinks = _sinks(schedule, run._plan.tasks)
     report = run.execute()
     forest = run._network.forest

@@ -65,7 +65,9 @@ class Killer:
 
 
 @pytest.mark.parametrize(
-    ("seed", "lines", "kills"), [(1, 20_000, 5), pytest.param(2, 200_000, 20, marks=pytest.mark.slow)], ids=str
+    ("seed", "lines", "kills"),
+    [(1, 20_000, 5), pytest.param(2, 200_000, 20, marks=pytest.mark.slow)],
+    ids=str,
 )
 def test_every_word_arrives_and_every_id_is_acked_once(
     seed: int, lines: int, kills: int, tmp_path: Path

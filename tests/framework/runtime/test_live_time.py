@@ -12,7 +12,7 @@ from framework.runtime.live_time import FIRST_PAUSE_S, LONGEST_PAUSE_S, LiveTime
 
 
 class FakeSpout:
-    running = ending = False
+    running = finished = False
 
     def __init__(self) -> None:
         self.passed = 0
@@ -83,7 +83,7 @@ def test_input_that_is_held_back_does_not_wait_for_the_pause(clock: FakeClock) -
 
 def test_a_source_in_a_callback_or_at_its_end_is_left_alone(clock: FakeClock) -> None:
     busy, ended, other = FakeSpout(), FakeSpout(), FakeSpout()
-    busy.running = ended.ending = True
+    busy.running = ended.finished = True
     live, _ = make(busy, ended, other)
 
     live.go_on()

@@ -46,4 +46,5 @@ def test_wall_clock_ticks_come_while_tuples_do(workers: Workers) -> None:
     most = (time.monotonic() - began) / 0.05 + 1
     assert 2 * 2 <= report.components["ticked"].ticks <= 2 * most
     assert len(report.result("sink")) == report.components["ticked"].ticks
-    assert sum(sorted(seen for (seen,) in report.result("sink"))[-2:]) == report.emitted
+    # Of an odd number one task has got one more, and may have said so twice.
+    assert sum(sorted(seen for (seen,) in report.result("sink"))[-2:]) - report.emitted in (0, 1)
