@@ -331,15 +331,15 @@ def test_a_callback_of_a_spout_that_raises(hook: str, conf: dict[str, Any]) -> N
     assert set(heard.failed) == {5}
 
 
-def test_a_generator_that_raises_has_ended() -> None:
+def test_a_generator_that_raises_cannot_be_skipped() -> None:
     def tuples(self: Any) -> Any:
         yield [0]
         raise ValueError("no more")
 
     source = tracked(Heard(), (), config=SKIP)
     source.tuples = tuples  # type: ignore[attr-defined]
-    report = ran(source, passing())
-    assert (report.emitted, report.components["source"].errors) == (1, 1)
+    with pytest.raises(ComponentError, match="no more\n  a generator cannot go on"):
+        ran(source, passing())
 
 
 def test_what_was_emitted_before_an_error_is_processed() -> None:
