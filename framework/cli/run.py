@@ -218,7 +218,7 @@ def _stream_named(topology: Topology, name: str) -> tuple[str, str]:
 def _watched(
     plan: Plan, settings: Settings, levels: Mapping[str, int], form: LogForm, quiet: bool, **limits: Any
 ) -> RunReport:
-    """Run a plan with its progress and its log on stderr; where it fails, say what it has done before that."""
+    """Run a plan with its progress and its log on stderr; where it fails, say what it has done so far."""
     from framework.runtime import Run, StopSignal
 
     animated = can_animate(sys.stderr) and form is LogForm.TEXT

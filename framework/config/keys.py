@@ -50,7 +50,7 @@ _ALL = (
     Key("viper.drain.timeout.secs", duration(zero=True), "How long a stop waits for what is in flight."),
     Key("viper.stuck.after.secs", optional(duration(zero=True)), "When a callback takes long.", True),
     Key("viper.worker.restart.tries", integer(0), "How often worker processes that die are restarted."),
-    Key("viper.worker.restart.window.secs", duration(zero=False), "The time in which so many restarts count."),
+    Key("viper.worker.restart.window.secs", duration(zero=False), "Seconds within which that counts."),
     Key("viper.time", optional(choice("event", "logical", "ingest")), "Where timestamps come from."),
     Key("viper.order", choice("relaxed", "strict"), "Whether breaches of the order guarantee are refused."),
     Key("viper.timestamp.field", optional(text()), "The field that holds a tuple's event time.", True),
@@ -84,7 +84,7 @@ _ALL = (
     Key("topology.enable.message.timeouts", flag(), "Whether tracked tuples fail by time."),
     Key("topology.max.spout.pending", optional(integer(1)), "Tracked tuples in flight per spout task.", True),
     Key("topology.multilang.serializer", optional(text()), "What is spoken with programs: json."),
-    Key("topology.subprocess.timeout.secs", optional(duration(zero=False)), "When a silent program is killed."),
+    Key("topology.subprocess.timeout.secs", optional(duration(zero=False)), "When a silent one is killed."),
     Key("pystorm.log.path", optional(text()), "The folder of the components' log files.", True),
     Key("pystorm.log.file", log_file_name(), "The name of a component's log file.", True),
     Key(

@@ -175,7 +175,7 @@ class BoltTask(TickedTask):
     def unblock(self) -> bool:
         """As in the base class; a slice is done with when all that came of it has been handed over."""
         done = super().unblock()
-        if self.blocked:  # who gets nothing of what waits must not wait for it, wherever it was emitted
+        if self.blocked and not self.ending:  # who gets nothing of what waits must not wait for it
             self._publish_last()
         if self._slice is None:
             self._waiting = self.output.waiting_untracked()

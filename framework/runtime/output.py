@@ -162,6 +162,13 @@ class Output:
             for source in destination.sources:
                 source.tell_last_ts(ts)
 
+    def close_idle(self, last_ts: int) -> None:
+        """At the end, tell those consumers so for whom nothing waits for room; they must not wait in turn."""
+        for destination in self.destinations:
+            for source in destination.sources if not destination.rows else ():
+                source.tell_last_ts(last_ts)
+                source.close()
+
     def close(self) -> None:
         """Tell every consumer that nothing at all will come."""
         for destination in self.destinations:

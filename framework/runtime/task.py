@@ -66,6 +66,8 @@ class RunningTask(ABC):
         """Whether it has been initialized."""
         self.running = False
         """Whether one of its callbacks is on the stack."""
+        self.left_behind = False
+        """Whether nobody waits any more for the callback that it is in."""
         self.blocked = False
         """Whether something that it emitted waits for room."""
         self._handing_over = False
@@ -172,6 +174,7 @@ class RunningTask(ABC):
     def tell_end(self) -> bool:
         """Close the output once everything has been handed over; whether that is done."""
         if not self.unblock():
+            self.output.close_idle(self.last_us)
             return False
         self.output.tell_last_ts(self.last_us)
         self.output.close()
@@ -306,6 +309,8 @@ class RunningTask(ABC):
         Raises:
             ComponentError: the run ends with it.
         """
+        if self.left_behind:  # for that very reason, perhaps: its program was killed
+            raise TaskStopped from error
         choice = self._choice(error)
         if choice is OnError.STOP:
             self._failed(during, error, tup)

@@ -161,6 +161,7 @@ class Worker:
                     log_error(running.identity.logger, error.__cause__ or error, "%s", error)
                 failures.append(error)
             if index and self._lanes[index - 1].left_behind:
+                running.left_behind = True
                 running.host.abandon()  # what it has started, if anything, is not to outlive the run
         self._begun.clear()
         return failures

@@ -25,7 +25,8 @@ def objects(result: Result) -> list[dict[str, Any]]:
 def test_what_a_component_raises_is_an_object(viper: Viper) -> None:
     result = viper("run", "broken", "--log-format", "json")
     assert result.exit_code == ExitCode.FAILED
-    (line,) = objects(result)
+    *_, summary, line = objects(result)
+    assert "FAILED" in summary["message"]
     assert (line["level"], line["logger"], line["error"]) == ("ERROR", "viperstorm.cli", "ZeroDivisionError")
     assert line["message"].startswith("component 'double', task 2, in process: ZeroDivisionError: no such")
     assert "parts.py" in line["traceback"]

@@ -145,3 +145,5 @@ def test_a_spout_that_waits_for_ever_is_left_when_the_time_is_up(
     run_spout(command, {"stop": stop}, viper__drain__timeout__secs=0)
     stopping.join()
     assert "has not returned from a callback" in caplog.text
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]  # it was we who killed it
+    assert "is restarted" not in caplog.text

@@ -209,3 +209,29 @@ def test_spouts_are_not_kept_waiting_by_what_always_goes_round() -> None:
     assert report.emitted == 5_000
     assert report.reason is StopReason.MAX_TUPLES
     assert not report.drained
+
+
+def test_a_branch_that_gets_nothing_of_the_last_tick_ends_before_the_other_has_room() -> None:
+    """More than channels hold comes with the last tick, on one of two branches that meet again."""
+    count = 20_000
+
+    class Fork(Bolt):
+        outputs = [Stream(["value"], name="left"), Stream(["value"], name="right")]
+        config = {"topology.tick.tuple.freq.secs": 3600}
+
+        def process(self, tup: Any) -> None:
+            self.emit(list(tup.values), stream="right")
+
+        def process_tick(self, tick_tup: Any) -> None:
+            for number in range(count):
+                self.emit([number], stream="left")
+
+    forward = bolt(lambda self, tup: self.emit(list(tup.values)))
+    builder = TopologyBuilder()
+    builder.set_spout("source", spout(lambda self: iter([[1], [2], [3]])))
+    builder.set_bolt("fork", Fork).shuffle_grouping("source")
+    builder.set_bolt("left", forward).shuffle_grouping("fork", stream="left")
+    builder.set_bolt("right", forward).shuffle_grouping("fork", stream="right")
+    builder.set_bolt("sink", CountingSink).global_grouping("left").global_grouping("right")
+    report = run_built(builder, {"duration_s": 20}, viper__channel__jumbos=1, viper__jumbo__size=8)
+    assert (report.result("sink"), report.reason) == (count + 3, StopReason.EXHAUSTED)
