@@ -9,7 +9,7 @@ emits its lines one by one:
     reliable   with ids, from a ReliableSpout, which keeps what it has emitted until it is acked
 
 They are measured in turn, several times, in fresh processes; what counts is the ratio of their medians to
-the first one's. The CPU time of all processes is compared, too, as it suffers less from other load.
+the first one's. The CPU time of all workers is compared, too, as it suffers less from other load.
 
     python benchmarks/tracking.py [--rounds N] [--words N] [--workers N]
 """
@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -69,7 +68,7 @@ SPOUTS = {"plain": Lines, "tracked": LinesWithIds, "at emit": LinesWithIds, "rel
 
 
 def run_kind(kind: str, words: int, workers: int) -> tuple[int, float, float]:
-    """Words, seconds, and CPU seconds of one kind in this process and its workers."""
+    """Words, seconds, and CPU seconds of all workers, of one kind."""
     builder = TopologyBuilder()
     builder.set_spout("lines", SPOUTS[kind], args=[words])
     builder.set_bolt("split", Split).shuffle_grouping("lines")
@@ -81,8 +80,7 @@ def run_kind(kind: str, words: int, workers: int) -> tuple[int, float, float]:
     report = run_with(builder.build("word-count"), options)
     lines = report.components["lines"]
     assert lines.acked == (0 if kind == "plain" else lines.emitted)
-    times = os.times()
-    cpu = times.user + times.system + times.children_user + times.children_system
+    cpu = sum(executor.cpu_s for executor in report.statistics.executors)
     return int(report.result("sink")), report.elapsed_s, cpu
 
 
