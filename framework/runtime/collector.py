@@ -140,10 +140,10 @@ class TaskCollector:
         # A new dictionary, as another thread may be telling the old one.
         self.counters.metrics = {**self.counters.metrics, name: snapshot(value)}
 
-    def report_error(self, exception: BaseException, tup: Any) -> None:
-        """Log an exception that the component goes on after."""
+    def report_error(self, exception: BaseException, tup: Any, during: str | None = None) -> None:
+        """Log an exception that the component goes on after, or is made anew; and during which callback."""
         self.counters.errors += 1
-        log_raised(self._logger, exception, tup)
+        log_raised(self._logger, exception, tup, during)
 
     # -- what the task calls
 

@@ -314,7 +314,7 @@ class RunningTask(ABC):
         choice = self._choice(error)
         if choice is OnError.STOP:
             self._failed(during, error, tup)
-        self.collector.report_error(error, tup)
+        self.collector.report_error(error, tup, during)
         if choice is OnError.RESTART:
             self._plan_restart(during, error, tup)
 
