@@ -8,12 +8,12 @@
 | `activate` before the first `next_tuple` | `hosting/test_attributes.py::test_hooks_come_in_order_and_attributes_with_the_first` |
 | modules of the project, environment, current folder | `hosting/test_surroundings.py::test_a_project_finds_its_modules_folder_and_environment` |
 | no attribute of an instance is probed, none is reserved | `hosting/test_surroundings.py::test_attributes_may_have_any_name_and_properties_may_raise` |
-| `fail` and then the automatic ack: the first response holds | `runtime/test_ported.py::test_a_fail_before_the_automatic_ack_is_harmless` |
+| `fail` and then the automatic ack: the first response holds | `runtime/test_ported.py::test_a_fail_before_the_automatic_ack_is_harmless`, `reliability/test_answering.py::test_the_first_answer_counts` |
 | emits of a bolt without outputs: warned of once, with the line to add | `hosting/test_speaking_out.py::test_an_undeclared_emit_is_warned_of_once_with_the_line_to_add`, `runtime/test_emit.py::test_emits_without_declared_outputs_are_an_error_if_wished` |
 | `print` goes to the log and breaks nothing | `hosting/test_speaking_out.py::test_what_is_printed_goes_to_the_log` |
 | `log`, `logger`, `report_metric`, `raise_exception` | `hosting/test_speaking_out.py::test_every_way_to_log_and_report` |
 | `next_tuple` may wait or never return: tuples flow, memory is bounded | `hosting/test_waiting_calls.py::test_what_a_ported_spout_emits_flows_while_it_waits_in_its_own_process`, `hosting/test_waiting_calls.py::test_a_call_that_never_returns_is_stopped_and_nothing_piles_up` |
-| a bolt that raises, an `initialize` that fails | `runtime/workers/test_errors_of_workers.py::test_an_error_names_component_task_and_callback` |
+| a bolt that raises, an `initialize` that fails | `runtime/workers/test_errors_of_workers.py::test_an_error_names_component_task_and_callback`, `reliability/test_faults.py::test_ported_components_are_restarted`, `reliability/test_faults.py::test_what_fails_to_begin_anew_stops_the_run` |
 | keys of the user's own reach `initialize` | `hosting/test_attributes.py::test_context_and_conf_have_storms_keys` |
 | one class for several components, specs made in a loop, cycles | `hosting/test_declaring.py::test_one_class_serves_several_components`, `hosting/test_declaring.py::test_specs_of_a_loop_have_their_own_configuration`, `hosting/test_declaring.py::test_a_cycle_runs_and_ends` |
 | Java components load, validate, draw, and are refused to run | `hosting/test_declaring.py::test_java_components_load_validate_and_draw_and_are_refused_to_run` |
