@@ -88,6 +88,13 @@ def test_a_worker_that_is_killed_in_a_callback(at: int) -> None:
         PROCESSES.run(topology(Kills), kill__at=at, **NO_RESTART)
 
 
+def test_a_worker_that_finds_no_memory_for_its_channels() -> None:
+    """Where a page of a memory file cannot be had, whoever touches it gets SIGBUS."""
+    said = "was killed by SIGBUS: there is no memory left for the channels"
+    with pytest.raises(WorkerError, match=said):
+        PROCESSES.run(topology(Kills), kill__at=5, kill__by=int(signal.SIGBUS), **NO_RESTART)
+
+
 @pytest.mark.parametrize("status", [0, 7])
 def test_a_bolt_that_ends_its_process(status: int) -> None:
     with pytest.raises(WorkerError, match=rf"worker process 2 .*middle:1\) ended with status {status}: "):

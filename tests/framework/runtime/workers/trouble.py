@@ -104,13 +104,13 @@ class Exits(Bolt):
 
 
 class Kills(Bolt):
-    """Kills the process that runs it at the tuple ``kill.at``."""
+    """Kills the process that runs it at the tuple ``kill.at``, by the signal ``kill.by``."""
 
     outputs = ["value"]
 
     def process(self, tup: Any) -> None:
         if tup.values[0] == self.storm_conf["kill.at"]:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), self.storm_conf.get("kill.by", signal.SIGKILL))
         self.emit([tup.values[0]])
 
 
