@@ -1,6 +1,7 @@
 """The word count of `test_lines_under_fire`: components that know across deaths what has been done.
 
-What must outlive a process is appended to files by single writes, which a killed process has done or not.
+What must outlive a process is appended to files of numbers. A write that SIGKILL interrupts ends at a page's
+end, and so at the end of a number.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Numbers:
         self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
     def write(self, numbers: Sequence[int]) -> None:
-        """Append numbers, all of them or none."""
+        """Append numbers."""
         os.write(self._descriptor, array("I", numbers).tobytes())
 
     def close(self) -> None:
