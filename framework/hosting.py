@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from framework import components
 from framework.components import Component, Spout
 from framework.errors import LoadError
 from framework.importing import import_class
@@ -28,6 +29,23 @@ def is_ported(cls: type) -> bool:
     """Whether a class derives from streamparse's (pystorm's) bases instead of ours."""
     pystorm = sys.modules.get("pystorm.component")
     return pystorm is not None and issubclass(cls, pystorm.Component) and not issubclass(cls, Component)
+
+
+def base_classes(name: str) -> tuple[type, ...]:
+    """Our base class of that name, and pystorm's if a topology has imported it."""
+    module = sys.modules.get("pystorm")
+    ported = (getattr(module, name),) if module is not None else ()
+    return (getattr(components, name), *ported)
+
+
+def batches_by_timer(cls: type) -> bool:
+    """Whether a bolt gathers batches, and processes them by a timer of its own."""
+    return issubclass(cls, base_classes("TicklessBatchingBolt"))
+
+
+def batches_by_ticks(cls: type) -> bool:
+    """Whether a bolt gathers batches, and processes them at ticks."""
+    return issubclass(cls, base_classes("BatchingBolt")) and not batches_by_timer(cls)
 
 
 def is_generator_spout(cls: type) -> bool:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from framework.components import TicklessBatchingBolt
-from framework.hosting import class_of
+from framework.hosting import batches_by_timer, class_of
 from framework.planning.plan import Subscription
 from framework.planning.time_mode import TimeMode
 from framework.topology import ComponentSpec, PythonImplementation, Topology
@@ -35,8 +33,4 @@ def emits_beside_input(
 
 
 def _has_timer(bolt: ComponentSpec) -> bool:
-    if not isinstance(bolt.implementation, PythonImplementation):
-        return False
-    ported = sys.modules.get("pystorm.bolt")
-    kinds = (TicklessBatchingBolt, *((ported.TicklessBatchingBolt,) if ported else ()))
-    return issubclass(class_of(bolt), kinds)
+    return isinstance(bolt.implementation, PythonImplementation) and batches_by_timer(class_of(bolt))

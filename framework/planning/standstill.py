@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import Any
 
-from framework.components import BatchingBolt, TicklessBatchingBolt
-from framework.hosting import class_of
+from framework.hosting import batches_by_ticks, class_of
 from framework.planning.time_mode import TimeMode
 from framework.topology import ComponentSpec, Problem, PythonImplementation, Topology
 
@@ -35,13 +33,7 @@ def _waits_for_acks(conf: Mapping[str, Any]) -> bool:
 
 
 def _batches_by_ticks(bolt: ComponentSpec) -> bool:
-    if not isinstance(bolt.implementation, PythonImplementation):
-        return False
-    cls = class_of(bolt)
-    ported = sys.modules.get("pystorm.bolt")
-    batching = (BatchingBolt, *((ported.BatchingBolt,) if ported else ()))
-    tickless = (TicklessBatchingBolt, *((ported.TicklessBatchingBolt,) if ported else ()))
-    return issubclass(cls, batching) and not issubclass(cls, tickless)
+    return isinstance(bolt.implementation, PythonImplementation) and batches_by_ticks(class_of(bolt))
 
 
 def _held_up(bolt: ComponentSpec, spouts: list[str]) -> str:

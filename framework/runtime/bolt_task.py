@@ -160,14 +160,10 @@ class BoltTask(TickedTask):
             self._slice = self._process_slice(limit)
         for _ in self._slice:
             self._place_outputs()
-            if not self.unblock():
-                self._publish_last()
-                return self.collector.counters.processed - before
-            if self.restart_at_s is not None:
+            if not self.unblock() or self.restart_at_s is not None:
                 return self.collector.counters.processed - before
         self._slice = None
-        if not self.unblock():
-            self._publish_last()
+        self.unblock()
         self._advance()
         self.signalled = self.signalled or self.has_input()
         return self.collector.counters.processed - before

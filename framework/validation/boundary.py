@@ -7,11 +7,12 @@ from typing import Any
 
 from framework.config import Settings, task_count
 from framework.errors import LoadError
+from framework.hosting import base_classes, batches_by_timer
 from framework.importing import importable
 from framework.planning.time_mode import TimeMode, choose_time
 from framework.topology import ComponentSpec, GroupingKind, Problem, Topology
 from framework.topology.graph import feedback_edges
-from framework.validation.classes import base_classes, held_class, overrides
+from framework.validation.classes import held_class, overrides
 from framework.validation.reporting import about
 
 Confs = Mapping[str, Mapping[str, Any]]
@@ -75,7 +76,7 @@ def _clocks(bolt: ComponentSpec, conf: Mapping[str, Any], time: TimeMode | None)
     cls = held_class(bolt)
     if cls is None or time in (TimeMode.EVENT, None):
         return
-    if issubclass(cls, base_classes("TicklessBatchingBolt")):
+    if batches_by_timer(cls):
         yield "its batches follow the wall clock"
     elif conf["topology.tick.tuple.freq.secs"] and overrides(cls, "process_tick", base_classes("Bolt")):
         yield f"its ticks follow the wall clock, as viper.time is {time}"

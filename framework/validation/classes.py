@@ -5,10 +5,9 @@ Only classes that a front end holds are looked at; one that could not be importe
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 
-from framework import components
+from framework.hosting import base_classes
 from framework.importing import looks_like_java
 from framework.topology import ComponentSpec, ObjectDef, Problem, PythonImplementation, Role, Topology
 from framework.validation.reporting import about
@@ -35,13 +34,6 @@ def held_class(component: ComponentSpec) -> type | None:
 def is_java(definition: ObjectDef) -> bool:
     """Whether a definition names a Java class that nothing here stands in for."""
     return definition.cls is None and looks_like_java(definition.class_name)
-
-
-def base_classes(name: str) -> tuple[type, ...]:
-    """Our base class of that name, and pystorm's if a topology has imported it."""
-    module = sys.modules.get("pystorm")
-    ported = (getattr(module, name),) if module is not None else ()
-    return (getattr(components, name), *ported)
 
 
 def overrides(cls: type, method: str, bases: tuple[type, ...]) -> bool:

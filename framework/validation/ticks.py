@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM
+from framework.hosting import batches_by_ticks
 from framework.topology import Problem, Topology
-from framework.validation.classes import base_classes, held_class
+from framework.validation.classes import held_class
 from framework.validation.reporting import about
 from framework.validation.subscriptions import subscriptions
 
@@ -28,15 +29,10 @@ def check_ticks(topology: Topology, confs: Mapping[str, Mapping[str, Any]]) -> I
         if asked and found.bolt.id in without:
             yield found.problem(f"there are no ticks: {_SET}")
     for bolt in topology.bolts:
-        if bolt.id in without and _batches_by_ticks(held_class(bolt)):
+        cls = held_class(bolt)
+        if bolt.id in without and cls is not None and batches_by_ticks(cls):
             message = f"gathers batches, but has no ticks at which to process them before the end: {_SET}"
             yield about(topology, bolt, message, warning=True)
 
 
 _SET = f"set {INTERVAL}, in the bolt's config or in the topology's"
-
-
-def _batches_by_ticks(cls: type | None) -> bool:
-    if cls is None or not issubclass(cls, base_classes("BatchingBolt")):
-        return False
-    return not issubclass(cls, base_classes("TicklessBatchingBolt"))

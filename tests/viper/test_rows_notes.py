@@ -110,4 +110,4 @@ def test_a_finalizer_that_emits_while_an_id_is_noted() -> None:
     rows, _, notes = outbox.take()
     assert notes is not None and len(rows) > 300
     assert [rows[index] for index, _ in notes] == [(note,) for _, note in notes]
-    assert held
+    del held

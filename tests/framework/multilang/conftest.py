@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 import textwrap
@@ -12,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.framework.runtime.workers.conftest import gate
 from tests.framework.runtime.workers.watching import bounded
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "multilang"
 MARK = "MULTILANG_TEST"
+__all__ = ["FIXTURES", "MARK", "Script", "gate", "marked", "script", "temporary"]
 
 Script = Callable[[str], tuple[str, str]]
 
@@ -59,18 +60,3 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Script:
         return sys.executable, str(file)
 
     return make
-
-
-@pytest.fixture
-def gate(tmp_path: Path) -> Iterator[Callable[[str], str]]:
-    """Makes named pipes at which somebody waits until somebody else opens them; returns their paths."""
-    made: list[str] = []
-
-    def make(name: str) -> str:
-        made.append(str(tmp_path / name))
-        os.mkfifo(made[-1])
-        return made[-1]
-
-    yield make
-    for path in made:  # let go who still waits there
-        os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK))

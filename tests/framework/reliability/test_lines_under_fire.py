@@ -6,7 +6,6 @@ import contextlib
 import os
 import random
 import signal
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,31 +14,23 @@ import pytest
 from framework.runtime import Run, StopReason
 from tests.framework.reliability.lines import WORDS_PER_LINE, Numbers, pids, text_lines, word_count
 from tests.framework.runtime.pieces import plan_of
+from tests.framework.runtime.workers.background import Background
 from tests.framework.runtime.workers.running import PROCESSES
 
 
-class Killer:
+class Killer(Background):
     """Kills the worker of a component whenever so many more lines have been acked."""
 
     def __init__(self, draw: random.Random, marks: Path, lines: int, kills: int) -> None:
+        super().__init__()
         self.killed: list[tuple[int, str]] = []
         """How many lines had been acked then, and whose worker it was, by component and task."""
         self._moments = sorted(draw.sample(range(1, lines * 9 // 10), kills))
         self._draw = draw
         self._marks = marks
-        self._over = threading.Event()
         self._dead: set[int] = set()
-        self._thread = threading.Thread(target=self._kill_all)
 
-    def __enter__(self) -> Killer:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _kill_all(self) -> None:
+    def work(self) -> None:
         for moment in self._moments:
             while self._acked() < moment:
                 if self._over.wait(0.001):

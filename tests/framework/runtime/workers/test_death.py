@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import threading
 import time
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from framework import Bolt, TopologyBuilder
 from framework.errors import WorkerError
 from framework.runtime.processes import fleet
 from framework.sinks import CountingSink
+from tests.framework.runtime.workers.background import Background
 from tests.framework.runtime.workers.components import Endless, Forward, wait_at
 from tests.framework.runtime.workers.conftest import REPOSITORY, Gate, Viper
 from tests.framework.runtime.workers.running import PROCESSES
@@ -41,26 +41,17 @@ def topology(middle: type[Bolt] = Forward) -> TopologyBuilder:
     return builder
 
 
-class Killer:
+class Killer(Background):
     """Kills one of the worker processes after a while."""
 
     def __init__(self, draw: random.Random) -> None:
+        super().__init__()
         self.victim = draw.randrange(3)
         self.pid = 0
         self.at_s = 0.0
         self._after_s = draw.random() * LATEST_S
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._kill)
 
-    def __enter__(self) -> Killer:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _kill(self) -> None:
+    def work(self) -> None:
         name = f"viper-worker-{self.victim + 1}"
         while not (found := [p.pid for p in multiprocessing.active_children() if p.name == name]):
             if self._over.wait(0.001):

@@ -6,7 +6,6 @@ import contextlib
 import os
 import random
 import signal
-import threading
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from framework import TopologyBuilder
 from framework.runtime import Run, RunReport, StopReason, StopSignal
 from tests.framework.runtime.pieces import plan_of
+from tests.framework.runtime.workers.background import Background
 from tests.framework.runtime.workers.dying import KnownEndless, KnownForward, Written, pid_of
 from tests.framework.runtime.workers.running import PROCESSES
 
@@ -23,27 +23,18 @@ BETWEEN = 20_000
 COMPONENTS = ("source", "middle", "sink")
 
 
-class Killer:
+class Killer(Background):
     """Kills the worker of a component, or of two, whenever the sink has got some more; then ends the run."""
 
     def __init__(self, draw: random.Random, marks: Path, run: Run, stop: StopSignal) -> None:
+        super().__init__()
         self.killed: list[tuple[str, int]] = []
         self._draw = draw
         self._marks = marks
         self._run = run
         self._stop = stop
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._kill_all)
 
-    def __enter__(self) -> Killer:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _kill_all(self) -> None:
+    def work(self) -> None:
         while len(self.killed) < KILLS:
             at = self._delivered() + self._draw.randrange(1, BETWEEN)
             while self._delivered() < at:
