@@ -24,6 +24,9 @@ static PyMethodDef rows_methods[] = {
     {"partition", rows_partition, METH_VARARGS,
      "partition(rows, targets, parts) -> list of lists: row i goes to part targets[i] (native uint16);\n"
      "a target past the last part drops its row."},
+    {"interleave", rows_interleave, METH_VARARGS,
+     "interleave(lists, firsts, chosen) -> list: the next row of list chosen[i] (native uint16), for all i;\n"
+     "of each list the rows from the index in firsts on."},
     {NULL, NULL, 0, NULL},
 };
 

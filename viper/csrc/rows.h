@@ -75,6 +75,7 @@ PyObject *rows_encode(PyObject *module, PyObject *rows);
 
 /* partition(rows, targets, parts) -> list of lists, as Python calls it. */
 PyObject *rows_partition(PyObject *module, PyObject *args);
+PyObject *rows_interleave(PyObject *module, PyObject *args);
 
 /* A new exact tuple of the values of a list or tuple, named ones too; NULL without an error where the
  * slow path has to decide, NULL with an error where memory ran out. An arity of -1 takes any number. */
