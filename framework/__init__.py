@@ -3,8 +3,11 @@
 from framework.builder import TopologyBuilder
 from framework.components import (
     BatchingBolt,
+    Block,
     Bolt,
     Component,
+    Pace,
+    PartitionedSpout,
     ReliableSpout,
     Spout,
     TicklessBatchingBolt,
@@ -15,12 +18,15 @@ from framework.topology import Grouping, Stream
 
 __all__ = [
     "BatchingBolt",
+    "Block",
     "Bolt",
     "Component",
     "GlobalStreamId",
     "Grouping",
     "JavaBolt",
     "JavaSpout",
+    "Pace",
+    "PartitionedSpout",
     "ReliableSpout",
     "ShellBolt",
     "ShellSpout",

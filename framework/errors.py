@@ -5,6 +5,7 @@
     ├── ConfigError (ValueError)       a configuration file, variable or option that cannot be used
     ├── LoadError (ValueError)         a target that names no topology
     ├── RecordingError (ValueError)    a recording that cannot be written, read or replayed
+    ├── PlaceError (ValueError)        a report of a run that another run cannot go on from
     ├── EmitError (ValueError)         an emit that the stream it goes to does not allow
     ├── AnswerError (ValueError)       a second ack or fail of a tuple, where that is an error
     ├── ComponentError (RuntimeError)  user code raised while a topology ran
@@ -47,6 +48,10 @@ class LoadError(ViperError, ValueError):
 
 class RecordingError(ViperError, ValueError):
     """A recording that cannot be written, cannot be read, or is of another topology."""
+
+
+class PlaceError(ViperError, ValueError):
+    """A report of a run that another run cannot go on from."""
 
 
 class EmitError(ViperError, ValueError):

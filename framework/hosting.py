@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from framework import components
-from framework.components import Component, Spout
+from framework.components import Component, PartitionedSpout, Spout
 from framework.errors import LoadError
 from framework.importing import import_class
 from framework.topology import ComponentSpec, PythonImplementation, ShellImplementation
@@ -53,9 +53,22 @@ def is_generator_spout(cls: type) -> bool:
     return issubclass(cls, Spout) and cls.tuples is not Spout.tuples
 
 
+def brings_event_time(component: ComponentSpec, conf: Mapping[str, Any]) -> bool:
+    """Whether all that a spout brings has event time: its partitions do, or it declares a field for it."""
+    return is_partitioned(component) or conf.get("viper.timestamp.field") is not None
+
+
+def is_partitioned(component: ComponentSpec) -> bool:
+    """Whether a component is a spout that brings partitions; not if its class cannot be imported."""
+    try:
+        return issubclass(class_of(component), PartitionedSpout)
+    except LoadError:
+        return False
+
+
 def is_bounded_spout(component: ComponentSpec, conf: Mapping[str, Any]) -> bool:
     """Whether a spout is expected to end by itself: it says so, or it is a generator spout."""
     said = conf.get("viper.spout.bounded")
     if said is not None or isinstance(component.implementation, ShellImplementation):
         return bool(said)
-    return is_generator_spout(class_of(component))
+    return is_generator_spout(class_of(component)) or is_partitioned(component)

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from framework.builder.declarers import BoltDeclarer, Declarer, SpoutDeclarer
 from framework.builder.foreign import Foreign
+from framework.components import Component
 from framework.declaration import (
     Declaration,
     Par,
@@ -15,6 +16,7 @@ from framework.declaration import (
     calling_place,
     make_spec,
     python_implementation,
+    recipe_of,
 )
 from framework.dsl.foreign import ForeignComponent
 from framework.topology import Argument, Implementation, Path, Place, Role, SourceMap, Topology
@@ -28,7 +30,8 @@ class TopologyBuilder:
         builder.set_bolt("count", WordCountBolt, 4).fields_grouping("words", "word")
         topology = builder.build("wordcount")
 
-    A component is a class, ours or streamparse's, or what `shell` or `java` makes.
+    A component is a class, ours or streamparse's, an instance of one of ours (``WordSpout("text.txt")``), or
+    what `shell` or `java` makes.
     """
 
     def __init__(self) -> None:
@@ -46,7 +49,7 @@ class TopologyBuilder:
     def set_spout(
         self,
         component_id: str,
-        component: type | Foreign,
+        component: type | Component | Foreign,
         par: Par | None = None,
         *,
         args: Sequence[Argument] = (),
@@ -59,7 +62,8 @@ class TopologyBuilder:
 
         Args:
             component_id: its id in the topology.
-            component: its class, or what `shell` or `java` made.
+            component: its class; or an instance, which stands for its constructor's arguments, so that
+                each task makes one of its own; or what `shell` or `java` made.
             par: its parallelism, also per environment; None for the class attribute.
             args: its constructor's arguments, plain values.
             kwargs: its constructor's keyword arguments, plain values.
@@ -68,7 +72,7 @@ class TopologyBuilder:
             outputs: its streams, where they differ from those that the class declares.
 
         Raises:
-            TypeError: an argument of the wrong type, an instance in place of a class among them.
+            TypeError: an argument of the wrong type, or ``args`` beside an instance.
             ValueError: two streams of one name.
         """
         spec = _spec(Role.SPOUT, component_id, component, par, args, kwargs, config, tasks, outputs)
@@ -79,7 +83,7 @@ class TopologyBuilder:
     def set_bolt(
         self,
         component_id: str,
-        component: type | Foreign,
+        component: type | Component | Foreign,
         par: Par | None = None,
         *,
         args: Sequence[Argument] = (),
@@ -121,7 +125,7 @@ class TopologyBuilder:
 def _spec(
     role: Role,
     component_id: str,
-    component: type | Foreign,
+    component: type | Component | Foreign,
     par: Par | None,
     args: Sequence[Argument],
     kwargs: Mapping[str, Argument] | None,
@@ -131,10 +135,11 @@ def _spec(
 ) -> Spec:
     if not isinstance(component_id, str):
         raise TypeError(f"a component's id must be a str, found {component_id!r}")
+    implementation = _implementation(component_id, component, args, kwargs)
     spec = make_spec(
-        component if isinstance(component, type) else ForeignComponent,
+        ForeignComponent if isinstance(component, Foreign) else recipe_of(component)[0],
         role,
-        _implementation(component_id, component, args, kwargs),
+        implementation,
         component_id,
         None,
         par,
@@ -152,5 +157,9 @@ def _implementation(
         return component.implementation
     if isinstance(component, type):
         return python_implementation(component, args, kwargs)
+    if isinstance(component, Component):
+        if args or kwargs:
+            raise TypeError(f"component {component_id!r} is an instance: its arguments are given")
+        return python_implementation(*recipe_of(component))
     hint = f"pass the class, {type(component).__name__}, and its constructor's arguments as args and kwargs"
     raise TypeError(f"component {component_id!r} must be a class, found the instance {component!r}: {hint}")

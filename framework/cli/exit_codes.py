@@ -12,7 +12,8 @@ class ExitCode(enum.IntEnum):
     """Done, also after Ctrl-C and a complete drain."""
     FAILED = 1
     """A component raised and that ended the run, what was in flight could not be finished in time, untracked
-    tuples are lost, or there is no room for what is to be written."""
+    tuples are lost, something outside that was needed has failed, or there is no room for what is to be
+    written."""
     USAGE = 2
     """The command line cannot be used, or asks for something that this machine lacks."""
     INVALID = 3

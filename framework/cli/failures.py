@@ -15,26 +15,17 @@ import click
 
 from framework.cli.exit_codes import ExitCode
 from framework.cli.messages import error_line, failure, problem_lines
-from framework.errors import (
-    ComponentError,
-    ConfigError,
-    EmitError,
-    LoadError,
-    RecordingError,
-    TopologyError,
-    ViperError,
-    WorkerError,
-)
+from framework.cli.plugins import PluginGroup
+from framework.errors import ComponentError, InternalError, TopologyError, ViperError
 from framework.tracebacks import name_of, of_user_code
 
 TRACEBACKS = "framework.cli.tracebacks"
 """The key in a context's `meta` that says whether errors come with a traceback."""
 
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-_INVALID = (TopologyError, ConfigError, LoadError, EmitError, RecordingError)
 
 
-class ViperGroup(click.Group):
+class ViperGroup(PluginGroup):
     """A group of commands whose errors end in one place."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -110,11 +101,10 @@ def _reported(error: Exception, with_traceback: bool) -> ExitCode:
 
 
 def _exit_code(error: Exception) -> ExitCode:
-    if isinstance(error, _INVALID):
-        return ExitCode.INVALID
-    if isinstance(error, ComponentError | WorkerError) or _has_no_room(error):
-        return ExitCode.FAILED
-    return ExitCode.INTERNAL
+    """By what a `ViperError` is besides, so that those of other packages have theirs."""
+    if isinstance(error, ViperError) and not isinstance(error, InternalError):
+        return ExitCode.INVALID if isinstance(error, ValueError) else ExitCode.FAILED
+    return ExitCode.FAILED if _has_no_room(error) else ExitCode.INTERNAL
 
 
 def _has_no_room(error: Exception) -> bool:

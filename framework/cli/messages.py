@@ -22,6 +22,12 @@ def error_line(message: str) -> None:
         click.echo(f"{click.style('error:', fg='red', bold=True)} {message}", err=True)
 
 
+def warning_line(message: str) -> None:
+    """``warning: ...``"""
+    if not _said_as_json("WARNING", message):
+        click.echo(f"{click.style('warning:', fg='yellow')} {message}", err=True)
+
+
 def note(message: str) -> None:
     """A line that is neither an error nor a warning."""
     if not _said_as_json("INFO", message):

@@ -1,4 +1,4 @@
-"""How far a run has come, on stderr: one line that changes on a terminal, else a line now and then."""
+"""How far something has come, on stderr: one line that changes on a terminal, else a line now and then."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ RATE_WINDOW_S = 2.0
 _CLEAR = "\r\x1b[K"
 
 
-class ProgressLine:
-    """Shows the progress of a run.
+class StatusLine:
+    """Shows how far something has come, in one line of text.
 
     Args:
         stream: where to.
@@ -33,30 +33,29 @@ class ProgressLine:
     def __init__(self, stream: TextIO, *, animated: bool) -> None:
         self._stream = stream
         self._animated = animated
-        self._recent: deque[Progress] = deque()
         self._next_s = PLAIN_PERIOD_S
         self._shown = False
 
-    def show(self, progress: Progress) -> None:
-        """Show how far it has come; the last one clears the line."""
-        self._recent.append(progress)
-        while progress.elapsed_s - self._recent[0].elapsed_s > RATE_WINDOW_S:
-            self._recent.popleft()
-        if progress.done:
-            self.clear()
-        elif self._animated:
+    def tell(self, text: str, elapsed_s: float) -> None:
+        """Show a text in place of the last one; without a terminal only now and then.
+
+        Args:
+            text: without an end of line.
+            elapsed_s: seconds since the beginning.
+        """
+        if self._animated:
             # A line that wraps could not be overwritten.
             width = shutil.get_terminal_size().columns - 1
-            self._stream.write(_CLEAR + self._text(progress)[:width])
+            self._stream.write(_CLEAR + text[:width])
             self._stream.flush()
             self._shown = True
-        elif progress.elapsed_s >= self._next_s:
-            self._next_s += PLAIN_PERIOD_S
-            self._stream.write(self._text(progress) + "\n")
+        elif elapsed_s >= self._next_s:
+            self._next_s = elapsed_s - elapsed_s % PLAIN_PERIOD_S + PLAIN_PERIOD_S
+            self._stream.write(text + "\n")
             self._stream.flush()
 
     def clear(self) -> None:
-        """Make room for another line; it comes back with the next progress."""
+        """Make room for another line; it comes back with the next text."""
         if self._shown:
             self._stream.write(_CLEAR)
             self._stream.flush()
@@ -75,6 +74,24 @@ class ProgressLine:
         finally:
             sys.stdout = data
 
+
+class ProgressLine(StatusLine):
+    """Shows the progress of a run."""
+
+    def __init__(self, stream: TextIO, *, animated: bool) -> None:
+        super().__init__(stream, animated=animated)
+        self._recent: deque[Progress] = deque()
+
+    def show(self, progress: Progress) -> None:
+        """Show how far it has come; the last one clears the line."""
+        self._recent.append(progress)
+        while progress.elapsed_s - self._recent[0].elapsed_s > RATE_WINDOW_S:
+            self._recent.popleft()
+        if progress.done:
+            self.clear()
+        else:
+            self.tell(self._text(progress), progress.elapsed_s)
+
     def _text(self, progress: Progress) -> str:
         return (
             f"{progress.elapsed_s:6.1f} s  {progress.emitted:,} emitted  "
@@ -89,7 +106,7 @@ class ProgressLine:
 
 
 class _Clearing(io.TextIOBase):
-    def __init__(self, data: TextIO, line: ProgressLine) -> None:
+    def __init__(self, data: TextIO, line: StatusLine) -> None:
         self._data = data
         self._line = line
 

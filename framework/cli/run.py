@@ -84,6 +84,13 @@ if TYPE_CHECKING:
     help="Feed the recorded input again instead of running the spouts.",
 )
 @click.option(
+    "--from",
+    "start",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="REPORT",
+    help="Go on where the run of this report (--report) had stopped; for spouts that bring partitions.",
+)
+@click.option(
     "--statistics", is_flag=True, help="Show at the end what went through each channel, and what waited."
 )
 @click.option(
@@ -110,6 +117,7 @@ def run(
     printed: Sequence[str],
     record: Path | None,
     replay: Path | None,
+    start: Path | None,
     statistics: bool,
     inactive: bool,
     quiet: bool,
@@ -143,6 +151,7 @@ def run(
             record=record,
             replay=replay,
             inactive=inactive,
+            start=start,
         )
     if not quiet:
         note("\n".join(summary_lines(done)))

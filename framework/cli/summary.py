@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from framework.runtime import RunReport
 
 _ALWAYS = ("emitted", "processed")
-_NO_COLUMNS = ("metrics", "reasons")
+_NO_COLUMNS = ("metrics", "reasons", "places")
 _BREACHES = {
     "saturated": "tuples had more siblings than their positions have room for",
     "raised": "tuples of a restarted spout had times that lay before what it had told",
@@ -85,6 +85,5 @@ def _shortened(text: str) -> str:
 
 def report_json(report: RunReport) -> str:
     """A JSON object with the report's fields, and the rate; results that are no JSON are shown as text."""
-    return (
-        json.dumps({**asdict(report), "rate": report.rate}, indent=2, ensure_ascii=False, default=str) + "\n"
-    )
+    told = {**asdict(report), "rate": report.rate, "lost": report.lost}
+    return json.dumps(told, indent=2, ensure_ascii=False, default=str) + "\n"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from framework.components.collector import EmitResult
 from framework.components.component import Component
+from framework.components.spec_method import SpecMethod
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM, Tuple
 
 if TYPE_CHECKING:
@@ -71,9 +72,9 @@ class Bolt(Component):
         """Say that a tuple (or the tuple of that id) could not be processed."""
         self._collector.fail(tup)
 
-    @classmethod
+    @SpecMethod
     def spec(
-        cls,
+        component: Any,
         name: str | None = None,
         inputs: Any = None,
         par: int | Mapping[str, int] | None = None,
@@ -82,4 +83,4 @@ class Bolt(Component):
         """This bolt as a part of a `Topology` class; see `framework.dsl`."""
         from framework.dsl import bolt_spec
 
-        return bolt_spec(cls, name, inputs, par, config)
+        return bolt_spec(component, name, inputs, par, config)

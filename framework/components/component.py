@@ -9,12 +9,13 @@ from typing import Any
 
 from framework.components.collector import UNHOSTED, Collector
 from framework.components.levels import LEVELS
+from framework.components.recipe import Recipe
 
 LOGGER_PREFIX = "viperstorm.component"
 """Each component logs to ``viperstorm.component.<id>``."""
 
 
-class Component:
+class Component(Recipe):
     """Base of spouts and bolts, with streamparse's attributes.
 
     The constructor's parameters are pystorm's; they are accepted so that code and

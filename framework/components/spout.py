@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from framework.components.collector import EmitResult
 from framework.components.component import Component
+from framework.components.spec_method import SpecMethod
 
 if TYPE_CHECKING:
     from framework.dsl import Spec
@@ -84,9 +85,9 @@ class Spout(Component):
             timestamp=timestamp,
         )
 
-    @classmethod
+    @SpecMethod
     def spec(
-        cls,
+        component: Any,
         name: str | None = None,
         par: int | Mapping[str, int] | None = None,
         config: Mapping[str, Any] | None = None,
@@ -94,7 +95,7 @@ class Spout(Component):
         """This spout as a part of a `Topology` class; see `framework.dsl`."""
         from framework.dsl import spout_spec
 
-        return spout_spec(cls, name, par, config)
+        return spout_spec(component, name, par, config)
 
 
 class ReliableSpout(Spout):

@@ -6,6 +6,7 @@ specs with the lines that declare them; from there on they are one.
 
 from framework.declaration.acceptance import accepted
 from framework.declaration.declaration import Declaration
+from framework.declaration.given import outputs_of, recipe_of
 from framework.declaration.implementations import (
     java_implementation,
     python_implementation,
@@ -35,7 +36,9 @@ __all__ = [
     "file_of",
     "java_implementation",
     "make_spec",
+    "outputs_of",
     "python_implementation",
+    "recipe_of",
     "shell_implementation",
     "shown",
     "subscriptions",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from framework.declaration.given import outputs_of
 from framework.declaration.inputs import subscriptions
 from framework.declaration.spec import Par, Spec
-from framework.topology import Implementation, Role, declared_streams
+from framework.topology import Implementation, PythonImplementation, Role, declared_streams
 
 
 def make_spec(
@@ -29,8 +30,14 @@ def make_spec(
         subscriptions(inputs),
         checked_par(getattr(cls, "par", 1) if par is None else par),
         checked_config(getattr(cls, "config", None) if config is None else config),
-        declared_streams(getattr(cls, "outputs", None) if outputs is None else outputs),
+        declared_streams(_declared(cls, implementation) if outputs is None else outputs),
     )
+
+
+def _declared(cls: type, implementation: Implementation) -> object:
+    if isinstance(implementation, PythonImplementation):
+        return outputs_of(implementation.definition)
+    return getattr(cls, "outputs", None)
 
 
 def checked_par(par: object) -> Par:

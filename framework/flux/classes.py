@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from framework.declaration import Par, checked_config, checked_par
+from framework.declaration import Par, checked_config, checked_par, outputs_of
 from framework.errors import LoadError
 from framework.flux.reading import Reading
 from framework.importing import import_class, looks_like_java
 from framework.standins import STAND_INS
-from framework.topology import Place, Stream, declared_streams
+from framework.topology import Bean, ObjectDef, Place, Stream, declared_streams
 
 
 def is_java(class_name: str) -> bool:
@@ -44,17 +44,19 @@ class Declared:
     config: Mapping[str, Any] = field(default_factory=dict)
 
 
-def declared_by(cls: type | None) -> Declared:
-    """The class attributes ``outputs``, ``par`` and ``config``, as in Python's front ends.
+def declared_by(definition: ObjectDef, beans: Sequence[Bean]) -> Declared:
+    """The attributes ``outputs``, ``par`` and ``config`` of a component, as in Python's front ends.
 
     Raises:
         TypeError: one of them is of the wrong type.
         ValueError: two streams have one name.
+        ViperError: the outputs depend on the arguments, and these are refused.
     """
+    cls = definition.cls
     if cls is None or not hasattr(cls, "outputs"):
         return Declared()
     return Declared(
-        declared_streams(cls.outputs),
+        declared_streams(outputs_of(definition, beans)),
         checked_par(getattr(cls, "par", 1)),
         checked_config(getattr(cls, "config", None)),
     )

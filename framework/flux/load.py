@@ -53,7 +53,7 @@ def load_flux(
 
 def _topology(draft: Draft, reading: Reading) -> Topology | None:
     name, config = _name(draft, reading), _config(draft, reading)
-    beans = read_beans(draft.beans, reading)
+    beans = reading.beans = read_beans(draft.beans, reading)
     if draft.topology_source is not None:
         topology = existing_topology(draft, Topology(name, (), config, beans), reading)
     else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from framework.errors import ViperError
 from framework.flux.classes import Declared, declared_by, is_java
 from framework.flux.dumper import dumped
 from framework.flux.shell import WRAPPERS
@@ -46,8 +47,8 @@ def _sections(topology: Topology) -> Printed:
         "name": topology.name,
         "config": dict(topology.config),
         "components": [_bean(bean) for bean in topology.beans],
-        "spouts": [_vertex(spout) for spout in topology.spouts],
-        "bolts": [_vertex(bolt) for bolt in topology.bolts],
+        "spouts": [_vertex(spout, topology.beans) for spout in topology.spouts],
+        "bolts": [_vertex(bolt, topology.beans) for bolt in topology.bolts],
         "streams": [
             _stream(component.id, found) for component in topology.components for found in component.inputs
         ],
@@ -108,8 +109,8 @@ def _property(prop: Property) -> Printed:
     return {"name": prop.name, "value": prop.value}
 
 
-def _vertex(component: ComponentSpec) -> Printed:
-    made, declared = _implementation(component)
+def _vertex(component: ComponentSpec, beans: Sequence[Bean]) -> Printed:
+    made, declared = _implementation(component, beans)
     return {
         "id": component.id,
         **made,
@@ -123,22 +124,22 @@ def _vertex(component: ComponentSpec) -> Printed:
     }
 
 
-def _implementation(component: ComponentSpec) -> tuple[Printed, Declared]:
+def _implementation(component: ComponentSpec, beans: Sequence[Bean]) -> tuple[Printed, Declared]:
     """What makes a component, and what a loader knows from that alone."""
     match component.implementation:
         case ShellImplementation(command):
             return _shell(component, command)
         case PythonImplementation(definition):
-            return _object(definition), _declared(definition)
+            return _object(definition), _declared(definition, beans)
         case JavaImplementation(definition):
             language = None if is_java(definition.class_name) else "java"
             return {**_object(definition), **_given(language=language)}, Declared()
 
 
-def _declared(definition: ObjectDef) -> Declared:
+def _declared(definition: ObjectDef, beans: Sequence[Bean]) -> Declared:
     try:
-        return declared_by(definition.cls)
-    except (TypeError, ValueError):
+        return declared_by(definition, beans)
+    except (TypeError, ValueError, ViperError):
         # A loader reports it, and goes on as if the class said nothing.
         return Declared()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from framework.topology import Path, Place, Problem
+from framework.topology import Bean, Path, Place, Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,8 @@ class Reading:
     places: dict[Path, Place] = field(default_factory=dict)
     references: list[Reference] = field(default_factory=list)
     """Every reference to a bean, in the order of reading."""
+    beans: tuple[Bean, ...] = ()
+    """The shared objects, which are read before the components."""
 
     def report(self, place: Place, message: str, warning: bool = False) -> None:
         """Add a problem; reading goes on."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from framework.declaration.parallelism import chosen
+from framework.errors import ViperError
 from framework.flux import keys
 from framework.flux.classes import Declared, declared_by, is_java
 from framework.flux.objects import read_object, read_unimported
@@ -57,9 +58,12 @@ def _implementation(section: Section, role: Role, reading: Reading) -> tuple[Imp
         return JavaImplementation(read_unimported(section, reading)), Declared()
     definition = read_object(section, reading)
     try:
-        declared = declared_by(definition.cls)
+        declared = declared_by(definition, reading.beans)
     except (TypeError, ValueError) as error:
         reading.report(section.place_of("className"), f"{definition.class_name}: {error}")
+        declared = Declared()
+    except ViperError as error:
+        reading.report(section.place_of("className"), str(error))
         declared = Declared()
     return PythonImplementation(definition), declared
 

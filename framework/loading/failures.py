@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 import sysconfig
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import framework
 from framework.adapters.streamparse import refusal
 from framework.declaration import class_source, shown
-from framework.errors import TopologyError
+from framework.errors import TopologyError, ViperError
 from framework.topology import Place, Problem, one_of
 
 _NOT_USERS = (
@@ -44,10 +45,11 @@ def _described(error: BaseException, folders: Sequence[str]) -> str:
 
 
 def _place(error: BaseException) -> Place | None:
+    libraries = (*_NOT_USERS, *_own_library(error))
     lines = [
         (frame.f_code, line)
         for frame, line in traceback.walk_tb(error.__traceback__)
-        if _is_users(frame.f_code.co_filename)
+        if _is_users(frame.f_code.co_filename, libraries)
     ]
     if not lines:
         return None
@@ -57,5 +59,12 @@ def _place(error: BaseException) -> Place | None:
     return Place(shown(code.co_filename), line, f"{source.name}.{attribute}" if attribute else "")
 
 
-def _is_users(file: str) -> bool:
-    return not file.startswith("<") and not any(Path(file).is_relative_to(folder) for folder in _NOT_USERS)
+def _own_library(error: BaseException) -> Iterator[str]:
+    """The folder of a package, wherever it is, that refuses something by an error of its own."""
+    package = sys.modules.get(type(error).__module__.partition(".")[0])
+    if isinstance(error, ViperError) and package is not None and package.__file__:
+        yield str(Path(package.__file__).parent)
+
+
+def _is_users(file: str, libraries: Sequence[str]) -> bool:
+    return not file.startswith("<") and not any(Path(file).is_relative_to(folder) for folder in libraries)

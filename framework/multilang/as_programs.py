@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from framework.components import PartitionedSpout
 from framework.errors import LoadError
 from framework.hosting import class_of, is_generator_spout, is_ported
 from framework.importing import import_class, importable
@@ -38,7 +39,8 @@ def as_programs(topology: Topology) -> AsPrograms:
     """Have every Python component run as a program that speaks the multilang protocol.
 
     streamparse's components are run by ``python -m streamparse.run``, ours by `framework.multilang.serve`.
-    Sinks, which are the runtime's own, stay, and so do those that cannot be made by name and plain arguments.
+    Sinks, which are the runtime's own, stay, and so do spouts that bring partitions, and what cannot be
+    made by name and plain arguments.
 
     Args:
         topology: a valid one.
@@ -70,6 +72,8 @@ def _why_not(component: ComponentSpec) -> str | None:
         return str(error)
     if issubclass(cls, Sink):
         return "it is a sink"
+    if issubclass(cls, PartitionedSpout):
+        return "it brings partitions, which the protocol does not know"
     return next(_complaints(cls, definition), None)
 
 

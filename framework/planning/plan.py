@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from framework.planning.layout import Layout
@@ -67,6 +67,9 @@ class Plan:
     layout: Layout
     confs: Mapping[str, Mapping[str, Any]]
     """Each component's resolved configuration, by id."""
+    places: Mapping[str, Mapping[int, tuple[int, int]]] = field(default_factory=dict)
+    """For each partitioned spout that goes on where a run before had stopped: how far that had brought
+    each partition, as time of the last row in microseconds and number of rows of that time."""
 
     def tasks_of(self, component: str) -> tuple[Task, ...]:
         """The tasks of a component, by index."""

@@ -6,7 +6,7 @@ import enum
 from collections.abc import Mapping
 from typing import Any
 
-from framework.hosting import is_bounded_spout
+from framework.hosting import brings_event_time, is_bounded_spout, is_partitioned
 from framework.topology import ComponentSpec, Problem, Topology
 
 
@@ -24,8 +24,9 @@ class TimeMode(enum.StrEnum):
 def choose_time(topology: Topology, confs: Mapping[str, Mapping[str, Any]], partitions: int) -> TimeMode:
     """The time that a topology runs by.
 
-    Without a choice (``viper.time``): `EVENT` where every spout declares a timestamp field, else
-    `LOGICAL` where there is one source partition or every spout is bounded, else `INGEST`.
+    Without a choice (``viper.time``): `EVENT` where every spout declares a timestamp field, or brings
+    partitions, which are in the order of event time; else `LOGICAL` where there is one source partition or
+    every spout is bounded, else `INGEST`.
 
     Args:
         topology: a valid topology.
@@ -36,7 +37,7 @@ def choose_time(topology: Topology, confs: Mapping[str, Mapping[str, Any]], part
     chosen = next((confs[spout.id].get("viper.time") for spout in spouts), None)
     if chosen is not None:
         return TimeMode(chosen)
-    if all(_declares_field(confs[spout.id]) for spout in spouts):
+    if all(brings_event_time(spout, confs[spout.id]) for spout in spouts):
         return TimeMode.EVENT
     if partitions == 1 or all(is_bounded_spout(spout, confs[spout.id]) for spout in spouts):
         return TimeMode.LOGICAL
@@ -44,16 +45,19 @@ def choose_time(topology: Topology, confs: Mapping[str, Mapping[str, Any]], part
 
 
 def time_problems(topology: Topology, confs: Mapping[str, Mapping[str, Any]]) -> list[Problem]:
-    """What keeps a topology from running by one time: only some spouts that declare a field."""
-    without = [spout for spout in topology.spouts if not _declares_field(confs[spout.id])]
-    chosen = any(confs[spout.id].get("viper.time") for spout in topology.spouts)
+    """What keeps a topology from running by one time: only some spouts that bring event time."""
+    without = [spout for spout in topology.spouts if not brings_event_time(spout, confs[spout.id])]
+    chosen = next((confs[spout.id].get("viper.time") for spout in topology.spouts), None)
+    if chosen not in (None, TimeMode.EVENT):
+        return [_by_event_time(topology, spout, chosen) for spout in topology.spouts if is_partitioned(spout)]
     if chosen or len(without) in (0, len(topology.spouts)):
         return []
     return [Problem(topology.sources.at("components", spout.id), _only_some(spout)) for spout in without]
 
 
-def _declares_field(conf: Mapping[str, Any]) -> bool:
-    return conf.get("viper.timestamp.field") is not None
+def _by_event_time(topology: Topology, spout: ComponentSpec, chosen: str) -> Problem:
+    message = f"spout {spout.id!r} brings its rows by event time: expected viper.time event, found {chosen}"
+    return Problem(topology.sources.at("components", spout.id), message)
 
 
 def _only_some(spout: ComponentSpec) -> str:

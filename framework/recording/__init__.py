@@ -4,16 +4,18 @@ from framework.errors import RecordingError
 from framework.recording.ancestry import Hop, line_of_descent
 from framework.recording.header import Header
 from framework.recording.reading import Recorded, Recording
-from framework.recording.replay import InputBatch, ReplaySource, check_replayable, replay_ticks
-from framework.recording.task_recorder import TaskRecorder
+from framework.recording.replay import Brought, InputBatch, ReplaySource, check_replayable, replay_ticks
+from framework.recording.task_recorder import Recorder, TaskRecorder
 from framework.recording.ticks import ReplayTicks, Tick, TickKind
 from framework.recording.writing import RecordingWriter
 
 __all__ = [
+    "Brought",
     "Header",
     "Hop",
     "InputBatch",
     "Recorded",
+    "Recorder",
     "Recording",
     "RecordingError",
     "RecordingWriter",

@@ -42,6 +42,8 @@ class Members:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._zip: zipfile.ZipFile | None = None
+        self._open: set[ExitStack] = set()
+        """What is being read; a reader may be left in the middle, and is then nobody's to close."""
         with self._understood():
             if not self.path.is_dir():
                 self._zip = zipfile.ZipFile(self.path)
@@ -62,6 +64,8 @@ class Members:
     def opened(self, name: str) -> Iterator[BinaryIO]:
         """A member, to be read from its beginning; several may be open at a time."""
         with self._understood(), ExitStack() as stack:
+            self._open.add(stack)
+            stack.callback(self._open.discard, stack)
             if self._zip is None:
                 yield stack.enter_context((self.path / name).open("rb", BUFFER_BYTES))
                 return
@@ -70,7 +74,9 @@ class Members:
             yield io.BufferedReader(member, BUFFER_BYTES)  # type: ignore[type-var]
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, and all members that are still open."""
+        for stack in tuple(self._open):
+            stack.close()
         if self._zip:
             self._zip.close()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from framework.errors import RecordingError
 from framework.planning import Plan
@@ -26,6 +26,21 @@ class InputBatch(NamedTuple):
     positions: Positions
     mutable: bool
     """Whether any row may hold a value that a consumer can change."""
+
+
+class Brought(Protocol):
+    """Tuples with the positions that they have, in the order of these."""
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether there is no more."""
+
+    @property
+    def frontier(self) -> Position:
+        """Nothing that comes later has a smaller position."""
+
+    def take(self, limit: int) -> InputBatch:
+        """The next tuples, at most so many; none is nothing for now."""
 
 
 class ReplaySource:

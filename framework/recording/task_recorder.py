@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from framework.errors import RecordingError
 from framework.planning import Task
@@ -21,6 +21,19 @@ from viper.position import LEAST, Position, Positions
 
 CHUNK_BYTES = 256 * 1024
 """How much is gathered before it is written."""
+
+
+class Recorder(Protocol):
+    """Is shown what one task does; `TaskRecorder` says what the arguments are."""
+
+    def record(self, rows: Sequence[tuple[Any, ...]], tags: bytes | None, positions: Positions) -> None:
+        """What the task emitted."""
+
+    def record_tick(self, at: Position, *, after: Position = LEAST, kind: TickKind = TickKind.TICK) -> None:
+        """Something that was due by the wall clock."""
+
+    def close(self) -> None:
+        """The task has been closed."""
 
 
 class TaskRecorder:

@@ -42,6 +42,9 @@ class TaskCounters:
     """Tuples emitted outside the processing of an input: in `initialize`, by a timer, by a thread."""
     reasons: dict[str, int] = field(default_factory=dict)
     """For a spout: why tracked tuples have failed, in words, and how many did."""
+    places: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """For a partitioned spout that has ended: how far each partition was brought, as time of the last row
+    in microseconds and number of rows of that time; a time of 2**63 - 1 for all of it."""
     metrics: dict[str, Any] = field(default_factory=dict)
     """Last value of each metric that the component reported."""
 
@@ -54,8 +57,8 @@ class TaskCounters:
     def add(self, other: TaskCounters) -> None:
         """Add the counts of another task of the same component; its metrics win."""
         for name in self.__slots__:
-            if name == "metrics":
-                self.metrics.update(other.metrics)
+            if name in ("metrics", "places"):
+                getattr(self, name).update(getattr(other, name))
             elif name == "reasons":
                 for reason, count in other.reasons.items():
                     self.reasons[reason] = self.reasons.get(reason, 0) + count

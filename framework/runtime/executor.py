@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NoReturn
 
 from framework.errors import InternalError
@@ -111,15 +111,18 @@ class Executor:
         """
         began_s = time.thread_time()
         try:
-            self._run_all()
+            for _ in self.steps():
+                pass
         finally:
             self.cpu_s = time.thread_time() - began_s
 
-    def _run_all(self) -> None:
+    def steps(self) -> Iterator[None]:
+        """As `run`, but gives way after each turn, to who takes away what comes of it."""
         try:
             while not (self._given_up() or all(running.finished for running in self.tasks)):
                 if not self._turn(self.tasks):
                     self._open_cycle_or_rest()
+                yield
         except TaskStopped:
             if self._failure is not None:
                 raise self._failure from self._failure.__cause__

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from framework.components import Spout
 from framework.planning import Task
-from framework.recording import ReplaySource
+from framework.recording import Brought
 from framework.runtime.collector import TaskCollector
 from framework.runtime.destination import Row
 from framework.runtime.faults import Recovery
@@ -25,7 +25,7 @@ class ReplayTask(SourceTask):
         identity: Identity,
         recovery: Recovery,
         *,
-        source: ReplaySource,
+        source: Brought,
         quota: Quota,
     ) -> None:
         """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from framework.errors import ComponentError
@@ -68,6 +68,8 @@ class RunReport:
     """What went through the channels, and how busy the executors were."""
     incidents: Sequence[Incident] = ()
     """Worker processes that died, in order."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """For each partitioned spout the name of the data that it brought (how far: `TaskCounters.places`)."""
 
     @property
     def lost(self) -> int:

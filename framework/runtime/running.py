@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -13,9 +14,11 @@ from framework.config import Settings
 from framework.errors import ViperError
 from framework.importing import importable
 from framework.planning import Plan, WorkerKind
+from framework.runtime.companions import accompanied, identities
 from framework.runtime.counters import TaskCounters
 from framework.runtime.incidents import Incident
 from framework.runtime.network import Network
+from framework.runtime.places import going_on
 from framework.runtime.report import Progress, RunReport, WorkerReport, progress_of, run_report
 from framework.runtime.statistics import ExecutorStatistics, RunStatistics, channel_statistics
 from framework.runtime.stop import StopReason, StopSignal
@@ -71,6 +74,8 @@ class Run:
         record: a file to write down everything in that was emitted.
         replay: such a file, to be the input instead of the spouts.
         inactive: whether the spouts are left alone until `activate`.
+        start: the report of another run, as ``viper run --report`` writes it: its spouts, which must be
+            partitioned, go on where they had stopped there.
     """
 
     def __init__(
@@ -85,8 +90,10 @@ class Run:
         record: Path | None = None,
         replay: Path | None = None,
         inactive: bool = False,
+        start: Path | None = None,
     ) -> None:
         self._plan = plan
+        self._start = start
         self._settings = settings
         self._duration_s = duration_s
         self._stop = stop or StopSignal()
@@ -98,6 +105,8 @@ class Run:
         self._network = Network.create(plan, settings, max_tuples)
         self.report: RunReport | None = None
         """What it did, once it has ended; also where it has failed after its spouts were activated."""
+        self._sources: Mapping[str, str] = {}
+        """The names of the data of its spouts, as they were when it began."""
         self._crew: Crew | None = None
         self._next_look = 0.0
         self._started: float | None = None
@@ -110,14 +119,30 @@ class Run:
             ComponentError: user code raised; every other component has been closed.
             WorkerError: a worker process died, and none could take its place.
             RecordingError: nothing can be recorded there, or what shall be replayed does not fit.
+            PlaceError: it cannot go on from that report.
             KeyboardInterrupt: a second Ctrl-C.
         """
         with (
             importable(self._plan.topology.import_paths),
             self._stop.on_signals(),
             taped(self._plan, self._record, self._replay) as tape,
+            self._prepared() as self._plan,
         ):
             return self._executed(tape)
+
+    @contextlib.contextmanager
+    def _prepared(self) -> Iterator[Plan]:
+        """For as long as the block runs, what runs beside the spouts runs; gives the plan as they need it."""
+        plan = self._plan
+        known = identities(plan) if self._replay is None or self._start is not None else {}
+        if self._start is not None:
+            plan = going_on(plan, self._start, known)
+        if self._replay is not None:  # which stands in for the spouts
+            yield plan
+            return
+        self._sources = known
+        with accompanied(plan) as accompanied_plan:
+            yield accompanied_plan
 
     def _executed(self, tape: Tape) -> RunReport:
         crew = self._crew = self._make_crew(tape)
@@ -138,7 +163,9 @@ class Run:
     def _made_report(self, crew: Crew, ended: float) -> RunReport:
         reason = self._stop.reason or StopReason.EXHAUSTED
         channels = channel_statistics(self._plan, self._network)
-        return run_report(self._plan, crew.reports(), channels, reason, self._elapsed(ended), crew.incidents)
+        elapsed_s = self._elapsed(ended)
+        report = run_report(self._plan, crew.reports(), channels, reason, elapsed_s, crew.incidents)
+        return replace(report, sources=self._sources)
 
     def activate(self) -> None:
         """Have the spouts asked for tuples (again); from any thread."""
@@ -217,6 +244,7 @@ def run(
     record: Path | None = None,
     replay: Path | None = None,
     inactive: bool = False,
+    start: Path | None = None,
 ) -> RunReport:
     """Run a plan to its end; arguments and errors as in `Run`."""
     return Run(
@@ -229,4 +257,5 @@ def run(
         record=record,
         replay=replay,
         inactive=inactive,
+        start=start,
     ).execute()

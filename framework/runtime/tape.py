@@ -9,6 +9,8 @@ from pathlib import Path
 
 from framework.planning import Plan, Task
 from framework.recording import (
+    Brought,
+    Recorder,
     Recording,
     RecordingError,
     RecordingWriter,
@@ -52,11 +54,11 @@ class Deck:
         """Whether the input is a recording."""
         return self._tape.replayed is not None
 
-    def recorder(self, task: Task) -> TaskRecorder | None:
+    def recorder(self, task: Task) -> Recorder | None:
         """What a task's output is recorded with, if it is."""
         return None if self._tape.folder is None else TaskRecorder(self._tape.folder, task)
 
-    def source(self, task: Task) -> ReplaySource:
+    def source(self, task: Task) -> Brought:
         """What a spout's task replays."""
         return ReplaySource(self._recording(), task.component, task.index, self._tasks(task))
 

@@ -21,7 +21,7 @@ from viper.errors import CodecError
 from viper.position import LEAST, Position, Positions
 
 if TYPE_CHECKING:
-    from framework.recording import TaskRecorder
+    from framework.recording import Recorder
 
 T = TypeVar("T")
 
@@ -79,7 +79,7 @@ class RunningTask(ABC):
         """Set by the worker: unwinds the callback on the stack, and ends the run with an error."""
         self.neighbours: tuple[RunningTask, ...] = ()
         """The tasks of the same executor that may have something to do once this one has run."""
-        self.recorder: TaskRecorder | None = None
+        self.recorder: Recorder | None = None
         """Writes down what is emitted, if it shall be."""
         self.last_us = LEAST.ts
         """How far event time came here, which a watermark at the end no longer says."""

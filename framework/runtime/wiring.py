@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from framework.components import PartitionedSpout
 from framework.components.component import LOGGER_PREFIX
 from framework.config import Settings
 from framework.instantiate import Beans
@@ -32,6 +33,7 @@ from framework.runtime.limits import SPILL_AT
 from framework.runtime.making import make_host
 from framework.runtime.network import Network
 from framework.runtime.output import Output, Port
+from framework.runtime.partitioned_task import PartitionedTask
 from framework.runtime.pending import Pending
 from framework.runtime.replay_task import ReplayTask
 from framework.runtime.source_task import SourceTask
@@ -120,6 +122,8 @@ class Wiring:
         if task.role is Role.SPOUT and self._deck.replays:
             return self._replay(task, output, identity)
         host = self._host(task)
+        if isinstance(host.component, PartitionedSpout):
+            return self._partitioned(task, host, output, identity)
         if task.role is Role.SPOUT:
             return self._spout(task, host, output, identity)
         return self._bolt(task, host, output, identity)
@@ -146,6 +150,22 @@ class Wiring:
         if self._settings["viper.values"] == "json":
             # What writes JSON as pystorm does is imported only where it is needed.
             importlib.import_module("framework.runtime.json_values").emit_as_json(collector)
+
+    def _partitioned(self, task: Task, host: Host, output: Output, identity: Identity) -> PartitionedTask:
+        collector = TaskCollector(task.component, output, TaskCounters(), identity.logger, limit=SPILL_AT)
+        return PartitionedTask(
+            task,
+            host,
+            collector,
+            output,
+            identity,
+            self._recovery(task, identity),
+            tasks=len(self._plan.tasks_of(task.component)),
+            level=self._plan.layout.components[task.component],
+            places=self._plan.places.get(task.component, {}),
+            quota=self._network.quota,
+            max_pause_s=self._settings["viper.poll.pause.max.ms"] / 1000,
+        )
 
     def _spout(self, task: Task, host: Host, output: Output, identity: Identity) -> SpoutTask:
         conf, unit = identity.conf, identity.conf["viper.timestamp.unit"]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from framework.components import Component
 from framework.config import Settings, resolve
 from framework.errors import TopologyError
 from framework.loading import load
@@ -66,6 +67,6 @@ def _without_errors(found: Loaded) -> Topology:
     return found.topology
 
 
-def own_config(component: type, conf: Conf | None) -> dict[str, Any]:
+def own_config(component: type | Component, conf: Conf | None) -> dict[str, Any]:
     """A component's own configuration, with what a test says of it on top."""
     return {**(getattr(component, "config", None) or {}), **(conf or {})}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from framework.builder import TopologyBuilder
+from framework.components import Component
 from framework.runtime import RunReport, StopReason, run
 from framework.sinks import CollectingSink
 from framework.tap import tap_id, tapped
@@ -91,7 +92,7 @@ def run_topology(
 
 
 def run_spout(
-    spout: type,
+    spout: type | Component,
     count: int | None = None,
     *,
     conf: Conf | None = None,
@@ -102,7 +103,7 @@ def run_spout(
     """Run a spout alone; it is called ``"spout"`` in the result.
 
     Args:
-        spout: its class, ours or streamparse's.
+        spout: its class, ours or streamparse's, or an instance of one of ours.
         count: tuples after which it is stopped; None for one that ends by itself.
         conf: configuration, over the spout's own.
         args: its constructor's arguments, plain values.

@@ -7,9 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from framework.components import PartitionedSpout
 from framework.hosting import base_classes
 from framework.importing import looks_like_java
-from framework.topology import ComponentSpec, ObjectDef, Problem, PythonImplementation, Role, Topology
+from framework.topology import (
+    DEFAULT_STREAM,
+    ComponentSpec,
+    ObjectDef,
+    Problem,
+    PythonImplementation,
+    Role,
+    Topology,
+)
 from framework.validation.reporting import about
 
 
@@ -18,7 +27,11 @@ def check_classes(topology: Topology) -> Iterator[Problem]:
     for component in topology.components:
         cls = held_class(component)
         if cls is not None:
-            complaint = _wrong_role(component, cls) or _nothing_defined(component, cls)
+            complaint = (
+                _wrong_role(component, cls)
+                or _nothing_defined(component, cls)
+                or _more_than_blocks(component, cls)
+            )
             if complaint:
                 yield about(topology, component, f"is implemented by {cls.__name__}, which {complaint}")
 
@@ -50,7 +63,17 @@ def _wrong_role(component: ComponentSpec, cls: type) -> str | None:
     return f"{found}: expected a subclass of framework.{expected} or of streamparse's"
 
 
+def _more_than_blocks(component: ComponentSpec, cls: type) -> str | None:
+    others = [stream.name for stream in component.outputs or () if stream.name != DEFAULT_STREAM]
+    if not issubclass(cls, PartitionedSpout) or not others:
+        return None
+    return f"brings partitions, on its default stream alone: expected no other, found {', '.join(others)}"
+
+
 def _nothing_defined(component: ComponentSpec, cls: type) -> str | None:
+    if issubclass(cls, PartitionedSpout):
+        missing = [name for name in ("partitions", "blocks") if not overrides(cls, name, (PartitionedSpout,))]
+        return f"does not define {' and '.join(missing)}" if missing else None
     if component.role is Role.SPOUT:
         methods, bases = ("next_tuple", "tuples"), base_classes("Spout")
     elif issubclass(cls, base_classes("BatchingBolt")):

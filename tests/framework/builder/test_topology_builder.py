@@ -178,7 +178,7 @@ def test_a_program_needs_its_command(command: tuple[Any, ...]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("count", Count()), "must be a class, found the instance .*: pass the class, Count, and"),
+        (("count", object()), "must be a class, found the instance .*: pass the class, object, and"),
         ((5, Count), "id must be a str, found 5"),
         (("count", Count, "2"), "par must be an int >= 1, .* found '2'"),
     ],
@@ -190,6 +190,42 @@ def test_an_argument_of_the_wrong_type_is_refused_at_once(
         builder.set_bolt(*arguments)
     with pytest.raises(TypeError, match=message):
         builder.set_spout(*arguments)
+
+
+class Limited(Spout):
+    """Its outputs depend on its arguments."""
+
+    def __init__(self, *names: str, most: int = 5) -> None:
+        super().__init__()
+        self._names = names
+
+    @property
+    def outputs(self) -> list[str]:  # type: ignore[override]
+        if not self._names:
+            raise ValueError("no names")
+        return list(self._names)
+
+    def next_tuple(self) -> None:
+        raise StopIteration
+
+
+def test_an_instance_stands_for_its_arguments(builder: TopologyBuilder) -> None:
+    builder.set_spout("limited", Limited("a", "b", most=3))
+    builder.set_spout("same", Limited, args=["a", "b"], kwargs={"most": 3})
+    given, same = builder.declaration("x").topology().topology.components[-2:]  # type: ignore[union-attr]
+    assert given.implementation == same.implementation
+    assert given.implementation.definition.kwargs == {"most": 3}  # type: ignore[union-attr]
+    assert given.outputs == same.outputs == (Stream(["a", "b"]),)
+    with pytest.raises(TypeError, match="'limited' is an instance: its arguments are given"):
+        builder.set_spout("limited", Limited("a"), args=["b"])
+    with pytest.raises(ValueError, match="no names"):
+        builder.set_spout("limited", Limited)
+
+
+def test_an_instance_has_a_spec_of_its_own() -> None:
+    spec = Limited("a", most=3).spec(name="limited", par=2)
+    assert (spec.component_cls, spec.par, spec.outputs) == (Limited, 2, (Stream(["a"]),))
+    assert spec.implementation.definition.args == ("a",)  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("source", [None, Words])

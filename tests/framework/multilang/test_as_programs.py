@@ -18,6 +18,7 @@ from framework.tap import tap_id, tapped
 from framework.topology import Bean, ObjectDef, PythonImplementation, Ref, ShellImplementation, Topology
 from tests.framework.multilang.pieces import run_topology
 from tests.framework.multilang.served import Numbers, Polled, Sums, Twice
+from tests.framework.runtime.partitioned import Partitions
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -99,6 +100,13 @@ class TestWhatStays:
 
     def test_sinks(self) -> None:
         assert self.reasons(self.topology(CollectingSink)) == {"bolt": "it is a sink"}
+
+    def test_spouts_with_partitions(self) -> None:
+        builder = TopologyBuilder()
+        builder.set_spout("parts", Partitions())
+        builder.set_bolt("sink", CollectingSink).shuffle_grouping("parts")
+        told = self.reasons(builder.build("t"))
+        assert told["parts"] == "it brings partitions, which the protocol does not know"
 
     def test_local_classes(self) -> None:
         local = type("Local", (Twice,), {"__module__": __name__})

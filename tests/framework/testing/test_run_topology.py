@@ -13,6 +13,7 @@ from framework.errors import ComponentError, TopologyError
 from framework.runtime import StopReason
 from framework.sinks import CountingSink
 from framework.testing import TopologyRun, run_spout, run_topology
+from tests.framework.runtime.partitioned import Partitions, expected_rows
 
 LINES = ["a b a", "c", "a b"]
 COUNTED = [("a", 1), ("b", 1), ("a", 2), ("c", 1), ("a", 3), ("b", 2)]
@@ -264,6 +265,7 @@ class TestSpout:
             config = {"first": 10}
 
         assert self.rows(run_spout(Later, 1)) == [(10,)]
+        assert self.rows(run_spout(Partitions(2, 5))) == expected_rows(2, 5, 0)
         assert self.rows(run_spout(Later, 1, conf={"first": 20})) == [(20,)]
 
     def test_a_reliable_one_hears_its_acks(self) -> None:

@@ -1,0 +1,32 @@
+"""What an instance was made with, so that it can stand for that in a topology."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from inspect import Signature
+
+
+class _OfConstructor:
+    """The signature of a class is that of its ``__init__``, not of the ``__new__`` that takes anything."""
+
+    def __get__(self, instance: object | None, owner: type) -> Signature:
+        import inspect
+
+        found = inspect.signature(owner.__init__)  # type: ignore[misc]
+        return found.replace(parameters=list(found.parameters.values())[1:])
+
+
+class Recipe:
+    """Remembers the arguments of its constructor."""
+
+    _arguments: tuple[tuple[Any, ...], Mapping[str, Any]] = ((), {})
+    __signature__ = _OfConstructor()
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Keep the arguments."""
+        made = super().__new__(cls)
+        made._arguments = (args, kwargs)
+        return made

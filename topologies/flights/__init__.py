@@ -1,0 +1,1 @@
+"""A year of flights: where they come from, and the bolts that follow them."""
