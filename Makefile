@@ -8,19 +8,27 @@ METADATA := setup.cfg setup.py pyproject.toml
 BENCHMARKS := per_tuple tracking workers latency memory idle codec gate
 C_SOURCES := $(shell find cbackend viper -name '*.[ch]' -o -name 'build.py')
 
-.PHONY: help demo test check determinism bench clean
+.PHONY: help demo demo-spark test check determinism spark-matrix bench bench-spark clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    count the words of a long text, to see the thing run"
+	@echo "make demo-spark   prepare a year of flights with Spark, and replay it; wants Java 17"
 	@echo "make test    all tests"
 	@echo "make check   ruff, mypy --strict, and the C layer under its sanitizers"
 	@echo "make determinism   every plan of the matrix against the serial run; takes hours"
+	@echo "make spark-matrix   jobs as spouts for every number of streams and tasks; a quarter of an hour"
 	@echo "make bench   all benchmarks; half an hour, on a machine that does nothing else"
+	@echo "make bench-spark   replaying a prepared dataset beside Spark's own ways to Python"
 	@echo "make clean   remove .venv and everything that was built"
 
 demo: .venv/.core
 	$(BIN)/viper run topologies/wordcount.yaml
+
+# The dataset is left as it is when it is there and nothing has changed.
+demo-spark: .venv/.spark
+	$(BIN)/viper prepare --function flights.data:flights --timestamp departure --streams 4 -O build/flights
+	$(BIN)/viper run topologies/flights.yaml
 
 test: .venv/.dev
 	$(BIN)/python -m pytest
@@ -34,11 +42,17 @@ check: .venv/.dev
 determinism: .venv/.dev
 	$(BIN)/python -m tests.determinism
 
+spark-matrix: .venv/.dev
+	$(BIN)/python -m pytest -m exhaustive
+
 bench: .venv/.core
 	for name in $(BENCHMARKS); do \
 	    echo "== $$name"; $(BIN)/python benchmarks/$$name.py || exit 1; \
 	done
 	$(MAKE) -C benchmarks/scalegate bench
+
+bench-spark: .venv/.spark
+	$(BIN)/python benchmarks/spark_replay.py
 
 clean:
 	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
@@ -51,6 +65,12 @@ clean:
 .venv/.core: $(METADATA) $(C_SOURCES) | .venv/bin/python
 	@echo "setting up .venv (once, and when the C sources or the metadata change) ..." >&2
 	@$(PIP) install --editable .
+	@touch $@
+
+.venv/.spark: .venv/.core
+	@$(PYTHON) .ci/prerequisites.py java
+	@echo "installing Spark (once; some 500 MB) ..." >&2
+	@$(PIP) install --editable '.[spark,flights]'
 	@touch $@
 
 .venv/.dev: .venv/.core

@@ -1,4 +1,7 @@
-"""Say what is missing on this machine before anything is built, and how to get it."""
+"""Say what is missing on this machine before anything is built, and how to get it.
+
+With the argument ``java``: what is missing for Spark.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +25,23 @@ def missing() -> Iterator[tuple[str, str]]:
         yield "a C compiler (cc)", "gcc libc6-dev"
 
 
-def main() -> str | None:
+def missing_for_spark() -> Iterator[tuple[str, str]]:
+    """The same for Spark. Which Java it is, is looked at when Spark starts."""
+    home = os.environ.get("JAVA_HOME")
+    if shutil.which(os.path.join(home, "bin", "java") if home else "java") is None:
+        where = f"JAVA_HOME is {home}, which has no bin/java" if home else "no java on the PATH"
+        yield f"Java 17 or newer, which Spark runs on ({where})", "openjdk-17-jre-headless"
+
+
+def main(*topics: str) -> str | None:
     """What is missing, in a line for each; None if nothing is."""
     if sys.version_info < MINIMUM:
-        found, least = sys.version.split()[0], ".".join(map(str, MINIMUM))
-        return f"Python {least} or newer is needed, found {found}: name one with make PYTHON=python{least}"
-    lines = (f"missing: {what}; on Debian: apt-get install {package}" for what, package in missing())
+        this, least = sys.version.split()[0], ".".join(map(str, MINIMUM))
+        return f"Python {least} or newer is needed, found {this}: name one with make PYTHON=python{least}"
+    found = missing_for_spark() if "java" in topics else missing()
+    lines = (f"missing: {what}; on Debian: apt-get install {package}" for what, package in found)
     return "\n".join(lines) or None
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

@@ -77,3 +77,14 @@ def test_a_ported_project_runs_outside_the_checkout(installed: Path, tmp_path: P
 def test_the_shipped_defaults_are_found(installed: Path, tmp_path: Path) -> None:
     shown = succeed(installed / "viper", "config", "show", "viper.jumbo.size", cwd=tmp_path)
     assert "conf/defaults.yaml:" in shown
+
+
+def test_the_commands_around_spark_are_there_without_spark(installed: Path, tmp_path: Path) -> None:
+    listed = succeed(installed / "viper", "--help", cwd=tmp_path)
+    assert all(f"\n  {name} " in listed for name in ("prepare", "dataset", "backfill"))
+    command = [installed / "viper", "prepare", "rows.csv", "--timestamp", "at", "-O", "out"]
+    (tmp_path / "rows.csv").write_text("at\n")
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 1
+    assert "pip install 'viperstorm[spark]'" in ran.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.csv"]

@@ -41,3 +41,32 @@ def test_everything_that_is_missing_is_said_at_once(
 def test_an_old_python_is_named(prerequisites: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 9, 18))
     assert prerequisites.main().startswith("Python 3.11 or newer is needed, found ")
+
+
+class TestJava:
+    @pytest.fixture(autouse=True)
+    def no_java_home(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("JAVA_HOME", raising=False)
+
+    @pytest.fixture
+    def without_java(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.setenv("PATH", str(tmp_path))
+        return tmp_path
+
+    def test_that_it_is_missing_is_said_with_the_package(
+        self, prerequisites: ModuleType, without_java: Path
+    ) -> None:
+        assert prerequisites.main("java") == (
+            "missing: Java 17 or newer, which Spark runs on (no java on the PATH); "
+            "on Debian: apt-get install openjdk-17-jre-headless"
+        )
+
+    def test_a_home_without_java_is_named(
+        self, prerequisites: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+        assert f"(JAVA_HOME is {tmp_path}, which has no bin/java)" in prerequisites.main("java")
+
+    def test_java_on_the_path_is_enough(self, prerequisites: ModuleType, without_java: Path) -> None:
+        (without_java / "java").touch(mode=0o755)
+        assert prerequisites.main("java") is None

@@ -1,0 +1,54 @@
+"""Errors of backfills, and how what happens in an executor is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from framework.errors import ViperError
+from spark_ingest.engine.failing import understood as understood_by_spark
+
+
+class BackfillError(ViperError, RuntimeError):
+    """A component that raised in an executor, or that cannot do there what it does on one machine."""
+
+
+class ShardError(ViperError, RuntimeError):
+    """What went wrong in one shard, on its way to the driver; `told_by` finds it again in Spark's words."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(f"{_BEGIN}{message}{_END}")
+
+
+_BEGIN, _END = "[backfill: ", " :backfill]"
+
+
+def told_by(spark_says: str) -> str | None:
+    """What a `ShardError` has said, within the text of Spark's own error; None without one."""
+    _, found, rest = spark_says.partition(_BEGIN)
+    return rest.partition(_END)[0] if found else None
+
+
+@contextmanager
+def understood(what: str) -> Iterator[None]:
+    """Turn what Spark raises within into an error of ours.
+
+    Args:
+        what: what was being done; begins the message.
+
+    Raises:
+        BackfillError: a component raised, or cannot do in a shard what it does on one machine.
+        SparkError: anything else that went wrong in Spark.
+    """
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        with understood_by_spark(what):
+            yield
+    except ViperError as error:
+        cause = error.__cause__
+        told = told_by(str(cause)) if isinstance(cause, Py4JError | PySparkException) else None
+        if told is None:
+            raise
+        raise BackfillError(f"{what}: {told}") from cause

@@ -1,0 +1,65 @@
+"""Spouts that have their rows from a Spark job, which becomes a part of the backfill's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from framework.hosting import class_of
+from framework.importing import importable
+from framework.instantiate import Beans
+from framework.topology import PythonImplementation, Topology
+from spark_ingest.backfill.frames import Given
+from spark_ingest.errors import JobError
+from spark_ingest.spout import SparkSpout
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from spark_ingest.direct.request import Request
+
+
+def jobs_of(topology: Topology, spouts: Iterable[str]) -> dict[str, Request]:
+    """The jobs of those spouts that have one, by the spout's id.
+
+    Raises:
+        LoadError: a spout's constructor raised.
+    """
+    found: dict[str, Request] = {}
+    with importable(topology.import_paths):
+        for spout in spouts:
+            request = _job_of(topology, spout)
+            if request is not None:
+                found[spout] = request
+    return found
+
+
+def _job_of(topology: Topology, spout: str) -> Request | None:
+    component = topology.component(spout)
+    if not isinstance(component.implementation, PythonImplementation):
+        return None
+    if not issubclass(class_of(component), SparkSpout):
+        return None
+    made: SparkSpout = Beans(topology.beans).make(component.implementation.definition)
+    return made.request
+
+
+def rows_of_jobs(spark: SparkSession, jobs: Mapping[str, Request]) -> dict[str, Given]:
+    """The rows of jobs, as their streams.
+
+    Raises:
+        JobError: a source, a column or a type is not as the job has it; rows are refused; there is no end.
+        SparkError: Spark failed.
+    """
+    return {spout: _rows(spark, spout, request) for spout, request in jobs.items()}
+
+
+def _rows(spark: SparkSession, spout: str, request: Request) -> Given:
+    from spark_ingest.direct.sending import within
+    from spark_ingest.job.spec import streams_of
+
+    if request.job.source.read(spark).isStreaming:
+        raise JobError(f"spout {spout!r} reads a stream: a backfill is for data that has an end")
+    streams, _ = streams_of(request.job, spark, count_duplicates=False)
+    rows: DataFrame = within(streams, request.span)
+    return Given(rows, request.job.streams.unit)

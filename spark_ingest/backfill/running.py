@@ -1,0 +1,192 @@
+"""A topology over a history, inside Spark's executors."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from spark_ingest.backfill.errors import understood
+from spark_ingest.backfill.frames import Frames, Given
+from spark_ingest.backfill.isolation import conf_for, has_ported
+from spark_ingest.backfill.jobs import jobs_of, rows_of_jobs
+from spark_ingest.backfill.planned import Planned, plan_shards
+from spark_ingest.backfill.schemas import (
+    SAMPLE_ROWS,
+    check_declared,
+    check_fields,
+    declared_schema,
+    inferred_schema,
+)
+from spark_ingest.backfill.shapes import Output
+from spark_ingest.backfill.wire import ROW
+from spark_ingest.engine.session import make_session
+from spark_ingest.errors import JobError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+    from spark_ingest.direct.request import Request
+
+
+class Backfill(Mapping[str, "DataFrame"]):
+    """The streams of a topology as DataFrames, by the names that they were asked for.
+
+    Columns are ``_time_us`` (microseconds since 1970 UTC), ``_position`` (24 bytes that sort as positions do)
+    and the fields. Nothing has run as yet: each use runs what it needs. Where a component raises then, it is
+    Spark that raises; `understood` makes a `BackfillError` of that. Close it, or use it as a context manager:
+    it may hold a session, and rows that are used more than once.
+    """
+
+    def __init__(self, spark: SparkSession, frames: Mapping[str, DataFrame], stack: ExitStack) -> None:
+        """
+        Args:
+            spark: where the frames are.
+            frames: by name.
+            stack: gives back what is held.
+        """
+        self.spark = spark
+        self._frames = frames
+        self._stack = stack
+
+    def __getitem__(self, name: str) -> DataFrame:
+        return self._frames[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._frames)
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def close(self) -> None:
+        """Give back what is held; where the session was started for it, the DataFrames end with that."""
+        self._stack.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def backfill(
+    topology: object,
+    outputs: Sequence[str],
+    *,
+    spark: SparkSession | None = None,
+    master: str | None = None,
+    conf: Mapping[str, Any] | None = None,
+    shards: int | None = None,
+    schemas: Mapping[str, str] | None = None,
+    rows: Mapping[str, DataFrame] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    environment: str | None = None,
+) -> Backfill:
+    """Run a topology over the history of its spouts, one shard of the keys in each of Spark's tasks.
+
+    Every stream is the same set of positions and values as in a run on one machine, and each key's tuples are
+    processed in the same order, by the same bolts. What cannot be run so is refused before anything starts.
+
+    Args:
+        topology: a topology class, ours or streamparse's, a `TopologyBuilder`, a function that returns one,
+            a topology, or a target as on the command line (``topologies/x.yaml``).
+        outputs: the streams that are wanted, as ``component`` or ``component/stream``. Components that none
+            of them comes from or through are not run, such as sinks.
+        spark: the caller's session; None uses the active one, or starts one.
+        master: Spark's master, for a session that is started; None: that of the spout's job, or ``local[*]``.
+        conf: Spark's configuration, for a session that is started.
+        shards: into how many the keys of each bolt are divided; None: as many as Spark has cores.
+        schemas: for outputs by name the types of their fields, as in SQL: ``carrier string, hour bigint``.
+            Where one is missing a sample shows the types, for which what comes before it runs once more.
+        rows: for spouts by id the rows that they bring, in place of what they would read: DataFrames whose
+            first column is ``_time_us``, and whose partitions are the spout's, each in the order of time.
+            Timestamps among the other columns arrive in microseconds.
+        settings: configuration of the topology, as by ``-o`` on the command line.
+        environment: chooses from a ``par`` that is given per environment.
+
+    Raises:
+        TopologyError: the topology cannot be run so; the error has all problems.
+        JobError: an argument that is refused, or a sample that does not show the types.
+        SparkError: Spark does not start, or failed.
+        BackfillError: a component raised when types were looked for.
+    """
+    wanted = [Output.parse(name) for name in dict.fromkeys(outputs)]
+    declared, given = dict(schemas or {}), dict(rows or {})
+    check_declared(declared, wanted)
+    _check_shards(shards)
+    planned = plan_shards(
+        topology, wanted, options=settings or {}, given=tuple(given), environment=environment
+    )
+    for output in wanted:
+        check_fields(output, planned.fields(output))
+    jobs = jobs_of(planned.plan.topology, [spout for spout in planned.spouts if spout not in given])
+    with ExitStack() as stack:
+        session = stack.enter_context(_session(planned, jobs, spark, master, conf))
+        types = _types(planned, wanted, declared)
+        frames = _frames(session, planned, wanted, shards, rows_of_jobs(session, jobs), given)
+        stack.callback(frames.close)
+        made = {out.name: _typed(planned, frames, out, schema) for out, schema in types.items()}
+        return Backfill(session, made, stack.pop_all())
+
+
+def _check_shards(shards: int | None) -> None:
+    if shards is not None and (isinstance(shards, bool) or not isinstance(shards, int) or shards < 1):
+        raise JobError(f"shards is {shards!r}: expected a whole number from 1 upwards")
+
+
+def _session(
+    planned: Planned,
+    jobs: Mapping[str, Request],
+    spark: SparkSession | None,
+    master: str | None,
+    conf: Mapping[str, Any] | None,
+) -> Any:
+    if spark is None and master is None and not conf and jobs:
+        job = next(iter(jobs.values())).job
+        master, conf = job.master, job.conf
+    topology = planned.plan.topology
+    ported = has_ported(topology, [stage.component for stage in planned.stages])
+    return make_session(master, conf_for(conf, ported, spark), f"viper backfill {topology.name}", spark)
+
+
+def _frames(
+    spark: SparkSession,
+    planned: Planned,
+    outputs: Sequence[Output],
+    shards: int | None,
+    of_jobs: Mapping[str, Given],
+    given: Mapping[str, DataFrame],
+) -> Frames:
+    rows = {**of_jobs, **{spout: Given(frame) for spout, frame in given.items()}}
+    number = shards or spark.sparkContext.defaultParallelism
+    frames = Frames(spark, planned.plan, planned.settings, planned.stages, rows, number)
+    frames.make(outputs)
+    return frames
+
+
+def _types(
+    planned: Planned, outputs: Sequence[Output], declared: Mapping[str, str]
+) -> dict[Output, StructType | None]:
+    """What is declared, all of it checked before anything runs; None where a sample has to show it."""
+    return {
+        output: declared_schema(output, planned.fields(output), declared[output.name])
+        if output.name in declared
+        else None
+        for output in outputs
+    }
+
+
+def _typed(planned: Planned, frames: Frames, output: Output, declared: StructType | None) -> DataFrame:
+    schema = declared or _inferred(frames.rows(output), output, planned.fields(output))
+    return frames.typed(output, schema)
+
+
+def _inferred(rows: DataFrame, output: Output, fields: Sequence[str]) -> StructType:
+    with understood(f"the sample of output {output.name!r}"):
+        sample = rows.select(ROW).limit(SAMPLE_ROWS).collect()
+    return inferred_schema(output, fields, [pickle.loads(row[0]) for row in sample])

@@ -1,0 +1,169 @@
+"""One bolt over one shard: the framework's own tasks, fed and emptied step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from framework.config import Settings
+from framework.errors import ComponentError
+from framework.hosting import base_classes
+from framework.instantiate import Beans
+from framework.planning import Plan, Task
+from framework.recording import Brought, Recorder, ReplayTicks
+from framework.runtime.bolt_task import BoltTask
+from framework.runtime.executor import Executor
+from framework.runtime.making_executors import make_executor
+from framework.runtime.network import Network
+from framework.runtime.stop import StopSignal
+from framework.runtime.tape import NO_TAPE, Deck
+from framework.runtime.task import RunningTask
+from framework.runtime.wiring import Wiring
+from framework.validation.classes import overrides
+from spark_ingest.backfill.errors import ShardError
+from spark_ingest.backfill.feeding import Arrival, Arrivals, bringers
+from spark_ingest.backfill.sending import Sender
+from spark_ingest.backfill.shapes import Stage
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_TICKS = "topology.tick.tuple.freq.secs"
+
+
+class ShardDeck(Deck):
+    """Gives the bolt's input back as it was emitted, and takes down what the bolt emits."""
+
+    def __init__(self, plan: Plan, bolt: str, brought: Mapping[str, Brought], taken_by: Recorder) -> None:
+        """
+        Args:
+            plan: of the shard.
+            bolt: id of the bolt.
+            brought: the input, by the id of the component that has emitted it.
+            taken_by: gets what the bolt emits.
+        """
+        super().__init__(NO_TAPE, plan)
+        self._bolt = bolt
+        self._brought = brought
+        self._taken_by = taken_by
+
+    @property
+    def records(self) -> bool:
+        """Everything that is emitted matters."""
+        return True
+
+    @property
+    def replays(self) -> bool:
+        """The input has been emitted before."""
+        return True
+
+    def recorder(self, task: Task) -> Recorder | None:
+        """What takes down the bolt's output; its input is known."""
+        return self._taken_by if task.component == self._bolt else None
+
+    def source(self, task: Task) -> Brought:
+        """What a component has emitted before."""
+        return self._brought[task.component]
+
+    def ticks(self, task: Task) -> ReplayTicks | None:
+        """None at all."""
+        return ReplayTicks(())
+
+
+def run_shard(
+    plan: Plan, settings: Settings, stage: Stage, received: Iterator[Sequence[Arrival]]
+) -> Iterator[pa.RecordBatch]:
+    """Run a bolt over what a shard receives, in constant memory.
+
+    Args:
+        plan: from `bolt_plan`.
+        settings: the configuration it was planned with, without the tracking of tuples.
+        stage: the bolt's.
+        received: rows in the order of their positions.
+
+    Yields:
+        What it emits, in the order of its positions.
+
+    Raises:
+        ComponentError: it raised.
+        ShardError: what it does cannot be the same as in a run on one machine.
+    """
+    sender = Sender(plan.topology.component(stage.component), stage)
+    executor = _executor(plan, settings, stage, received, sender)
+    bolt = executor.bolts[0]
+    with _lifecycle(executor):
+        _check_host(bolt)
+        for _ in executor.steps():
+            _check_positions(bolt)
+            yield from sender.batches()
+    _check_positions(bolt)
+    yield from sender.batches(least=1)
+
+
+def _executor(
+    plan: Plan, settings: Settings, stage: Stage, received: Iterator[Sequence[Arrival]], sender: Sender
+) -> Executor:
+    sources = {source: len(plan.topology.component(source).outputs or ()) > 1 for source in sources_of(plan)}
+    brought = bringers(Arrivals(received, len(sources)), sources)
+    deck = ShardDeck(plan, stage.component, brought, sender)
+    network = Network.create(plan, settings)
+    wiring = Wiring(plan, settings, network, Beans(plan.topology.beans), deck)
+    return make_executor(plan, settings, network, wiring, 0, StopSignal(), lambda now_s: None)
+
+
+def sources_of(plan: Plan) -> list[str]:
+    """Ids of the components that feed the bolt of a shard's plan, by their index there."""
+    names = {task.id: task.component for task in plan.tasks}
+    return [names[task_id] for task_id in plan.channels[0].sources]
+
+
+@contextmanager
+def _lifecycle(executor: Executor) -> Iterator[None]:
+    """Initialize the components before the block, and close them after it."""
+    begun: list[RunningTask] = []
+    try:
+        for running in (*executor.bolts, *executor.spouts):
+            begun.append(running)
+            executor.call(running, running.start)
+        yield
+    except BaseException:
+        for running in begun:
+            _close_quietly(executor, running)
+        raise
+    for running in begun:
+        executor.call(running, running.close)
+
+
+def _close_quietly(executor: Executor, running: RunningTask) -> None:
+    """Close after a failure, which is what is to be told."""
+    try:
+        executor.call(running, running.close)
+    except ComponentError as error:
+        running.identity.logger.error("%s", error)
+
+
+def _check_host(bolt: BoltTask) -> None:
+    """What a class made by a factory, or its `initialize`, may have chosen unseen."""
+    host, conf = bolt.host, bolt.identity.conf
+    if host.is_batching:
+        raise ShardError(f"bolt {bolt.task.component!r} gathers batches, over keys that other shards have")
+    if conf.get(_TICKS) and overrides(host.cls, "process_tick", base_classes("Bolt")):
+        raise ShardError(
+            f"bolt {bolt.task.component!r} asks for ticks in initialize ({_TICKS}), "
+            "which a shard cannot have as one machine has them"
+        )
+
+
+def _check_positions(bolt: BoltTask) -> None:
+    counters, name = bolt.collector.counters, bolt.task.component
+    if counters.unplanned:
+        raise ShardError(
+            f"bolt {name!r} emits outside of process (in initialize, from a thread or a timer): "
+            "what has no tuple to stand below has no place of its own in a shard; emit in process"
+        )
+    if counters.saturated:
+        raise ShardError(
+            f"bolt {name!r}: no room is left in the positions for what it emits for one tuple; "
+            "emit less for one tuple, or make the topology less deep"
+        )

@@ -1,0 +1,102 @@
+"""From pickled values to the columns of an output."""
+
+from __future__ import annotations
+
+import datetime
+import inspect
+import operator
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from spark_ingest.backfill.errors import ShardError
+from spark_ingest.backfill.shapes import Output
+from spark_ingest.backfill.wire import POSITION, ROW, Row, positions_of, unpickled
+from spark_ingest.job.streams import TIME
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql.types import StructType
+
+
+def typed_stage(
+    output: Output, schema: StructType, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Rows as columns: the time, the position, and the fields by their types.
+
+    Raises:
+        ShardError: a value that its column cannot hold.
+    """
+    import pyarrow as pa
+
+    fields = _arrow_fields(schema)
+    for batch in batches:
+        rows = list(unpickled(batch[ROW]))
+        times = array("q", [position.ts for position in positions_of(batch[POSITION])])
+        columns = [_column(output, field, rows, index) for index, field in enumerate(fields)]
+        yield pa.RecordBatch.from_arrays(
+            [pa.array(times, pa.int64()), batch[POSITION], *columns],
+            [TIME, POSITION, *(field.name for field in fields)],
+        )
+
+
+def typed_at_once(
+    stage: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    output: Output,
+    schema: StructType,
+    batches: Iterator[pa.RecordBatch],
+) -> Iterator[pa.RecordBatch]:
+    """As `typed_stage`, of what a stage makes that has this output alone."""
+    return typed_stage(output, schema, stage(batches))
+
+
+def _arrow_fields(schema: StructType) -> list[pa.Field]:
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    # Timestamps are in UTC: before pyspark 4.1 without being told so, since then only if they are.
+    takes_zone = "timezone" in inspect.signature(to_arrow_schema).parameters
+    zone: dict[str, Any] = {"timezone": "UTC"} if takes_zone else {}
+    return list(to_arrow_schema(schema, **zone))
+
+
+def _column(output: Output, field: pa.Field, rows: Sequence[Row], index: int) -> pa.Array:
+    import pyarrow as pa
+
+    try:
+        return pa.array(_exact([row[index] for row in rows], field.type), field.type)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        culprit = _culprit(field, rows, index)
+        raise ShardError(
+            f"output {output.name!r}, field {field.name!r}: {culprit!r:.200} is no {field.type}: {error}; "
+            "declare another type in schemas"
+        ) from error
+
+
+def _exact(values: list[Any], kind: pa.DataType) -> list[Any]:
+    """The values; TypeError where Arrow would cut something off without a word."""
+    import pyarrow as pa
+
+    if pa.types.is_integer(kind):
+        return [None if value is None else operator.index(value) for value in values]
+    if pa.types.is_date(kind) and any(isinstance(value, datetime.datetime) for value in values):
+        raise TypeError("it has a time of day")
+    return values
+
+
+def _culprit(field: pa.Field, rows: Sequence[Row], index: int) -> Any:
+    """The first value that cannot be one of the column's."""
+    import pyarrow as pa
+
+    for row in rows:
+        try:
+            pa.array(_exact([row[index]], field.type), field.type)
+        except (pa.ArrowException, ValueError, TypeError, OverflowError):
+            return row[index]
+    return [row[index] for row in rows]
+
+
+def full_schema(fields: StructType) -> StructType:
+    """The schema of an output: time, position, its fields."""
+    from pyspark.sql.types import BinaryType, LongType, StructField, StructType
+
+    return StructType([StructField(TIME, LongType()), StructField(POSITION, BinaryType()), *fields])

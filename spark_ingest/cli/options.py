@@ -1,0 +1,113 @@
+"""The options that say what Spark reads, how it becomes streams, and where Spark runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import click
+
+UNITS = ("s", "ms", "us", "ns")
+DECISIONS = ("keep", "drop", "refuse")
+
+
+def parse_columns(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
+    """Names of columns, each said alone or several between commas."""
+    return tuple(name.strip() for value in values for name in value.split(",") if name.strip())
+
+
+def parse_pairs(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> Mapping[str, str]:
+    """``name=value`` each."""
+    pairs = {}
+    for value in values:
+        name, equals, text = value.partition("=")
+        if not (name and equals):
+            raise click.BadParameter(f"expected {param.make_metavar(ctx)}, found {value!r}")
+        pairs[name] = text
+    return pairs
+
+
+def _columns(*names: str, help: str) -> Callable[[Any], Any]:
+    return click.option(*names, multiple=True, metavar="COLUMN[,...]", callback=parse_columns, help=help)
+
+
+def _pairs(name: str, to: str, metavar: str, help: str) -> Callable[[Any], Any]:
+    return click.option(name, to, multiple=True, metavar=metavar, callback=parse_pairs, help=help)
+
+
+def _decision(name: str, default: str, what: str) -> Callable[[Any], Any]:
+    help = f"What to do with rows whose timestamp {what}."
+    return click.option(name, type=click.Choice(DECISIONS), default=default, show_default=True, help=help)
+
+
+SOURCE = (
+    click.argument("files", nargs=-1),
+    click.option("--format", help="Format of the files, as Spark names it: parquet, csv, json, ..."),
+    _pairs("--read-option", "options", "KEY=VALUE", "Option of the reader, e.g. header=true; repeatable."),
+    click.option(
+        "--schema",
+        metavar="COLUMNS",
+        help="Columns and types of the files, for formats that have none, e.g. 'id long, at timestamp'.",
+    ),
+    click.option("--table", help="Read this table instead of files."),
+    click.option("--query", help="Read what this SQL query selects instead of files."),
+    _pairs("--view", "views", "NAME=PATH", "Files that the query may use as a table; repeatable."),
+    click.option(
+        "--function",
+        metavar="MODULE:NAME",
+        help="Read the DataFrame that this function returns; it is called with the SparkSession.",
+    ),
+)
+"""What is read: exactly one of files, table, query, function."""
+
+STREAMS = (
+    click.option("--timestamp", required=True, metavar="COLUMN", help="Column with the event time."),
+    click.option(
+        "--unit",
+        type=click.Choice(UNITS),
+        default="us",
+        show_default=True,
+        help="Unit of a timestamp that is a number.",
+    ),
+    click.option(
+        "--timestamp-format",
+        metavar="PATTERN",
+        help="Spark's pattern of a timestamp that is text.  [default: ISO 8601]",
+    ),
+    click.option(
+        "-k",
+        "--streams",
+        type=click.IntRange(min=1),
+        default=4,
+        show_default=True,
+        help="Number of streams: no more than so many tasks can replay them.",
+    ),
+    _columns("--key", help="Rows that are equal in these columns share a stream."),
+    _columns("--order", help="Orders rows of equal time within a stream."),
+    _columns("--columns", help="Columns to keep, in this order.  [default: all]"),
+)
+"""How rows become streams."""
+
+QUALITY = (
+    _decision("--nulls", "refuse", "is null"),
+    _decision("--duplicates", "keep", "(and key) is that of another row"),
+    _decision("--unparsable", "refuse", "cannot be read"),
+)
+"""What happens to rows whose time is doubtful."""
+
+SESSION = (
+    click.option("--master", help="Where Spark runs, as spark-submit takes it.  [default: local[*]]"),
+    _pairs("--spark-conf", "conf", "KEY=VALUE", "Set a property of Spark; repeatable."),
+)
+"""Where Spark runs."""
+
+
+def with_options(*groups: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    """Give a command groups of options; they stand in this order in its help."""
+
+    def add(command: Any) -> Any:
+        for option in reversed([option for group in groups for option in group]):
+            command = option(command)
+        return command
+
+    return add

@@ -1,0 +1,75 @@
+"""The keeper of a job, as the leading process of a run starts and ends it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from spark_ingest.direct.failures import rebuilt
+from spark_ingest.direct.request import Request
+from spark_ingest.errors import SparkError
+
+STOP_S = 30.0
+"""Seconds that the keeper has to end everything that it has started."""
+
+
+@contextmanager
+def kept(request: Request) -> Iterator[Mapping[str, Any]]:
+    """For as long as the block runs, so may the job; gives what `receiver.Receiver` needs, and ``min_us``.
+
+    Spark has looked at the job by then: the source can be read, its columns are there and can be carried, and
+    there is room for all streams at once.
+
+    Raises:
+        ViperError: the job is refused, as by `spark_ingest.preparing.prepare`, or Spark failed.
+    """
+    line = request.to_line()
+    with _started() as keeper:
+        try:
+            ready = _asked(keeper, line)
+            yield {**ready, "listening": list(request.listening)}
+        finally:
+            _end(keeper)
+
+
+def _started() -> subprocess.Popen[bytes]:
+    """In a session of its own, so that Ctrl-C reaches it only by way of this process."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "spark_ingest.direct.keeper"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+    )
+
+
+def _asked(keeper: subprocess.Popen[bytes], line: bytes) -> dict[str, Any]:
+    assert keeper.stdin is not None and keeper.stdout is not None
+    with contextlib.suppress(OSError):
+        keeper.stdin.write(line)
+        keeper.stdin.flush()
+    answer = keeper.stdout.readline()
+    if not answer:
+        status = keeper.wait()
+        raise SparkError(f"the process that keeps the Spark job ended with status {status} before it began")
+    said = json.loads(answer)
+    if "failed" in said:
+        raise rebuilt(said["failed"])
+    ready: dict[str, Any] = said["ready"]
+    return ready
+
+
+def _end(keeper: subprocess.Popen[bytes]) -> None:
+    assert keeper.stdin is not None
+    with contextlib.suppress(OSError):
+        keeper.stdin.close()
+    try:
+        keeper.wait(STOP_S)
+    except subprocess.TimeoutExpired:
+        keeper.kill()

@@ -1,0 +1,117 @@
+"""What Spark raises, told in a line or two."""
+
+from __future__ import annotations
+
+import logging
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from framework.errors import ViperError
+from spark_ingest.errors import SparkError
+
+LONGEST = 500
+_NOISE = re.compile(r" SQLSTATE: \w+;?|;$")
+
+
+_DYING_S = 3.0
+"""Seconds that a process may take to end after its connections have broken: freeing memory takes time."""
+
+_LOGGERS = (
+    *("SQLQueryContextLogger", "DataFrameQueryContextLogger"),
+    *("py4j.clientserver", "py4j.java_gateway"),
+)
+"""They log what is raised as well, traces and all, for those who do not catch it."""
+
+
+@contextmanager
+def understood(what: str) -> Iterator[None]:
+    """Turn what Spark and the gateway to it raise within into a `SparkError`.
+
+    Args:
+        what: what was being done, e.g. ``"the job"``; begins the message.
+    """
+    from py4j.protocol import Py4JError, Py4JNetworkError
+    from pyspark.errors import PySparkException
+
+    try:
+        with unlogged():
+            yield
+    except ViperError:
+        raise
+    except (Py4JError, PySparkException, ConnectionError, EOFError) as error:
+        is_broken = isinstance(error, (ConnectionError, EOFError, Py4JNetworkError))
+        ended = _ended(_DYING_S if is_broken else 0.0)
+        if ended is not None:
+            raise SparkError(f"{what} failed: {ended}") from error
+        if isinstance(error, (ConnectionError, EOFError)):
+            raise
+        raise SparkError(f"{what} failed in Spark: {short(error)}") from error
+
+
+@contextmanager
+def unlogged() -> Iterator[None]:
+    """Nothing is logged within that is raised anyway."""
+    root, quiet = logging.getLogger(), logging.NullHandler()
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
+    root.addFilter(_is_not_py4j_s)
+    root.addHandler(quiet)  # Without any, `logging.exception` would give the process one that stays.
+    try:
+        yield
+    finally:
+        root.removeHandler(quiet)
+        root.removeFilter(_is_not_py4j_s)
+        for logger, was in zip(loggers, before, strict=True):
+            logger.disabled = was
+
+
+def _is_not_py4j_s(record: logging.LogRecord) -> bool:
+    """py4j uses the root logger as well."""
+    return "py4j" not in record.pathname
+
+
+def short(error: BaseException) -> str:
+    """The innermost reason that Spark gives, without its traces and plans."""
+    text = _innermost(error) or str(error)
+    lines = [line for line in text.splitlines() if line.strip()]
+    said = _of_python(lines) or _NOISE.sub("", lines[0].strip() if lines else type(error).__name__)
+    return said if len(said) <= LONGEST else said[: LONGEST - 3] + "..."
+
+
+def _of_python(lines: list[str]) -> str | None:
+    """Of a trace from a Python worker: what was raised."""
+    begin = next((i for i, line in enumerate(lines) if "Traceback (most recent" in line), None)
+    if begin is None:
+        return None
+    return next((line for line in lines[begin + 1 :] if not line.startswith((" ", "\t"))), None)
+
+
+def _innermost(error: BaseException) -> str | None:
+    """Of a Java exception that reached us as it is: class and message of its first cause."""
+    cause = getattr(error, "java_exception", None)
+    try:
+        while cause is not None and cause.getCause() is not None:
+            cause = cause.getCause()
+        return None if cause is None else str(cause.toString())
+    except Exception:  # The JVM that could tell is gone.
+        return None
+
+
+def _ended(patience_s: float) -> str | None:
+    """That the JVM of this process has ended, if it has, or does so within so many seconds."""
+    from pyspark import SparkContext
+
+    gateway = SparkContext._gateway
+    process = getattr(gateway, "proc", None)
+    if process is None:
+        return None
+    try:
+        status = process.wait(patience_s)
+    except subprocess.TimeoutExpired:
+        return None
+    how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+    return f"Spark's Java process {how}; if memory was short, give it more by spark.driver.memory"

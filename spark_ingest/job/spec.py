@@ -1,0 +1,86 @@
+"""A whole job as one plain value: what is read, how it becomes streams, and where it runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from spark_ingest.errors import JobError
+from spark_ingest.job.quality import Counts, Quality, checked
+from spark_ingest.job.source import Source
+from spark_ingest.job.streams import StreamSpec, as_streams
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+LOCAL = "local[*]"
+
+
+@dataclass(frozen=True)
+class JobSpec:
+    """A job that makes streams of a source's rows."""
+
+    source: Source
+    streams: StreamSpec
+    quality: Quality = field(default_factory=Quality)
+    master: str = LOCAL
+    """Spark's master: ``local[*]``, ``spark://host:7077``, ``yarn``, ..."""
+    conf: Mapping[str, str] = field(default_factory=dict)
+    """Spark's configuration, e.g. ``spark.driver.memory: 4g``."""
+
+
+def to_json(job: JobSpec) -> str:
+    """The job as text.
+
+    Raises:
+        JobError: its source is a DataFrame of this process.
+    """
+    said = {
+        "source": job.source.to_plain(),
+        "streams": asdict(job.streams),
+        "quality": asdict(job.quality),
+        "master": job.master,
+        "conf": dict(job.conf),
+    }
+    return json.dumps(said, sort_keys=True)
+
+
+def from_json(text: str | bytes) -> JobSpec:
+    """The job that `to_json` wrote.
+
+    Raises:
+        JobError: the text holds no job, or one that cannot be.
+    """
+    try:
+        said: dict[str, Any] = json.loads(text)
+        source, streams, quality = said["source"], said["streams"], said["quality"]
+        return JobSpec(
+            Source.from_plain(source), StreamSpec(**streams), Quality(**quality), said["master"], said["conf"]
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, JobError):
+            raise
+        raise JobError(f"no job: {type(error).__name__}: {error}") from error
+
+
+def streams_of(job: JobSpec, spark: SparkSession, count_duplicates: bool = True) -> tuple[DataFrame, Counts]:
+    """The job's streams, as `as_streams` makes them, and what its timestamps were found to be.
+
+    Reads the source once for the counts; the streams are read when the DataFrame is used.
+
+    Args:
+        job: the job; its master and configuration are the session's matter.
+        spark: where it runs.
+        count_duplicates: False saves a shuffle where duplicates are kept anyway.
+
+    Raises:
+        JobError: the source, a column or a type is not as the job has it; rows are refused.
+        SparkError: Spark failed.
+    """
+    from spark_ingest.engine.failing import understood
+
+    with understood("the job"):
+        rows, counts = checked(job.source.read(spark), job.streams, job.quality, count_duplicates)
+        return as_streams(rows, job.streams), counts

@@ -1,0 +1,97 @@
+"""The event time of a row, whatever its timestamp column is: microseconds since 1970 UTC, or null."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from spark_ingest.engine.settings import utc
+from spark_ingest.errors import JobError
+from spark_ingest.job.streams import TIME, UNITS, StreamSpec, named
+from spark_ingest.job.types import check_columns, type_word
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+FIRST_US = -62_135_596_800_000_000
+"""0001-01-01T00:00:00Z. Numbers outside of these two are most likely of another unit."""
+LAST_US = 253_402_300_799_999_999
+"""9999-12-31T23:59:59.999999Z"""
+DAY_US = 86_400_000_000
+_ISO_DATE = r"^\s*\d{4}-\d{1,2}-\d{1,2}"
+
+
+def timed(df: DataFrame, spec: StreamSpec) -> DataFrame:
+    """The rows with a further column `TIME`: null where the timestamp is, or is no time from year 1 to 9999.
+
+    What has no zone of its own (a date, a text without an offset, ``timestamp_ntz``) is read as UTC, whatever
+    the session's time zone. What is finer than a microsecond is rounded down, a float to the nearest.
+
+    Raises:
+        JobError: a column is missing, or the timestamp's type is none of those that can be one.
+    """
+    check_columns(df, spec)
+    with utc(df.sparkSession):
+        micros = _micros(df, spec)
+        return df.withColumn(TIME, _within(micros))
+
+
+def _micros(df: DataFrame, spec: StreamSpec) -> Column:
+    from pyspark.sql import functions as F
+    from pyspark.sql import types as T
+
+    column, found = named(spec.timestamp), df.schema[spec.timestamp].dataType
+    match found:
+        case T.TimestampType():
+            return F.unix_micros(column)
+        case T.TimestampNTZType():
+            return F.unix_micros(column.cast("timestamp"))
+        case T.DateType():
+            return F.unix_date(column).cast("bigint") * DAY_US
+        case T.StringType():
+            return F.unix_micros(_parsed(column, spec.timestamp_format))
+        case T.FloatType() | T.DoubleType():
+            return _of_float(column.cast("double"), spec.unit)
+        case T.NumericType():
+            return _of_exact(column.cast(_decimal(found)), spec.unit)
+    raise JobError(
+        f"timestamp {spec.timestamp!r} is {type_word(found)}: expected a timestamp, a date, a number or text"
+    )
+
+
+def _within(micros: Column) -> Column:
+    from pyspark.sql import functions as F
+
+    return F.when(micros.between(FIRST_US, LAST_US), micros)
+
+
+def _parsed(text: Column, pattern: str | None) -> Column:
+    from pyspark.sql import functions as F
+
+    if pattern is not None:
+        return F.try_to_timestamp(text, F.lit(pattern))
+    # Spark also takes a time without a date, and adds today's.
+    return F.when(text.rlike(_ISO_DATE), F.try_to_timestamp(text))
+
+
+def _of_float(number: Column, unit: str) -> Column:
+    from pyspark.sql import functions as F
+
+    micros = F.round(number / 1000 if unit == "ns" else number * UNITS[unit])
+    return F.when(micros.between(float(FIRST_US), float(LAST_US)), micros.cast("bigint"))
+
+
+def _of_exact(number: Column, unit: str) -> Column:
+    """Checked for its range first: an overflow may be an error, as the session has it."""
+    from pyspark.sql import functions as F
+
+    factor = Decimal("0.001") if unit == "ns" else Decimal(UNITS[unit])
+    low, high = Decimal(FIRST_US) / factor, Decimal(LAST_US) / factor
+    micros = F.floor(number * F.lit(factor)).cast("bigint")
+    return F.when(number.between(F.lit(low), F.lit(high)), micros)
+
+
+def _decimal(found: object) -> str:
+    from pyspark.sql import types as T
+
+    return found.simpleString() if isinstance(found, T.DecimalType) else "decimal(20,0)"

@@ -1,0 +1,1 @@
+"""Making a dataset by a Spark job, unless it is there already."""

@@ -1,0 +1,72 @@
+"""Streams written as Parquet files by Spark's own writer.
+
+That writer needs no Python in the executors, and its committer lets one attempt of a task win where several
+run. It bounds row groups by rows, and writes the same pages for the same rows. pyarrow's, in `mapInArrow`,
+would have to be given a committer, and rows would have to cross to Python and back.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spark_ingest.engine.settings import set_for_now
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+GROUP_ROWS = 65_536
+"""Rows of a row group, the unit that a reader holds and seeks by."""
+GROUP_BYTES = 32 * 1024 * 1024
+"""Where rows are so wide that fewer are a lot."""
+FILE_ROWS = 64 * GROUP_ROWS
+"""Rows of a file. What a reader keeps of one takes 15 KB a row group of six columns; with one file only its
+memory would grow with the stream."""
+_SETTINGS = {
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.writeLegacyFormat": "false",
+    "spark.sql.files.maxRecordsPerFile": str(FILE_ROWS),
+}
+_OPTIONS = {
+    "compression": "snappy",
+    "parquet.block.row.count.limit": str(GROUP_ROWS),
+    "parquet.block.size": str(GROUP_BYTES),
+    "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+}
+_PART = re.compile(r"part-(\d+)-.*-c(\d+)\..*parquet")
+"""Of Spark's names for files: which partition, and the how-manieth file of it."""
+
+
+def write_streams(streams: DataFrame, folder: Path, count: int) -> Sequence[Sequence[str]]:
+    """Write the partitions of a DataFrame to a new folder.
+
+    Args:
+        streams: from `as_streams`.
+        folder: does not exist yet; on a cluster, one that the executors have as well.
+        count: how many streams.
+
+    Returns:
+        Of each stream its files, relative to the folder. A stream without rows may have none.
+    """
+    with set_for_now(streams.sparkSession, _SETTINGS):
+        streams.write.options(**_OPTIONS).parquet(f"file://{folder}")
+    files: list[list[str]] = [[] for _ in range(count)]
+    for stream, number, entry in sorted(_parts(folder)):
+        name = f"stream-{stream:05}-{number:03}.parquet"
+        os.rename(folder / entry, folder / name)
+        files[stream].append(name)
+    return files
+
+
+def _parts(folder: Path) -> Iterator[tuple[int, int, str]]:
+    """Partition, number and name of each file; what else Spark has left there is removed."""
+    for entry in os.listdir(folder):
+        part = _PART.fullmatch(entry)
+        if part is None:  # Checksums of Spark's own, whose names tie them to the old ones.
+            os.unlink(folder / entry)
+        else:
+            yield int(part[1]), int(part[2]), entry

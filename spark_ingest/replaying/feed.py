@@ -1,0 +1,47 @@
+"""Where a `SparkSpout` has its rows from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from framework.components.partitioned import Block
+
+
+class Feed(Protocol):
+    """A prepared dataset, or a Spark job that runs meanwhile; see `PartitionedSpout` as well."""
+
+    read: dict[int, int]
+    """How many rows of which stream have been given in this task."""
+
+    @property
+    def late(self) -> int:
+        """How many rows of a stream have come too late; one task tells it, for all of them."""
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the columns that rows have, in order."""
+
+    @property
+    def partitions(self) -> int:
+        """How many streams there are."""
+
+    @property
+    def identity(self) -> str:
+        """Names the data."""
+
+    def companion(self, conf: Mapping[str, Any]) -> AbstractContextManager[Mapping[str, Any]]:
+        """What runs beside the tasks; refuses the run where it can already be seen that it would fail."""
+
+    def open(self, conf: Mapping[str, Any]) -> None:
+        """Called once in each task, first of all; what the companion gave is in the configuration."""
+
+    def origin_us(self) -> int | None:
+        """The earliest event time of all partitions, asked after `open`; None where there is no row."""
+
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | None]:
+        """All rows of a partition, in order."""
+
+    def close(self) -> None:
+        """Called once in each task that was opened."""

@@ -1,0 +1,36 @@
+"""Which processes there are, and who has started them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def descendants(pid: int) -> set[int]:
+    """The processes that a process has started, and those that they have started, and so on."""
+    parents = {int(stat.parent.name): _parent(stat) for stat in Path("/proc").glob("[0-9]*/stat")}
+    found: set[int] = set()
+    grown = {pid}
+    while grown:
+        grown = {child for child, parent in parents.items() if parent in grown} - found
+        found |= grown
+    return found
+
+
+def named(*words: str, among: Iterable[int]) -> list[int]:
+    """The processes in whose command line one of these words stands, in the order of their numbers."""
+    return [pid for pid in sorted(among) if any(word in _command(pid) for word in words)]
+
+
+def _parent(stat: Path) -> int:
+    try:
+        return int(stat.read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,33 @@
+"""Signals that come while Spark is being started."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from spark_ingest.engine.interrupts import interrupts_later
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_they_are_dealt_with_when_it_is_there(number: signal.Signals) -> None:
+    def interrupted(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before, done = signal.signal(number, interrupted), []
+    try:
+        with pytest.raises(KeyboardInterrupt), interrupts_later():
+            os.kill(os.getpid(), number)
+            done.append("started")
+        assert done == ["started"]
+        assert signal.getsignal(number) is interrupted
+    finally:
+        signal.signal(number, before)
+
+
+def test_none_is_none() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with interrupts_later():
+        assert signal.getsignal(signal.SIGINT) is not before
+    assert signal.getsignal(signal.SIGINT) is before
