@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import signal
 import warnings
 from collections.abc import Iterator
@@ -55,23 +54,9 @@ def _users_code() -> Iterator[None]:
 
 @contextmanager
 def _without_noise() -> Iterator[None]:
-    """Leave out what nobody who types a command can do anything about.
+    """Leave out what nobody who types a command can do anything about."""
+    from spark_ingest.engine.failing import unlogged
 
-    The gateway to Java logs tracebacks of its own when it is interrupted, besides raising what it meets.
-    """
-    root, gateway = logging.getLogger(), logging.getLogger("py4j")
-    before = gateway.level
-    root.addFilter(_not_of_the_gateway)
-    gateway.setLevel(logging.CRITICAL + 1)
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-            yield
-    finally:
-        gateway.setLevel(before)
-        root.removeFilter(_not_of_the_gateway)
-
-
-def _not_of_the_gateway(record: logging.LogRecord) -> bool:
-    """Some of it is logged without a logger of its own."""
-    return "/py4j/" not in record.pathname
+    with unlogged(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        yield

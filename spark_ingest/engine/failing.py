@@ -14,7 +14,6 @@ from spark_ingest.errors import SparkError
 LONGEST = 500
 _NOISE = re.compile(r" SQLSTATE: \w+;?|;$")
 
-
 _DYING_S = 3.0
 """Seconds that a process may take to end after its connections have broken: freeing memory takes time."""
 
@@ -29,6 +28,8 @@ _LOGGERS = (
 def understood(what: str) -> Iterator[None]:
     """Turn what Spark and the gateway to it raise within into a `SparkError`.
 
+    Ctrl-C stays what it is, also where pyspark, tidying up after it, meets the connection that it has broken.
+
     Args:
         what: what was being done, e.g. ``"the job"``; begins the message.
     """
@@ -41,6 +42,8 @@ def understood(what: str) -> Iterator[None]:
     except ViperError:
         raise
     except (Py4JError, PySparkException, ConnectionError, EOFError) as error:
+        if _was_interrupted(error):
+            raise KeyboardInterrupt from error
         is_broken = isinstance(error, (ConnectionError, EOFError, Py4JNetworkError))
         ended = _ended(_DYING_S if is_broken else 0.0)
         if ended is not None:
@@ -50,28 +53,41 @@ def understood(what: str) -> Iterator[None]:
         raise SparkError(f"{what} failed in Spark: {short(error)}") from error
 
 
+def _was_interrupted(error: BaseException) -> bool:
+    """Whether it was raised while an interrupt was on its way."""
+    before = error.__context__
+    return before is not None and (isinstance(before, KeyboardInterrupt) or _was_interrupted(before))
+
+
 @contextmanager
 def unlogged() -> Iterator[None]:
-    """Nothing is logged within that is raised anyway."""
-    root, quiet = logging.getLogger(), logging.NullHandler()
+    """Nothing is logged within that is raised anyway; it may be nested."""
+    root, hush = logging.getLogger(), _NotOfTheGateway()
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     before = [logger.disabled for logger in loggers]
     for logger in loggers:
         logger.disabled = True
-    root.addFilter(_is_not_py4j_s)
-    root.addHandler(quiet)  # Without any, `logging.exception` would give the process one that stays.
+    root.addFilter(hush)
+    # Without any, `logging.exception` gives the process one that stays. This one is in force then anyway.
+    added = None if root.handlers else logging.lastResort
+    if added is not None:
+        root.addHandler(added)
     try:
         yield
     finally:
-        root.removeHandler(quiet)
-        root.removeFilter(_is_not_py4j_s)
+        if added is not None:
+            root.removeHandler(added)
+        root.removeFilter(hush)
         for logger, was in zip(loggers, before, strict=True):
             logger.disabled = was
 
 
-def _is_not_py4j_s(record: logging.LogRecord) -> bool:
+class _NotOfTheGateway(logging.Filter):
     """py4j uses the root logger as well."""
-    return "py4j" not in record.pathname
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether it comes from somewhere else."""
+        return "/py4j/" not in record.pathname
 
 
 def short(error: BaseException) -> str:

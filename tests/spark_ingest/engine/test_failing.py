@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from spark_ingest.engine.failing import LONGEST, short, understood
+from spark_ingest.engine.failing import LONGEST, short, understood, unlogged
 from spark_ingest.errors import JobError, SparkError
 
 pytest.importorskip("pyspark")
@@ -62,6 +62,19 @@ def test_ours_and_the_user_s_pass_as_they_are() -> None:
         assert raised.value is error
 
 
+def test_an_interrupt_is_not_told_as_what_tidying_up_after_it_met() -> None:
+    from py4j.protocol import Py4JNetworkError
+
+    with pytest.raises(KeyboardInterrupt), understood("the job"):
+        try:
+            raise KeyboardInterrupt
+        finally:
+            try:
+                raise BrokenPipeError
+            except BrokenPipeError:
+                raise Py4JNetworkError("Answer from Java side is empty") from None
+
+
 def test_spark_s_have_it_as_their_cause() -> None:
     from py4j.protocol import Py4JError
 
@@ -71,14 +84,20 @@ def test_spark_s_have_it_as_their_cause() -> None:
     assert raised.value.__cause__ is error
 
 
-def test_what_is_raised_is_not_logged_too() -> None:
+@pytest.mark.parametrize("of_before", [[], [logging.NullHandler()]])
+def test_what_is_raised_is_not_logged_too(
+    of_before: list[logging.Handler], monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = logging.getLogger()
+    monkeypatch.setattr(root, "handlers", list(of_before))
     handlers, filters = list(root.handlers), list(root.filters)
     here, theirs = (logging.LogRecord("root", 40, path, 1, path, (), None) for path in ("x.py", "/py4j/y.py"))
     with understood("the job"):
+        with unlogged():
+            assert not root.filter(theirs)
         assert logging.getLogger("SQLQueryContextLogger").disabled
         assert root.filter(here)
         assert not root.filter(theirs)
-        assert root.handlers
+        assert root.handlers == (of_before or [logging.lastResort])
     assert not logging.getLogger("SQLQueryContextLogger").disabled
     assert (root.handlers, root.filters) == (handlers, filters)
