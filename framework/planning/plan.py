@@ -70,6 +70,8 @@ class Plan:
     places: Mapping[str, Mapping[int, tuple[int, int]]] = field(default_factory=dict)
     """For each partitioned spout that goes on where a run before had stopped: how far that had brought
     each partition, as time of the last row in microseconds and number of rows of that time."""
+    cuts: tuple[tuple[int, ...], ...] = ()
+    """Ids of the tasks of partitioned spouts that stop at one event time, group by group."""
 
     def tasks_of(self, component: str) -> tuple[Task, ...]:
         """The tasks of a component, by index."""

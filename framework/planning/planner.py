@@ -8,6 +8,7 @@ from typing import Any
 from framework.config import Settings, component_conf, task_count
 from framework.errors import TopologyError
 from framework.importing import importable
+from framework.planning.cuts import tasks_of_cuts
 from framework.planning.layout import make_layout
 from framework.planning.placing import is_blocking, make_placement, placement_problems
 from framework.planning.plan import Channel, Plan, Subscription, Task
@@ -47,6 +48,7 @@ def make_plan(topology: Topology, settings: Settings) -> Plan:
         if problems := standstill_problems(topology, confs, time):
             raise TopologyError(problems)
         placement = make_placement(topology, settings, confs, tasks, subscriptions)
+        cuts = tasks_of_cuts(topology, tasks, subscriptions)
     return Plan(
         topology=topology,
         time=time,
@@ -56,6 +58,7 @@ def make_plan(topology: Topology, settings: Settings) -> Plan:
         placement=placement,
         layout=layout,
         confs=confs,
+        cuts=cuts,
     )
 
 

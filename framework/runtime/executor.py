@@ -89,6 +89,8 @@ class Executor:
         self._stop = stop
         self._active = False
         """Whether the spouts have been activated, and not deactivated since."""
+        self._stopping = False
+        """Whether the spouts have heard that the run is to drain."""
         self.timers = timers
         self._rest = rest
         self._fed_by_others = tuple(fed_by_others)
@@ -140,7 +142,7 @@ class Executor:
         for owner, callback in self.timers.due(now):
             self.call(owner, callback)
             owner.unblock()
-        stopping = self._stop.requested
+        stopping = self._asked_to_stop(now)
         if self._stop.active is not self._active and not any(spout.running for spout in self.spouts):
             self._change_activity(self._stop.active)
         for running in candidates:  # before any is asked, as what is handed over gives others something to do
@@ -154,6 +156,15 @@ class Executor:
         self._run(self._policy.choose(runnable))
         return True
 
+    def _asked_to_stop(self, now: float) -> bool:
+        """Whether the run is to drain; the spouts hear of it before they are asked whether they end."""
+        reason = self._stop.reason
+        if reason is not None and not self._stopping:
+            self._stopping = True
+            for spout in self.spouts:
+                spout.stop_asked(reason, now)
+        return self._stopping
+
     def _change_activity(self, active: bool) -> None:
         self._active = active
         for spout in self.spouts:
@@ -161,10 +172,11 @@ class Executor:
                 self.call(spout, spout.activate if active else spout.deactivate)
 
     def _run(self, running: RunningTask) -> None:
-        if running.has_ended or (self._stop.requested and isinstance(running, SourceTask)):
+        started = time.monotonic()
+        if running.has_ended or (self._stopping and running.stops(started)):
             self._end(running)
             return
-        limit, started = self._limits[running], time.monotonic()
+        limit = self._limits[running]
         try:
             count = self.call(running, lambda: running.run(limit))
         except TaskStopped:

@@ -1,4 +1,4 @@
-"""The channels of a run, the bells of its executors and its quota: all in one arena."""
+"""The channels of a run, the bells of its executors, its quota and its cuts: all in one arena."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from framework.runtime.limits import SPILL_AT
 from framework.topology import Role
 from viper.arena import Arena, ArenaHandle
 from viper.bell import Bell
+from viper.cut import Cut
 from viper.errors import ArenaError
 from viper.forest import Forest
 from viper.gate import ScaleGate
@@ -32,6 +33,7 @@ class NetworkMap:
     gates: tuple[int, ...]
     bells: tuple[int, ...]
     quota: int
+    cuts: tuple[int, ...]
     forest: int | None = None
     """None where nothing is tracked."""
 
@@ -73,6 +75,10 @@ class Network:
         self.bells = [Bell.attach(arena, offset) for offset in place.bells]
         """By executor."""
         self.quota = self.quota_of(max(process, 0))
+        self._cuts = [
+            (tasks, Cut.attach(arena, offset, len(tasks)))
+            for tasks, offset in zip(plan.cuts, place.cuts, strict=True)
+        ]
         self.forest = None if place.forest is None else Forest.attach(arena, place.forest)
         """The trees of tracked tuples, with a table for each task; None where none are tracked."""
 
@@ -86,16 +92,19 @@ class Network:
         ways = list(_ways(plan))
         sizes = [_size(plan, settings, way) for way in ways]
         small = len(plan.placement.executors) * Bell.size() + Quota.size(len(plan.placement.processes))
+        small += sum(Cut.size(len(tasks)) for tasks in plan.cuts)
         trees = _trees(plan, settings)
         arena = _arena(plan, sum(sizes) + small + (Forest.size(*trees) if trees else 0))
         gates = [ScaleGate.create(arena, *_dimensions(way), **_capacity(plan, settings, way)) for way in ways]
         bells = [Bell.create(arena) for _ in plan.placement.executors]
         quota = Quota.create(arena, max_tuples, accounts=len(plan.placement.processes))
+        cuts = tuple(Cut.create(arena, len(tasks)).offset for tasks in plan.cuts)
         forest = Forest.create(arena, trees[0], trees=trees[1], links=trees[2]) if trees else None
         place = NetworkMap(
             tuple(g.offset for g in gates),
             tuple(b.offset for b in bells),
             quota.offset,
+            cuts,
             forest.offset if forest else None,
         )
         process = -1 if plan.placement.kind is WorkerKind.PROCESS else 0
@@ -147,6 +156,10 @@ class Network:
     def quota_of(self, process: int) -> Quota:
         """The quota with the account of a process."""
         return Quota.attach(self.arena, self.place.quota, account=process)
+
+    def cut_of(self, task: int) -> tuple[Cut, int] | None:
+        """The cut that a task of a partitioned spout stops at, and which member of it the task is."""
+        return next(((cut, tasks.index(task)) for tasks, cut in self._cuts if task in tasks), None)
 
     def outlets(self, task: int) -> list[Source]:
         """All producing ends of a task."""

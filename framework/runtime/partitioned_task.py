@@ -9,6 +9,7 @@ from dataclasses import replace
 from framework.components.partitioned import Pace, PartitionedSpout
 from framework.planning import ComponentLevel, Task
 from framework.runtime.collector import TaskCollector
+from framework.runtime.common_stop import CommonStop
 from framework.runtime.destination import Row
 from framework.runtime.faults import OnError, Recovery
 from framework.runtime.hosts import Host, Identity
@@ -16,11 +17,13 @@ from framework.runtime.lineage import LAST
 from framework.runtime.output import Output
 from framework.runtime.pacer import Pacer
 from framework.runtime.partition_feed import WHOLE, PartitionFeed, Place
+from framework.runtime.pause import GrowingPause
 from framework.runtime.source_task import SourceTask
 from framework.runtime.spout_task import FIRST_PAUSE_S
+from framework.runtime.stop import StopReason
 from framework.runtime.user_errors import user_errors
 from viper.errors import OrderError
-from viper.partitions import MOST_PARTITIONS, NO_LIMIT, Merge
+from viper.partitions import MOST_PARTITIONS, Merge
 from viper.position import END, LEAST, Position
 from viper.quota import Quota
 from viper.rows import interleave
@@ -43,6 +46,7 @@ class PartitionedTask(SourceTask):
         places: Mapping[int, Place],
         quota: Quota,
         max_pause_s: float,
+        common_stop: CommonStop,
     ) -> None:
         """
         Args:
@@ -57,14 +61,15 @@ class PartitionedTask(SourceTask):
             places: how far its partitions were brought before, where they were.
             quota: bounds how much all spouts emit together.
             max_pause_s: longest pause in seconds before it is asked again after it had nothing.
+            common_stop: where it stops when the run is to drain.
         """
         super().__init__(task, host, collector, output, identity, recovery)
         self._tasks = tasks
         self._level = level
         self._places: Mapping[int, Place] = places
         self._quota = quota
-        self._max_pause_s = max_pause_s
-        self._pause_s = 0.0
+        self._pause = GrowingPause(FIRST_PAUSE_S, max_pause_s)
+        self._common_stop = common_stop
         self._floor = LEAST
         self._feeds: list[PartitionFeed] = []
         self._merge = Merge([])
@@ -151,8 +156,21 @@ class PartitionedTask(SourceTask):
         if self._pacer is not None and self.active and self._feeds:
             self.publish(self._frontier(time.monotonic()))
 
+    def stop_asked(self, reason: StopReason, now_s: float) -> None:
+        """Bring no more than the other tasks have; where the quota is used up, nobody could catch up."""
+        self._common_stop.ask(now_s)
+        self._common_stop.say(self._last_placed.ts)
+        if reason is StopReason.MAX_TUPLES:
+            self._common_stop.leave()
+        self.polled_again_at = 0.0
+
+    def stops(self, now_s: float) -> bool:
+        """As in the base class, once it is where the other tasks stop."""
+        return self.ending or not self.active or self._common_stop.is_there(self._behind.ts, now_s)
+
     def end(self) -> None:
         """Ask for no more rows, and tell the spout so."""
+        self._common_stop.say(self._last_placed.ts)
         self._exhausted = True
         if self.active:
             self.deactivate()
@@ -195,12 +213,17 @@ class PartitionedTask(SourceTask):
         now_s = time.monotonic()
         self.unblock()
         self._rest(count, now_s)
+        self._common_stop.brought(count, now_s)
         if self._feeds:
             self.publish(self._frontier(now_s))
         return count
 
     def _bring(self, limit: int) -> None:
-        until_us = self._pacer.now_us(time.monotonic()) if self._pacer is not None else NO_LIMIT
+        until_us = self._common_stop.until_us
+        if until_us is None:
+            return
+        if self._pacer is not None:
+            until_us = min(until_us, self._pacer.now_us(time.monotonic()))
         total = 0
         while total < limit and not self._exhausted:
             deliver = self._deliver_next if self._fill() else self._deliver_before
@@ -259,17 +282,22 @@ class PartitionedTask(SourceTask):
 
     def _rest(self, count: int, now_s: float) -> None:
         if count:
-            self._pause_s = self.polled_again_at = 0.0
-        elif any(feed.waits for feed in self._merged) or self._pacer is None:
-            self._pause_s = min(max(2 * self._pause_s, FIRST_PAUSE_S), self._max_pause_s)
-            self.polled_again_at = now_s + self._pause_s
+            self._pause.end()
+            self.polled_again_at = 0.0
+        elif any(feed.waits for feed in self._merged) or self._pacer is None or self._common_stop.asked:
+            self.polled_again_at = now_s + self._pause.next_s()
         elif self._merged:
             heads = [feed.partition.next_ts for feed in self._merged if feed.partition.waiting]
             self.polled_again_at = self._pacer.due_s(min(heads)) if heads else 0.0
 
+    @property
+    def _behind(self) -> Position:
+        """No partition has a row below this; its end where none has any more."""
+        return min((feed.floor for feed in self._merged), default=END)
+
     def _frontier(self, now_s: float) -> Position:
         """Nothing that is brought later will have a smaller position."""
-        behind = min((feed.floor for feed in self._merged), default=END)
+        behind = self._behind
         if behind == END or self._pacer is None:
             return self._last_placed if behind == END else behind
         return min(behind, Position(self._pacer.now_us(now_s) + 1, 0, 0))

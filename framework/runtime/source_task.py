@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from framework.runtime.stop import StopReason
 from framework.runtime.task import RunningTask
 
 
@@ -34,6 +35,13 @@ class SourceTask(RunningTask):
     def deactivate(self) -> None:
         """No more tuples are asked for, until `activate`."""
         self.active = False
+
+    def stop_asked(self, reason: StopReason, now_s: float) -> None:
+        """The run is to drain; called once, at a monotonic time in seconds."""
+
+    def stops(self, now_s: float) -> bool:
+        """As in the base class."""
+        return True
 
     def leaves_now(self, stopped_at_s: float) -> bool:
         """Whether a callback that goes on emitting although the run is to stop has had its chance.

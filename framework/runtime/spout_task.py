@@ -16,6 +16,7 @@ from framework.runtime.hosts import Host, Identity
 from framework.runtime.limits import SPILL_AT
 from framework.runtime.lineage import LAST
 from framework.runtime.output import Output
+from framework.runtime.pause import GrowingPause
 from framework.runtime.pending import Pending
 from framework.runtime.repeats import Repeats
 from framework.runtime.source_task import SourceTask
@@ -84,8 +85,7 @@ class SpoutTask(SourceTask):
         self._granted = 0
         """Tuples of the quota that are this task's and have not been emitted yet."""
         self._linger_s = linger_s
-        self._max_pause_s = max_pause_s
-        self._pause_s = 0.0
+        self._pause = GrowingPause(FIRST_PAUSE_S, max_pause_s)
         self._slice_end = 0.0
         self._generator: Iterator[Any] | None = None
         self._exhausted = False
@@ -252,10 +252,10 @@ class SpoutTask(SourceTask):
 
     def _rest(self, emitted: int) -> None:
         if emitted:
-            self._pause_s = 0.0
+            self._pause.end()
+            self.polled_again_at = 0.0
         else:
-            self._pause_s = min(max(2 * self._pause_s, FIRST_PAUSE_S), self._max_pause_s)
-        self.polled_again_at = time.monotonic() + self._pause_s if self._pause_s else 0.0
+            self.polled_again_at = time.monotonic() + self._pause.next_s()
 
     def _spill(self) -> None:
         # Called at every emit of a polled spout, which may never return from next_tuple.

@@ -100,6 +100,10 @@ class RunningTask(ABC):
     def has_ended(self) -> bool:
         """Whether there will be no more input."""
 
+    def stops(self, now_s: float) -> bool:
+        """Whether it ends at once, now that the run is to drain, whatever there may be to do."""
+        return False
+
     @property
     @abstractmethod
     def waiting_for(self) -> str | None:
@@ -192,7 +196,9 @@ class RunningTask(ABC):
             return False
         if self.restart_at_s is not None:
             return now_s >= self.restart_at_s
-        return self._wants_turn(now_s) or self.has_ended or (stopping and not (self.consumes or self.ending))
+        if stopping and not self.ending and self.stops(now_s):
+            return True
+        return self._wants_turn(now_s) or self.has_ended
 
     @property
     def looks_at_s(self) -> float:

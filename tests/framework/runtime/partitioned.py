@@ -95,6 +95,22 @@ class KilledForGood(Killed):
             yield None
 
 
+class Stopping(Partitions):
+    """Has the process that leads the run told to stop, when its partition 1 has come so far."""
+
+    def __init__(self, partitions: int, count: int, seed: int, leader: int, at: int) -> None:
+        super().__init__(partitions, count, seed)
+        self._leader = leader
+        self._at = at
+
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | None]:
+        for block in super().blocks(partition, start_us):
+            yield block
+            if partition == 1 and block is not None and block.rows and block.rows[0][1] >= self._at > 0:
+                os.kill(self._leader, signal.SIGTERM)
+                self._at = 0
+
+
 class Accompanied(Partitions):
     """Counts on its companion for the number of rows."""
 

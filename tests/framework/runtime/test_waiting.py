@@ -188,10 +188,11 @@ def test_no_spout_is_kept_waiting_by_another() -> None:
     for name in "abc":
         builder.set_spout(name, spout(endless))
         builder.set_bolt(f"after {name}", CountingSink).global_grouping(name)
-    report = run_built(builder, {"max_tuples": 30_000, "duration_s": 10}, viper__time="ingest")
+    # Many times what one slice brings, as a slice is a span of time, and another process may take some of it.
+    report = run_built(builder, {"max_tuples": 300_000, "duration_s": 60}, viper__time="ingest")
     shares = [report.components[name].emitted for name in "abc"]
-    assert sum(shares) == 30_000
-    assert min(shares) > 5_000
+    assert sum(shares) == 300_000
+    assert min(shares) > 50_000
 
 
 def test_spouts_are_not_kept_waiting_by_what_always_goes_round() -> None:

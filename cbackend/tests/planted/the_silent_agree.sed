@@ -1,0 +1,1 @@
+/^bool vp_cut_agreed/,/^}/s/return false/continue/
