@@ -12,6 +12,7 @@ from framework.components import (
     Spout,
     TicklessBatchingBolt,
     Tuple,
+    Watermark,
 )
 from framework.dsl import GlobalStreamId, JavaBolt, JavaSpout, ShellBolt, ShellSpout, Topology
 from framework.topology import Grouping, Stream
@@ -36,4 +37,5 @@ __all__ = [
     "Topology",
     "TopologyBuilder",
     "Tuple",
+    "Watermark",
 ]

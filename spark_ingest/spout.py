@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from framework.components.partitioned import Block, Pace, PartitionedSpout
+from framework.components.partitioned import Block, Pace, PartitionedSpout, Watermark
 from framework.topology import unknown
 from spark_ingest.errors import JobError
 from spark_ingest.replaying.feed import Feed
@@ -89,7 +88,7 @@ class SparkSpout(PartitionedSpout):
         """Get ready to read."""
         self._feed.open(storm_conf)
 
-    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | None]:
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | Watermark | None]:
         """All rows of a stream from `start` until `until`, in order."""
         return self._feed.blocks(partition, start_us)
 
@@ -123,8 +122,8 @@ def _stage(path: str, wanted: Mapping[str, Any], job: Mapping[str, Any]) -> Feed
     from spark_ingest.replaying.stage import StageFeed
 
     for name in job:
-        if name not in KEYWORDS | _direct_options():
-            raise JobError(unknown("argument", name, {"pace", *wanted, *KEYWORDS, *_direct_options()}))
+        if name not in KEYWORDS:
+            raise JobError(unknown("argument", name, {"pace", *wanted, *KEYWORDS}))
     if job:
         described = f"{', '.join(job)} {'describes' if len(job) == 1 else 'describe'} a job"
         raise JobError(f"{described}, and {path!r} is a prepared dataset: give one of both")
@@ -143,11 +142,5 @@ def _job(wanted: Mapping[str, Any], job: Mapping[str, Any]) -> Feed:
         raise JobError("columns is missing: the rows of a job have to be named, as it runs later")
     span = {name: wanted[name] for name in _SPAN}
     keywords = {**job, "columns": wanted["columns"], "unit": wanted["unit"]}
-    described, others = job_of(keywords, _direct_options())
-    return DirectFeed(described, **span, **others)
-
-
-def _direct_options() -> set[str]:
-    from spark_ingest.direct.feed import DirectFeed
-
-    return {name for name in inspect.signature(DirectFeed).parameters if name not in ("job", *_SPAN)}
+    described, beside = job_of(keywords)
+    return DirectFeed(described, **span, **beside)

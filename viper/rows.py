@@ -6,6 +6,6 @@ many rows the outbox held after each, which is what output positions are made of
 `encode_rows` and a `Decoder` carry rows of such values to other processes.
 """
 
-from viper._rows import Decoder, Inbox, Outbox, encode_rows, interleave, is_plain, partition
+from viper._rows import Decoder, Inbox, Outbox, encode_rows, interleave, is_plain, misfit, partition
 
-__all__ = ["Decoder", "Inbox", "Outbox", "encode_rows", "interleave", "is_plain", "partition"]
+__all__ = ["Decoder", "Inbox", "Outbox", "encode_rows", "interleave", "is_plain", "misfit", "partition"]

@@ -3,7 +3,7 @@
 from framework.components.batching import BatchingBolt, TicklessBatchingBolt
 from framework.components.bolt import Bolt
 from framework.components.component import Component
-from framework.components.partitioned import Block, Pace, PartitionedSpout
+from framework.components.partitioned import Block, Pace, PartitionedSpout, Watermark
 from framework.components.spout import ReliableSpout, Spout
 from framework.components.tuple import Tuple
 
@@ -18,4 +18,5 @@ __all__ = [
     "Spout",
     "TicklessBatchingBolt",
     "Tuple",
+    "Watermark",
 ]

@@ -23,6 +23,13 @@ class Block(NamedTuple):
     """Whether any row may hold a value that a consumer can change, e.g. a list."""
 
 
+class Watermark(NamedTuple):
+    """How far a partition is: none of its rows that are still to come lies before a time."""
+
+    time_us: int
+    """Event time in microseconds since 1970 UTC; a row of just this time may come."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pace:
     """Replay at the pace at which the rows came once.
@@ -60,7 +67,7 @@ class PartitionedSpout(Spout):
         """Names the data, so that a place in other data is refused; empty where it has no name."""
         return ""
 
-    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | None]:
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | Watermark | None]:
         """All rows of a partition, in order.
 
         Args:
@@ -68,9 +75,8 @@ class PartitionedSpout(Spout):
             start_us: rows before this event time, in microseconds since 1970 UTC, may be left out.
 
         Yields:
-            The next rows, or None: nothing for now. It is asked again after a pause that grows. A block of
-            one time without a row says that no row before that time comes any more, so that the rows of other
-            partitions need not wait.
+            The next rows, or None: nothing for now. It is asked again after a pause that grows. A watermark
+            says how far it is, so that the rows of other partitions need not wait for its next.
         """
         raise NotImplementedError(f"{type(self).__name__} must define blocks(self, partition, start_us)")
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from typing import Any, Final
+from collections.abc import Generator, Iterator, Sequence
+from typing import Final
 
-from framework.components.partitioned import Block
+from framework.components.partitioned import Block, Watermark
 from framework.runtime.destination import Row
 from viper.partitions import Partition
 from viper.position import LEAST, Level, Position
+from viper.rows import misfit
 
 Place = tuple[int, int]
 """How far a partition was brought: time of its last row in microseconds, and how many rows had that time."""
@@ -24,11 +25,15 @@ class PartitionFeed:
     Args:
         number: of the partition.
         level: where it marks the path.
+        fields: of each row; empty where it may have any number of values.
         place: how far it was brought before; None: not at all.
     """
 
-    def __init__(self, number: int, level: Level, place: Place | None = None) -> None:
+    def __init__(
+        self, number: int, level: Level, fields: Sequence[str] = (), place: Place | None = None
+    ) -> None:
         self.number = number
+        self._fields = fields
         self.partition = Partition(level)
         self.rows: list[Row] = []
         """The block that was loaded last."""
@@ -43,7 +48,7 @@ class PartitionFeed:
         self._raised = False
         """Whether another process has brought some of it in this run."""
         self._floor = LEAST if place is None or self.ended else self.partition.floor_behind(place)
-        self._blocks: Iterator[Block | None] = iter(())
+        self._blocks: Iterator[Block | Watermark | None] = iter(())
 
     def raise_to(self, floor: Position) -> None:
         """Leave out what lies below a position; before it is opened."""
@@ -72,7 +77,7 @@ class PartitionFeed:
         said = LEAST if self.said_us is None else Position(self.said_us, 0, 0)
         return max(self._floor, self.partition.floor(), said)
 
-    def open(self, blocks: Iterator[Block | None]) -> None:
+    def open(self, blocks: Iterator[Block | Watermark | None]) -> None:
         """Where rows come from."""
         self._blocks = blocks
 
@@ -85,33 +90,53 @@ class PartitionFeed:
         """See to it that rows are at hand; False where there are none for now, or it has ended.
 
         Raises:
-            ValueError: a block with more times than rows, or fewer, or with an earlier time than was said.
+            TypeError: what comes is neither a block nor a watermark nor None.
+            ValueError: a block with more times than rows, or fewer, with an earlier time than was said, or
+                with a row that does not have the fields.
             PositionError: its times are no array("q").
         """
         while not (self.ended or self.partition.waiting):
-            block = next(self._blocks, self)  # which stands for the end
-            self.ended, self.waits = block is self, block is None
-            if not isinstance(block, tuple):
+            given = next(self._blocks, self)  # which stands for the end
+            self.ended, self.waits = given is self, given is None
+            if self.ended or self.waits:
                 return False
-            self._load(block)
+            self._take(given)
         return not self.ended
 
-    def _load(self, block: Any) -> None:
+    def _take(self, given: object) -> None:
+        if isinstance(given, Watermark):
+            self.said_us = given.time_us if self.said_us is None else max(self.said_us, given.time_us)
+        elif isinstance(given, Block):
+            self._load(given)
+        else:
+            found = type(given).__name__
+            raise TypeError(
+                f"partition {self.number}: blocks gave a {found}: expected a Block, a Watermark or None"
+            )
+
+    def _load(self, block: Block) -> None:
         times, rows, self.mutable = block
-        if len(times) == 1 and not rows:
-            self.said_us = times[0]
-            return
         if len(times) != len(rows):
             raise ValueError(f"partition {self.number}: a block with {len(times)} times for {len(rows)} rows")
         if self.said_us is not None and times and times[0] < self.said_us:
             said = f"though {self.said_us} us was said to come next"
             raise ValueError(f"partition {self.number}: a block begins at {times[0]} us, {said}")
+        self._check(rows)
         self.rows = rows
         self.partition.load(times)
         if self._before is not None:  # by their number, as positions may be saturated
             self.partition.skip_behind(self._before)
         if self._raised:
             self.partition.skip(self._floor)
+
+    def _check(self, rows: list[Row]) -> None:
+        index = misfit(rows, len(self._fields) or -1)
+        if index is not None:
+            expected = f" with a value for each of {list(self._fields)}" if self._fields else ""
+            raise ValueError(
+                f"partition {self.number}: row {index} of a block is {rows[index]!r:.200}: "
+                f"expected a tuple{expected}"
+            )
 
     def taken(self, first: int) -> list[Row]:
         """The rows from an index up to the next, in order."""

@@ -99,7 +99,10 @@ class PartitionedTask(SourceTask):
         if spout.partitions > MOST_PARTITIONS:
             raise ValueError(f"{spout.partitions} partitions: expected at most {MOST_PARTITIONS}")
         numbers = range(spout.partitions)[self.task.index :: self._tasks]
-        self._feeds = [PartitionFeed(n, self._level.level(copy=n), self._places.get(n)) for n in numbers]
+        fields = next((port.stream.fields for port in self.output.ports), ())
+        self._feeds = [
+            PartitionFeed(n, self._level.level(copy=n), fields, self._places.get(n)) for n in numbers
+        ]
         for feed in self._feeds:
             feed.raise_to(self._floor)
             feed.open(iter(spout.blocks(feed.number, feed.start_us)) if not feed.ended else iter(()))

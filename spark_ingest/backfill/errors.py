@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from framework.errors import ViperError
 from spark_ingest.engine.failing import understood as understood_by_spark
+from spark_ingest.errors import SparkError
 
 
 class BackfillError(ViperError, RuntimeError):
@@ -21,6 +23,12 @@ class ShardError(ViperError, RuntimeError):
 
 
 _BEGIN, _END = "[backfill: ", " :backfill]"
+
+_NOT_THERE = re.compile(r"No module named '(spark_ingest|framework|viper)\b")
+_INSTALL = (
+    "the executors' Python has not got this package: install viperstorm[spark] there, "
+    "and name that Python by spark.pyspark.python or PYSPARK_PYTHON"
+)
 
 
 def told_by(spark_says: str) -> str | None:
@@ -49,6 +57,8 @@ def understood(what: str) -> Iterator[None]:
     except ViperError as error:
         cause = error.__cause__
         told = told_by(str(cause)) if isinstance(cause, Py4JError | PySparkException) else None
+        if told is None and _NOT_THERE.search(str(error)):
+            raise SparkError(f"{error}: {_INSTALL}") from cause
         if told is None:
             raise
-        raise BackfillError(f"{what}: {told}") from cause
+        raise BackfillError(told if told.startswith(what) else f"{what}: {told}") from cause

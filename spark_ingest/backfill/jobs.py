@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from framework.hosting import class_of
@@ -10,7 +11,7 @@ from framework.importing import importable
 from framework.instantiate import Beans
 from framework.topology import PythonImplementation, Topology
 from spark_ingest.backfill.frames import Given
-from spark_ingest.errors import JobError
+from spark_ingest.errors import JobError, RowsRefused
 from spark_ingest.spout import SparkSpout
 
 if TYPE_CHECKING:
@@ -44,6 +45,19 @@ def _job_of(topology: Topology, spout: str) -> Request | None:
     return made.request
 
 
+def check_jobs(jobs: Mapping[str, Request]) -> None:
+    """Refuse what can be seen to fail without Spark.
+
+    Raises:
+        JobError: a file or a function does not exist, or a source has no end.
+    """
+    for spout, request in jobs.items():
+        if request.stream is not None:
+            raise JobError(f"spout {spout!r} reads a stream: a backfill is for data that has an end")
+        with _of_spout(spout):
+            request.job.source.check()
+
+
 def rows_of_jobs(spark: SparkSession, jobs: Mapping[str, Request]) -> dict[str, Given]:
     """The rows of jobs, as their streams.
 
@@ -58,8 +72,18 @@ def _rows(spark: SparkSession, spout: str, request: Request) -> Given:
     from spark_ingest.direct.sending import within
     from spark_ingest.job.spec import streams_of
 
-    if request.job.source.read(spark).isStreaming:
-        raise JobError(f"spout {spout!r} reads a stream: a backfill is for data that has an end")
-    streams, _ = streams_of(request.job, spark, count_duplicates=False)
+    with _of_spout(spout):
+        streams, _ = streams_of(request.job, spark, False, f"the job of spout {spout!r}")
     rows: DataFrame = within(streams, request.span)
     return Given(rows, request.job.streams.unit)
+
+
+@contextmanager
+def _of_spout(spout: str) -> Iterator[None]:
+    """Have what refuses a job name the spout."""
+    try:
+        yield
+    except RowsRefused as error:
+        raise RowsRefused(f"spout {spout!r}: {error}", error.kind, error.count) from error
+    except JobError as error:
+        raise JobError(f"spout {spout!r}: {error}") from error

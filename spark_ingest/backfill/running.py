@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from spark_ingest.backfill.asking import Asked, ask
 from spark_ingest.backfill.errors import understood
 from spark_ingest.backfill.frames import Frames, Given
-from spark_ingest.backfill.isolation import conf_for, has_ported
-from spark_ingest.backfill.jobs import jobs_of, rows_of_jobs
-from spark_ingest.backfill.planned import Planned, plan_shards
-from spark_ingest.backfill.schemas import (
-    SAMPLE_ROWS,
-    check_declared,
-    check_fields,
-    declared_schema,
-    inferred_schema,
-)
+from spark_ingest.backfill.jobs import rows_of_jobs
+from spark_ingest.backfill.planned import Planned
+from spark_ingest.backfill.schemas import SAMPLE_ROWS, declared_schema, inferred_schema
 from spark_ingest.backfill.shapes import Output
 from spark_ingest.backfill.wire import ROW
 from spark_ingest.engine.session import make_session
-from spark_ingest.errors import JobError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
-
-    from spark_ingest.direct.request import Request
 
 
 class Backfill(Mapping[str, "DataFrame"]):
@@ -115,69 +106,60 @@ def backfill(
         SparkError: Spark does not start, or failed.
         BackfillError: a component raised when types were looked for.
     """
-    wanted = [Output.parse(name) for name in dict.fromkeys(outputs)]
-    declared, given = dict(schemas or {}), dict(rows or {})
-    check_declared(declared, wanted)
-    _check_shards(shards)
-    planned = plan_shards(
-        topology, wanted, options=settings or {}, given=tuple(given), environment=environment
+    return opened(
+        ask(
+            topology,
+            outputs,
+            spark=spark,
+            master=master,
+            conf=conf,
+            shards=shards,
+            schemas=schemas,
+            rows=rows,
+            settings=settings,
+            environment=environment,
+        )
     )
-    for output in wanted:
-        check_fields(output, planned.fields(output))
-    jobs = jobs_of(planned.plan.topology, [spout for spout in planned.spouts if spout not in given])
+
+
+def opened(asked: Asked, look: Callable[[SparkSession], object] = lambda spark: None) -> Backfill:
+    """The DataFrames of what is asked for.
+
+    Args:
+        asked: from `ask`.
+        look: is called with the session before anything runs in it; refuses by raising.
+
+    Raises:
+        ViperError: as of `backfill`.
+    """
+    planned = asked.planned
     with ExitStack() as stack:
-        session = stack.enter_context(_session(planned, jobs, spark, master, conf))
-        types = _types(planned, wanted, declared)
-        frames = _frames(session, planned, wanted, shards, rows_of_jobs(session, jobs), given)
+        name = f"viper backfill {planned.plan.topology.name}"
+        session = stack.enter_context(make_session(asked.master, asked.conf, name, asked.spark))
+        look(session)
+        types = _types(asked)
+        frames = _frames(session, asked)
         stack.callback(frames.close)
-        made = {out.name: _typed(planned, frames, out, schema) for out, schema in types.items()}
+        made = {output.name: _typed(planned, frames, output, schema) for output, schema in types.items()}
         return Backfill(session, made, stack.pop_all())
 
 
-def _check_shards(shards: int | None) -> None:
-    if shards is not None and (isinstance(shards, bool) or not isinstance(shards, int) or shards < 1):
-        raise JobError(f"shards is {shards!r}: expected a whole number from 1 upwards")
-
-
-def _session(
-    planned: Planned,
-    jobs: Mapping[str, Request],
-    spark: SparkSession | None,
-    master: str | None,
-    conf: Mapping[str, Any] | None,
-) -> Any:
-    if spark is None and master is None and not conf and jobs:
-        job = next(iter(jobs.values())).job
-        master, conf = job.master, job.conf
-    topology = planned.plan.topology
-    ported = has_ported(topology, [stage.component for stage in planned.stages])
-    return make_session(master, conf_for(conf, ported, spark), f"viper backfill {topology.name}", spark)
-
-
-def _frames(
-    spark: SparkSession,
-    planned: Planned,
-    outputs: Sequence[Output],
-    shards: int | None,
-    of_jobs: Mapping[str, Given],
-    given: Mapping[str, DataFrame],
-) -> Frames:
-    rows = {**of_jobs, **{spout: Given(frame) for spout, frame in given.items()}}
-    number = shards or spark.sparkContext.defaultParallelism
+def _frames(spark: SparkSession, asked: Asked) -> Frames:
+    planned, given = asked.planned, {spout: Given(frame) for spout, frame in asked.rows.items()}
+    rows = {**rows_of_jobs(spark, asked.jobs), **given}
+    number = asked.shards or spark.sparkContext.defaultParallelism
     frames = Frames(spark, planned.plan, planned.settings, planned.stages, rows, number)
-    frames.make(outputs)
+    frames.make(asked.outputs)
     return frames
 
 
-def _types(
-    planned: Planned, outputs: Sequence[Output], declared: Mapping[str, str]
-) -> dict[Output, StructType | None]:
+def _types(asked: Asked) -> dict[Output, StructType | None]:
     """What is declared, all of it checked before anything runs; None where a sample has to show it."""
     return {
-        output: declared_schema(output, planned.fields(output), declared[output.name])
-        if output.name in declared
+        output: declared_schema(output, asked.planned.fields(output), asked.schemas[output.name])
+        if output.name in asked.schemas
         else None
-        for output in outputs
+        for output in asked.outputs
     }
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from framework.topology import did_you_mean, one_of, unknown
 from spark_ingest.backfill.shapes import Output
 from spark_ingest.backfill.wire import POSITION, Row
+from spark_ingest.engine.failing import short
 from spark_ingest.errors import JobError
 from spark_ingest.job.streams import TIME
 
@@ -46,9 +47,8 @@ def declared_schema(output: Output, fields: Sequence[str], declared: str) -> Str
     try:
         schema = _of_ddl(declared)
     except Exception as error:
-        reason = str(error).strip().splitlines()[0]
         raise JobError(
-            f"schemas: {output.name!r} is {declared!r}, which Spark cannot read ({reason}); "
+            f"schemas: {output.name!r} is {declared!r}, which Spark cannot read ({short(error)}); "
             "expected names and types as in SQL: 'carrier string, hour bigint'"
         ) from error
     for name in schema.names:
@@ -111,7 +111,10 @@ def _inferred(output: Output, fields: Sequence[str], name: str, values: Iterable
 
 def _declare(output: Output, fields: Sequence[str], reason: str) -> str:
     example = ", ".join(f"{field} string" for field in fields)
-    return f"output {output.name!r}: {reason}; declare its types: schemas={{{output.name!r}: {example!r}}}"
+    return (
+        f"output {output.name!r}: {reason}; declare its types: schemas={{{output.name!r}: {example!r}}}, "
+        f"or --schema '{output.name}={example}'"
+    )
 
 
 def check_fields(output: Output, fields: Sequence[str]) -> None:

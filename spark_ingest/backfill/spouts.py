@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from framework.components.component import LOGGER_PREFIX
-from framework.components.partitioned import Block
+from framework.components.partitioned import Block, Watermark
+from framework.errors import ComponentError
 from framework.instantiate import Beans
 from framework.planning import Plan
 from framework.positions import Positions, SourceClock
@@ -19,6 +21,7 @@ from framework.runtime.hosts import Identity
 from framework.runtime.limits import SPILL_AT
 from framework.runtime.making import make_host
 from framework.runtime.output import Output
+from framework.runtime.user_errors import user_errors
 from spark_ingest.backfill.errors import ShardError
 from spark_ingest.backfill.sending import Sender
 from spark_ingest.backfill.shapes import Stage
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def run_partition(
-    plan: Plan, stage: Stage, partition: int, blocks: Iterator[Block | None]
+    plan: Plan, stage: Stage, partition: int, blocks: Iterator[Block | Watermark | None]
 ) -> Iterator[pa.RecordBatch]:
     """Bring all rows of one partition of a spout.
 
@@ -39,8 +42,8 @@ def run_partition(
         blocks: its rows, in the order of event time.
 
     Raises:
-        ShardError: time goes back, there are too many rows of one time, or a block has another number of
-            times than of rows.
+        ShardError: time goes back, there are too many rows of one time, or a block is none, or has another
+            number of times than of rows.
     """
     where = f"spout {stage.component!r}, partition {partition}"
     sender = Sender(plan.topology.component(stage.component), stage)
@@ -49,8 +52,11 @@ def run_partition(
     for block in blocks:
         if block is None:
             raise ShardError(f"{where} has nothing for now: a backfill is for data that has an end")
-        if len(block.times) == 1 and not block.rows:
-            continue  # It says how far the partition is, which nobody waits for here.
+        if isinstance(block, Watermark):
+            continue  # Nobody waits for it here.
+        if not isinstance(block, Block):
+            found = type(block).__name__
+            raise ShardError(f"{where}: blocks gave a {found}: expected a Block, a Watermark or None")
         if len(block.times) != len(block.rows):
             raise ShardError(f"{where}: a block with {len(block.times)} times for {len(block.rows)} rows")
         positions.clear()
@@ -70,11 +76,11 @@ def run_partition(
     yield from sender.batches(least=1)
 
 
-def blocks_of(plan: Plan, spout: str, partition: int) -> Iterator[Block | None]:
+def blocks_of(plan: Plan, spout: str, partition: int) -> Iterator[Block | Watermark | None]:
     """The rows of one partition, as the spout itself reads them.
 
     Raises:
-        ComponentError: its constructor raised.
+        ComponentError: it raised.
     """
     task = plan.tasks_of(spout)[0]
     host = make_host(plan.topology.component(spout), task, Beans(plan.topology.beans))
@@ -88,8 +94,34 @@ def blocks_of(plan: Plan, spout: str, partition: int) -> Iterator[Block | None]:
         logging.getLogger(f"{LOGGER_PREFIX}.{spout}"),
     )
     host.bind(TaskCollector(spout, Output((), ()), TaskCounters(), identity.logger, limit=SPILL_AT), identity)
-    host.initialize(identity)
+    with _told(identity, "initialize"):
+        host.initialize(identity)
     try:
-        yield from host.component.blocks(partition, None)
+        with _told(identity, "blocks"):
+            blocks = iter(host.component.blocks(partition, None))
+        yield from _drawn(blocks, identity)
     finally:
         host.close()
+
+
+def _drawn(blocks: Iterator[Any], identity: Identity) -> Iterator[Any]:
+    try:
+        while True:
+            with _told(identity, "blocks"):
+                block = next(blocks, blocks)  # which stands for the end
+            if block is blocks:
+                return
+            yield block
+    finally:
+        if isinstance(blocks, Generator):
+            blocks.close()
+
+
+@contextmanager
+def _told(identity: Identity, during: str) -> Iterator[None]:
+    """Have what the component raises tell whose it is."""
+    try:
+        yield
+    except user_errors() as error:
+        detail = f"{type(error).__name__}: {error}"
+        raise ComponentError(identity.component, identity.task, during, detail) from error

@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from framework.version import VERSION
+from spark_ingest.backfill.asking import ask
+from spark_ingest.backfill.early import SUMMARY, check_early, refused
 from spark_ingest.backfill.errors import understood
-from spark_ingest.backfill.running import Backfill, backfill
+from spark_ingest.backfill.running import Backfill, opened
 from spark_ingest.engine.progress import OnProgress, followed
 from spark_ingest.errors import DatasetError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-SUMMARY = "backfill.json"
-"""Says which outputs there are, their folders, columns and rows; it makes a folder one of ours."""
 
 
 def backfill_to(
@@ -52,9 +51,11 @@ def backfill_to(
         BackfillError: a component raised; the folder is as it was.
         ViperError: as of `backfill`.
     """
-    with backfill(topology, outputs, **options) as made:
-        target = _Target(made.spark, fspath(folder))
-        target.check(force)
+    path = fspath(folder)
+    asked = ask(topology, outputs, **options)
+    check_early(path, asked.conf, force)
+    with opened(asked, lambda spark: _Target(spark, path).check(force)) as made:
+        target = _Target(made.spark, path)
         with target.replaced() as work:
             return _write(made, work, target, on_progress)
 
@@ -99,11 +100,9 @@ class _Target:
         """
         if not self._files.exists(self._folder) or self._is_empty():
             return
-        is_ours = self._files.exists(self._path(f"{self._folder}/{SUMMARY}"))
-        if not is_ours:
-            raise DatasetError(f"{self._name} holds something else than a backfill: choose another folder")
-        if not force:
-            raise DatasetError(f"{self._name} holds a backfill already: choose another folder, or force it")
+        why = refused(self._name, self._files.exists(self._path(f"{self._folder}/{SUMMARY}")), force)
+        if why is not None:
+            raise DatasetError(why)
 
     def _is_empty(self) -> bool:
         status = self._files.getFileStatus(self._folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import inspect
+import math
 import operator
 from array import array
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +18,9 @@ from spark_ingest.job.streams import TIME
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
+
+_LARGEST = 3.4028235677973362e38
+"""What rounds to the largest number of four bytes; Arrow makes an infinity of more."""
 
 
 def typed_stage(
@@ -78,9 +82,26 @@ def _exact(values: list[Any], kind: pa.DataType) -> list[Any]:
 
     if pa.types.is_integer(kind):
         return [None if value is None else operator.index(value) for value in values]
-    if pa.types.is_date(kind) and any(isinstance(value, datetime.datetime) for value in values):
-        raise TypeError("it has a time of day")
+    if pa.types.is_date(kind):
+        _check_dates(values)
+    if pa.types.is_timestamp(kind) and any(isinstance(value, float) for value in values):
+        raise TypeError("it is a float, expected a datetime, or whole microseconds since 1970 UTC")
+    if pa.types.is_float32(kind) and any(_is_too_large(value) for value in values):
+        raise OverflowError("it is too large for this type")
     return values
+
+
+def _check_dates(values: list[Any]) -> None:
+    """Arrow would also take a number, as days since 1970."""
+    for value in values:
+        if isinstance(value, datetime.datetime):
+            raise TypeError("it has a time of day")
+        if not isinstance(value, datetime.date | None):
+            raise TypeError(f"it is of type {type(value).__name__}, expected datetime.date")
+
+
+def _is_too_large(value: Any) -> bool:
+    return isinstance(value, float) and _LARGEST < abs(value) < math.inf
 
 
 def _culprit(field: pa.Field, rows: Sequence[Row], index: int) -> Any:

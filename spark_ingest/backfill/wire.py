@@ -61,12 +61,6 @@ def positions_of(column: pa.Array) -> list[Position]:
     return [Position(ts - _OFFSET, hi, lo) for ts, hi, lo in map(_SORTABLE.unpack, column.to_pylist())]
 
 
-def position_of(value: bytes) -> Position:
-    """The position of 24 sortable bytes."""
-    ts, hi, lo = _SORTABLE.unpack(value)
-    return Position(ts - _OFFSET, hi, lo)
-
-
 def sent_batch(
     packed: bytes, tags: Sequence[int], rows: Sequence[Row], keys: Sequence[Sequence[int]]
 ) -> pa.RecordBatch:

@@ -75,7 +75,7 @@ def backfill(
     topology = _configured(accepted(open_target(target, choices), to_run=True), choices)
     given = {name: value for name, value in others.items() if value not in (None, {})}
     begin_s = time.monotonic()
-    with spark_commands(f"{folder} is as it was"), shown_progress(quiet) as on_progress:
+    with spark_commands(folder), shown_progress(quiet) as on_progress:
         if on_progress is not None:
             on_progress(Progress("starting"))
         rows = backfill_to(

@@ -27,6 +27,27 @@ def parse_pairs(ctx: click.Context, param: click.Parameter, values: Sequence[str
     return pairs
 
 
+def parse_views(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> Mapping[str, Any]:
+    """``name=path`` each, or ``name={files: path, ...}``, in braces as in YAML."""
+    return {name: _view(param, text) for name, text in parse_pairs(ctx, param, values).items()}
+
+
+def _view(param: click.Parameter, text: str) -> Any:
+    import yaml
+
+    if not text.startswith("{"):
+        return text
+    try:
+        said = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        reason = " ".join(str(getattr(error, "problem", error)).split())
+        raise click.BadParameter(
+            f"expected a path, or as in YAML {{files: trips.csv, options: {{header: true}}}}, "
+            f"found {text!r}: {reason}; a path that begins with a brace is written ./{{"
+        ) from None
+    return said
+
+
 def _columns(*names: str, help: str) -> Callable[[Any], Any]:
     return click.option(*names, multiple=True, metavar="COLUMN[,...]", callback=parse_columns, help=help)
 
@@ -51,7 +72,15 @@ SOURCE = (
     ),
     click.option("--table", help="Read this table instead of files."),
     click.option("--query", help="Read what this SQL query selects instead of files."),
-    _pairs("--view", "views", "NAME=PATH", "Files that the query may use as a table; repeatable."),
+    click.option(
+        "--view",
+        "views",
+        multiple=True,
+        metavar="NAME=PATH",
+        callback=parse_views,
+        help="Files that the query may use as a table; repeatable. --format, --schema and --read-option are "
+        "of all views; NAME={files: PATH, options: {header: true}} says them of one.",
+    ),
     click.option(
         "--function",
         metavar="MODULE:NAME",

@@ -66,7 +66,7 @@ def prepare(
     )
     said = {name: value for name, value in job.items() if value not in (None, (), {})}
     begin_s = time.monotonic()
-    with spark_commands(f"{folder} is as it was"), shown_progress(quiet) as on_progress:
+    with spark_commands(folder), shown_progress(quiet) as on_progress:
         made = prepared(source, folder, on_progress=on_progress, **said)
     if not quiet:
         how = _UNCHANGED if made.reused else f"prepared in {time.monotonic() - begin_s:.1f} s"

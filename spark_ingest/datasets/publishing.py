@@ -69,7 +69,7 @@ def publish(new: Path, folder: Path) -> None:
     else:  # A kill between these two leaves the old one in the working folder, from where it is restored.
         os.rename(folder, old)
         os.rename(new, folder)
-    _settle(folder.parent)
+    settle(folder.parent)
     shutil.rmtree(old, ignore_errors=True)
 
 
@@ -147,8 +147,13 @@ def _exchanged(one: Path, other: Path) -> bool:
     return bool(exchange(_AT_CWD, os.fsencode(one), _AT_CWD, os.fsencode(other), _EXCHANGE) == 0)
 
 
-def _settle(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
+def settle(path: Path) -> None:
+    """Have the disk hold what was written to a file or a folder.
+
+    Raises:
+        OSError: it cannot.
+    """
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

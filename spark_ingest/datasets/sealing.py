@@ -11,6 +11,7 @@ from typing import Any
 from spark_ingest.datasets import manifest as manifests
 from spark_ingest.datasets.dataset import Dataset, digests
 from spark_ingest.datasets.manifest import DataFile, Manifest, ManifestStream
+from spark_ingest.datasets.publishing import settle
 from spark_ingest.errors import DatasetError
 from spark_ingest.job.streams import TIME
 
@@ -43,9 +44,9 @@ def seal(
     manifest = Manifest(timestamp, unit, tuple(types), dict(types), described, **others)
     for stream in described:
         for file in stream.files:
-            _settle(where / file.path)
+            settle(where / file.path)
     manifests.write(where, manifest)
-    _settle(where)
+    settle(where)
     return Dataset(where, manifest)
 
 
@@ -83,12 +84,3 @@ def _check_sorted(path: Path, spans: Sequence[tuple[int, int]]) -> None:
     for (_, before), (low, _) in pairwise(spans):
         if low < before:
             raise DatasetError(f"{path} is not sorted by {TIME!r}: {low} follows {before}")
-
-
-def _settle(path: Path) -> None:
-    """Have the disk hold what was written."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

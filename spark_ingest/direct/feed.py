@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from array import array
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from framework.components.partitioned import Block
+from framework.components.partitioned import Block, Watermark
 from spark_ingest.direct.companion import kept
 from spark_ingest.direct.listening import LOOPBACK, Listening
 from spark_ingest.direct.request import Request
@@ -128,7 +127,7 @@ class DirectFeed:
             return self._min_us
         return max(self._min_us, start_us)
 
-    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | None]:
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | Watermark | None]:
         """All rows of a stream, from an event time on; None: nothing for now.
 
         Closed before its end, it has Spark send the stream again to whoever asks next.
@@ -147,7 +146,7 @@ class DirectFeed:
                 if batch is None:
                     yield None
                 elif isinstance(batch, int):
-                    yield Block(array("q", [batch]), [])
+                    yield Watermark(batch)
                 else:
                     for block in made.of(batch):
                         self.read[partition] += len(block.rows)

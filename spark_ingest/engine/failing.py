@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -17,11 +18,9 @@ _NOISE = re.compile(r" SQLSTATE: \w+;?|;$")
 _DYING_S = 3.0
 """Seconds that a process may take to end after its connections have broken: freeing memory takes time."""
 
-_LOGGERS = (
-    *("SQLQueryContextLogger", "DataFrameQueryContextLogger"),
-    *("py4j.clientserver", "py4j.java_gateway"),
-)
-"""They log what is raised as well, traces and all, for those who do not catch it."""
+_OF_QUERIES = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+_OF_THE_GATEWAY = ("py4j.clientserver", "py4j.java_gateway")
+"""Names of loggers that tell what is raised as well, traces and all, for those who do not catch it."""
 
 
 @contextmanager
@@ -63,7 +62,7 @@ def _was_interrupted(error: BaseException) -> bool:
 def unlogged() -> Iterator[None]:
     """Nothing is logged within that is raised anyway; it may be nested."""
     root, hush = logging.getLogger(), _NotOfTheGateway()
-    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    loggers = _telling()
     before = [logger.disabled for logger in loggers]
     for logger in loggers:
         logger.disabled = True
@@ -80,6 +79,16 @@ def unlogged() -> Iterator[None]:
         root.removeFilter(hush)
         for logger, was in zip(loggers, before, strict=True):
             logger.disabled = was
+
+
+def _telling() -> list[logging.Logger]:
+    """Those of pyspark have a class of their own, which whoever makes them first decides on."""
+    found = [logging.getLogger(name) for name in _OF_THE_GATEWAY]
+    if "pyspark" in sys.modules:
+        from pyspark.logger import PySparkLogger
+
+        found += [PySparkLogger.getLogger(name) for name in _OF_QUERIES]
+    return found
 
 
 class _NotOfTheGateway(logging.Filter):

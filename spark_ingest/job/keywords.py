@@ -17,28 +17,28 @@ _SOURCE = {found.name for found in fields(Source)} - {"frame"}
 _STREAMS = {found.name for found in fields(StreamSpec)}
 _QUALITY = {found.name for found in fields(Quality)}
 _JOB = {"master", "conf"}
-KEYWORDS = frozenset(_SOURCE | _STREAMS | _QUALITY | _JOB)
+BESIDE = frozenset({"listen", "advertise", "streaming", "once", "slack", "late"})
+"""Of a job that runs beside a topology: further arguments of `spark_ingest.direct.feed.DirectFeed`."""
+KEYWORDS = BESIDE | _SOURCE | _STREAMS | _QUALITY | _JOB
 """All that describe a job."""
 
 
-def job_of(keywords: Mapping[str, Any], others: Iterable[str] = ()) -> tuple[JobSpec, dict[str, Any]]:
+def job_of(keywords: Mapping[str, Any]) -> tuple[JobSpec, dict[str, Any]]:
     """The job that keywords describe.
 
     Args:
-        keywords: fields of `Source`, `StreamSpec`, `Quality` and `JobSpec`; None is as good as not given.
-        others: names of further keywords that are allowed.
+        keywords: some of `KEYWORDS`; None is as good as not given.
 
     Returns:
-        The job, and what was given of the others.
+        The job, and what was given of `BESIDE`.
 
     Raises:
         JobError: an unknown keyword, no timestamp column, or a value that is refused.
     """
     given = {name: value for name, value in keywords.items() if value is not None}
-    rest = set(others)
     for name in given:
-        if name not in KEYWORDS | rest:
-            raise JobError(unknown("keyword of a job", name, KEYWORDS | rest))
+        if name not in KEYWORDS:
+            raise JobError(unknown("keyword of a job", name, KEYWORDS))
     if "timestamp" not in given:
         raise JobError("timestamp is missing: name the column with the event time")
     job = JobSpec(
@@ -47,7 +47,7 @@ def job_of(keywords: Mapping[str, Any], others: Iterable[str] = ()) -> tuple[Job
         Quality(**_of(given, _QUALITY)),
         **_of(given, _JOB),
     )
-    return job, _of(given, rest)
+    return job, _of(given, BESIDE)
 
 
 def _of(given: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:

@@ -85,10 +85,16 @@ def checked(
 
     Raises:
         RowsRefused: there are rows of a kind that is to be refused; names their count and shows some.
-        JobError: a column is missing, or the timestamp's type is none of those that can be one.
+        JobError: a column is missing, the timestamp's type is none of those that can be one, or the source is
+            a stream.
     """
     from spark_ingest.job.times import timed
 
+    if df.isStreaming:
+        raise JobError(
+            "the source is a stream (spark.readStream), which has no end: expected data that has one; "
+            "a stream can be a spout's own, SparkSpout(..., streaming=True)"
+        )
     ready = timed(df, spec)
     found = _inspect(ready, spec, count_duplicates or quality.duplicates != KEEP)
     for kind in KINDS:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import glob
 import os
-import re
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from framework.declaration import shown
@@ -16,13 +14,13 @@ from framework.errors import LoadError, ViperError
 from framework.importing import import_object
 from framework.topology import one_of, unknown
 from spark_ingest.errors import JobError
+from spark_ingest.job.files import Files, paths_of, without_names
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 KINDS = ("files", "table", "query", "function")
-SUFFIXES = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json", ".orc": "orc"}
-COMPRESSED = {".gz", ".bz2", ".zst", ".snappy", ".lz4"}
+_READING = ("format", "options", "schema")
 
 
 @dataclass(frozen=True)
@@ -36,29 +34,31 @@ class Source:
     files: tuple[str, ...] | None = None
     """Paths, folders or globs; local ones are relative to the current folder."""
     format: str | None = None
-    """Of `files` and `views`, e.g. ``csv``. None: by the first file's suffix."""
+    """Of `files`, or of all `views`, e.g. ``csv``. None: by the first file's suffix."""
     options: Mapping[str, str | int | float | bool] = field(default_factory=dict)
-    """Spark's options for reading that format, e.g. ``header: true``."""
+    """Spark's options for reading these, e.g. ``header: true``."""
     table: str | None = None
     """A table of Spark's catalog."""
     query: str | None = None
     """A SELECT in Spark's SQL."""
-    views: Mapping[str, str] = field(default_factory=dict)
-    """Names that the query may use, each with the path that it stands for."""
+    views: Mapping[str, Any] = field(default_factory=dict)
+    """Names that the query may use, each with the path that it stands for; or with a mapping of `files`,
+    `format`, `options` and `schema`, where what is said of all views does not do."""
     function: str | None = None
     """``package.module:name``: called with the SparkSession, it returns a DataFrame."""
     schema: str | None = None
-    """Columns and their types as in SQL (``id long, at timestamp``), for formats that do not know them."""
+    """Columns of these, with types as in SQL (``id long, at timestamp``), where the format has none."""
     frame: DataFrame | None = field(default=None, compare=False, repr=False)
     """A DataFrame of this process; see `of`."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.files, (str, os.PathLike)):
-            object.__setattr__(self, "files", (os.fspath(self.files),))
-        elif self.files is not None:
-            object.__setattr__(self, "files", tuple(map(os.fspath, self.files)))
+        if self.files is not None:
+            object.__setattr__(self, "files", paths_of(self.files))
         self._check_kind()
         self._check_details()
+        plain = {name: os.fspath(v) if isinstance(v, os.PathLike) else v for name, v in self.views.items()}
+        object.__setattr__(self, "views", plain)
+        self._files()
 
     @classmethod
     def of(cls, df: DataFrame) -> Source:
@@ -79,7 +79,7 @@ class Source:
         if self.frame is not None:
             return self.frame
         if self.files is not None:
-            return self._reader(spark, self.files[0]).load(list(self.paths()))
+            return self._files()[""].read(spark)
         if self.table is not None:
             return spark.table(self.table)
         if self.query is not None:
@@ -92,7 +92,26 @@ class Source:
         Raises:
             JobError: a local path or glob that matches nothing.
         """
-        return tuple(path for pattern in self.files or () for path in _resolved(pattern))
+        return () if self.files is None else self._files()[""].paths()
+
+    def check(self) -> None:
+        """What can be seen without Spark.
+
+        Raises:
+            JobError: files or a function that do not exist.
+        """
+        for name, files in self._files().items():
+            with _of_view(name):
+                files.check()
+        if self.function is not None:
+            self.load_function()
+
+    def _files(self) -> dict[str, Files]:
+        """The files, under no name, or those of the views, each under its own."""
+        reading = {name: getattr(self, name) for name in _READING}
+        if self.files is not None:
+            return {"": Files(self.files, **reading)}
+        return {name: Files.of_view(name, given, reading) for name, given in self.views.items()}
 
     def to_plain(self) -> dict[str, Any]:
         """Only plain values, as for JSON and YAML: the keywords that are not left out.
@@ -122,32 +141,32 @@ class Source:
         if len(given) != 1:
             found = " and ".join(given) if given else "none of them"
             raise JobError(f"a source is exactly one of {one_of(KINDS)}: found {found}")
-        if self.files == ():
-            raise JobError("files is empty: expected a path, a glob or a list of them")
 
     def _check_details(self) -> None:
+        if not isinstance(self.views, Mapping):
+            raise JobError(
+                f"views is {self.views!r}: expected names with paths, e.g. {{'trips': 'trips.csv'}}"
+            )
         if self.views and self.query is None:
             raise JobError(f"views are for a query to use: found them with {self.kind}")
-        for name in ("format", "options", "schema"):
+        for name in _READING:
             if getattr(self, name) and self.files is None and not self.views:
                 raise JobError(f"{name} is for files and for the views of a query: found it with {self.kind}")
-        if self.function is not None and ":" not in self.function:
+        if self.function is not None and not all(str(self.function).partition(":")):
             raise JobError(f"function is {self.function!r}: expected 'package.module:name'")
-
-    def _reader(self, spark: SparkSession, path: str) -> DataFrameReader:
-        reader = spark.read.format(self.format or _format_of(path)).options(**self.options)
-        return reader.schema(self.schema) if self.schema else reader
 
     def _queried(self, spark: SparkSession, query: str) -> DataFrame:
         """The query is analysed at once, so its views are needed for that moment only."""
-        made: list[str] = []
+        made: dict[str, DataFrame] = {}
         try:
-            for name, pattern in self.views.items():
+            for name, files in self._files().items():
                 if any(table.isTemporary and table.name == name for table in spark.catalog.listTables()):
                     raise JobError(f"view {name!r}: the session has a view of that name; choose another")
-                self._reader(spark, pattern).load(list(_resolved(pattern))).createTempView(name)
-                made.append(name)
-            return spark.sql(query)
+                with _of_view(name):
+                    frame = files.read(spark)
+                frame.createTempView(name)
+                made[name] = frame
+            return _selected(spark, query, made)
         finally:
             for name in made:
                 spark.catalog.dropTempView(name)
@@ -171,10 +190,38 @@ class Source:
         try:
             found = import_object(self.function or "")
         except LoadError as error:
-            raise JobError(f"function {self.function!r}: {error}") from error
+            raise JobError(f"function {error}") from error  # which begins with its name
         if not callable(found):
-            raise JobError(f"function {self.function!r} is a {type(found).__name__}, expected a function")
+            raise JobError(
+                f"function {self.function!r} is no function, but of type {type(found).__name__}: "
+                "expected one that takes the SparkSession and returns a DataFrame"
+            )
         return found
+
+
+@contextmanager
+def _of_view(name: str) -> Iterator[None]:
+    """Have an error name the view that it is about, if it is about one."""
+    try:
+        yield
+    except JobError as error:
+        if not name:
+            raise
+        raise JobError(f"view {name!r}: {str(error).removeprefix('files: ')}") from error.__cause__
+
+
+def _selected(spark: SparkSession, query: str, views: Mapping[str, DataFrame]) -> DataFrame:
+    from pyspark.errors import AnalysisException
+
+    from spark_ingest.engine.failing import short
+
+    try:
+        return spark.sql(query)
+    except AnalysisException as error:
+        hint = without_names(column for frame in views.values() for column in frame.columns)
+        if not hint or "UNRESOLVED_COLUMN" not in str(error):
+            raise
+        raise JobError(f"query: {short(error)}{hint}") from error
 
 
 def _result_of(function: Any, name: str, spark: SparkSession) -> Any:
@@ -191,39 +238,3 @@ def _result_of(function: Any, name: str, spark: SparkSession) -> Any:
         lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == file]
         place = f"{shown(str(file))}:{lines[-1]}: " if lines else ""
         raise JobError(f"{place}function {name!r} raised {type(error).__name__}: {error}") from error
-
-
-def is_local(path: str) -> bool:
-    """Whether a path is one of this machine's file system, and no URL."""
-    return "://" not in path and not path.startswith("file:")
-
-
-def _resolved(pattern: str) -> Sequence[str]:
-    if not is_local(pattern):
-        return [pattern]
-    absolute = os.path.abspath(os.path.expanduser(pattern))
-    if os.path.exists(absolute):
-        return [_literally(absolute)]
-    if "{" in absolute:  # Spark's globs know alternatives, Python's do not.
-        return [absolute]
-    found = sorted(glob.glob(absolute))
-    if not found:
-        what = "no file matches" if glob.has_magic(absolute) else "there is no"
-        raise JobError(f"files: {what} {pattern!r} in {os.getcwd()}")
-    return list(map(_literally, found))
-
-
-def _literally(path: str) -> str:
-    """A path as Spark takes it, which sees a glob in every one."""
-    return re.sub(r"([*?\[\]{}\\])", r"\\\1", path)
-
-
-def _format_of(path: str) -> str:
-    suffixes = [suffix for suffix in Path(path).suffixes if suffix not in COMPRESSED]
-    known = SUFFIXES.get(suffixes[-1].lower()) if suffixes else None
-    if known is None:
-        raise JobError(
-            f"files: {path!r} does not say what it is: give format= "
-            f"({one_of(sorted(set(SUFFIXES.values())))}, or any other that Spark has)"
-        )
-    return known

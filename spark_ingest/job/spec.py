@@ -65,7 +65,9 @@ def from_json(text: str | bytes) -> JobSpec:
         raise JobError(f"no job: {type(error).__name__}: {error}") from error
 
 
-def streams_of(job: JobSpec, spark: SparkSession, count_duplicates: bool = True) -> tuple[DataFrame, Counts]:
+def streams_of(
+    job: JobSpec, spark: SparkSession, count_duplicates: bool = True, what: str = "the job"
+) -> tuple[DataFrame, Counts]:
     """The job's streams, as `as_streams` makes them, and what its timestamps were found to be.
 
     Reads the source once for the counts; the streams are read when the DataFrame is used.
@@ -74,6 +76,7 @@ def streams_of(job: JobSpec, spark: SparkSession, count_duplicates: bool = True)
         job: the job; its master and configuration are the session's matter.
         spark: where it runs.
         count_duplicates: False saves a shuffle where duplicates are kept anyway.
+        what: it is, for messages of Spark's errors.
 
     Raises:
         JobError: the source, a column or a type is not as the job has it; rows are refused.
@@ -81,6 +84,6 @@ def streams_of(job: JobSpec, spark: SparkSession, count_duplicates: bool = True)
     """
     from spark_ingest.engine.failing import understood
 
-    with understood("the job"):
+    with understood(what):
         rows, counts = checked(job.source.read(spark), job.streams, job.quality, count_duplicates)
         return as_streams(rows, job.streams), counts

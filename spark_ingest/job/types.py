@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from framework.topology import unknown
 from spark_ingest.errors import JobError
+from spark_ingest.job.files import without_names
 from spark_ingest.job.streams import RESERVED, TIME, StreamSpec, named
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ def check_columns(df: DataFrame, spec: StreamSpec) -> None:
     Raises:
         JobError: tells all of them together, each with the nearest name.
     """
+    if not df.columns:
+        raise JobError("the source has no columns: expected one with the event time, at least")
     asked = {"timestamp": (spec.timestamp,), "key": spec.key, "order": spec.order}
     asked["columns"] = spec.columns or ()
     problems = [
@@ -71,7 +74,7 @@ def check_columns(df: DataFrame, spec: StreamSpec) -> None:
         if name.casefold() in RESERVED
     ]
     if problems:
-        raise JobError("; ".join(problems))
+        raise JobError("; ".join(problems) + without_names(df.columns))
 
 
 def chosen_columns(df: DataFrame, spec: StreamSpec) -> tuple[str, ...]:

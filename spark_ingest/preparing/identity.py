@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from spark_ingest.datasets.manifest import FORMAT_VERSION
 from spark_ingest.engine.settings import set_for_now
-from spark_ingest.job.source import Source, is_local
+from spark_ingest.job.files import is_local
+from spark_ingest.job.source import Source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

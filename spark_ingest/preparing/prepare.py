@@ -73,6 +73,7 @@ def prepare(
         request = identity_of_files(job)
         there = None if force else _unchanged(folder, request)
         if there is None:
+            job.source.check()
             tell(Progress("starting"))
             own = spark or _session_of(job)
             with make_session(master, conf, f"viper prepare {folder.name}", own) as session:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 GROUP_ROWS = 65_536
-"""Rows of a row group, the unit that a reader holds and seeks by."""
+"""Rows of a row group, the unit that a reader seeks by."""
 GROUP_BYTES = 32 * 1024 * 1024
-"""Where rows are so wide that fewer are a lot."""
+"""Where rows are so wide that fewer are a lot; and with Spark 4.0, which cannot count them."""
 FILE_ROWS = 64 * GROUP_ROWS
 """Rows of a file. What a reader keeps of one takes 15 KB a row group of six columns; with one file only its
 memory would grow with the stream."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from framework.components.partitioned import Block
+from framework.components.partitioned import Block, Watermark
 
 
 class Feed(Protocol):
@@ -40,7 +40,7 @@ class Feed(Protocol):
     def origin_us(self) -> int | None:
         """The earliest event time of all partitions, asked after `open`; None where there is no row."""
 
-    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | None]:
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | Watermark | None]:
         """All rows of a partition, in order."""
 
     def close(self) -> None:

@@ -37,13 +37,17 @@ class Marks:
     def __init__(self, paths: Iterable[Path] = ()) -> None:
         self._marks = {path: _mark(os.stat(path)) for path in paths}
 
-    def check(self, path: Path, handle: int) -> None:
-        """Compare a file that has been opened; what then takes its place is of no matter.
+    def check(self, path: Path) -> None:
+        """Compare a file that has just been opened; what then takes its place is of no matter.
+
+        If the path still leads to the file that was there, it did so when that was opened. To look at the
+        opened file itself would need its descriptor, which pyarrow before 25 does not give.
 
         Raises:
             DatasetError: it is not the one that was there.
+            FileNotFoundError: it is there no more.
         """
-        if path in self._marks and _mark(os.fstat(handle)) != self._marks[path]:
+        if path in self._marks and _mark(os.stat(path)) != self._marks[path]:
             raise _replaced(path)
 
     def check_missing(self, path: Path) -> None:

@@ -83,7 +83,7 @@ def _opened(path: Path, marks: Marks) -> Iterator[pq.ParquetFile]:
     """
     try:
         with pa.OSFile(str(path)) as opened:
-            marks.check(path, opened.fileno())
+            marks.check(path)
             with _parsed(opened) as file:
                 yield file
     except FileNotFoundError:

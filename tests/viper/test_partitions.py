@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from viper.errors import OrderError, PositionError
 from viper.partitions import MOST_PARTITIONS, Merge, Partition
 from viper.position import LEAST, Level, Position, Positions
-from viper.rows import interleave
+from viper.rows import interleave, misfit
 
 
 def partition(number: int) -> Partition:
@@ -105,3 +105,17 @@ def test_what_cannot_be_merged_is_refused() -> None:
 def test_interleave_refuses_what_does_not_fit(lists: list, firsts: list, chosen: list, error: type) -> None:  # type: ignore[type-arg]
     with pytest.raises(error):
         interleave(lists, firsts, array("H", chosen))
+
+
+@pytest.mark.parametrize(
+    ("rows", "arity", "index"),
+    [
+        ([], 2, None),
+        ([(1, 2), (3, 4)], 2, None),
+        ([(1,), ()], -1, None),
+        ([(1, 2), (3,)], 2, 1),
+        ([[1]], -1, 0),
+    ],
+)
+def test_rows_that_do_not_fit(rows: list[tuple[int, ...]], arity: int, index: int | None) -> None:
+    assert misfit(rows, arity) == index

@@ -27,6 +27,8 @@ static PyMethodDef rows_methods[] = {
     {"interleave", rows_interleave, METH_VARARGS,
      "interleave(lists, firsts, chosen) -> list: the next row of list chosen[i] (native uint16), for all i;\n"
      "of each list the rows from the index in firsts on."},
+    {"misfit", rows_misfit, METH_VARARGS,
+     "misfit(rows, arity) -> int | None: index of the first that is no tuple of so many values (-1: any number)."},
     {NULL, NULL, 0, NULL},
 };
 

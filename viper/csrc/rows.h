@@ -77,6 +77,9 @@ PyObject *rows_encode(PyObject *module, PyObject *rows);
 PyObject *rows_partition(PyObject *module, PyObject *args);
 PyObject *rows_interleave(PyObject *module, PyObject *args);
 
+/* misfit(rows, arity) -> int or None, as Python calls it. */
+PyObject *rows_misfit(PyObject *module, PyObject *args);
+
 /* A new exact tuple of the values of a list or tuple, named ones too; NULL without an error where the
  * slow path has to decide, NULL with an error where memory ran out. An arity of -1 takes any number. */
 PyObject *rows_plain_row(PyObject *values, Py_ssize_t arity);

@@ -215,6 +215,14 @@ class Wrong(PartitionedSpout):
             yield Block(array("q", [5]), [(1,), (2,)])
         elif self._what == "typed":
             yield Block(array("i", [5]), [(1,)])
+        elif self._what == "rowless":
+            yield Block(array("q", [5]), [])
+        elif self._what == "wide":
+            yield Block(array("q", [5, 6]), [(1,), (2, 3)])
+        elif self._what == "listed":
+            yield Block(array("q", [5]), [[1]])  # type: ignore[list-item]
+        elif self._what == "untyped":
+            yield [(1,)]  # type: ignore[misc]
         self.emit([1])
 
 
@@ -223,6 +231,10 @@ class Wrong(PartitionedSpout):
     [
         ("backwards", "row 2 of the block is at 4 us, behind one at 6 us: time must not go back"),
         ("uneven", "a block with 1 times for 2 rows"),
+        ("rowless", "a block with 1 times for 0 rows"),
+        ("wide", r"partition 0: row 1 of a block is \(2, 3\): expected a tuple with a value for each of \['a'\]"),
+        ("listed", r"partition 0: row 0 of a block is \[1\]: expected a tuple with a value"),
+        ("untyped", "partition 0: blocks gave a list: expected a Block, a Watermark or None"),
         ("typed", r"times are an array of type 'i': expected array\('q'\)"),
         ("emits", r"its rows come from blocks\(\), not emit\(\)"),
     ],

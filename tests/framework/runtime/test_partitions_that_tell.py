@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 from framework import Bolt, TopologyBuilder
-from framework.components import Block, PartitionedSpout
+from framework.components import Block, PartitionedSpout, Watermark
 from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import run_built
 
@@ -27,13 +27,13 @@ class Waits(PartitionedSpout):
     def partitions(self) -> int:
         return 3
 
-    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | None]:
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | Watermark | None]:
         for number in range(ROUNDS):
             first = 100 * number
             if number % self.partitions == partition:
                 rows = [(partition, number, n) for n in range(ROWS)]
                 yield Block(array("q", range(first, first + ROWS)), rows)
-            yield Block(array("q", [first + 100]), [])
+            yield Watermark(first + 100)
             while Waits.arrived < ROWS * (number + 1):
                 yield None
 
@@ -60,8 +60,8 @@ def test_each_round_arrives_before_the_next_begins(tasks: int) -> None:
 class Goes(Waits):
     """Brings a row of an earlier time than it had said to go on with."""
 
-    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | None]:
-        yield Block(array("q", [50]), [])
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | Watermark | None]:
+        yield Watermark(50)
         yield None
         yield Block(array("q", [40]), [(0, 0, 0)])
 

@@ -14,7 +14,7 @@ from framework.topology import PythonImplementation, Role
 from spark_ingest.backfill.executing import bolt_stage, own_spout_stage
 from spark_ingest.backfill.planned import Planned
 from spark_ingest.backfill.shapes import Output, Stage
-from spark_ingest.backfill.wire import POSITION, ROW, SOURCE, STREAM, key_column, position_of, unpickled
+from spark_ingest.backfill.wire import POSITION, ROW, SOURCE, STREAM, key_column, positions_of, unpickled
 from tests.spark_ingest.backfill.recorded import Placed
 
 Sent = list[dict[str, Any]]
@@ -110,7 +110,8 @@ class Engine:
         rows = [row for part in self._parts[output.component] for row in part if row[STREAM] == tag]
         rows.sort(key=lambda row: row[POSITION])
         values = unpickled(pa.array([row[ROW] for row in rows], pa.binary()))
-        return [(position_of(row[POSITION]), given) for row, given in zip(rows, values, strict=True)]
+        positions = positions_of(pa.array([row[POSITION] for row in rows], pa.binary()))
+        return list(zip(positions, values, strict=True))
 
 
 def _rows(batches: Iterator[pa.RecordBatch]) -> Sent:

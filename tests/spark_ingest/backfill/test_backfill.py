@@ -12,10 +12,12 @@ import pytest
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 
+import pyarrow as pa
+
 from framework import Bolt, TopologyBuilder
 from spark_ingest import SparkSpout, prepare
 from spark_ingest.backfill import BackfillError, backfill, backfill_to, understood
-from spark_ingest.backfill.wire import position_of
+from spark_ingest.backfill.wire import positions_of
 from spark_ingest.errors import DatasetError, JobError, SparkError
 from spark_ingest.job.source import Source
 from spark_ingest.job.streams import StreamSpec, as_streams
@@ -36,7 +38,8 @@ SCHEMAS = {
 
 def rows_of(frame: DataFrame) -> list[Placed]:
     rows = frame.collect()
-    found = [(position_of(bytes(row[1])), tuple(row)[2:]) for row in rows]
+    positions = positions_of(pa.array([bytes(row[1]) for row in rows], pa.binary()))
+    found = [(position, tuple(row)[2:]) for position, row in zip(positions, rows, strict=True)]
     assert [row[0] for row in rows] == [position.ts for position, _ in found]
     return sorted(found, key=lambda placed: placed[0])
 
@@ -226,12 +229,19 @@ class TestStoring:
         assert "amount=99" in text
         assert list(tmp_path.iterdir()) == []
 
+    def test_a_value_that_does_not_fit_is_told_once(self, spark: SparkSession, tmp_path: Path) -> None:
+        schemas = {"large": "item date, id string, amount int"}
+        with pytest.raises(BackfillError, match=r"^output 'large', field 'item': .* is no date") as caught:
+            backfill_to(Shop, tmp_path / "out", ["large"], spark=spark, schemas=schemas)
+        assert str(caught.value).count("output 'large'") == 1
+
     def test_nothing_is_written_over(self, spark: SparkSession, tmp_path: Path) -> None:
+        """And nothing runs before that shows, a sample for the types neither."""
         other = tmp_path / "other"
         other.mkdir()
         (other / "letter").write_text("mine")
         with pytest.raises(DatasetError, match="holds something else than a backfill"):
-            backfill_to(Shop, other, ["sums"], spark=spark, schemas={"sums": SCHEMAS["sums"]}, force=True)
+            backfill_to(failing(), other, ["fails"], spark=spark, force=True)
         assert [path.name for path in other.iterdir()] == ["letter"]
 
     def test_one_of_ours_is_replaced_if_that_is_meant(self, spark: SparkSession, tmp_path: Path) -> None:

@@ -96,13 +96,19 @@ def test_values_become_columns() -> None:
     rows = typed("double", 1, 2.5, None)
     assert [(row["_time_us"], row["a"]) for row in rows] == [(-1, 1.0), (0, 2.5), (1, None)]
     assert [row["a"] for row in typed("timestamp", NOW)] == [NOW]
+    assert [row["a"] for row in typed("date", NOW.date(), None)] == [NOW.date(), None]
+    assert [row["a"] for row in typed("float", 0.5, float("inf"))] == [0.5, float("inf")]
     assert [row["a"] for row in typed("struct<x: bigint, y: string>", {"x": 1, "y": "z"})] == [
         {"x": 1, "y": "z"}
     ]
 
 
 @pytest.mark.parametrize(
-    ("declared", "value"), [("bigint", "x"), ("bigint", 1.5), ("string", 1), ("int", 2**40), ("date", NOW)]
+    ("declared", "value"),
+    [
+        *[("bigint", "x"), ("bigint", 1.5), ("string", 1), ("int", 2**40)],
+        *[("date", NOW), ("date", 18262), ("timestamp", 1.5), ("float", 1e39)],
+    ],
 )
 def test_a_value_that_a_column_cannot_hold(declared: str, value: Any) -> None:
     with pytest.raises(ShardError, match=rf"output 'late/early', field 'a': {re.escape(repr(value))} is no "):

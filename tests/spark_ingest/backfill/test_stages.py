@@ -12,8 +12,8 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-from framework import Block, Bolt, TopologyBuilder
-from framework.errors import ComponentError
+from framework import Block, Bolt, TopologyBuilder, Watermark
+from framework.errors import ComponentError, ViperError
 from spark_ingest.backfill.errors import ShardError
 from spark_ingest.backfill.planned import plan_shards
 from spark_ingest.backfill.shapes import Output
@@ -94,12 +94,12 @@ class TestPlantedBugs:
 class SaysHowFar(Events):
     """Tells before and after each block that nothing earlier comes any more."""
 
-    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | None]:
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | Watermark | None]:
         for block in super().blocks(partition, start_us):
-            if block is not None:
-                yield Block(block.times[:1], [])
+            if isinstance(block, Block):
+                yield Watermark(block.times[0])
                 yield block
-                yield Block(block.times[-1:], [])
+                yield Watermark(block.times[-1])
 
 
 class Uneven(Events):
@@ -107,7 +107,40 @@ class Uneven(Events):
         yield Block(array("q", [1, 2]), [("a", "ann", 1, 99)])
 
 
-def test_blocks_that_only_say_how_far_a_partition_is_have_no_position(tmp_path: Path) -> None:
+class Broken(Events):
+    """Brings what is no block, or raises."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__()
+        self._what = what
+
+    def initialize(self, conf: dict[str, Any], context: dict[str, Any]) -> None:
+        if self._what == "initialize":
+            raise OSError("no source")
+
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Any]:
+        if self._what == "tuple":
+            yield (array("q", [1]), [("a", "ann", 1, 99)], False)
+        raise OSError("the source is gone")
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ("tuple", "spout 'events', partition 0: blocks gave a tuple: expected a Block, a Watermark or None"),
+        ("blocks", "component 'events', task [0-9], in blocks: OSError: the source is gone"),
+        ("initialize", "component 'events', task [0-9], in initialize: OSError: no source"),
+    ],
+)
+def test_a_spout_that_fails(what: str, message: str) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("events", Broken(what))
+    builder.set_bolt("bolt", Sums).fields_grouping("events", "user")
+    with pytest.raises(ViperError, match=message):
+        backfilled(builder, ("bolt",), 2)
+
+
+def test_watermarks_have_no_position(tmp_path: Path) -> None:
     builder = TopologyBuilder()
     builder.set_spout("events", SaysHowFar, 2)
     builder.set_bolt("bolt", Sums).fields_grouping("events", "user")

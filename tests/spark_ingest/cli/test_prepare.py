@@ -76,6 +76,10 @@ class TestOptions:
         [
             (("--table", "t"), {"table": "t"}),
             (("--query", "SELECT 1", "--view", "a=b.csv"), {"query": "SELECT 1", "views": {"a": "b.csv"}}),
+            (
+                ("--query", "SELECT 1", "--view", "a={files: b.csv, options: {header: true}}"),
+                {"query": "SELECT 1", "views": {"a": {"files": "b.csv", "options": {"header": True}}}},
+            ),
             (("--function", "a.b:c"), {"function": "a.b:c"}),
         ],
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 
 import pytest
 
@@ -101,3 +103,16 @@ def test_what_is_raised_is_not_logged_too(
         assert root.handlers == (of_before or [logging.lastResort])
     assert not logging.getLogger("SQLQueryContextLogger").disabled
     assert (root.handlers, root.filters) == (handlers, filters)
+
+
+def test_loggers_stay_what_pyspark_needs_them_to_be() -> None:
+    code = (
+        "import logging\n"
+        "from spark_ingest.engine.failing import unlogged\n"
+        "with unlogged(): pass\n"
+        "import pyspark.logger as theirs\n"
+        "with unlogged(): pass\n"
+        "for name in ('SQLQueryContextLogger', 'DataFrameQueryContextLogger'):\n"
+        "    assert isinstance(logging.getLogger(name), theirs.PySparkLogger), name\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -31,3 +31,11 @@ def test_none_is_none() -> None:
     with interrupts_later():
         assert signal.getsignal(signal.SIGINT) is not before
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_each_hurries_what_is_being_started() -> None:
+    hurried: list[str] = []
+    with pytest.raises(KeyboardInterrupt), interrupts_later(lambda: hurried.append("now")):
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+        assert hurried == ["now", "now"]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from spark_ingest.engine import session
 from spark_ingest.engine.session import check_installed, make_session
 from spark_ingest.errors import SparkError
 
@@ -51,6 +52,20 @@ def test_the_interrupt_is_not_spark_s(spark: SparkSession) -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_the_workers_python_is_that_of_the_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(session.WORKERS_PYTHON, "of the environment")
+    said = {session.WORKERS_PYTHON_CONF: "of the configuration"}
+    with session._environment("spark://host:7077", said, {}):
+        assert os.environ[session.WORKERS_PYTHON] == "of the configuration"
+    assert os.environ[session.WORKERS_PYTHON] == "of the environment"
+    with session._environment("spark://host:7077", {}, {}):
+        assert os.environ[session.WORKERS_PYTHON] == "of the environment"
+    monkeypatch.delenv(session.WORKERS_PYTHON)
+    with session._environment("local[2]", {}, {"spark.local.dir": "/somewhere"}):
+        assert os.environ[session.WORKERS_PYTHON] == sys.executable
+    assert session.WORKERS_PYTHON not in os.environ
+
+
 @pytest.mark.parametrize("module", ["pyspark", "pyarrow"])
 def test_what_is_not_installed(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == module]:
@@ -62,8 +77,8 @@ def test_what_is_not_installed(module: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_no_java(tmp_path: Path) -> None:
     code = (
-        "from spark_ingest import SparkError, prepare\n"
-        "try:\n    prepare('setup.py', 'nowhere', timestamp='at')\n"
+        "from spark_ingest import Source, SparkError, prepare\n"
+        "try:\n    prepare(Source(table='rows'), 'nowhere', timestamp='at')\n"
         "except SparkError as error:\n    print(error)"
     )
     ran = run(code, scratch=tmp_path, env={"JAVA_HOME": "", "PATH": "/nowhere"})
@@ -76,15 +91,21 @@ def test_no_java(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_starts_ends_and_leaves_nothing(java: None, tmp_path: Path) -> None:
-    """Two in turn, with other configurations; the first is killed, and that is told in a line."""
+    """Two in turn, with other configurations; the first is killed, and that is told in a line.
+
+    The second is interrupted while it ends, and ends even so.
+    """
     code = """
 import os, signal
 from pyspark import SparkContext
 from spark_ingest import SparkError
 from spark_ingest.engine.failing import understood
+from spark_ingest.engine import session as engine
 from spark_ingest.engine.session import make_session
 
-handler = signal.getsignal(signal.SIGINT)
+reap = engine._reap
+handler, install, taken = signal.getsignal(signal.SIGINT), signal.signal, []
+signal.signal = lambda number, given: taken.append(str(given)) or install(number, given)
 small = {"spark.driver.memory": "512m"}
 try:
     with make_session("local[1]", small | {"spark.x": True}) as spark, understood("counting"):
@@ -95,12 +116,18 @@ try:
         spark.range(5).count()
 except SparkError as error:
     print(error)
-with make_session("local[1]", small, "second") as spark:
-    assert spark.sparkContext.appName == "second"
-    assert spark.range(5).rdd.map(lambda row: row.id).sum() == 10
-    process = SparkContext._gateway.proc
+engine._reap = lambda process: (os.kill(os.getpid(), signal.SIGINT), reap(process))
+try:
+    with make_session("local[1]", small, "second") as spark:
+        assert spark.sparkContext.appName == "second"
+        assert spark.range(5).rdd.map(lambda row: row.id).sum() == 10
+        process = SparkContext._gateway.proc
+except KeyboardInterrupt:
+    print("interrupted")
+engine._reap = reap
 assert process.returncode is not None
 assert signal.getsignal(signal.SIGINT) is handler
+assert taken and not any("SparkContext" in given for given in taken), taken  # not for a moment
 try:
     with make_session("local[1]", small | {"spark.driver.memory": "lots"}):
         pass
@@ -110,9 +137,8 @@ except SparkError as error:
     ran = run(code, scratch=tmp_path)
     assert ran.stderr == ""
     lines = ran.stdout.splitlines()
-    assert lines[0].startswith(
-        "counting failed: Spark's Java process was killed by signal 9; if memory"
-    )
-    assert lines[1].startswith("Spark does not start: ")
+    assert lines[0].startswith("counting failed: Spark's Java process was killed by signal 9; if memory")
+    assert lines[1] == "interrupted"
+    assert lines[2].startswith("Spark does not start: ")
     assert ran.returncode == 0
     assert [name for name in os.listdir(tmp_path) if not name.startswith("hsperf")] == []

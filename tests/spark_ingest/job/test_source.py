@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from spark_ingest.engine.failing import unlogged
 from spark_ingest.errors import JobError
 from spark_ingest.job.source import Source
 
@@ -42,6 +43,16 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         ({"table": "t", "format": "csv"}, "format is for files and for the views of"),
         ({"query": "select 1", "options": {"a": 1}}, "options is for files"),
         ({"function": "a.b.c"}, r"function is 'a\.b\.c': expected 'package\.module:name'"),
+        ({"function": "a.b:"}, r"function is 'a\.b:': expected 'package\.module:name'"),
+        ({"files": 3}, "files is 3: expected a path, a glob or a list of them"),
+        ({"files": "a.csv", "options": "header"}, "options is 'header': expected names and values"),
+        ({"query": "select 1", "views": ["a.csv"]}, "views is .*: expected names with paths"),
+        (
+            {"query": "select 1", "views": {"a": {"path": "b"}}},
+            "view 'a': unknown keyword 'path': expected 'fi",
+        ),
+        ({"query": "select 1", "views": {"a": {"format": "csv"}}}, "view 'a': files is empty"),
+        ({"query": "select 1", "views": {"a": {"files": "b", "options": 1}}}, "view 'a': options is 1"),
     ],
 )
 def test_what_is_no_source(arguments: dict[str, Any], message: str) -> None:
@@ -54,6 +65,7 @@ class TestFiles:
         expected = (str(folder / "one.csv"), str(folder / "two.csv"))
         assert Source(files="*.csv").paths() == expected
         assert Source(files=["one.csv", folder / "two.csv"]).paths() == expected  # type: ignore[arg-type]
+        assert Source(files=folder.glob("*.csv")).paths() in (expected, expected[::-1])  # type: ignore[arg-type]
 
     def test_urls_are_spark_s_matter(self) -> None:
         assert Source(files="s3a://bucket/*.csv").paths() == ("s3a://bucket/*.csv",)
@@ -70,6 +82,25 @@ class TestFiles:
     def test_a_name_with_a_glob_s_letters(self, spark: SparkSession, folder: Path) -> None:
         (folder / "[x]*.csv").write_text("9\n")
         assert [row[0] for row in Source(files="[x]*.csv").read(spark).collect()] == ["9"]
+
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            ({"format": "cvs"}, "format is 'cvs', which Spark does not have: expected .*did you mean 'csv'"),
+            ({"schema": "id integr"}, r"schema is 'id integr', which Spark cannot read .*INTEGR"),
+        ],
+    )
+    def test_what_spark_cannot_read(
+        self, spark: SparkSession, folder: Path, given: dict[str, str], message: str
+    ) -> None:
+        with unlogged(), pytest.raises(JobError, match=message):
+            Source(files="one.csv", **given).read(spark)
+
+    def test_an_empty_file_has_no_columns(self, spark: SparkSession, folder: Path) -> None:
+        (folder / "empty.csv").touch()
+        with pytest.raises(JobError, match=r"^files: 'empty\.csv' has no columns: it is empty"):
+            Source(files="empty.csv", options={"header": True}).read(spark)
+        assert Source(files="empty.csv", schema="id int").read(spark).count() == 0
 
     def test_a_suffix_that_says_nothing(self, spark: SparkSession, folder: Path) -> None:
         (folder / "data").touch()
@@ -96,6 +127,43 @@ class TestQuery:
         finally:
             spark.catalog.dropTempView("ones")
 
+    def test_a_view_may_be_read_in_its_own_way(self, spark: SparkSession, folder: Path) -> None:
+        (folder / "three.txt").write_text("1;three\n")
+        source = Source(
+            query="select threes.name from ones join threes using (id)",
+            views={
+                "ones": folder / "one.csv",
+                "threes": {
+                    "files": ["three.txt"],
+                    "format": "csv",
+                    "schema": "id int, name string",
+                    "options": {"sep": ";", "header": False},
+                },
+            },
+            options={"header": True},
+        )
+        assert [row[0] for row in source.read(spark).collect()] == ["three"]
+        assert Source.from_plain(json.loads(json.dumps(source.to_plain()))) == source
+
+    def test_columns_without_names(self, spark: SparkSession, folder: Path) -> None:
+        source = Source(query="select id from ones", views={"ones": "one.csv"})
+        message = r"query: .*`_c0`.*if it has the names, .* option header=true"
+        with unlogged(), pytest.raises(JobError, match=message):
+            source.read(spark)
+        assert spark.catalog.listTables() == []
+
+    @pytest.mark.parametrize(
+        ("path", "message"),
+        [
+            ("empty.csv", r"^view 'given': 'empty\.csv' has no columns"),
+            ("three.csv", r"^view 'given': there is no 'three\.csv' in "),
+        ],
+    )
+    def test_a_view_of_nothing(self, spark: SparkSession, folder: Path, path: str, message: str) -> None:
+        (folder / "empty.csv").touch()
+        with pytest.raises(JobError, match=message):
+            Source(query="select 1", views={"given": path}).read(spark)
+
 
 class TestFunction:
     def test_it_is_given_the_session(self, spark: SparkSession, module: str) -> None:
@@ -105,8 +173,11 @@ class TestFunction:
         ("name", "message"),
         [
             ("given_source:numbrs", "did you mean 'numbers'"),
-            ("no_such_module:numbers", "function 'no_such_module:numbers': "),
-            ("given_source:three", "function 'given_source:three' is a int, expected a function"),
+            (
+                "no_such_module:numbers",
+                "^function 'no_such_module:numbers': importing 'no_such_module' raised",
+            ),
+            ("given_source:three", "function 'given_source:three' is no function, but of type int"),
             ("given_source:nothing", "returned NoneType, expected a Spark DataFrame"),
             ("given_source:gone", r"given_source\.py:13: function 'given_source:gone' raised OSError: "),
         ],
@@ -114,6 +185,26 @@ class TestFunction:
     def test_what_is_no_function(self, spark: SparkSession, module: str, name: str, message: str) -> None:
         with pytest.raises(JobError, match=message):
             Source(function=name).read(spark)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"files": "three.csv"},
+        {"files": "data"},
+        {"query": "select 1", "views": {"a": "three.csv"}},
+        {"function": "given_source:numbrs"},
+    ],
+)
+def test_what_shows_without_spark(folder: Path, module: str, given: dict[str, Any]) -> None:
+    (folder / "data").touch()
+    with pytest.raises(JobError):
+        Source(**given).check()
+
+
+def test_what_does_not_show_without_spark(folder: Path, module: str) -> None:
+    for given in ({"files": "*.csv"}, {"table": "t"}, {"function": "given_source:gone"}):
+        Source(**given).check()  # type: ignore[arg-type]
 
 
 def test_plain_values_and_back() -> None:

@@ -67,6 +67,8 @@ def test_streams_without_rows(spark: SparkSession, target: Path) -> None:
 def test_row_groups_are_small_and_can_be_sought_in(spark: SparkSession, target: Path) -> None:
     import pyarrow.parquet as pq
 
+    if spark.version.startswith("4.0."):
+        pytest.skip("Spark 4.0 bounds row groups by their size alone")
     query = f"select id as at, cast(id % 3 as string) as k from range({2 * GROUP_ROWS + 10})"
     conf = {"spark.sql.files.maxRecordsPerFile": "1000", "spark.sql.parquet.outputTimestampType": "INT96"}
     with set_for_now(spark, conf):
