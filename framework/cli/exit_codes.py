@@ -21,6 +21,6 @@ class ExitCode(enum.IntEnum):
     INTERNAL = 4
     """A bug of ViperStorm's own."""
     STOPPED = 130
-    """Stopped at once, by a second Ctrl-C; as shells count SIGINT."""
+    """Stopped at once, by a second Ctrl-C, or the first before a run began; as shells count SIGINT."""
     BROKEN_PIPE = 141
     """Whoever read stdout has gone; as shells count SIGPIPE."""

@@ -7,8 +7,8 @@ import os
 import select
 import sys
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import click
@@ -16,6 +16,7 @@ import click
 from framework.cli.exit_codes import ExitCode
 from framework.cli.messages import error_line, failure, problem_lines
 from framework.cli.plugins import PluginGroup
+from framework.cli.program import as_a_program
 from framework.errors import ComponentError, InternalError, TopologyError, ViperError
 from framework.tracebacks import name_of, of_user_code
 
@@ -27,6 +28,11 @@ _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 class ViperGroup(PluginGroup):
     """A group of commands whose errors end in one place."""
+
+    def main(self, args: Sequence[str] | None = None, *others: Any, **more: Any) -> Any:
+        """Run a command line: `args`, or that of this process, which is a program then."""
+        with as_a_program() if args is None else nullcontext():
+            return super().main(args, *others, **more)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; its errors become a message and an exit code."""
@@ -42,8 +48,8 @@ class ViperGroup(PluginGroup):
         except BrokenPipeError:
             _drop_stdout()
             ctx.exit(ExitCode.BROKEN_PIPE)
-        except KeyboardInterrupt:
-            error_line("stopped at once; what was in flight is lost")
+        except KeyboardInterrupt as error:
+            error_line(str(error) or "stopped at once; what was in flight is lost")
             ctx.exit(ExitCode.STOPPED)
         except Exception as error:
             if _broke_a_pipe(error.__cause__) and _nobody_reads_stdout():

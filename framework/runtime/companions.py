@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -13,20 +13,25 @@ from framework.hosting import is_partitioned
 from framework.instantiate import Beans
 from framework.planning import Plan
 from framework.runtime.making import make_host
+from framework.runtime.stop import StopSignal
 from framework.runtime.user_errors import user_errors
 
 
 @contextmanager
-def accompanied(plan: Plan) -> Iterator[Plan]:
+def accompanied(plan: Plan, stop: StopSignal) -> Iterator[Plan]:
     """For as long as the block runs, the companions of all spouts run; gives the plan that knows of them.
 
+    To start them may take minutes. `stop` breaks that off, see `StopSignal.at_once`.
+
     Raises:
+        KeyboardInterrupt: a signal has broken it off.
         ViperError: a companion has refused the run.
         ComponentError: a constructor, or a companion, raised something else.
     """
     spouts = [spout.id for spout in plan.topology.spouts if is_partitioned(spout)]
     with ExitStack() as stack:
-        given = {spout: _entered(plan, spout, stack) for spout in spouts}
+        with stop.at_once() if spouts else nullcontext():
+            given = {spout: _entered(plan, spout, stack) for spout in spouts}
         confs = {spout: {**plan.confs[spout], **found} for spout, found in given.items()}
         yield replace(plan, confs={**plan.confs, **confs}) if confs else plan
 

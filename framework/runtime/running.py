@@ -120,7 +120,7 @@ class Run:
             WorkerError: a worker process died, and none could take its place.
             RecordingError: nothing can be recorded there, or what shall be replayed does not fit.
             PlaceError: it cannot go on from that report.
-            KeyboardInterrupt: a second Ctrl-C.
+            KeyboardInterrupt: a second Ctrl-C, or the first while a companion of the spouts is being started.
         """
         with (
             importable(self._plan.topology.import_paths),
@@ -141,7 +141,7 @@ class Run:
             yield plan
             return
         self._sources = known
-        with accompanied(plan) as accompanied_plan:
+        with accompanied(plan, self._stop) as accompanied_plan:
             yield accompanied_plan
 
     def _executed(self, tape: Tape) -> RunReport:

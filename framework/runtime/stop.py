@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+NOT_BEGUN = "stopped before it began"
+
 
 class StopReason(enum.StrEnum):
     """Why a run ended."""
@@ -48,6 +50,10 @@ class StopSignal:
         """Why it was asked for; None as long as it was not."""
         self.at_s: float | None = None
         """Monotonic time in seconds at which it was asked for."""
+        self._signalled = False
+        """Whether a signal has asked for it."""
+        self._breaks_off = False
+        """Whether the main thread is in a block that a signal ends at once."""
 
     @property
     def requested(self) -> bool:
@@ -107,6 +113,21 @@ class StopSignal:
                 signal.signal(number, handler)
 
     @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """For as long as the block runs, within `on_signals`, a signal breaks it off, as nothing could drain.
+
+        Raises:
+            KeyboardInterrupt: one has, or had before.
+        """
+        self._breaks_off = True
+        try:
+            if self._signalled:
+                raise KeyboardInterrupt(NOT_BEGUN)
+            yield
+        finally:
+            self._breaks_off = False
+
+    @contextmanager
     def active_by_signals(self) -> Iterator[None]:
         """For as long as the block runs, SIGUSR1 activates the spouts and SIGUSR2 deactivates them.
 
@@ -126,8 +147,11 @@ class StopSignal:
                 signal.signal(number, handler)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
+        self._signalled = True
         if self.reason is StopReason.INTERRUPTED:
             raise KeyboardInterrupt
         if self.requested:  # draining for another reason: a first Ctrl-C shows that this takes too long
             self.reason = StopReason.INTERRUPTED
         self.request(StopReason.INTERRUPTED)
+        if self._breaks_off:
+            raise KeyboardInterrupt(NOT_BEGUN)

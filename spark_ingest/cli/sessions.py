@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,34 +15,65 @@ import click
 
 from framework.cli.exit_codes import ExitCode
 from framework.cli.messages import error_line
+from spark_ingest.engine.session import PATIENCE_S, kill_java
 
 
 @contextmanager
-def spark_commands(what_is_left: str) -> Iterator[None]:
+def spark_commands(folder: str | Path) -> Iterator[None]:
     """For as long as the block runs, Spark may.
 
     Modules are found as by a topology of the project in the current folder. Ctrl-C and SIGTERM end the block
     alike and in order: what it began is undone, and one line says so.
 
     Args:
-        what_is_left: said in that line.
+        folder: what is made, or replaced in one step; the line says whether it was. A URL is not seen.
 
     Raises:
         click.exceptions.Exit: with the code of a stopped command.
     """
-    before = signal.signal(signal.SIGTERM, _interrupt)
+    interrupts, there = _Interrupts(), _seen(folder)
+    before = {number: signal.signal(number, interrupts.take) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         with _users_code(), _without_noise():
             yield
-    except KeyboardInterrupt:
-        error_line(f"stopped; {what_is_left}")
+    except (KeyboardInterrupt, Exception):  # the latter where tidying up fails
+        if not interrupts.came:
+            raise
+        how = "is as it was" if _seen(folder) == there else "was done already, and is new"
+        error_line(f"stopped; {folder} {how}")
         raise click.exceptions.Exit(ExitCode.STOPPED) from None
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
-def _interrupt(signum: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+def _seen(folder: str | Path) -> tuple[int, int] | None:
+    """Which folder has that name now; None: there is none, or it is somewhere else."""
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+class _Interrupts:
+    """The first interrupts; those after it let the tidying up be, unless that takes long."""
+
+    def __init__(self) -> None:
+        self._first_s: float | None = None
+
+    @property
+    def came(self) -> bool:
+        """Whether there was one."""
+        return self._first_s is not None
+
+    def take(self, signum: int, frame: FrameType | None) -> None:
+        """Deal with one, as a handler."""
+        if self._first_s is None:
+            self._first_s = time.monotonic()
+            raise KeyboardInterrupt
+        if time.monotonic() - self._first_s > PATIENCE_S and not kill_java():
+            raise KeyboardInterrupt
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -13,8 +14,10 @@ from typing import Any
 
 from spark_ingest.direct.failures import rebuilt
 from spark_ingest.direct.request import Request
+from spark_ingest.engine.interrupts import interrupts_later
 from spark_ingest.errors import SparkError
 
+POLL_S = 0.5
 STOP_S = 30.0
 """Seconds that the keeper has to end everything that it has started."""
 
@@ -26,16 +29,21 @@ def kept(request: Request) -> Iterator[Mapping[str, Any]]:
     Spark has looked at the job by then: the source can be read, its columns are there and can be carried, and
     there is room for all streams at once.
 
+    An interrupt breaks off the start; what has been started is ended even so.
+
     Raises:
         ViperError: the job is refused, as by `spark_ingest.preparing.prepare`, or Spark failed.
     """
-    line = request.to_line()
-    with _started() as keeper:
-        try:
-            ready = _asked(keeper, line)
-            yield {**ready, "listening": list(request.listening)}
-        finally:
-            _end(keeper)
+    line, keeper = request.to_line(), None
+    try:
+        with interrupts_later():  # or nobody would know whom to end
+            keeper = _started()
+        ready = _asked(keeper, line)
+        yield {**ready, "listening": list(request.listening)}
+    finally:
+        if keeper is not None:
+            with interrupts_later():  # which would leave it, and what it keeps, behind the process that ends
+                _end(keeper)
 
 
 def _started() -> subprocess.Popen[bytes]:
@@ -54,6 +62,8 @@ def _asked(keeper: subprocess.Popen[bytes], line: bytes) -> dict[str, Any]:
     with contextlib.suppress(OSError):
         keeper.stdin.write(line)
         keeper.stdin.flush()
+    while not select.select([keeper.stdout], [], [], POLL_S)[0]:
+        pass  # A signal that comes just before one begins to wait does not wake him.
     answer = keeper.stdout.readline()
     if not answer:
         status = keeper.wait()
@@ -66,10 +76,13 @@ def _asked(keeper: subprocess.Popen[bytes], line: bytes) -> dict[str, Any]:
 
 
 def _end(keeper: subprocess.Popen[bytes]) -> None:
-    assert keeper.stdin is not None
+    assert keeper.stdin is not None and keeper.stdout is not None
     with contextlib.suppress(OSError):
         keeper.stdin.close()
     try:
         keeper.wait(STOP_S)
     except subprocess.TimeoutExpired:
         keeper.kill()
+        keeper.wait()
+    finally:
+        keeper.stdout.close()

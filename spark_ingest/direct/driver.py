@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -35,6 +36,8 @@ STOP_S = 8.0
 
 def main() -> None:
     """Run the job that standard input describes; tells the keeper how it fares."""
+    # It is sent to all that this has started. Not ignored, as Java would inherit that.
+    signal.signal(signal.SIGTERM, lambda number, frame: None)
     said, line = json.loads(sys.stdin.buffer.readline()), sys.stdin.buffer.readline()
     threading.Thread(target=_end_with_input, args=[said["folder"]], name="input", daemon=True).start()
     with open(said["messages"], "w", encoding="utf-8") as messages:
@@ -62,6 +65,8 @@ def _end_with_input(folder: str) -> None:
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             gateway.proc.stdin.close()
             gateway.proc.wait(STOP_S)
+    elif os.getpgrp() == os.getpid():  # Java may be starting, and does not end if it then misses its folder.
+        os.killpg(0, signal.SIGTERM)
     shutil.rmtree(folder, ignore_errors=True)
     os._exit(0)
 

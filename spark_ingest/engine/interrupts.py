@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -13,19 +13,28 @@ _ASK_FOR_THE_END = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def interrupts_later() -> Iterator[None]:
+def interrupts_later(hurry: Callable[[], object] | None = None) -> Iterator[None]:
     """Signals that come within the block are dealt with at its end, as they would have been before it.
 
     Whoever has taken them for himself meanwhile, as Spark does, has to give them back.
+
+    Args:
+        hurry: called for each, so that the end comes soon.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     came: list[tuple[int, FrameType | None]] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        came.append((number, frame))
+        if hurry is not None:
+            hurry()
+
     before = {number: signal.getsignal(number) for number in _ASK_FOR_THE_END}
     for number, handler in before.items():
         if callable(handler):
-            signal.signal(number, lambda *told: came.append(told))
+            signal.signal(number, note)
     try:
         yield
     finally:

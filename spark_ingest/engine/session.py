@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
@@ -32,7 +34,14 @@ DEFAULTS = {
 }
 OF_A_LOCAL_MASTER = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 LOG_LEVEL = "spark.log.level"
+WORKERS_PYTHON = "PYSPARK_PYTHON"
+WORKERS_PYTHON_CONF = "spark.pyspark.python"
+"""The same as configuration, which pyspark looks at only where spark-submit has started it."""
+JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
+"""For the driver's Java, beside those of `spark.driver.extraJavaOptions`."""
 QUIET = "ERROR"
+PATIENCE_S = 5.0
+"""Seconds that one who is interrupted has to tidy up; a signal after that kills Java, which may hang."""
 _LAST_LINES = 5
 _ENDS_WITHIN_S = 20
 
@@ -87,6 +96,19 @@ def sql_settings(conf: Mapping[str, Any] | None, spark: SparkSession | None = No
     return {key: found[key] for key in sorted(found) if key.startswith("spark.sql.") and key != WAREHOUSE}
 
 
+def kill_java() -> bool:
+    """Kill the Java of this process, so that whoever waits for it waits no longer; False where there is none.
+
+    It may be called in a signal handler.
+    """
+    context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
+    process = getattr(getattr(context, "_gateway", None), "proc", None)
+    if process is None or process.poll() is not None:
+        return False
+    process.kill()
+    return True
+
+
 def check_installed() -> None:
     """Whether there is what Spark needs on the side of Python.
 
@@ -120,13 +142,16 @@ def _started(master: str, conf: Mapping[str, Any], app: str) -> Iterator[SparkSe
         settings |= {key: _as_spark_writes(value) for key, value in conf.items()}
         gateway = None
         try:
-            with interrupts_later(), _python_of_workers(master):  # or nobody would know what to end
-                gateway = _launch(settings, None if LOG_LEVEL in conf else log, log)
-                session = _session(log)
+            with _environment(master, settings, of_scratch):
+                with interrupts_later():  # or nobody would know what to end
+                    gateway = _launch(settings, None if LOG_LEVEL in conf else log, log)
+                with interrupts_later(kill_java), unlogged():  # which leaves pyspark as `_end` can clear it
+                    session = _session(log)
             yield session
         finally:
             if gateway is not None:
-                _end(gateway)
+                with interrupts_later(_impatience()):  # or Java would outlive what has started it
+                    _end(gateway)
 
 
 def is_local(master: str) -> bool:
@@ -167,13 +192,16 @@ def _launch(settings: Mapping[str, str], stderr: IO[bytes] | None, log: IO[bytes
 def _session(log: IO[bytes]) -> SparkSession:
     """The session of the Java that was just launched, which has its configuration already."""
     from py4j.protocol import Py4JError
+    from pyspark import SparkContext
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), ThreadPoolExecutor(1, "spark-start") as starting:
             # Says that it was not tested with the newest pandas, which is not used here.
             warnings.simplefilter("ignore", FutureWarning)
+            # In the main thread it would take Ctrl-C for itself, before all is there that is to be ended.
+            starting.submit(SparkContext.getOrCreate).result()
             return SparkSession.builder.getOrCreate()
     except (Py4JError, PySparkException, ConnectionError) as error:
         raise SparkError(f"Spark does not start: {short(error)}{_told(log)}") from error
@@ -205,6 +233,17 @@ def _end(gateway: Any) -> None:
     _reap(gateway.proc)
 
 
+def _impatience() -> Callable[[], None]:
+    """What to do about a signal while Java is being ended: kill it, once it has had some time."""
+    until_s = time.monotonic() + PATIENCE_S
+
+    def hurry() -> None:
+        if time.monotonic() > until_s:
+            kill_java()
+
+    return hurry
+
+
 def _reap(process: Any) -> None:
     """Java ends when its standard input does."""
     import subprocess
@@ -218,13 +257,24 @@ def _reap(process: Any) -> None:
 
 
 @contextmanager
-def _python_of_workers(master: str) -> Iterator[None]:
-    """On this machine the workers' Python is this one, unless the user says otherwise."""
-    if not is_local(master) or "PYSPARK_PYTHON" in os.environ:
-        yield
-        return
-    os.environ["PYSPARK_PYTHON"] = sys.executable
+def _environment(master: str, settings: Mapping[str, str], of_scratch: Mapping[str, str]) -> Iterator[None]:
+    """On this machine the workers' Python is this one, unless the user says otherwise.
+
+    And Java's own temporary files, which it leaves where it is killed, are in the folder that is removed.
+    """
+    wanted = {}
+    if WORKERS_PYTHON_CONF in settings:
+        wanted[WORKERS_PYTHON] = settings[WORKERS_PYTHON_CONF]
+    if is_local(master):
+        wanted.setdefault(WORKERS_PYTHON, os.environ.get(WORKERS_PYTHON) or sys.executable)
+        own = f'"-Djava.io.tmpdir={of_scratch["spark.local.dir"]}"'
+        wanted[JAVA_OPTIONS] = f"{own} {os.environ.get(JAVA_OPTIONS) or ''}"
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
     try:
         yield
     finally:
-        os.environ.pop("PYSPARK_PYTHON", None)
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
