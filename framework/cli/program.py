@@ -31,11 +31,12 @@ def as_a_program() -> Iterator[None]:
         return
     atexit.register(_ignore)  # runs after all that is registered later; then Python takes handlers away
     signal.signal(signal.SIGTERM, _interrupt)
-    code: object = ExitCode.OK
+    code: object = ExitCode.FAILED
     try:
         yield
+        code = ExitCode.OK
     except SystemExit as error:
-        code = error.code
+        code = error.code or ExitCode.OK
         raise
     finally:
         _leave(code if isinstance(code, int) else ExitCode.FAILED)

@@ -5,8 +5,13 @@ from __future__ import annotations
 from viper.cut import Cut
 from viper.partitions import NO_LIMIT
 
+OF_THE_DRAIN = 0.25
+"""Which part of the time to drain a common stop may take. Who asks for an end does not want to wait, and a
+task can be far ahead: the tuples of a stream with few rows lie in its channel long before others come to them."""
 QUIET_S = 1.0
 """Seconds without a row after which a task stops where it is: its source stands still."""
+QUIET_TURNS = 10
+"""As many times it must have been asked by then: a busy machine is no source that stands still."""
 
 
 class CommonStop:
@@ -25,7 +30,8 @@ class CommonStop:
         self._member = cut[1] if cut else 0
         self._longest_s = longest_s
         self._asked_s: float | None = None
-        self._quiet_since_s: float | None = None
+        self._quiet_since_s = 0.0
+        self._quiet_turns = 0
 
     @property
     def asked(self) -> bool:
@@ -42,6 +48,7 @@ class CommonStop:
     def ask(self, now_s: float) -> None:
         """The run is to drain, from this monotonic time in seconds on."""
         self._asked_s = now_s
+        self._quiet_turns = 0
 
     def say(self, time_us: int) -> None:
         """All that was brought lies up to this event time, and no more is brought but until the cut."""
@@ -55,9 +62,11 @@ class CommonStop:
     def brought(self, count: int, now_s: float) -> None:
         """It was its turn, and so many rows have come; waiting for the others' words does not count."""
         if count or self.until_us is None:
-            self._quiet_since_s = None
-        elif self._quiet_since_s is None:
+            self._quiet_turns = 0
+            return
+        if not self._quiet_turns:
             self._quiet_since_s = now_s
+        self._quiet_turns += 1
 
     def is_there(self, next_us: int, now_s: float) -> bool:
         """Whether it stops here.
@@ -71,5 +80,5 @@ class CommonStop:
         at_us = self._cut.at
         if at_us is not None and next_us > at_us:
             return True
-        quiet = self._quiet_since_s is not None and now_s - self._quiet_since_s >= QUIET_S
+        quiet = self._quiet_turns >= QUIET_TURNS and now_s - self._quiet_since_s >= QUIET_S
         return quiet or now_s - self._asked_s >= self._longest_s

@@ -90,7 +90,7 @@ class PartitionFeed:
         """See to it that rows are at hand; False where there are none for now, or it has ended.
 
         Raises:
-            TypeError: what comes is neither a block nor a watermark nor None.
+            TypeError: what comes is neither a block nor a watermark nor None, or a block's rows are no list.
             ValueError: a block with more times than rows, or fewer, with an earlier time than was said, or
                 with a row that does not have the fields.
             PositionError: its times are no array("q").
@@ -98,9 +98,10 @@ class PartitionFeed:
         while not (self.ended or self.partition.waiting):
             given = next(self._blocks, self)  # which stands for the end
             self.ended, self.waits = given is self, given is None
-            if self.ended or self.waits:
+            if not (self.ended or self.waits):
+                self._take(given)
+            if not isinstance(given, Block):  # also a watermark, or one after the other would hold up the task
                 return False
-            self._take(given)
         return not self.ended
 
     def _take(self, given: object) -> None:
@@ -130,6 +131,9 @@ class PartitionFeed:
             self.partition.skip(self._floor)
 
     def _check(self, rows: list[Row]) -> None:
+        if not isinstance(rows, list):
+            found = type(rows).__name__
+            raise TypeError(f"partition {self.number}: rows of a block are a {found}: expected a list")
         index = misfit(rows, len(self._fields) or -1)
         if index is not None:
             expected = f" with a value for each of {list(self._fields)}" if self._fields else ""

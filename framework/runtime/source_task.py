@@ -22,8 +22,9 @@ class SourceTask(RunningTask):
     @property
     def looks_at_s(self) -> float:
         """Monotonic time in seconds at which a turn would be of use although nothing has come."""
-        asked = self.active and not self.ending
-        return min(super().looks_at_s, self.polled_again_at) if asked else super().looks_at_s
+        if self.restart_at_s is not None or self.ending or not self.active:
+            return super().looks_at_s
+        return self.polled_again_at
 
     active = False
     """Whether tuples are asked for."""

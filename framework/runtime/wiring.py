@@ -22,7 +22,7 @@ from framework.runtime.bolt_input import BoltInput
 from framework.runtime.bolt_task import BoltTask
 from framework.runtime.clocks import make_clock
 from framework.runtime.collector import TaskCollector
-from framework.runtime.common_stop import CommonStop
+from framework.runtime.common_stop import OF_THE_DRAIN, CommonStop
 from framework.runtime.context import make_context
 from framework.runtime.counters import TaskCounters
 from framework.runtime.destination import CyclicDestination, Destination
@@ -166,9 +166,8 @@ class Wiring:
             places=self._plan.places.get(task.component, {}),
             quota=self._network.quota,
             max_pause_s=self._settings["viper.poll.pause.max.ms"] / 1000,
-            # The other half of the time to drain is for what is in flight then.
             common_stop=CommonStop(
-                self._network.cut_of(task.id), self._settings["viper.drain.timeout.secs"] / 2
+                self._network.cut_of(task.id), self._settings["viper.drain.timeout.secs"] * OF_THE_DRAIN
             ),
         )
 

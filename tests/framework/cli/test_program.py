@@ -58,3 +58,22 @@ def test_while_a_topology_is_loaded_they_stop_the_command(number: int, tmp_path:
 def test_at_the_end_they_change_nothing(number: int, tmp_path: Path) -> None:
     done = ran("-c", ENDING.format(number=int(number)), cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (3, "at exit\nlast\n", "")
+
+
+HELD = """
+import os, signal
+from framework.cli import program
+program.PATIENCE_S = -1.0
+try:
+    with program.as_a_program():
+        {ends}
+finally:
+    os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+
+@pytest.mark.parametrize(
+    ("ends", "code"), [("pass", 0), ("raise SystemExit", 0), ("raise SystemExit(3)", 3), ("1 / 0", 1)]
+)
+def test_what_holds_it_at_the_end_is_left_with_its_exit_code(ends: str, code: int, tmp_path: Path) -> None:
+    assert ran("-c", HELD.format(ends=ends), cwd=tmp_path).returncode == code

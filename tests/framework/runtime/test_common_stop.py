@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ from typing import Any
 import pytest
 
 from framework import TopologyBuilder
+from framework.components import Block
 from framework.runtime import RunReport
-from framework.runtime.common_stop import QUIET_S, CommonStop
+from framework.runtime.common_stop import QUIET_S, QUIET_TURNS, CommonStop
 from framework.runtime.stop import StopReason
 from framework.sinks import CollectingSink
 from tests.framework.runtime.partitioned import Partitions, Row, Stopping, chain_of, expected_rows, rows_of
@@ -22,35 +24,35 @@ from viper.cut import Cut
 from viper.partitions import NO_LIMIT
 
 COUNT = 3000
-RUNS = [(seed, tasks, "inline") for seed in range(4) for tasks in (1, 2, 4)]
-RUNS += [(tasks, tasks, kind) for tasks in (1, 2, 4) for kind in ("thread", "process")]
+FAR = 6_000
+"""Rows of a partition where the word to stop goes from process to process meanwhile."""
+RUNS = [(seed, tasks, "inline", COUNT) for seed in range(4) for tasks in (1, 2, 4)]
+RUNS += [(tasks, tasks, kind, FAR) for tasks in (1, 3) for kind in ("thread", "process")]
+PATIENT = {"viper__drain__timeout__secs": 60}
 
 
-def stopping(seed: int, at: int = COUNT // 3) -> Stopping:
-    return Stopping(4, COUNT, seed, os.getpid(), at)
-
-
-def stopped(seed: int, tasks: int, kind: str) -> RunReport:
-    par, options = drawn(seed)
-    options |= {"viper__worker": kind, "topology__workers": 1 if kind == "inline" else 2}
-    report = run_built(chain_of(stopping(seed), tasks, par), **options)
+def stopped(spout: Stopping, seed: int, tasks: int, kind: str = "inline", **options: Any) -> RunReport:
+    par, drawn_options = drawn(seed)
+    workers = {"viper__worker": kind, "topology__workers": 1 if kind == "inline" else 2}
+    report = run_built(chain_of(spout, tasks, par), **{**drawn_options, **workers, **PATIENT, **options})
     assert report.reason is StopReason.INTERRUPTED and report.drained
     return report
 
 
-def times(seed: int) -> dict[Row, int]:
-    return {row: time_us for partition in range(4) for time_us, row in rows_of(partition, COUNT, seed)}
+def stopping(seed: int, count: int = COUNT) -> Stopping:
+    return Stopping(4, count, seed, os.getpid(), count // 3)
 
 
-@pytest.mark.parametrize(("seed", "tasks", "kind"), RUNS)
-def test_two_runs_bring_what_one_does(tmp_path: Path, seed: int, tasks: int, kind: str) -> None:
-    expected, at_us = expected_rows(4, COUNT, seed), times(seed)
-    first = stopped(seed, tasks, kind)
+@pytest.mark.parametrize(("seed", "tasks", "kind", "count"), RUNS)
+def test_two_runs_bring_what_one_does(tmp_path: Path, seed: int, tasks: int, kind: str, count: int) -> None:
+    expected = expected_rows(4, count, seed)
+    at_us = {row: time_us for partition in range(4) for time_us, row in rows_of(partition, count, seed)}
+    first = stopped(stopping(seed, count), seed, tasks, kind)
     rows = first.result("rows")
     assert 0 < len(rows) < len(expected), "it was not stopped in the middle"
     assert at_us[expected[len(rows) - 1]] < at_us[expected[len(rows)]], "rows of one time were torn apart"
     again = {"start": written(first, tmp_path)}
-    second = run_built(chain_of(stopping(seed, at=0), 5 - tasks), again)
+    second = run_built(chain_of(Partitions(4, count, seed), 5 - tasks), again)
     assert rows + second.result("rows") == expected
 
 
@@ -62,7 +64,33 @@ def test_without_the_cut_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def loose() -> Iterator[list[Row]]:
     for seed in range(4):
-        yield stopped(seed, 4, "inline").result("rows")
+        yield stopped(stopping(seed), seed, 4).result("rows")
+
+
+class Sparse(Stopping):
+    """Its partition 0 has few rows, which its task has brought long before others come to their times."""
+
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | None]:
+        for block in super().blocks(partition, start_us):
+            if block is None or partition:
+                yield block
+            else:
+                few = [(ts, row) for ts, row in zip(*block[:2], strict=True) if row[1] % 50 == 0]
+                yield Block(array("q", [ts for ts, _ in few]), [row for _, row in few])
+
+
+@pytest.mark.parametrize("drain_s", [60, 0.1])
+def test_what_is_far_ahead_is_waited_for_a_while_only(tmp_path: Path, drain_s: float) -> None:
+    whole = run_built(chain_of(Sparse(4, FAR, 1, 0, 0), 1)).result("rows")
+    spout = Sparse(4, FAR, 1, os.getpid(), 200)
+    first = stopped(spout, 1, 4, viper__drain__timeout__secs=drain_s, viper__channel__tuples=8192)
+    second = run_built(chain_of(Sparse(4, FAR, 1, 0, 0), 2), {"start": written(first, tmp_path)})
+    rows, others = first.result("rows"), second.result("rows")
+    assert sorted(rows + others) == sorted(whole)
+    if drain_s == 60:
+        assert rows + others == whole
+    else:
+        assert first.emitted < len(whole)
 
 
 def test_a_source_that_stands_still_is_not_waited_for() -> None:
@@ -141,9 +169,21 @@ def test_it_waits_for_words_as_long_as_it_may_and_for_rows_only_a_while() -> Non
     stop.brought(0, 20.0)
     stop.brought(3, 21.0)
     stop.brought(0, 22.0)
-    stop.brought(0, 22.0 + QUIET_S / 2)
+    assert not stop.is_there(60, 22.0 + QUIET_S), "it was asked once alone"
+    for _ in range(QUIET_TURNS - 1):
+        stop.brought(0, 22.0 + QUIET_S / 2)
     assert not stop.is_there(60, 22.0 + QUIET_S / 2)
     assert stop.is_there(60, 22.0 + QUIET_S)
+
+
+def test_what_was_quiet_before_the_stop_does_not_count() -> None:
+    stop, cut = common_stop()
+    for _ in range(QUIET_TURNS):
+        stop.brought(0, 0.0)
+    stop.ask(2 * QUIET_S)
+    stop.say(50)
+    cut.say(1, 70)
+    assert not stop.is_there(60, 2 * QUIET_S)
 
 
 def test_who_leaves_stops_for_itself_but_has_said_where() -> None:
