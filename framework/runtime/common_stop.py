@@ -7,7 +7,7 @@ from viper.partitions import NO_LIMIT
 
 OF_THE_DRAIN = 0.25
 """Which part of the time to drain a common stop may take. Who asks for an end does not want to wait, and a
-task can be far ahead: the tuples of a stream with few rows lie in its channel long before others come to them."""
+task can be far ahead: the tuples of a stream with few rows lie in its channel before others come to them."""
 QUIET_S = 1.0
 """Seconds without a row after which a task stops where it is: its source stands still."""
 QUIET_TURNS = 10

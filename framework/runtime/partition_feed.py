@@ -100,7 +100,7 @@ class PartitionFeed:
             self.ended, self.waits = given is self, given is None
             if not (self.ended or self.waits):
                 self._take(given)
-            if not isinstance(given, Block):  # also a watermark, or one after the other would hold up the task
+            if not isinstance(given, Block):  # also a watermark: one after the other would hold up the task
                 return False
         return not self.ended
 
