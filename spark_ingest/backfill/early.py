@@ -7,14 +7,16 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from spark_ingest.errors import DatasetError
 from spark_ingest.job.files import is_local
 
 SUMMARY = "backfill.json"
 """Says which outputs there are, their folders, columns and rows; it makes a folder one of ours."""
-_DEFAULT = "spark.hadoop.fs.defaultFS"
+_DEFAULT = "spark.hadoop.fs.default"
+"""How keys begin that may name another file system: `fs.defaultFS`, and `fs.default.name` of old."""
+_NOT_PLAIN = frozenset("%?#")
+"""What means something in a URL, but nothing to Hadoop, or something else."""
 _ELSEWHERE = ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_CONF_DIR", "SPARK_HOME")
 """Variables that lead Spark to settings by which a path may be of another file system."""
 
@@ -35,6 +37,13 @@ def check_early(folder: str, conf: Mapping[str, Any] | None, force: bool) -> Non
     path = _here(folder, conf or {})
     if path is None:
         return
+    try:
+        _check(folder, path, force)
+    except OSError as error:  # it lies in a folder into which this user may not look
+        raise DatasetError(f"cannot write to {folder}: {error.strerror}") from error
+
+
+def _check(folder: str, path: Path, force: bool) -> None:
     _check_parent(folder, path)
     if path.is_file():
         raise DatasetError(f"{folder} is a file: expected a new folder, or one that a backfill made")
@@ -64,10 +73,16 @@ def refused(folder: str, is_ours: bool, force: bool) -> str | None:
 def _here(folder: str, conf: Mapping[str, Any]) -> Path | None:
     """The path on this machine that a folder is; None where another file system may be meant."""
     if folder.startswith("file:"):
-        return Path(unquote(urlsplit(folder).path))
-    if not is_local(folder) or _spark_runs() or _DEFAULT in conf:
+        return _of_url(folder)
+    if not is_local(folder) or _spark_runs() or any(key.startswith(_DEFAULT) for key in conf):
         return None
     return None if any(os.environ.get(name) for name in _ELSEWHERE) else Path(folder).absolute()
+
+
+def _of_url(url: str) -> Path | None:
+    """The path of a `file:` URL as Hadoop reads it, which decodes nothing; None where it is not plain."""
+    path = url.removeprefix("file:").removeprefix("//")
+    return Path(path) if path.startswith("/") and _NOT_PLAIN.isdisjoint(path) else None
 
 
 def _spark_runs() -> bool:

@@ -49,7 +49,7 @@ def check_jobs(jobs: Mapping[str, Request]) -> None:
     """Refuse what can be seen to fail without Spark.
 
     Raises:
-        JobError: a file or a function does not exist, or a source has no end.
+        JobError: a file does not exist, or a source has no end.
     """
     for spout, request in jobs.items():
         if request.stream is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike, fspath
@@ -14,11 +15,14 @@ from spark_ingest.backfill.asking import ask
 from spark_ingest.backfill.early import SUMMARY, check_early, refused
 from spark_ingest.backfill.errors import understood
 from spark_ingest.backfill.running import Backfill, opened
+from spark_ingest.engine.failing import short
 from spark_ingest.engine.progress import OnProgress, followed
 from spark_ingest.errors import DatasetError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+log = logging.getLogger(__name__)
 
 
 def backfill_to(
@@ -54,8 +58,8 @@ def backfill_to(
     path = fspath(folder)
     asked = ask(topology, outputs, **options)
     check_early(path, asked.conf, force)
-    with opened(asked, lambda spark: _Target(spark, path).check(force)) as made:
-        target = _Target(made.spark, path)
+    with opened(asked, lambda spark: _target(spark, path).check(force)) as made:
+        target = _target(made.spark, path)
         with target.replaced() as work:
             return _write(made, work, target, on_progress)
 
@@ -71,8 +75,15 @@ def _write(made: Backfill, work: str, target: _Target, on_progress: OnProgress |
         name: {"folder": _folder_of(name), "schema": frame.schema.simpleString(), "rows": rows[name]}
         for name, frame in made.items()
     }
-    target.write(f"{work}/{SUMMARY}", json.dumps({"version": VERSION, "outputs": outputs}, indent=2) + "\n")
+    with understood(f"writing {SUMMARY}"):
+        text = json.dumps({"version": VERSION, "outputs": outputs}, indent=2)
+        target.write(f"{work}/{SUMMARY}", text + "\n")
     return rows
+
+
+def _target(spark: SparkSession, folder: str) -> _Target:
+    with understood(f"looking at {folder}"):
+        return _Target(spark, folder)
 
 
 def _folder_of(output: str) -> str:
@@ -97,10 +108,13 @@ class _Target:
 
         Raises:
             DatasetError: it may not.
+            SparkError: that cannot be seen.
         """
-        if not self._files.exists(self._folder) or self._is_empty():
-            return
-        why = refused(self._name, self._files.exists(self._path(f"{self._folder}/{SUMMARY}")), force)
+        with understood(f"looking at {self._name}"):
+            if not self._files.exists(self._folder) or self._is_empty():
+                return
+            is_ours = self._files.exists(self._path(f"{self._folder}/{SUMMARY}"))
+        why = refused(self._name, is_ours, force)
         if why is not None:
             raise DatasetError(why)
 
@@ -111,14 +125,15 @@ class _Target:
     @contextmanager
     def replaced(self) -> Iterator[str]:
         """A folder beside it that takes its place at the end of the block, or is gone where that raises."""
-        parent, name = self._folder.getParent(), self._folder.getName()
-        work = self._path(f"{parent}/.{name}.{uuid4().hex}")
+        with understood(f"looking at {self._name}"):
+            parent, name = self._folder.getParent(), self._folder.getName()
+            work = self._path(f"{parent}/.{name}.{uuid4().hex}")
         try:
             yield str(work.toString())
             with understood(f"putting {self._name} in place"):
                 self._put(work)
         except BaseException:
-            self._files.delete(work, True)
+            self._remove(work)
             raise
 
     def _put(self, work: Any) -> None:
@@ -133,7 +148,16 @@ class _Target:
             if self._files.exists(old) and not self._files.exists(self._folder):
                 self._move(old, self._folder)
             raise
-        self._files.delete(old, True)
+        self._remove(old)
+
+    def _remove(self, folder: Any) -> None:
+        """Remove what nobody needs; where that fails, it is not what is to be told as an error."""
+        from py4j.protocol import Py4JError
+
+        try:
+            self._files.delete(folder, True)
+        except (Py4JError, OSError) as error:
+            log.warning("cannot remove what is left of a backfill beside %s: %s", self._name, short(error))
 
     def _move(self, one: Any, other: Any) -> None:
         if not self._files.rename(one, other):

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _LARGEST = 3.4028235677973362e38
 """What rounds to the largest number of four bytes; Arrow makes an infinity of more."""
 
+_OF_PAIRS = ("key", "value")
+"""A map's pairs are structs of these to Arrow."""
+
 
 def typed_stage(
     output: Output, schema: StructType, batches: Iterator[pa.RecordBatch]
@@ -88,7 +91,39 @@ def _exact(values: list[Any], kind: pa.DataType) -> list[Any]:
         raise TypeError("it is a float, expected a datetime, or whole microseconds since 1970 UTC")
     if pa.types.is_float32(kind) and any(_is_too_large(value) for value in values):
         raise OverflowError("it is too large for this type")
+    if pa.types.is_nested(kind):
+        for part, of_part in _parts(values, kind):
+            _exact(part, of_part)
     return values
+
+
+def _parts(values: list[Any], kind: pa.DataType) -> Iterator[tuple[list[Any], pa.DataType]]:
+    """What lists, maps or structs hold, all of one type together."""
+    import pyarrow as pa
+
+    there = [value for value in values if value is not None]
+    if pa.types.is_map(kind):
+        pairs = [pair for value in there for pair in (value.items() if isinstance(value, dict) else value)]
+        rows, kinds = [_ordered(pair, _OF_PAIRS) for pair in pairs], [kind.key_type, kind.item_type]
+    elif pa.types.is_struct(kind):
+        names = [field.name for field in kind]
+        rows, kinds = [_ordered(value, names) for value in there], [field.type for field in kind]
+    else:
+        rows, kinds = [(item,) for value in there for item in value], [kind.value_type]
+    for index, of_part in enumerate(kinds):
+        yield [row[index] for row in rows], of_part
+
+
+def _ordered(value: Any, names: Sequence[str]) -> Sequence[Any]:
+    """A struct's values in the order of its fields; Arrow would leave out some, and make others None."""
+    if isinstance(value, tuple):
+        if len(value) != len(names):
+            raise TypeError(f"it has {len(value)} values, expected those of {', '.join(names)}")
+        return value
+    found = dict(value)
+    if found.keys() != set(names):
+        raise TypeError(f"it has {', '.join(map(str, found)) or 'nothing'}, expected {', '.join(names)}")
+    return [found[name] for name in names]
 
 
 def _check_dates(values: list[Any]) -> None:

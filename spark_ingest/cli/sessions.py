@@ -16,6 +16,7 @@ import click
 from framework.cli.exit_codes import ExitCode
 from framework.cli.messages import error_line
 from spark_ingest.engine.session import PATIENCE_S, kill_java
+from spark_ingest.job.files import is_local
 
 
 @contextmanager
@@ -26,7 +27,7 @@ def spark_commands(folder: str | Path) -> Iterator[None]:
     alike and in order: what it began is undone, and one line says so.
 
     Args:
-        folder: what is made, or replaced in one step; the line says whether it was. A URL is not seen.
+        folder: what is made or replaced; the line says whether it was. A URL is not looked at.
 
     Raises:
         click.exceptions.Exit: with the code of a stopped command.
@@ -39,12 +40,24 @@ def spark_commands(folder: str | Path) -> Iterator[None]:
     except (KeyboardInterrupt, Exception):  # the latter where tidying up fails
         if not interrupts.came:
             raise
-        how = "is as it was" if _seen(folder) == there else "was done already, and is new"
-        error_line(f"stopped; {folder} {how}")
+        error_line(_stopped(folder, there))
         raise click.exceptions.Exit(ExitCode.STOPPED) from None
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _stopped(folder: str | Path, there: tuple[int, int] | None) -> str:
+    """What is said about a folder in whose place `there` was before."""
+    if not is_local(str(folder)):
+        return "stopped"
+    now = _seen(folder)
+    if now == there:
+        return f"stopped; {folder} is as it was"
+    if now is None:
+        beside = f"what was there lies beside it, under a name that begins with .{Path(folder).name}"
+        return f"stopped; {folder} is not there: {beside}"
+    return f"stopped; {folder} was done already, and is new"
 
 
 def _seen(folder: str | Path) -> tuple[int, int] | None:

@@ -104,8 +104,7 @@ class DirectFeed:
         Raises:
             ViperError: the job is refused, as by `spark_ingest.preparing.prepare`, or Spark failed.
         """
-        if self._job.source.function is None:  # whose module is for the job's own process to import
-            self._job.source.check()
+        self._job.source.check()
         with kept(self._request) as meeting:
             yield {MEETING: meeting}
 

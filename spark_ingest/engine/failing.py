@@ -6,8 +6,11 @@ import logging
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from types import SimpleNamespace
+from typing import Any
 
 from framework.errors import ViperError
 from spark_ingest.errors import SparkError
@@ -60,25 +63,54 @@ def _was_interrupted(error: BaseException) -> bool:
 
 @contextmanager
 def unlogged() -> Iterator[None]:
-    """Nothing is logged within that is raised anyway; it may be nested."""
-    root, hush = logging.getLogger(), _NotOfTheGateway()
-    loggers = _telling()
-    before = [logger.disabled for logger in loggers]
-    for logger in loggers:
-        logger.disabled = True
-    root.addFilter(hush)
-    # Without any, `logging.exception` gives the process one that stays. This one is in force then anyway.
-    added = None if root.handlers else logging.lastResort
-    if added is not None:
-        root.addHandler(added)
+    """Nothing is logged within that is raised anyway; it may be nested, and run in several threads."""
+    _hush.begin()
     try:
         yield
     finally:
-        if added is not None:
-            root.removeHandler(added)
-        root.removeFilter(hush)
-        for logger, was in zip(loggers, before, strict=True):
-            logger.disabled = was
+        _hush.end()
+
+
+class _Hush:
+    """From the first that begins until the last ends."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()  # a signal's handler may come upon itself
+        self._count = 0
+        self._undo = ExitStack()
+        self._hushed: set[object] = set()
+
+    def begin(self) -> None:
+        """Silence what is there by now."""
+        with self._lock:
+            for thing, name, value in (*_loggers(), *_gateway()):
+                if thing not in self._hushed:
+                    self._hushed.add(thing)
+                    self._undo.callback(setattr, thing, name, getattr(thing, name))
+                    setattr(thing, name, value)
+            self._count += 1  # last: what an interrupt before it leaves, the next undoes
+
+    def end(self) -> None:
+        """Let all speak again as before, once nobody needs it any more."""
+        with self._lock:
+            self._count -= 1
+            if self._count == 0:
+                self._hushed.clear()
+                self._undo.close()
+
+
+_hush = _Hush()
+
+
+def _loggers() -> Iterator[tuple[object, str, Any]]:
+    return ((logger, "disabled", True) for logger in _telling())
+
+
+def _gateway() -> Iterator[tuple[object, str, Any]]:
+    """py4j also logs by the root logger, and so gives a process without handlers one that stays."""
+    module = sys.modules.get("py4j.java_gateway")
+    if hasattr(module, "logging"):
+        yield module, "logging", _SILENT
 
 
 def _telling() -> list[logging.Logger]:
@@ -91,12 +123,12 @@ def _telling() -> list[logging.Logger]:
     return found
 
 
-class _NotOfTheGateway(logging.Filter):
-    """py4j uses the root logger as well."""
+def _nothing(*arguments: Any, **options: Any) -> None:
+    pass
 
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether it comes from somewhere else."""
-        return "/py4j/" not in record.pathname
+
+_SILENT = SimpleNamespace(**{**vars(logging), "info": _nothing, "exception": _nothing})
+"""The module `logging`, without what py4j tells of errors that it raises."""
 
 
 def short(error: BaseException) -> str:

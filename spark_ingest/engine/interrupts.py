@@ -14,7 +14,9 @@ _ASK_FOR_THE_END = (signal.SIGINT, signal.SIGTERM)
 
 @contextmanager
 def interrupts_later(hurry: Callable[[], object] | None = None) -> Iterator[None]:
-    """Signals that come within the block are dealt with at its end, as they would have been before it.
+    """Signals that come within the block are dealt with at its end, as one would have been before it.
+
+    Several count as one: who asks again, because nothing is to be seen yet, does not ask for more.
 
     Whoever has taken them for himself meanwhile, as Spark does, has to give them back.
 
@@ -45,5 +47,5 @@ def interrupts_later(hurry: Callable[[], object] | None = None) -> Iterator[None
 
 
 def _deal_with(came: list[tuple[int, FrameType | None]], before: dict[signal.Signals, Any]) -> None:
-    for number, frame in came:
+    for number, frame in came[:1]:
         before[signal.Signals(number)](number, frame)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
@@ -56,9 +56,10 @@ class Source:
             object.__setattr__(self, "files", paths_of(self.files))
         self._check_kind()
         self._check_details()
-        plain = {name: os.fspath(v) if isinstance(v, os.PathLike) else v for name, v in self.views.items()}
-        object.__setattr__(self, "views", plain)
-        self._files()
+        made = self._files()
+        if self.views:
+            plain = {name: _plain_view(given, made[name].files) for name, given in self.views.items()}
+            object.__setattr__(self, "views", plain)
 
     @classmethod
     def of(cls, df: DataFrame) -> Source:
@@ -95,16 +96,16 @@ class Source:
         return () if self.files is None else self._files()[""].paths()
 
     def check(self) -> None:
-        """What can be seen without Spark.
+        """What can be seen of the files without Spark.
+
+        A function's module is left alone: it may make a session, which has to find Spark as it is set up.
 
         Raises:
-            JobError: files or a function that do not exist.
+            JobError: files that do not exist, or nothing says what they are.
         """
         for name, files in self._files().items():
             with _of_view(name):
                 files.check()
-        if self.function is not None:
-            self.load_function()
 
     def _files(self) -> dict[str, Files]:
         """The files, under no name, or those of the views, each under its own."""
@@ -197,6 +198,13 @@ class Source:
                 "expected one that takes the SparkSession and returns a DataFrame"
             )
         return found
+
+
+def _plain_view(given: Any, paths: Sequence[str]) -> Any:
+    """What a view was given, with texts for paths; one alone stays one."""
+    files = given["files"] if isinstance(given, Mapping) else given
+    plain = paths[0] if isinstance(files, str | os.PathLike) else list(paths)
+    return {**given, "files": plain} if isinstance(given, Mapping) else plain
 
 
 @contextmanager

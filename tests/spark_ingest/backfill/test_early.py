@@ -45,7 +45,7 @@ def made(folder: Path, *names: str) -> Path:
 class TestFolder:
     def test_what_is_free(self, tmp_path: Path) -> None:
         empty = made(tmp_path / "empty")
-        for folder in (tmp_path / "new", tmp_path / "deep" / "er" / "new", empty, f"file://{empty}"):
+        for folder in (tmp_path / "new", tmp_path / "deep" / "er" / "new", empty, f"file:{empty}"):
             check_early(str(folder), None, False)
         check_early(str(made(tmp_path / "ours", "backfill.json")), None, True)
 
@@ -55,7 +55,8 @@ class TestFolder:
             str(ours): "ours holds a backfill already: choose another folder, or replace it",
             f"{ours.as_uri()}/": "holds a backfill already",
             str(others): "a b holds something else than a backfill",
-            others.as_uri(): "a%20b holds something else than a backfill",
+            f"file://{others}": "a b holds something else than a backfill",
+            f"file:{others}": "a b holds something else than a backfill",
             str(others / "letter"): "letter is a file: expected a new folder",
             str(others / "letter" / "new"): "cannot write to .*letter/new: .*letter is a file",
             " ": "no folder is named",
@@ -73,8 +74,29 @@ class TestFolder:
         with pytest.raises(DatasetError, match=f"{tmp_path} is not writable for this user"):
             check_early(str(tmp_path / "new"), None, False)
 
+    @pytest.mark.parametrize("error", [PermissionError(13, "Permission denied"), OSError(5, "I/O error")])
+    def test_one_that_cannot_be_looked_at(
+        self, tmp_path: Path, error: OSError, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def exists(path: Path) -> bool:
+            raise error
+
+        monkeypatch.setattr(Path, "exists", exists)
+        with pytest.raises(DatasetError, match=f"^cannot write to .*/new: {error.strerror}$"):
+            check_early(str(tmp_path / "new"), None, False)
+
+    def test_a_url_that_is_not_a_plain_path_is_sparks_matter(self, tmp_path: Path) -> None:
+        for name in ("a%20b", "a?b", "a#b"):
+            check_early(f"file://{made(tmp_path / name, 'letter')}", None, False)
+        check_early(f"file://host{made(tmp_path / 'others', 'letter')}", None, False)
+
     @pytest.mark.parametrize(
-        ("conf", "variable"), [({"spark.hadoop.fs.defaultFS": "hdfs://x"}, None), ({}, "HADOOP_CONF_DIR")]
+        ("conf", "variable"),
+        [
+            ({"spark.hadoop.fs.defaultFS": "hdfs://x"}, None),
+            ({"spark.hadoop.fs.default.name": "hdfs://x"}, None),
+            ({}, "HADOOP_CONF_DIR"),
+        ],
     )
     def test_a_path_of_another_file_system_is_sparks_matter(
         self, tmp_path: Path, conf: dict[str, str], variable: str | None, monkeypatch: pytest.MonkeyPatch
@@ -109,12 +131,6 @@ def over(**job: Any) -> TopologyBuilder:
             {},
             JobError,
             "^spout 'events': view 'v': there is",
-        ),
-        (
-            over(function="gone:f"),
-            {},
-            JobError,
-            "^spout 'events': function 'gone:f': importing 'gone' raised",
         ),
         (over(table="t", streaming=True), {}, JobError, "spout 'events' reads a stream: a backfill is for"),
     ],

@@ -104,10 +104,31 @@ def test_values_become_columns() -> None:
 
 
 @pytest.mark.parametrize(
+    ("declared", "value", "expected"),
+    [
+        ("array<bigint>", (1, None), [1, None]),
+        ("array<date>", [NOW.date()], [NOW.date()]),
+        ("map<string, int>", {"a": 1}, [("a", 1)]),
+        ("map<string, int>", (("a", None),), [("a", None)]),
+        ("struct<x: int, y: array<float>>", (1, [0.5]), {"x": 1, "y": [0.5]}),
+        ("array<struct<x: int>>", [{"x": 1}, None], [{"x": 1}, None]),
+    ],
+)
+def test_values_within_values(declared: str, value: Any, expected: Any) -> None:
+    assert [row["a"] for row in typed(declared, value, None)] == [expected, None]
+
+
+@pytest.mark.parametrize(
     ("declared", "value"),
     [
         *[("bigint", "x"), ("bigint", 1.5), ("string", 1), ("int", 2**40)],
         *[("date", NOW), ("date", 18262), ("timestamp", 1.5), ("float", 1e39)],
+        *[("array<bigint>", [1.5]), ("array<date>", [NOW]), ("array<float>", [None, 1e300])],
+        *[("array<array<int>>", [[1], [None, 1.5]]), ("array<int>", 1), ("map<int, int>", {1: 1.5})],
+        *[("map<string, int>", (("a", 1.5),)), ("map<int, string>", {1.5: "a"})],
+        *[("struct<x: int, y: date>", value) for value in ((1, NOW), {"x": 1}, (1,), 1)],
+        *[("struct<x: int>", value) for value in ({"x": 1, "z": 2}, {"z": 2}, {"x": 1.5}, {})],
+        ("array<struct<x: map<int, float>>>", [{"x": {1: 1e300}}]),
     ],
 )
 def test_a_value_that_a_column_cannot_hold(declared: str, value: Any) -> None:

@@ -12,8 +12,10 @@ import pytest
 
 pytest.importorskip("pyspark")
 
+from py4j.protocol import Py4JError
+
 from spark_ingest.backfill.storing import _Target
-from spark_ingest.errors import DatasetError
+from spark_ingest.errors import DatasetError, SparkError
 
 
 class HadoopPath:
@@ -42,6 +44,7 @@ class FileSystem:
     """Whose moves are refused, one by one, as `refused` says."""
 
     refused: tuple[bool, ...] = ()
+    deletes: bool = True
 
     def __init__(self) -> None:
         self._refused = list(self.refused)
@@ -53,6 +56,8 @@ class FileSystem:
         return os.path.exists(path.path)
 
     def delete(self, path: HadoopPath, recursive: bool) -> bool:
+        if not self.deletes:
+            raise Py4JError("no permission")
         shutil.rmtree(path.path, ignore_errors=True)
         return True
 
@@ -112,3 +117,30 @@ def test_an_error_before_leaves_the_old_one(folder: Path) -> None:
         write(Path(work), "new")
         raise ValueError("too much")
     assert content(folder.parent) == {"out": ["old"]}
+
+
+def test_an_old_one_that_cannot_be_removed_is_left(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(FileSystem, "deletes", False)
+    write(folder, "old")
+    with target_of(folder).replaced() as work:
+        write(Path(work), "new")
+    left = next(path for path in folder.parent.iterdir() if path.name.startswith(".out"))
+    assert content(folder.parent) == {"out": ["new"], left.name: ["old"]}
+    assert f"beside {folder}: no permission" in caplog.text
+
+
+def test_what_cannot_be_removed_does_not_hide_why(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FileSystem, "deletes", False)
+    with pytest.raises(ValueError, match="too much"), target_of(folder).replaced():
+        raise ValueError("too much")
+
+
+def test_what_cannot_be_looked_at(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exists(files: FileSystem, path: HadoopPath) -> bool:
+        raise Py4JError("no such host")
+
+    monkeypatch.setattr(FileSystem, "exists", exists)
+    with pytest.raises(SparkError, match=f"^looking at {folder} failed in Spark: no such host$"):
+        target_of(folder).check(False)

@@ -60,6 +60,23 @@ def test_what_was_done_already_is_said(tmp_path: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr().err == f"error: stopped; {folder} was done already, and is new\n"
 
 
+def test_what_is_moved_aside_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    with pytest.raises(click.exceptions.Exit), spark_commands(folder):
+        folder.rename(tmp_path / ".out.1.old")
+        os.kill(os.getpid(), signal.SIGINT)
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: stopped; {folder} is not there: ")
+    assert said.endswith("beside it, under a name that begins with .out\n")
+
+
+def test_of_a_url_nothing_is_known(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(click.exceptions.Exit), spark_commands("hdfs:///out"):
+        os.kill(os.getpid(), signal.SIGINT)
+    assert capsys.readouterr().err == "error: stopped\n"
+
+
 def test_without_a_signal_an_error_is_itself() -> None:
     with pytest.raises(SparkError, match="it failed"), spark_commands("out"):
         raise SparkError("it failed")

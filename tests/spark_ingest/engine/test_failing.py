@@ -86,23 +86,36 @@ def test_spark_s_have_it_as_their_cause() -> None:
     assert raised.value.__cause__ is error
 
 
-@pytest.mark.parametrize("of_before", [[], [logging.NullHandler()]])
-def test_what_is_raised_is_not_logged_too(
-    of_before: list[logging.Handler], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    root = logging.getLogger()
-    monkeypatch.setattr(root, "handlers", list(of_before))
-    handlers, filters = list(root.handlers), list(root.filters)
-    here, theirs = (logging.LogRecord("root", 40, path, 1, path, (), None) for path in ("x.py", "/py4j/y.py"))
+def test_what_is_raised_is_not_logged_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    from py4j import java_gateway
+
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
     with understood("the job"):
         with unlogged():
-            assert not root.filter(theirs)
+            java_gateway.logging.exception("broken")
+        java_gateway.logging.info("broken")
         assert logging.getLogger("SQLQueryContextLogger").disabled
-        assert root.filter(here)
-        assert not root.filter(theirs)
-        assert root.handlers == (of_before or [logging.lastResort])
+        assert logging.getLogger().handlers == []
     assert not logging.getLogger("SQLQueryContextLogger").disabled
-    assert (root.handlers, root.filters) == (handlers, filters)
+    assert java_gateway.logging is logging
+
+
+def test_threads_that_overlap_leave_nothing_behind() -> None:
+    gateway, first, second = logging.getLogger("py4j.clientserver"), unlogged(), unlogged()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert gateway.disabled
+    second.__exit__(None, None, None)
+    assert not gateway.disabled
+
+
+def test_a_user_s_logging_can_be_set_up_within(monkeypatch: pytest.MonkeyPatch) -> None:
+    root, handler = logging.getLogger(), logging.NullHandler()
+    monkeypatch.setattr(root, "handlers", [])
+    with understood("the job"):
+        logging.basicConfig(handlers=[handler])
+    assert root.handlers == [handler]
 
 
 def test_loggers_stay_what_pyspark_needs_them_to_be() -> None:

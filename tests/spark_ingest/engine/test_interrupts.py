@@ -26,6 +26,18 @@ def test_they_are_dealt_with_when_it_is_there(number: signal.Signals) -> None:
         signal.signal(number, before)
 
 
+def test_several_count_as_one() -> None:
+    dealt_with: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: dealt_with.append(number))
+    try:
+        with interrupts_later():
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+        assert dealt_with == [signal.SIGINT]
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_none_is_none() -> None:
     before = signal.getsignal(signal.SIGINT)
     with interrupts_later():

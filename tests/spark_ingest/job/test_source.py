@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -193,7 +194,7 @@ class TestFunction:
         {"files": "three.csv"},
         {"files": "data"},
         {"query": "select 1", "views": {"a": "three.csv"}},
-        {"function": "given_source:numbrs"},
+        {"query": "select 1", "views": {"a": {"files": ["three.csv"]}}},
     ],
 )
 def test_what_shows_without_spark(folder: Path, module: str, given: dict[str, Any]) -> None:
@@ -202,9 +203,11 @@ def test_what_shows_without_spark(folder: Path, module: str, given: dict[str, An
         Source(**given).check()
 
 
-def test_what_does_not_show_without_spark(folder: Path, module: str) -> None:
+def test_what_does_not_show_without_spark(folder: Path, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, module, raising=False)
     for given in ({"files": "*.csv"}, {"table": "t"}, {"function": "given_source:gone"}):
         Source(**given).check()  # type: ignore[arg-type]
+    assert module not in sys.modules, "it may make a session"
 
 
 def test_plain_values_and_back() -> None:
@@ -214,6 +217,22 @@ def test_plain_values_and_back() -> None:
     assert Source.from_plain(said) == source
     with pytest.raises(JobError, match=r"unknown keyword of a source 'file': .*did you mean 'files'"):
         Source.from_plain({"file": "a.csv"})
+
+
+@pytest.mark.parametrize(
+    ("given", "plain"),
+    [
+        (Path("a.csv"), "a.csv"),
+        ([Path("a.csv"), "b.csv"], ["a.csv", "b.csv"]),
+        ({"files": Path("a.csv"), "format": "csv"}, {"files": "a.csv", "format": "csv"}),
+        ({"files": (Path("a.csv"),)}, {"files": ["a.csv"]}),
+    ],
+)
+def test_paths_of_views_are_plain_too(given: Any, plain: Any) -> None:
+    source = Source(query="select 1", views={"t": given})
+    said = json.loads(json.dumps(source.to_plain()))
+    assert said == {"query": "select 1", "views": {"t": plain}}
+    assert Source.from_plain(said) == source
 
 
 def test_a_frame_of_this_process_cannot_be_written_down(spark: SparkSession) -> None:
