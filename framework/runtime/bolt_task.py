@@ -32,8 +32,6 @@ from viper.rows import Inbox
 class BoltTask(TickedTask):
     """Runs one replica of a bolt."""
 
-    consumes = True
-
     def __init__(
         self,
         task: Task,

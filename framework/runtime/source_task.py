@@ -9,7 +9,6 @@ from framework.runtime.task import RunningTask
 class SourceTask(RunningTask):
     """One source partition."""
 
-    consumes = False
     waiting_for = None
     polled_again_at = 0.0
     """Monotonic time in seconds before which an idle one is left alone."""

@@ -36,9 +36,6 @@ class TaskStopped(BaseException):
 class RunningTask(ABC):
     """One task while it runs; its worker calls `run` again and again."""
 
-    consumes: bool
-    """Whether it has input of its own to process."""
-
     def __init__(
         self,
         task: Task,

@@ -6,8 +6,9 @@ import re
 import time
 from typing import TYPE_CHECKING
 
+from spark_ingest.engine.session import LOCAL
 from spark_ingest.errors import JobError
-from spark_ingest.job.spec import LOCAL, JobSpec
+from spark_ingest.job.spec import JobSpec
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from spark_ingest.engine.session import LOCAL
 from spark_ingest.errors import JobError
 from spark_ingest.job.quality import Counts, Quality, checked
 from spark_ingest.job.source import Source
@@ -14,8 +15,6 @@ from spark_ingest.job.streams import StreamSpec, as_streams
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-LOCAL = "local[*]"
 
 
 @dataclass(frozen=True)

@@ -11,17 +11,14 @@ pytest.importorskip("pyarrow")
 from spark_ingest.direct.feed import MEETING, DirectFeed
 from spark_ingest.direct.listening import Listening
 from spark_ingest.direct.rendezvous import Rendezvous
-from spark_ingest.job.keywords import job_of
+from spark_ingest.job.keywords import BESIDE, job_of
 from tests.spark_ingest.direct.test_transfer import SECRET, Sending, batches, rendezvous  # noqa: F401
 
 
 def feed(**given: Any) -> DirectFeed:
     keywords = {"table": "flights", "timestamp": "at", "columns": ["n", "x"], "streams": 1}
-    options = {name: given.pop(name) for name in list(given) if name in ("start", "until", *OF_A_FEED)}
+    options = {name: given.pop(name) for name in list(given) if name in ("start", "until", *BESIDE)}
     return DirectFeed(job_of({**keywords, **given})[0], **options)
-
-
-OF_A_FEED = ("listen", "advertise", "streaming", "once", "slack", "late")
 
 
 class TestIdentity:
