@@ -78,7 +78,7 @@ class ConsoleSink(Sink):
 
     def consume(self, rows: Sequence[Row]) -> None:
         """Write some rows."""
-        from framework.runtime.stdout import data_stream
+        from framework.runtime.control.stdout import data_stream
 
         data_stream().writelines(map(self._line, rows))
 

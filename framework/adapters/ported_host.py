@@ -17,9 +17,9 @@ import pystorm
 import pystorm.bolt
 import pystorm.component
 
-from framework.runtime.collector import TaskCollector
-from framework.runtime.faults import OnError
-from framework.runtime.hosts import Host, Identity
+from framework.runtime.edges.collector import TaskCollector
+from framework.runtime.hosts.faults import OnError
+from framework.runtime.hosts.host import Host, Identity
 
 _LEVEL_NAMES = {0: "trace", 1: "debug", 2: "info", 3: "warn", 4: "error"}
 

@@ -9,7 +9,7 @@ from framework.cli.table import table
 
 if TYPE_CHECKING:
     from framework.runtime import RunStatistics
-    from framework.runtime.statistics import ChannelStatistics
+    from framework.runtime.metrics.statistics import ChannelStatistics
 
 
 def statistics_lines(statistics: RunStatistics) -> Iterator[str]:

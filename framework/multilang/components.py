@@ -20,7 +20,7 @@ from framework.multilang.fields import (
     text_field,
 )
 from framework.multilang.program import Program
-from framework.runtime.counters import TaskCounters
+from framework.runtime.metrics.counters import TaskCounters
 
 SERIALIZERS = (
     None,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from framework.multilang.components import ProgramBolt, ProgramComponent, ProgramSpout
-from framework.runtime.collector import TaskCollector
-from framework.runtime.faults import OnError
-from framework.runtime.hosts import MOST_NOTICED, Host, Identity
+from framework.runtime.edges.collector import TaskCollector
+from framework.runtime.hosts.faults import OnError
+from framework.runtime.hosts.host import MOST_NOTICED, Host, Identity
 from framework.topology import Role
 
 HEARTBEAT_S = 1.0

@@ -22,8 +22,8 @@ from framework.log import Origin, speaking_as
 from framework.multilang.serving import ServedBolt, ServedSpout
 from framework.multilang.telling import Teller, TellingLog
 from framework.multilang.wire import Wire
-from framework.runtime.hosts import Host, Identity
-from framework.runtime.stdout import printing_to_log
+from framework.runtime.control.stdout import printing_to_log
+from framework.runtime.hosts.host import Host, Identity
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM, Tuple
 from framework.multilang.telling import Teller
 from framework.multilang.wire import Wire
-from framework.runtime.hosts import Host, Identity
-from framework.runtime.inputs import values_class
+from framework.runtime.hosts.host import Host, Identity
+from framework.runtime.inputs.pieces import values_class
 
 _HEARTBEAT = (None, "__heartbeat", -1)
 _SYNC = {"command": "sync"}

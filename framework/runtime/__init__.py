@@ -1,11 +1,29 @@
-"""Running a plan."""
+"""Running a plan.
 
-from framework.runtime.counters import TaskCounters
-from framework.runtime.incidents import Incident
+A room may import the rooms below it, never one above; ``tests/test_house.py`` checks it.
+
+=============  ======================================================================================
+run, report    the public face: a run from its first task to its report
+workers        this process or worker processes: started, led through a run, replaced when they die
+assembly       from a plan to tasks that are connected by channels
+execution      a thread that runs its tasks in turn: policy, waiting, timers, cycles, watchdog
+tasks          a spout's or a bolt's replica while it runs
+control        how a run is stopped; signals; what runs beside the spouts
+hosts          components behind one interface, ours and ported ones; what happens when they raise
+inputs         what a bolt's task takes from its channel
+edges          what a task emits, on its way to the channels of its consumers
+tracking       trees of tracked tuples: acks, fails, timeouts
+positions      where tuples stand in the order: clocks of sources, descent, ticks, offsets
+metrics        what is counted
+=============  ======================================================================================
+"""
+
+from framework.runtime.control.stop import StopReason, StopSignal
+from framework.runtime.metrics.counters import TaskCounters
+from framework.runtime.metrics.incidents import Incident
+from framework.runtime.metrics.statistics import RunStatistics
 from framework.runtime.report import Progress, RunReport
-from framework.runtime.running import Run, run
-from framework.runtime.statistics import RunStatistics
-from framework.runtime.stop import StopReason, StopSignal
+from framework.runtime.run import Run, run
 
 __all__ = [
     "Incident",

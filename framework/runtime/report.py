@@ -8,13 +8,13 @@ from typing import Any
 
 from framework.errors import ComponentError
 from framework.planning import Plan
-from framework.runtime.counters import TaskCounters
-from framework.runtime.executor import Executor
-from framework.runtime.incidents import Incident
-from framework.runtime.statistics import ChannelStatistics, ExecutorStatistics, RunStatistics
-from framework.runtime.stop import StopReason
-from framework.runtime.task import RunningTask
-from framework.runtime.user_errors import user_errors
+from framework.runtime.control.stop import StopReason
+from framework.runtime.execution.executor import Executor
+from framework.runtime.hosts.user_errors import user_errors
+from framework.runtime.metrics.counters import TaskCounters
+from framework.runtime.metrics.incidents import Incident
+from framework.runtime.metrics.statistics import ChannelStatistics, ExecutorStatistics, RunStatistics
+from framework.runtime.tasks.task import RunningTask
 from framework.sinks import Sink
 from framework.topology import Role
 

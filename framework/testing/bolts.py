@@ -12,11 +12,11 @@ from framework.components import Tuple
 from framework.config import Settings
 from framework.instantiate import Beans
 from framework.planning import Plan
-from framework.runtime.inputs import values_class
-from framework.runtime.network import Network
-from framework.runtime.tape import NO_TAPE, Deck
-from framework.runtime.task import RunningTask
-from framework.runtime.wiring import Wiring
+from framework.runtime.assembly.network import Network
+from framework.runtime.assembly.recording import NO_TAPE, Deck
+from framework.runtime.assembly.task_factory import Wiring
+from framework.runtime.inputs.pieces import values_class
+from framework.runtime.tasks.task import RunningTask
 from framework.sinks import CollectingSink
 from framework.tap import tapped
 from framework.testing.driver import Driver, is_tick

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM, Tuple
-from framework.runtime.collector import TaskCollector
-from framework.runtime.counters import TaskCounters
-from framework.runtime.task import RunningTask
+from framework.runtime.edges.collector import TaskCollector
+from framework.runtime.metrics.counters import TaskCounters
+from framework.runtime.tasks.task import RunningTask
 
 TICK = Tuple("tick", TICK_COMPONENT, TICK_STREAM, -1, (None,))
 """Given among the tuples of `run_bolt`, a tick."""
@@ -37,7 +37,7 @@ class Recorder(TaskCollector):
             guarded=task.identity.conf["viper.values"] == "json",
         )
         if task.identity.conf["viper.values"] == "json":
-            importlib.import_module("framework.runtime.json_values").emit_as_json(self)
+            importlib.import_module("framework.runtime.edges.json_values").emit_as_json(self)
         self.responses: dict[str, bool] = {}
         """For each tuple by id whether it was acked; it failed otherwise."""
         self.deliver_and_tell = list

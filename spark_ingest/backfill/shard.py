@@ -12,14 +12,14 @@ from framework.hosting import base_classes
 from framework.instantiate import Beans
 from framework.planning import Plan, Task
 from framework.recording import Brought, Recorder, ReplayTicks
-from framework.runtime.bolt_task import BoltTask
-from framework.runtime.executor import Executor
-from framework.runtime.making_executors import make_executor
-from framework.runtime.network import Network
-from framework.runtime.stop import StopSignal
-from framework.runtime.tape import NO_TAPE, Deck
-from framework.runtime.task import RunningTask
-from framework.runtime.wiring import Wiring
+from framework.runtime.assembly.executors import make_executor
+from framework.runtime.assembly.network import Network
+from framework.runtime.assembly.recording import NO_TAPE, Deck
+from framework.runtime.assembly.task_factory import Wiring
+from framework.runtime.control.stop import StopSignal
+from framework.runtime.execution.executor import Executor
+from framework.runtime.tasks.bolt_task import BoltTask
+from framework.runtime.tasks.task import RunningTask
 from framework.validation.classes import overrides
 from spark_ingest.backfill.errors import ShardError
 from spark_ingest.backfill.feeding import Arrival, Arrivals, bringers

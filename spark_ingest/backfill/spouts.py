@@ -14,14 +14,14 @@ from framework.errors import ComponentError
 from framework.instantiate import Beans
 from framework.planning import Plan
 from framework.positions import Positions, SourceClock
-from framework.runtime.collector import TaskCollector
-from framework.runtime.context import make_context
-from framework.runtime.counters import TaskCounters
-from framework.runtime.hosts import Identity
-from framework.runtime.limits import SPILL_AT
-from framework.runtime.making import make_host
-from framework.runtime.output import Output
-from framework.runtime.user_errors import user_errors
+from framework.runtime.edges.collector import TaskCollector
+from framework.runtime.edges.limits import SPILL_AT
+from framework.runtime.edges.output import Output
+from framework.runtime.hosts.context import make_context
+from framework.runtime.hosts.host import Identity
+from framework.runtime.hosts.making import make_host
+from framework.runtime.hosts.user_errors import user_errors
+from framework.runtime.metrics.counters import TaskCounters
 from spark_ingest.backfill.errors import ShardError
 from spark_ingest.backfill.sending import Sender
 from spark_ingest.backfill.shapes import Stage

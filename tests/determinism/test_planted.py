@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from framework.routing.router import RoundRobin, Row, Targets
-from framework.runtime.lineage import Lineage
-from framework.runtime.output import Output
+from framework.runtime.edges.output import Output
+from framework.runtime.positions.lineage import Lineage
 from tests.determinism.comparing import Difference, difference, serial
 from tests.determinism.sampling import SAMPLED, sample_seed
 from tests.determinism.topologies import FOR_ONE_PARALLELISM, INSIDE, TOPOLOGIES
@@ -90,9 +90,9 @@ def by_reference(rows: list[Row]) -> list[Row]:
 PLANTED: dict[str, tuple[str, Any]] = {
     "ties are broken by source": ("viper.reader.Reader.get_ready", ties_by_source),
     "keys are placed by their types": ("framework.routing.choose.ByKey", by_type_too),
-    "outputs forget their parent": ("framework.runtime.lineage.Lineage._remember", forgets),
-    "a heartbeat comes too early": ("framework.runtime.output.Output.heartbeat", too_early),
-    "values are shared": ("framework.runtime.edges.separate", by_reference),
+    "outputs forget their parent": ("framework.runtime.positions.lineage.Lineage._remember", forgets),
+    "a heartbeat comes too early": ("framework.runtime.edges.output.Output.heartbeat", too_early),
+    "values are shared": ("framework.runtime.edges.groupings.separate", by_reference),
 }
 
 

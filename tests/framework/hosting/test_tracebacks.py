@@ -9,7 +9,7 @@ import pytest
 
 from framework import TopologyBuilder
 from framework.errors import ComponentError, EmitError
-from framework.runtime.snapshot import snapshot
+from framework.runtime.edges.values import snapshot
 from framework.sinks import CollectingSink
 from framework.tracebacks import formatted, of_user_code
 from tests.framework.hosting import raising

@@ -9,7 +9,7 @@ import pytest
 
 from framework.log.counting import Counting
 from framework.log.repetition import Limits, key_of
-from framework.runtime.processes.logs import Forwarding
+from framework.runtime.workers.logs import Forwarding
 from tests.framework.log.records import Clock, Kept, raised, record
 
 LIMITS = Limits(interval_s=10, most=5)

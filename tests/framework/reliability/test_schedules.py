@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from framework.runtime.answers import Answers
-from framework.runtime.bolt_task import BoltTask
-from framework.runtime.destination import Destination
-from framework.runtime.pending import Pending
+from framework.runtime.edges.destination import Destination
+from framework.runtime.tasks.bolt_task import BoltTask
+from framework.runtime.tracking.acker import Answers
+from framework.runtime.tracking.pending import Pending
 from tests.framework.reliability.schedules import drawn_schedule, run_schedule
 from tests.framework.runtime.pieces import FakeClock
 from viper.forest import Forest

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from framework.errors import AnswerError
-from framework.runtime.answers import Answers
-from framework.runtime.counters import TaskCounters
-from framework.runtime.reasons import Cause, Reason
+from framework.runtime.metrics.counters import TaskCounters
+from framework.runtime.tracking.acker import Answers
+from framework.runtime.tracking.reasons import Cause, Reason
 from viper.arena import Arena
 from viper.forest import Forest, Trees
 from viper.position import Position, Positions

@@ -8,7 +8,7 @@ import pytest
 
 from framework import Stream, TopologyBuilder
 from framework.errors import ComponentError
-from framework.runtime import destination
+from framework.runtime.edges import destination
 from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import bolt, drawn, listed, run_built
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from framework import TopologyBuilder
-from framework.runtime.lineage import Lineage
-from framework.runtime.output import Output
+from framework.runtime.edges.output import Output
+from framework.runtime.positions.lineage import Lineage
 from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import Forward, Keep, Numbers, Row, chained, drawn, run_built
 from tests.framework.runtime.shapes import SHAPES
@@ -87,8 +87,8 @@ def test_equal_times_are_ordered_by_spout_then_partition_then_count() -> None:
 
 
 def test_the_positions_of_every_stream_are_the_same_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    from framework.runtime.output import Output
-    from framework.runtime.wiring import Wiring
+    from framework.runtime.assembly.task_factory import Wiring
+    from framework.runtime.edges.output import Output
 
     seen: dict[str, set[tuple[Position, Row, int]]] = {}
     make, deliver = Wiring._output, Output.deliver

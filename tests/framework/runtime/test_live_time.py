@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from framework.runtime import live_time
-from framework.runtime.live_time import FIRST_PAUSE_S, LONGEST_PAUSE_S, LiveTime
+from framework.runtime.execution import live_time
+from framework.runtime.execution.live_time import FIRST_PAUSE_S, LONGEST_PAUSE_S, LiveTime
 
 
 class FakeSpout:

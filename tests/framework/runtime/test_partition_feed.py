@@ -7,7 +7,7 @@ from array import array
 import pytest
 
 from framework.components import Block, Watermark
-from framework.runtime.partition_feed import PartitionFeed
+from framework.runtime.positions.partition_feed import PartitionFeed
 from viper.position import LEAST, Level, Position
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from framework.runtime.pending import Pending
-from framework.runtime.reasons import Cause, Reason
+from framework.runtime.tracking.pending import Pending
+from framework.runtime.tracking.reasons import Cause, Reason
 from tests.framework.runtime.pieces import FakeClock
 from viper.arena import Arena
 from viper.forest import TOO_LARGE, Forest

@@ -8,8 +8,8 @@ from array import array
 import pytest
 
 from framework.planning import TimeMode
-from framework.runtime.clocks import Clock, make_clock
-from framework.runtime.lineage import Lineage
+from framework.runtime.positions.clocks import Clock, make_clock
+from framework.runtime.positions.lineage import Lineage
 from viper.position import LEAST, Level, Position, Positions
 
 SOURCE = Level(64, 16, 8, 1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from framework.runtime.speaking import LONGEST_PAUSE_S, PERIOD_S, Speaker
+from framework.runtime.execution.speaking import LONGEST_PAUSE_S, PERIOD_S, Speaker
 
 
 class FakeTask:

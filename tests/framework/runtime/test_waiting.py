@@ -10,7 +10,7 @@ import pytest
 
 from framework import Bolt, Stream, TicklessBatchingBolt, TopologyBuilder
 from framework.runtime import StopReason
-from framework.runtime.destination import Destination
+from framework.runtime.edges.destination import Destination
 from framework.sinks import CountingSink
 from tests.framework.runtime.pieces import (
     FakeClock,

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from framework.runtime import watch as watch_module
-from framework.runtime.blocking_tasks import BlockingSpoutTask
-from framework.runtime.bolt_task import BoltTask
-from framework.runtime.executor import Executor
-from framework.runtime.quitting import asked_by_sigquit
-from framework.runtime.stacks import Stack, stack_of
-from framework.runtime.watch import Watch
+from framework.runtime.control.signals import asked_by_sigquit
+from framework.runtime.execution import watchdog as watch_module
+from framework.runtime.execution.executor import Executor
+from framework.runtime.execution.stacks import Stack, stack_of
+from framework.runtime.execution.watchdog import Watch
+from framework.runtime.tasks.blocking_tasks import BlockingSpoutTask
+from framework.runtime.tasks.bolt_task import BoltTask
 
 THREAD = 1
 

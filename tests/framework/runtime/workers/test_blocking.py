@@ -13,8 +13,9 @@ import pytest
 
 from framework import Bolt, Spout, TopologyBuilder
 from framework.errors import ComponentError
-from framework.runtime import speaking, worker
-from framework.runtime.output import Output
+from framework.runtime.edges.output import Output
+from framework.runtime.execution import speaking
+from framework.runtime.workers import worker
 from framework.sinks import CountingSink
 from tests.framework.runtime.pieces import drawn
 from tests.framework.runtime.shapes import SHAPES

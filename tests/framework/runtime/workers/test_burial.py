@@ -7,8 +7,8 @@ import pytest
 from framework import TopologyBuilder
 from framework.config import Settings
 from framework.planning import Plan
-from framework.runtime.network import Network
-from framework.runtime.processes.burial import bury
+from framework.runtime.assembly.network import Network
+from framework.runtime.workers.reclaim import bury
 from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.workers.components import Endless, Forward

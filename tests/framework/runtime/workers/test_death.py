@@ -16,7 +16,7 @@ import pytest
 
 from framework import Bolt, TopologyBuilder
 from framework.errors import WorkerError
-from framework.runtime.processes import fleet
+from framework.runtime.workers import supervisor as fleet
 from framework.sinks import CountingSink
 from tests.framework.runtime.workers.background import Background
 from tests.framework.runtime.workers.components import Endless, Forward, wait_at

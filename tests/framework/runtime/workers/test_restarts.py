@@ -11,7 +11,7 @@ import pytest
 from framework import Bolt, Spout, TopologyBuilder
 from framework.errors import WorkerError
 from framework.runtime import RunReport, StopReason, StopSignal
-from framework.runtime.processes import fleet
+from framework.runtime.workers import supervisor as fleet
 from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.components import Forward, Numbers, Pass, RowsOfTwo, wait_at
 from tests.framework.runtime.workers.conftest import Gate

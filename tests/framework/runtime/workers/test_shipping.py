@@ -15,8 +15,8 @@ import pytest
 
 from framework import Bolt, TopologyBuilder
 from framework.errors import ConfigError, TopologyError, WorkerError
-from framework.runtime.processes import fleet
-from framework.runtime.processes.starting import start
+from framework.runtime.workers import supervisor as fleet
+from framework.runtime.workers.starting import start
 from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.components import Forward, Numbers
 from tests.framework.runtime.workers.conftest import REPOSITORY
@@ -36,7 +36,7 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     def start(*_arguments: Any) -> None:
         raise AssertionError("a process was started")
 
-    monkeypatch.setattr("framework.runtime.processes.fleet.start", start)
+    monkeypatch.setattr("framework.runtime.workers.supervisor.start", start)
 
 
 @pytest.mark.usefixtures("nothing_starts")

@@ -14,8 +14,8 @@ import pytest
 
 from framework import TopologyBuilder
 from framework.cli.exit_codes import ExitCode
-from framework.runtime.processes import fleet
-from framework.runtime.processes.starting import start
+from framework.runtime.workers import supervisor as fleet
+from framework.runtime.workers.starting import start
 from framework.sinks import CountingSink
 from tests.framework.runtime.workers.components import Numbers, wait_at
 from tests.framework.runtime.workers.conftest import Gate, Viper

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 import pytest
 
 from framework import Bolt, TopologyBuilder
-from framework.runtime import StopReason, StopSignal, worker
+from framework.runtime import StopReason, StopSignal
+from framework.runtime.workers import worker
 from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.components import Endless, wait_at
 from tests.framework.runtime.workers.conftest import Gate

@@ -1,0 +1,259 @@
+"""The channels of a run, the bells of its executors, its quota and its cuts: all in one arena."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from framework.config import Settings
+from framework.errors import ConfigError
+from framework.planning import Plan, WorkerKind
+from framework.runtime.edges.limits import SPILL_AT
+from framework.topology import Role
+from viper.arena import Arena, ArenaHandle
+from viper.bell import Bell
+from viper.cut import Cut
+from viper.errors import ArenaError
+from viper.forest import Forest
+from viper.gate import ScaleGate
+from viper.position import END, LEAST, Position
+from viper.quota import Quota
+from viper.reader import Reader
+from viper.source import Source
+from viper.statistics import GateStatistics
+
+Way = tuple[tuple[int, ...], tuple[int, ...]]
+"""Ids of the producing tasks and of the consuming tasks that share a gate."""
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkMap:
+    """Where everything lies in the arena, for those who attach to it."""
+
+    gates: tuple[int, ...]
+    bells: tuple[int, ...]
+    quota: int
+    cuts: tuple[int, ...]
+    forest: int | None = None
+    """None where nothing is tracked."""
+
+
+class Network:
+    """One gate per channel, and one more for each task that sends back through a cycle.
+
+    Made by `create`; a worker process attaches to what its parent has made.
+    """
+
+    def __init__(self, plan: Plan, settings: Settings, arena: Arena, place: NetworkMap, process: int) -> None:
+        """
+        Args:
+            plan: says who feeds whom, and who shares a process.
+            settings: the configuration it was planned with.
+            arena: holds everything.
+            place: where.
+            process: index of this process; -1 for one that only looks.
+        """
+        self.arena = arena
+        self.place = place
+        self._plan = plan
+        self._executors = {t: i for i, e in enumerate(plan.placement.executors) for t in e.tasks}
+        self._ways = list(_ways(plan))
+        here = set(_tasks_of(plan, process))
+        self._gates = [
+            ScaleGate.attach(arena, offset, local_readers=[i for i, r in enumerate(readers) if r in here])
+            for offset, (_, readers) in zip(place.gates, self._ways, strict=True)
+        ]
+        self._between = {
+            (source, reader): (gate, sources.index(source), readers.index(reader))
+            for gate, (sources, readers) in zip(self._gates, self._ways, strict=True)
+            for source in sources
+            for reader in readers
+        }
+        self._encoding = {
+            gate for gate, way in zip(self._gates, self._ways, strict=True) if _between_processes(plan, way)
+        }
+        self.bells = [Bell.attach(arena, offset) for offset in place.bells]
+        """By executor."""
+        self.quota = self.quota_of(max(process, 0))
+        self._cuts = [
+            (tasks, Cut.attach(arena, offset, len(tasks)))
+            for tasks, offset in zip(plan.cuts, place.cuts, strict=True)
+        ]
+        self.forest = None if place.forest is None else Forest.attach(arena, place.forest)
+        """The trees of tracked tuples, with a table for each task; None where none are tracked."""
+
+    @classmethod
+    def create(cls, plan: Plan, settings: Settings, max_tuples: int | None = None) -> Network:
+        """Make everything, in memory that worker processes can share if there are any.
+
+        Raises:
+            ConfigError: there is not as much memory as the channels need.
+        """
+        ways = list(_ways(plan))
+        sizes = [_size(plan, settings, way) for way in ways]
+        small = len(plan.placement.executors) * Bell.size() + Quota.size(len(plan.placement.processes))
+        small += sum(Cut.size(len(tasks)) for tasks in plan.cuts)
+        trees = _trees(plan, settings)
+        arena = _arena(plan, sum(sizes) + small + (Forest.size(*trees) if trees else 0))
+        gates = [ScaleGate.create(arena, *_dimensions(way), **_capacity(plan, settings, way)) for way in ways]
+        bells = [Bell.create(arena) for _ in plan.placement.executors]
+        quota = Quota.create(arena, max_tuples, accounts=len(plan.placement.processes))
+        cuts = tuple(Cut.create(arena, len(tasks)).offset for tasks in plan.cuts)
+        forest = Forest.create(arena, trees[0], trees=trees[1], links=trees[2]) if trees else None
+        place = NetworkMap(
+            tuple(g.offset for g in gates),
+            tuple(b.offset for b in bells),
+            quota.offset,
+            cuts,
+            forest.offset if forest else None,
+        )
+        process = -1 if plan.placement.kind is WorkerKind.PROCESS else 0
+        network = cls(plan, settings, arena, place, process)
+        network._connect_bells()
+        return network
+
+    @classmethod
+    def attach(
+        cls, plan: Plan, settings: Settings, handle: ArenaHandle, place: NetworkMap, process: int
+    ) -> Network:
+        """What another process has made."""
+        return cls(plan, settings, Arena.attach(handle), place, process)
+
+    def source(self, producer: int, reader: int) -> Source:
+        """The producing end of the way from one task to another."""
+        gate, source, _ = self._between[producer, reader]
+        return gate.source(source)
+
+    def reader(self, reader: int) -> Reader:
+        """The consuming end of a task's channel."""
+        channel = self._plan.channel_of(reader)
+        gate, _, index = self._between[channel.sources[0], reader]
+        return gate.reader(index)
+
+    def feedback(self, reader: int) -> list[Reader]:
+        """The consuming ends of the ways back to a task, by producing task."""
+        return [
+            self._between[source, reader][0].reader(0) for source in self._plan.channel_of(reader).feedback
+        ]
+
+    def has_others(self, task: int) -> bool:
+        """Whether a task sends to, or gets from, one of another executor."""
+        return any(task in way and self.crosses(*way) for way in self._between)
+
+    def crosses(self, producer: int, reader: int) -> bool:
+        """Whether two tasks are run by different executors."""
+        return self._executors[producer] != self._executors[reader]
+
+    def leaves_process(self, producer: int, reader: int) -> bool:
+        """Whether what a task sends to another is encoded, for it or for another reader of its gate."""
+        gate, *_ = self._between[producer, reader]
+        return gate in self._encoding
+
+    def gates(self) -> Iterator[tuple[Way, ScaleGate]]:
+        """Every gate with its producing and consuming tasks."""
+        return zip(self._ways, self._gates, strict=True)
+
+    def quota_of(self, process: int) -> Quota:
+        """The quota with the account of a process."""
+        return Quota.attach(self.arena, self.place.quota, account=process)
+
+    def cut_of(self, task: int) -> tuple[Cut, int] | None:
+        """The cut that a task of a partitioned spout stops at, and which member of it the task is."""
+        return next(((cut, tasks.index(task)) for tasks, cut in self._cuts if task in tasks), None)
+
+    def outlets(self, task: int) -> list[Source]:
+        """All producing ends of a task."""
+        return [gate.source(way[0].index(task)) for way, gate in self.gates() if task in way[0]]
+
+    def floor(self, task: int) -> Position:
+        """Nothing that a task emits may be below this: it has added or promised that much."""
+        return max((outlet.floor() for outlet in self.outlets(task)), default=LEAST)
+
+    def has_ended(self, task: int) -> bool:
+        """Whether a task has told its consumers that it has ended; never so where it has none."""
+        return self.floor(task) == END
+
+    def statistics(self) -> list[tuple[Way, GateStatistics]]:
+        """Every gate with its producing and consuming tasks; from any process, at any time."""
+        return [(way, gate.statistics()) for way, gate in zip(self._ways, self._gates, strict=True)]
+
+    def _connect_bells(self) -> None:
+        """Have each executor told of what happens at the other end of its gates, by others only."""
+        for (source, reader), (gate, source_index, reader_index) in self._between.items():
+            if self.crosses(source, reader):
+                gate.set_source_bell(source_index, self.bells[self._executors[source]])
+                gate.set_reader_bell(reader_index, self.bells[self._executors[reader]])
+        if self.forest is not None and len(self.bells) > 1:
+            for task in self._plan.tasks:
+                if task.role is Role.SPOUT:
+                    self.forest.set_bell(task.id - 1, self.bells[self._executors[task.id]])
+
+
+_SPARE_TREES = 2 * SPILL_AT
+"""Trees beyond those that a spout is asked for: what one callback may emit before it is held up."""
+_LINKS_PER_TREE = 2
+
+
+def _trees(plan: Plan, settings: Settings) -> tuple[int, int, int] | None:
+    """Tables, and trees and links in each, of the forest; None where nothing is tracked."""
+    if settings["topology.acker.executors"] == 0:
+        return None
+    trees = settings["viper.tracked.max"] + _SPARE_TREES
+    return len(plan.tasks), trees, _LINKS_PER_TREE * trees
+
+
+def _ways(plan: Plan) -> Iterator[Way]:
+    for channel in plan.channels:
+        yield channel.sources, channel.readers
+        for source in channel.feedback:
+            yield (source,), channel.readers
+
+
+def _tasks_of(plan: Plan, process: int) -> Sequence[int]:
+    if process < 0:
+        return ()
+    executors = plan.placement.executors
+    return [task for index in plan.placement.processes[process] for task in executors[index].tasks]
+
+
+def _dimensions(way: Way) -> tuple[int, int]:
+    sources, readers = way
+    return len(sources), len(readers)
+
+
+def _capacity(plan: Plan, settings: Settings, way: Way) -> dict[str, int]:
+    return {
+        "slots": settings["viper.channel.jumbos"],
+        # A jumbo tuple must fit beside one that is being read.
+        "tuples": max(settings["viper.channel.tuples"], 2 * settings["viper.jumbo.size"]),
+        "payload_bytes": settings["viper.channel.bytes"] if _between_processes(plan, way) else 0,
+    }
+
+
+def _between_processes(plan: Plan, way: Way) -> bool:
+    executors, processes = plan.placement.executors, plan.placement.processes
+    holding = {
+        index
+        for index, members in enumerate(processes)
+        for e in members
+        for t in executors[e].tasks
+        if t in way[0] + way[1]
+    }
+    return len(holding) > 1
+
+
+def _size(plan: Plan, settings: Settings, way: Way) -> int:
+    return ScaleGate.size(*_dimensions(way), **_capacity(plan, settings, way))
+
+
+def _arena(plan: Plan, size_bytes: int) -> Arena:
+    try:
+        if plan.placement.kind is WorkerKind.PROCESS:
+            return Arena.shared(size_bytes)
+        return Arena.private(size_bytes)
+    except ArenaError as error:
+        ways = sum(len(channel.sources) for channel in plan.channels)
+        raise ConfigError(
+            f"{error}: the {ways} ways between tasks and the tracking of tuples need that much; lower "
+            "viper.channel.tuples, viper.channel.bytes, viper.tracked.max or the parallelism"
+        ) from error

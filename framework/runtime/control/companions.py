@@ -1,0 +1,60 @@
+"""What runs beside the tasks of partitioned spouts, in the process that leads the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import replace
+from typing import Any
+
+from framework.components import PartitionedSpout
+from framework.errors import ComponentError, ViperError
+from framework.hosting import is_partitioned
+from framework.instantiate import Beans
+from framework.planning import Plan
+from framework.runtime.control.stop import StopSignal
+from framework.runtime.hosts.making import make_host
+from framework.runtime.hosts.user_errors import user_errors
+
+
+@contextmanager
+def accompanied(plan: Plan, stop: StopSignal) -> Iterator[Plan]:
+    """For as long as the block runs, the companions of all spouts run; gives the plan that knows of them.
+
+    To start them may take minutes. `stop` breaks that off, see `StopSignal.at_once`.
+
+    Raises:
+        KeyboardInterrupt: a signal has broken it off.
+        ViperError: a companion has refused the run.
+        ComponentError: a constructor, or a companion, raised something else.
+    """
+    spouts = [spout.id for spout in plan.topology.spouts if is_partitioned(spout)]
+    with ExitStack() as stack:
+        with stop.at_once() if spouts else nullcontext():
+            given = {spout: _entered(plan, spout, stack) for spout in spouts}
+        confs = {spout: {**plan.confs[spout], **found} for spout, found in given.items()}
+        yield replace(plan, confs={**plan.confs, **confs}) if confs else plan
+
+
+def identities(plan: Plan) -> Mapping[str, str]:
+    """The name of the data of each partitioned spout, by its id; errors as of `accompanied`."""
+    spouts = [spout.id for spout in plan.topology.spouts if is_partitioned(spout)]
+    return {spout: _made(plan, spout).identity for spout in spouts}
+
+
+def _entered(plan: Plan, spout: str, stack: ExitStack) -> Mapping[str, Any]:
+    made = _made(plan, spout)
+    try:
+        return stack.enter_context(made.companion(plan.confs[spout]))
+    except ViperError:
+        raise
+    except user_errors() as error:
+        detail = f"{type(error).__name__}: {error}"
+        raise ComponentError(spout, plan.tasks_of(spout)[0].id, "companion", detail) from error
+
+
+def _made(plan: Plan, spout: str) -> PartitionedSpout:
+    topology = plan.topology
+    host = make_host(topology.component(spout), plan.tasks_of(spout)[0], Beans(topology.beans))
+    made: PartitionedSpout = host.component
+    return made

@@ -1,0 +1,72 @@
+"""What happens when a component raises: the run ends, the component is made anew, or it goes on."""
+
+from __future__ import annotations
+
+import enum
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from framework.runtime.hosts.host import Host
+
+FIRST_PAUSE_S = 0.01
+"""Pause before the second restart within the window; the first comes at once. It doubles each time."""
+LONGEST_PAUSE_S = 5.0
+
+
+class OnError(enum.StrEnum):
+    """What happens when a component raises."""
+
+    STOP = "stop"
+    """The run ends with that error."""
+    RESTART = "restart"
+    """The component is constructed and initialized again, as Storm does it; its state is gone."""
+    SKIP = "skip"
+    """The component goes on with the next tuple."""
+
+
+class RestartBudget:
+    """How often something may be restarted, and how long before each time.
+
+    Args:
+        tries: restarts within the window.
+        window_s: its length in seconds.
+    """
+
+    def __init__(self, tries: int, window_s: float) -> None:
+        self.tries = tries
+        self.window_s = window_s
+        self._recent: deque[float] = deque()
+
+    def take(self, now_s: float) -> float | None:
+        """Take one restart; returns the pause before it in seconds, or None if there are none left.
+
+        Args:
+            now_s: monotonic time in seconds.
+        """
+        while self._recent and self._recent[0] <= now_s - self.window_s:
+            self._recent.popleft()
+        used = len(self._recent)
+        if used >= self.tries:
+            return None
+        self._recent.append(now_s)
+        return min(FIRST_PAUSE_S * 2 ** (used - 1), LONGEST_PAUSE_S) if used else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """How one task gets over what its component raises."""
+
+    said: OnError | None
+    """The user's choice; None where none was made."""
+    budget: RestartBudget
+    make_host: Callable[[], Host]
+    """Makes the component anew; raises ComponentError where its constructor does."""
+
+    def choice(self, host: Host) -> OnError:
+        """What happens when a component raises."""
+        if self.said is not None:
+            return self.said
+        return OnError.SKIP if host.survives_errors else host.on_error

@@ -1,0 +1,72 @@
+"""Going on where another run had stopped, as its report tells."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from framework.errors import PlaceError
+from framework.hosting import is_partitioned
+from framework.planning import Plan
+from framework.runtime.positions.partition_feed import UNKNOWN, Place
+
+
+def going_on(plan: Plan, report: Path, known: Mapping[str, str]) -> Plan:
+    """A plan whose spouts go on where those of another run had stopped.
+
+    Args:
+        plan: of the same spouts; all else may differ, the parallelism included.
+        report: what the other run wrote with ``--report``.
+        known: the names of the data of its partitioned spouts, by id.
+
+    Raises:
+        PlaceError: it is no report, or of a run that has lost something, or of other data; or a spout has
+            no partitions, so that it cannot go on.
+    """
+    told = _read(report)
+    places = {spout: _places(told, spout, report) for spout in known}
+    for spout in plan.topology.spouts:
+        if not is_partitioned(spout):
+            raise PlaceError(f"spout {spout.id!r} brings no partitions, so it cannot go on where it stopped")
+        if spout.id not in told["sources"]:
+            raise PlaceError(f"{report}: that run had no rows from spout {spout.id!r} itself, as in a replay")
+        if told["sources"][spout.id] != known[spout.id]:
+            raise PlaceError(
+                f"{report}: spout {spout.id!r} had other data, {told['sources'][spout.id]!r}: "
+                f"expected {known[spout.id]!r}; run it from the beginning"
+            )
+    return replace(plan, places=places)
+
+
+def _read(report: Path) -> dict[str, Any]:
+    try:
+        told = json.loads(report.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PlaceError(f"cannot read {report}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise PlaceError(f"{report} is no report of a run: {error}") from error
+    if not isinstance(told, dict) or not {"sources", "components", "drained", "reason"} <= told.keys():
+        raise PlaceError(f"{report} is no report of a run: expected what viper run --report wrote")
+    if not told["drained"] or told["reason"] == "failed" or told.get("lost"):
+        raise PlaceError(
+            f"{report}: that run has lost what was in flight ({told['reason']}), so nobody knows what has "
+            "been processed; run it from the beginning"
+        )
+    return told
+
+
+def _places(told: Mapping[str, Any], spout: str, report: Path) -> Mapping[int, Place]:
+    try:
+        found = told["components"][spout]["places"]
+        places = {int(partition): (int(ts), int(count)) for partition, (ts, count) in found.items()}
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise PlaceError(f"{report} does not tell how far spout {spout!r} has come") from error
+    if UNKNOWN in places.values():
+        raise PlaceError(
+            f"{report}: a worker of spout {spout!r} had died, and that run ended before rows came again, so "
+            "nobody knows how far it has come; run it from the beginning"
+        )
+    return places

@@ -1,0 +1,371 @@
+"""What one bolt's task answers for the tuples that it receives: acks and fails, once for each.
+
+A tuple that a bolt receives is *in process* until `process` returns. Then it is answered by itself
+(``auto_ack``), or *held*: the bolt answers later, from a tick, from a batch or from a thread of its own.
+Only tracked tuples are remembered; for others an answer means nothing, as in Storm.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from array import array
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+from framework.components.tuple import TICK_ID
+from framework.errors import AnswerError
+from framework.runtime.metrics.counters import TaskCounters
+from framework.runtime.tracking.reasons import Cause, Reason
+from viper.errors import ForestError
+from viper.forest import Forest
+from viper.position import Positions
+from viper.rows import Inbox
+
+_UNANCHORED = 0
+"""The tree of what is anchored to nothing."""
+
+
+MOST_HELD = 10_000
+"""Held tuples from which on those are looked for that need not be remembered any more."""
+
+Given = tuple[list[tuple[int, bool]], list[int]]
+"""Acks that are to be given (the tree, and whether its tuple was held), and joints to be released."""
+
+
+class Answers:
+    """Answers of one task.
+
+    Acks are given after everything that was emitted before them has been counted, or a tree could be
+    done before its last tuples are known. Fails take effect at once.
+    """
+
+    def __init__(
+        self,
+        forest: Forest,
+        task: int,
+        table: int,
+        inbox: Inbox,
+        counters: TaskCounters,
+        logger: logging.Logger,
+        *,
+        strict: bool,
+    ) -> None:
+        """
+        Args:
+            forest: holds the trees.
+            task: id of the task.
+            table: its own table in the forest, for joints.
+            inbox: says which tuple is in process.
+            counters: the task's.
+            logger: the component's.
+            strict: whether a second answer to a tuple is an error.
+        """
+        self._forest = forest
+        self._task = task
+        self._trees = forest.table(table)
+        self._inbox = inbox
+        self._counters = counters
+        self._logger = logger
+        self._strict = strict
+        self.automatic = True
+        """Whether a tuple is acked when `process` returns."""
+        self.anchors_itself = True
+        """Whether what is emitted is anchored to the tuple in process."""
+        self.tracking = False
+        """Whether a tracked tuple has ever come."""
+        self._all_tracked = True
+        """Whether only tracked ones have come since."""
+        self.untracked_fails = 0
+        """Tuples that nobody tracks, and that were failed."""
+        self.news = False
+        """Whether tuples were held since somebody last looked."""
+        self._positions = Positions()
+        self._base = 0
+        """Index in `_positions` of the first tuple that the inbox was loaded with."""
+        self._answered_id = 0
+        """Number of the tuple in process, once it has been answered."""
+        self._unacked: list[int] = []
+        """Indexes of tuples of this slice that are not to be acked by themselves."""
+        self._fresh: dict[str, int] = {}
+        """Trees by id of tuple: received in this slice, for a bolt that answers itself."""
+        self._held: dict[str, int] = {}
+        """The same, of the slices before."""
+        self._most_held = MOST_HELD
+        self._given: deque[tuple[int, bool]] = deque()
+        """Acks that are to be given: the tree, and whether the tuple was held."""
+        self._opened: list[int] = []
+        """Joints that are held open until what was emitted for them has been handed on."""
+        self._lock = threading.RLock()
+        """Who holds it finds every tuple either fresh or held, and has the task's table to itself: a
+        component may answer and anchor from threads of its own."""
+        self._incidents = forest.incidents
+        self._joint: tuple[tuple[int, ...], int] | None = None
+        """The last of them, with its trees: most bolts anchor several outputs to one and the same batch."""
+        self._warned = False
+
+    def resume(self) -> None:
+        """Take the place of a task whose process has died."""
+        self._trees.reset()
+
+    # -- the tuples of a slice, as the task goes through them
+
+    def begin(self, positions: Positions) -> bool:
+        """The tuples that come next; whether any is tracked."""
+        self._positions, self._base = positions, 0
+        tracked = positions.tracked()
+        if tracked:
+            self.tracking = True
+            self._look()
+        elif len(positions):
+            self._all_tracked = False
+        return tracked
+
+    def _look(self) -> None:
+        """Forget joints that have ended."""
+        if self._trees.has_done:
+            with self._lock:
+                self._trees.take()
+        if self._forest.incidents != self._incidents:
+            self._incidents = self._forest.incidents
+            with self._lock:
+                self._trees.fail_all()
+
+    def passed(self, count: int) -> None:
+        """So many of them, from the first on, are behind."""
+        self._base += count
+
+    def receive(self, tup: Any) -> None:
+        """A tuple comes next that the bolt is to answer itself."""
+        tree = self._positions.tree(self._current)
+        if tree:
+            self._fresh[tup.id] = tree
+        else:
+            self._all_tracked = False
+
+    def end(self, tracked: bool) -> None:
+        """All of them have been processed, and what was emitted for them has been counted."""
+        if tracked:
+            if self.automatic:
+                self._ack_by_itself()
+            if self._fresh:
+                self._hold()
+        self._unacked.clear()
+
+    def _ack_by_itself(self) -> None:
+        first = 0
+        for index in [*self._unacked, len(self._positions)]:
+            if index > first:
+                self._forest.ack(self._positions, first, index - first)
+            first = index + 1
+
+    def _hold(self) -> None:
+        with self._lock:
+            for tup_id, tree in self._fresh.items():
+                self._held[tup_id] = tree
+                self._forest.hold(tree)
+                self.news = True
+            self._fresh.clear()
+            if len(self._held) > self._most_held:
+                self._forget_dead()
+
+    def _forget_dead(self) -> None:
+        """Forget held tuples whose trees have failed: a bolt that never answers must not fill the memory."""
+        alive = self._forest.alive
+        self._held = {tup_id: tree for tup_id, tree in self._held.items() if alive(tree)}
+        self._most_held = max(2 * len(self._held), MOST_HELD)
+
+    @property
+    def _current(self) -> int:
+        """Index of the tuple in process."""
+        return self._base + self._inbox.handed - 1
+
+    # -- what the component answers
+
+    def ack(self, tup: Any) -> bool:
+        """A tuple, or that of an id, has been processed; whether this is the first answer to it.
+
+        Raises:
+            AnswerError: it is not, and answers are strict.
+        """
+        return self._answer(_id_of(tup), "acks", None)
+
+    def fail(self, tup: Any, cause: Cause = Cause.FAILED) -> bool:
+        """A tuple, or that of an id, could not be processed; as `ack`."""
+        return self._answer(_id_of(tup), "fails", Reason(cause, self._task))
+
+    def _answer(self, tup_id: str, verb: str, failure: Reason | None) -> bool:
+        if tup_id.startswith(TICK_ID):
+            return False
+        with self._lock:
+            if (tree := self._fresh.pop(tup_id, None)) is not None:
+                return self._settle(tree, failure, held=False)
+            if (tree := self._held.pop(tup_id, None)) is not None:
+                return self._settle(tree, failure, held=True)
+        if self.automatic and self._inbox.open and tup_id == str(self._inbox.last_id):
+            return self._answer_current(tup_id, verb, failure)
+        if self.tracking and self._all_tracked:
+            self._second(tup_id, verb, "has been answered before, or was never received")
+            return False
+        self.untracked_fails += failure is not None
+        return True
+
+    def _settle(self, tree: int, failure: Reason | None, *, held: bool) -> bool:
+        if failure is None:
+            self._given.append((tree, held))
+        else:
+            self._forest.fail(tree, failure.encode())
+        return True
+
+    def _answer_current(self, tup_id: str, verb: str, failure: Reason | None) -> bool:
+        if self._answered_id == self._inbox.last_id:
+            self._second(tup_id, verb, "has been answered before")
+            return False
+        self._answered_id = self._inbox.last_id
+        if failure is not None:
+            tree = self._positions.tree(self._current)
+            if tree:
+                self._forest.fail(tree, failure.encode())
+        self._second(tup_id, verb, "is acked anyway when process returns, as auto_ack is on")
+        return True
+
+    def _second(self, tup_id: str, verb: str, why: str) -> None:
+        self._counters.second_answers += 1
+        told = f"{verb} tuple {tup_id}, which {why}"
+        if self._strict:
+            raise AnswerError(f"{told}; a tuple is answered once (viper.answers: strict)")
+        if not self._warned:
+            self._warned = True
+            self._logger.warning(
+                "%s: only the first answer to a tuple counts; further ones are counted, and not told of", told
+            )
+
+    # -- what the task answers in its place
+
+    def raised(self, fails: bool) -> bool:
+        """`process` has raised for the tuple in process; whether that is a tracked one.
+
+        Args:
+            fails: whether it fails for that; it is held otherwise, as if the bolt would still answer.
+        """
+        index = self._current
+        tree = self._positions.tree(index)
+        if self._was_answered(tree):
+            return bool(tree)
+        if fails:
+            self._fresh.pop(str(self._inbox.last_id), None)
+            if tree:
+                self._forest.fail(tree, Reason(Cause.RAISED, self._task).encode())
+        elif tree and self.automatic:
+            self._unacked.append(index)
+            self._fresh[str(self._inbox.last_id)] = tree
+        return bool(tree)
+
+    def _was_answered(self, tree: int) -> bool:
+        """Whether the component has answered the tuple in process itself, which belongs to that tree."""
+        if self.automatic:
+            return self._answered_id == self._inbox.last_id
+        return bool(tree) and str(self._inbox.last_id) not in self._fresh
+
+    def raised_for_all(self, count: int) -> int:
+        """A sink has raised for the next so many tuples; returns how many of them are not tracked."""
+        reason = Reason(Cause.RAISED, self._task).encode()
+        trees = self._positions.trees(self._base, count)
+        for tree in filter(None, trees):
+            self._forest.fail(tree, reason)
+        return trees.count(0)
+
+    def fail_all(self, cause: Cause) -> int:
+        """The component is gone: everything that it has not answered fails. Returns how many were held."""
+        reason = Reason(cause, self._task).encode()
+        with self._lock:
+            unanswered = {**self._fresh, **self._held}
+            self._fresh.clear()
+            self._held.clear()
+        for tree in unanswered.values():
+            self._forest.fail(tree, reason)
+        return len(unanswered)
+
+    @property
+    def held(self) -> int:
+        """Tracked tuples that the bolt has not answered."""
+        return len(self._held)
+
+    # -- anchors
+
+    def note_for(self, anchors: Sequence[Any] | None) -> int | None:
+        """The tree of what is emitted with these anchors; None for that of the tuple in process.
+
+        Raises:
+            AnswerError: one of them has been answered before, and answers are strict.
+            ForestError: too many trees are tracked.
+        """
+        if not self.tracking:
+            return None
+        if anchors is None:
+            return None if self.anchors_itself else _UNANCHORED
+        with self._lock:
+            trees = tuple(dict.fromkeys(filter(None, map(self._tree_of, map(_id_of, anchors)))))
+            if len(trees) < 2:
+                return trees[0] if trees else _UNANCHORED
+            return self._joint_of(trees)
+
+    def _tree_of(self, tup_id: str) -> int:
+        tree = self._fresh.get(tup_id) or self._held.get(tup_id)
+        if tree is not None:
+            return tree
+        if self._inbox.open and tup_id == str(self._inbox.last_id):
+            return self._positions.tree(self._current)
+        if self._strict and self._all_tracked and not tup_id.startswith(TICK_ID):
+            raise AnswerError(
+                f"anchors to tuple {tup_id}, which has been answered before (viper.answers: strict)"
+            )
+        return _UNANCHORED
+
+    def _joint_of(self, trees: tuple[int, ...]) -> int:
+        if self._joint is None or self._joint[0] != trees:
+            joint = self._join(trees)
+            if not joint:
+                return _UNANCHORED  # all of them have failed already
+            self._opened.append(joint)
+            self._joint = trees, joint
+        return self._joint[1]
+
+    def _join(self, trees: Sequence[int]) -> int:
+        try:
+            return self._trees.join(trees)
+        except ForestError:
+            self._trees.expire()  # joints whose trees have failed are forgotten in sweeps only
+            return self._trees.join(trees)
+
+    # -- what is given to the trees
+
+    @property
+    def waiting(self) -> bool:
+        """Whether answers were given that have not taken effect."""
+        return bool(self._given)
+
+    def take(self) -> Given:
+        """The acks that were given so far; to be called before what was emitted is taken."""
+        opened, self._opened, self._joint = self._opened, [], None
+        acks = []
+        while self._given:
+            acks.append(self._given.popleft())
+        return acks, opened
+
+    def give(self, given: Given) -> None:
+        """Let acks take effect; to be called when what was emitted before them has been counted."""
+        acks, opened = given
+        at_once = array("Q", opened)
+        for tree, held in acks:
+            if held:
+                self._forest.answer_held(tree)
+            else:
+                at_once.append(tree)
+        if at_once:
+            self._forest.ack_trees(at_once)
+
+
+def _id_of(tup: Any) -> str:
+    return tup if isinstance(tup, str) else str(tup.id)

@@ -1,0 +1,110 @@
+"""A plan on its way to a worker process: classes go by name, everything else by value."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from framework.config import Settings
+from framework.errors import TopologyError
+from framework.log import Limits
+from framework.planning import Plan
+from framework.runtime.assembly.network import NetworkMap
+from framework.runtime.assembly.recording import Tape
+from framework.topology import ObjectDef, Problem, PythonImplementation, Topology
+from framework.validation.reporting import about
+from framework.validation.subscriptions import subscriptions
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """All that a worker process needs to know."""
+
+    plan: Plan
+    settings: Settings
+    place: NetworkMap
+    process: int
+    """Its index in the plan's placement."""
+    incarnation: int
+    """How many processes have died in its place."""
+    tape: Tape
+    levels: Mapping[str, int]
+    """Of the loggers, by name."""
+    limits: Limits | None
+    """From which on the log counts what repeats; None for never."""
+    environment: Mapping[str, str]
+
+
+def pack(job: Job) -> bytes:
+    """A job as bytes.
+
+    Raises:
+        TopologyError: a class cannot be imported by another process, or a value cannot be carried there.
+    """
+    topology = job.plan.topology
+    problems = [*_components(topology), *_groupings(topology)]
+    if problems:
+        raise TopologyError(problems)
+    try:
+        return pickle.dumps(job, pickle.HIGHEST_PROTOCOL)
+    except Exception as error:
+        message = f"an argument or a configuration value cannot be carried to another process: {error}"
+        raise TopologyError([Problem(topology.sources.at(), f"{message}; {_OR_INLINE}")]) from error
+
+
+def needs_main_module(packed: bytes) -> bool:
+    """Whether a job refers to what the main module defines."""
+    return b"__main__" in packed
+
+
+def unpack(packed: bytes) -> Job:
+    """The job that was packed; user code is imported on the way."""
+    job: Job = pickle.loads(packed)
+    return job
+
+
+_OR_INLINE = "or run it with --worker inline (viper.worker)"
+
+
+def _components(topology: Topology) -> Iterator[Problem]:
+    for component in topology.components:
+        implementation = component.implementation
+        if isinstance(implementation, PythonImplementation) and not _can_be_found(implementation.definition):
+            yield about(topology, component, f"is {_lost(implementation.definition)}")
+
+
+def _groupings(topology: Topology) -> Iterator[Problem]:
+    for found in subscriptions(topology):
+        definition = found.input.grouping.definition
+        if definition is not None and not _can_be_found(definition):
+            yield found.problem(f"the custom grouping is {_lost(definition)}", "grouping")
+
+
+def _lost(definition: ObjectDef) -> str:
+    return (
+        f"the class {definition.class_name}, which another process cannot import: "
+        f"define it at the top level of a module, {_OR_INLINE}"
+    )
+
+
+def _can_be_found(definition: ObjectDef) -> bool:
+    """Whether another process finds the very class by its name; what is given by name alone is imported."""
+    cls = definition.cls
+    if cls is None:
+        return True
+    found: Any = sys.modules.get(cls.__module__)
+    if cls.__module__ == "__main__" and not _can_be_imported_again(found):
+        return False
+    for name in cls.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is cls
+
+
+def _can_be_imported_again(main: ModuleType) -> bool:
+    """Whether the main module is a module or a script, neither typed in nor given with ``-c``."""
+    return main.__spec__ is not None or Path(getattr(main, "__file__", None) or "").is_file()
