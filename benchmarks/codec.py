@@ -23,6 +23,7 @@ from running import print_row
 
 from viper import codec
 from viper.jumbo import Jumbo
+from viper.payload import Rows
 from viper.rows import Decoder
 
 Coder = tuple[Callable[[list[Row]], bytes], Callable[[bytes], Any]]
@@ -34,10 +35,10 @@ def coders() -> dict[str, Coder]:
     decoder = Decoder()
 
     def decode(data: bytes) -> list[Row]:
-        return codec.decode(memoryview(data), decoder).rows
+        return codec.decode(memoryview(data), decoder).payload.rows
 
     return {
-        "viper": (lambda rows: codec.encode(Jumbo(rows)), decode),
+        "viper": (lambda rows: codec.encode(Jumbo(Rows(rows))), decode),
         "marshal": (marshal.dumps, marshal.loads),
         "pickle": (lambda rows: pickle.dumps(rows, 5), pickle.loads),
     }

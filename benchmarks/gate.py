@@ -20,7 +20,8 @@ from running import print_row
 
 from viper.arena import Arena
 from viper.gate import ScaleGate
-from viper.jumbo import Jumbo, Row
+from viper.jumbo import Jumbo
+from viper.payload import Row, Rows
 from viper.position import Level, Positions, SourceClock
 
 SLOTS = 64
@@ -70,7 +71,7 @@ def timed(sources: int, size: int, jumbos: int, *, interleaved: bool = False, en
         for end, placed in zip(ends, positions, strict=True):
             if number == jumbos:
                 end.close()
-            elif not end.add(Jumbo(rows), placed, number * size, size):
+            elif not end.add(Jumbo(Rows(rows)), placed, number * size, size):
                 raise AssertionError("the reader has taken everything, and yet there is no room")
         then = time.perf_counter()
         into.clear()

@@ -13,8 +13,9 @@ from struct import Struct
 from typing import Final
 
 from viper.errors import CodecError
-from viper.jumbo import Jumbo, Row
-from viper.rows import Decoder, encode_rows
+from viper.jumbo import Jumbo
+from viper.payload import Row, Rows
+from viper.rows import Decoder
 
 _HEADER: Final = Struct("=B3xI")  # the form of the rows, bytes of the tags
 _PLAIN: Final = 0
@@ -27,9 +28,9 @@ def encode(jumbo: Jumbo) -> bytes:
     Raises:
         CodecError: a value cannot be carried to another process.
     """
-    form, rows = _PLAIN, encode_rows(jumbo.rows)
+    form, rows = _PLAIN, jumbo.payload.encoded()
     if rows is None:
-        form, rows = _PICKLED, _pickled(jumbo.rows)
+        form, rows = _PICKLED, _pickled(jumbo.payload.rows)
     tags = b"" if jumbo.tags is None else jumbo.tags.tobytes()
     return b"".join((_HEADER.pack(form, len(tags)), tags, rows))
 
@@ -69,7 +70,7 @@ def decode(buffer: memoryview, decoder: Decoder) -> Jumbo:
         tags.frombytes(buffer[_HEADER.size : start])
     load = decoder.decode if form == _PLAIN else pickle.loads
     try:
-        return Jumbo(load(buffer[start:]), tags)
+        return Jumbo(Rows(load(buffer[start:])), tags)
     except Exception as error:
         raise CodecError(
             f"cannot read a payload of {len(buffer)} bytes from another process: {error}"

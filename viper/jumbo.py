@@ -1,30 +1,44 @@
-"""Jumbo tuples: many tuples that travel as one."""
+"""Tuples on their way: what one task emits at once, and the jumbo tuples that it becomes."""
 
 from __future__ import annotations
 
 from array import array
-from typing import Any
+from typing import NamedTuple
 
-Row = tuple[Any, ...]
+from viper.payload import Payload
+from viper.position import Positions
+
+
+class Emission(NamedTuple):
+    """Tuples that one task emits, each at its position, before they are divided among the consumers."""
+
+    payload: Payload
+    """Their values, in the order of their emission, which is that of their positions."""
+    tags: bytes | None
+    """For each tuple the index of its stream as native uint16; None where the task has but one stream."""
+    positions: Positions
+    """One per tuple. Whoever made the emission uses the object again for the next one."""
 
 
 class Jumbo:
     """What a jumbo tuple carries; the positions of its tuples are kept beside it, in C memory.
 
     It is handed over by reference, often to several readers: nobody changes it once it was added.
+
+    Args:
+        payload: the values of its tuples.
+        tags: for each tuple the index of its stream, as ``array("H")``; None where there is only one.
     """
 
-    __slots__ = ("encoded", "mutable", "rows", "tags")
+    __slots__ = ("encoded", "payload", "size", "tags")
 
-    def __init__(self, rows: list[Row], tags: array[int] | None = None, mutable: bool = False) -> None:
-        self.rows = rows
-        """The values of each tuple."""
+    def __init__(self, payload: Payload, tags: array[int] | None = None) -> None:
+        self.payload = payload
+        self.size = len(payload)
+        """The number of its tuples."""
         self.tags = tags
-        """For each row the index of its stream, as `array("H")`; None where there is only one."""
-        self.mutable = mutable
-        """Whether any value can be changed by who receives it."""
         self.encoded: bytes | None = None
         """Its encoding for other processes, kept while a gate is full so that it is made only once."""
 
     def __repr__(self) -> str:
-        return f"Jumbo({len(self.rows)} rows)"
+        return f"Jumbo({self.size} tuples)"

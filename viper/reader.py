@@ -83,7 +83,7 @@ class Reader:
                 jumbo = payloads[slot]
                 if jumbo is None:
                     jumbo = payloads[slot] = self._decode(source, slot)
-                if first + count == len(jumbo.rows):
+                if first + count == jumbo.size:
                     payloads[slot] = None  # delivered to its end
                 runs.append((source, jumbo, first, count))
         except OverflowError as error:
@@ -113,7 +113,7 @@ class Reader:
             if taken <= 0:
                 break
             jumbo = self._payloads[source][slot]
-            if jumbo is not None and first + count == len(jumbo.rows):
+            if jumbo is not None and first + count == jumbo.size:
                 self._payloads[source][slot] = None
             taken -= count
         into._handle.length = before

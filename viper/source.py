@@ -41,14 +41,14 @@ class Source:
         """Hand over a jumbo tuple; False, and nothing taken, while the gate is full.
 
         Args:
-            jumbo: its rows and tags, handed over by reference to the readers in this process, and
+            jumbo: its payload and tags, handed over by reference to the readers in this process, and
                 encoded for those in others.
-            positions: among others those of the rows.
-            first: index of the first row's position.
-            count: number of rows.
+            positions: among others those of its tuples.
+            first: index of the first tuple's position.
+            count: number of tuples.
 
         Raises:
-            JumboSizeError: no rows, more than the gate can ever hold, or not `count` of them.
+            JumboSizeError: no tuples, more than the gate can ever hold, or not `count` of them.
             PayloadSizeError: its encoding is larger than the gate can ever hold.
             CodecError: a value cannot be carried to another process.
             OrderError: a position that descends, or lies below what was added or promised before.
@@ -56,8 +56,8 @@ class Source:
             ReentryError: the source is in the middle of another add.
             IndexError: there are not that many positions.
         """
-        if len(jumbo.rows) != count:
-            raise JumboSizeError(f"{len(jumbo.rows)} rows for {count} positions: expected as many")
+        if jumbo.size != count:
+            raise JumboSizeError(f"{jumbo.size} tuples for {count} positions: expected as many")
         if not 0 <= first <= _MOST:
             raise self._range_error(positions, first, count)
         if self._encodes:

@@ -4,16 +4,18 @@ from framework.errors import RecordingError
 from framework.recording.ancestry import Hop, line_of_descent
 from framework.recording.header import Header
 from framework.recording.reading import Recorded, Recording
-from framework.recording.replay import Brought, InputBatch, ReplaySource, check_replayable, replay_ticks
+from framework.recording.replay import Brought, ReplaySource, check_replayable, replay_ticks
 from framework.recording.task_recorder import Recorder, TaskRecorder
 from framework.recording.ticks import ReplayTicks, Tick, TickKind
 from framework.recording.writing import RecordingWriter
+from viper.jumbo import Emission
+from viper.payload import Rows
 
 __all__ = [
     "Brought",
+    "Emission",
     "Header",
     "Hop",
-    "InputBatch",
     "Recorded",
     "Recorder",
     "Recording",
@@ -21,6 +23,7 @@ __all__ = [
     "RecordingWriter",
     "ReplaySource",
     "ReplayTicks",
+    "Rows",
     "TaskRecorder",
     "Tick",
     "TickKind",

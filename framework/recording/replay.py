@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, NamedTuple, Protocol
+from typing import Protocol
 
 from framework.errors import RecordingError
 from framework.planning import Plan
@@ -13,19 +13,10 @@ from framework.recording.header import Header, RecordedComponent
 from framework.recording.reading import Recorded, Recording
 from framework.recording.ticks import ReplayTicks
 from framework.topology import Role, Stream
+from viper.jumbo import Emission
+from viper.payload import Rows
 from viper.position import END, Position, Positions
 from viper.rows import is_plain
-
-
-class InputBatch(NamedTuple):
-    """What a spout's task emits next, as a task's outbox and clock would give it."""
-
-    rows: list[tuple[Any, ...]]
-    tags: bytes | None
-    """For each row the index of its stream, as native uint16; None for a single stream."""
-    positions: Positions
-    mutable: bool
-    """Whether any row may hold a value that a consumer can change."""
 
 
 class Brought(Protocol):
@@ -39,7 +30,7 @@ class Brought(Protocol):
     def frontier(self) -> Position:
         """Nothing that comes later has a smaller position."""
 
-    def take(self, limit: int) -> InputBatch:
+    def take(self, limit: int) -> Emission:
         """The next tuples, at most so many; none is nothing for now."""
 
 
@@ -72,7 +63,7 @@ class ReplaySource:
         """Nothing that comes later has a smaller position."""
         return END if self._next is None else self._next.position
 
-    def take(self, limit: int) -> InputBatch:
+    def take(self, limit: int) -> Emission:
         """The next tuples, at most so many."""
         taken = list(islice(self._remaining(), limit))
         rows = [recorded.values for recorded in taken]
@@ -80,7 +71,7 @@ class ReplaySource:
         for recorded in taken:
             positions.append(recorded.position)
         tags = array("H", [recorded.tag for recorded in taken]).tobytes() if self._tagged else None
-        return InputBatch(rows, tags, positions, not all(map(is_plain, rows)))
+        return Emission(Rows(rows, mutable=not all(map(is_plain, rows))), tags, positions)
 
     def _remaining(self) -> Iterator[Recorded]:
         while self._next is not None:

@@ -17,7 +17,8 @@ from framework.recording.header import PartSummary
 from framework.recording.packing import is_ordered, last_packed, packed
 from framework.recording.parts import part_name, summary_name
 from framework.recording.ticks import Tick, TickKind
-from viper.position import LEAST, Position, Positions
+from viper.jumbo import Emission
+from viper.position import LEAST, Position
 
 CHUNK_BYTES = 256 * 1024
 """How much is gathered before it is written."""
@@ -26,7 +27,7 @@ CHUNK_BYTES = 256 * 1024
 class Recorder(Protocol):
     """Is shown what one task does; `TaskRecorder` says what the arguments are."""
 
-    def record(self, rows: Sequence[tuple[Any, ...]], tags: bytes | None, positions: Positions) -> None:
+    def record(self, emission: Emission) -> None:
         """What the task emitted."""
 
     def record_tick(self, at: Position, *, after: Position = LEAST, kind: TickKind = TickKind.TICK) -> None:
@@ -62,14 +63,9 @@ class TaskRecorder:
             # Not over the part of another recorder: what a task writes after it was restarted is no sequel.
             self._file = (folder / part_name(task.id)).open("xb")
 
-    def record(self, rows: Sequence[tuple[Any, ...]], tags: bytes | None, positions: Positions) -> None:
-        """Record what the task emitted, before anybody who receives it can change its values.
-
-        Args:
-            rows: in the order of their emission.
-            tags: for each row the index of its stream, as native uint16; None for a single stream.
-            positions: one per row.
-        """
+    def record(self, emission: Emission) -> None:
+        """Record what the task emitted, before anybody who receives it can change its values."""
+        rows, tags, positions = emission.payload.rows, emission.tags, emission.positions
         if not rows:
             return
         if len(rows) != len(positions):

@@ -14,7 +14,7 @@ from framework.runtime.hosts.user_errors import user_errors
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.statistics import ChannelStatistics, ExecutorStatistics, RunStatistics
-from framework.runtime.tasks.task import RunningTask
+from framework.runtime.tasks.task import Task
 from framework.sinks import Sink
 from framework.topology import Role
 
@@ -135,22 +135,22 @@ def worker_report(
     tasks = [running for executor in executors for running in executor.tasks]
     for running in tasks:
         if (result := _result_of(running)) is not None:
-            results[running.task.id] = result
+            results[running.context.spec.id] = result
     return WorkerReport(
-        counters={running.task.id: running.collector.counters for running in tasks},
+        counters={running.context.spec.id: running.context.counters for running in tasks},
         results=results,
         executors=statistics,
         drained=not (left_behind or any(executor.undrained for executor in executors)),
     )
 
 
-def _result_of(running: RunningTask) -> Any:
-    sink = running.host.component
+def _result_of(task: Task) -> Any:
+    sink, spec = task.slot.host.component, task.context.spec
     try:
         return sink.result() if isinstance(sink, Sink) else None
     except user_errors() as error:
         detail = f"{type(error).__name__}: {error}"
-        raise ComponentError(running.task.component, running.task.id, "result", detail) from error
+        raise ComponentError(spec.component, spec.id, "result", detail) from error
 
 
 def run_report(

@@ -14,9 +14,9 @@ from framework.instantiate import Beans
 from framework.planning import Plan
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import NO_TAPE, Deck
-from framework.runtime.assembly.task_factory import Wiring
+from framework.runtime.assembly.task_factory import TaskFactory
 from framework.runtime.inputs.pieces import values_class
-from framework.runtime.tasks.task import RunningTask
+from framework.runtime.tasks.task import Task
 from framework.sinks import CollectingSink
 from framework.tap import tapped
 from framework.testing.driver import Driver, is_tick
@@ -86,15 +86,15 @@ def run_bolt(
         Exception: whatever its callbacks raise, as it is, unless ``exit_on_exception`` is False.
     """
     task = _task(bolt, fields, conf or {}, args, kwargs)
-    task.identity.context.update(context or {})
-    record = task.host.record
+    task.context.identity.context.update(context or {})
+    record = task.slot.host.record
     received = [_received(record, number, values, fields) for number, values in enumerate(tuples, start=1)]
     driver = Driver(task)
     driver.run(received)
     values = {tup.id: tup.values for tup in received if not is_tick(tup)}
     responses = driver.recorder.responses
     return BoltRun(
-        component=task.host.component,
+        component=task.slot.host.component,
         streams=driver.recorder.streams(),
         acked=[values[tup_id] for tup_id, acked in responses.items() if acked and tup_id in values],
         failed=[values[tup_id] for tup_id, acked in responses.items() if not acked and tup_id in values],
@@ -109,7 +109,7 @@ def _task(
     conf: Conf,
     args: Sequence[Argument],
     kwargs: Mapping[str, Argument] | None,
-) -> RunningTask:
+) -> Task:
     builder = TopologyBuilder()
     builder.set_spout(_SOURCE, GivenRows, args=[{}], outputs=[Stream(list(fields))])
     own = own_config(bolt, conf)
@@ -119,14 +119,13 @@ def _task(
     for stream in topology.component(_BOLT).outputs or ():
         topology = tapped(topology, _BOLT, CollectingSink, stream.name)
     plan, settings = planned(topology, conf)
-    wiring = _wiring(plan, settings)
-    _, bolts = wiring.tasks([task.id for task in plan.tasks])
-    return next(task for task in bolts if task.task.component == _BOLT)
+    _, bolts = _factory(plan, settings).tasks([task.id for task in plan.tasks])
+    return next(task for task in bolts if task.context.spec.component == _BOLT)
 
 
-def _wiring(plan: Plan, settings: Settings) -> Wiring:
+def _factory(plan: Plan, settings: Settings) -> TaskFactory:
     beans = Beans(plan.topology.beans)
-    return Wiring(plan, settings, Network.create(plan, settings), beans, Deck(NO_TAPE, plan))
+    return TaskFactory(plan, settings, Network.create(plan, settings), beans, Deck(NO_TAPE, plan))
 
 
 def _received(record: type[Any], number: int, given: Sequence[Any], fields: Sequence[str]) -> Any:

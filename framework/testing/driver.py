@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM, Tuple
-from framework.runtime.edges.collector import TaskCollector
+from framework.runtime.edges.collector import EmitRules, TaskCollector
 from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.tasks.task import RunningTask
+from framework.runtime.tasks.task import Task
 
 TICK = Tuple("tick", TICK_COMPONENT, TICK_STREAM, -1, (None,))
 """Given among the tuples of `run_bolt`, a tick."""
@@ -26,21 +26,14 @@ def is_tick(tup: Any) -> bool:
 class Recorder(TaskCollector):
     """A collector that keeps everything."""
 
-    def __init__(self, task: RunningTask) -> None:
+    def __init__(self, task: Task) -> None:
+        context = task.context
+        rules = replace(EmitRules.configured(context.conf), limit=sys.maxsize)
         super().__init__(
-            task.task.component,
-            task.output,
-            TaskCounters(),
-            task.identity.logger,
-            limit=sys.maxsize,
-            undeclared_is_error=task.identity.conf["viper.emit.undeclared"] == "error",
-            guarded=task.identity.conf["viper.values"] == "json",
+            context.spec.component, task.emitter.output, TaskCounters(), context.logger, rules
         )
-        if task.identity.conf["viper.values"] == "json":
-            importlib.import_module("framework.runtime.edges.json_values").emit_as_json(self)
         self.responses: dict[str, bool] = {}
         """For each tuple by id whether it was acked; it failed otherwise."""
-        self.deliver_and_tell = list
 
     def ack(self, tup: Any) -> None:
         """Note an ack."""
@@ -54,11 +47,11 @@ class Recorder(TaskCollector):
 
     def streams(self) -> Mapping[str, Sequence[tuple[Any, ...]]]:
         """What was emitted on each stream."""
-        rows, tags, *_ = self.take()
+        payload, tags, *_ = self.buffer.take()
         streams: dict[str, list[tuple[Any, ...]]] = {port.stream.name: [] for port in self.output.ports}
         names = list(streams)
-        ports = [0] * len(rows) if tags is None else memoryview(tags).cast("H")
-        for port, row in zip(ports, rows, strict=True):
+        ports = [0] * len(payload) if tags is None else memoryview(tags).cast("H")
+        for port, row in zip(ports, payload.rows, strict=True):
             streams[names[port]].append(row)
         return streams
 
@@ -66,13 +59,13 @@ class Recorder(TaskCollector):
 class Driver:
     """Runs a bolt over some tuples."""
 
-    def __init__(self, task: RunningTask) -> None:
+    def __init__(self, task: Task) -> None:
         self.recorder = Recorder(task)
         self.logs: list[logging.LogRecord] = []
-        self._host = task.host
-        self._component: Any = task.host.component
-        self._identity = task.identity
-        self._ticks = bool(task.identity.conf.get("topology.tick.tuple.freq.secs"))
+        self._host = task.slot.host
+        self._component: Any = task.slot.host.component
+        self._identity = task.context.identity
+        self._ticks = bool(task.context.identity.conf.get("topology.tick.tuple.freq.secs"))
 
     def run(self, tuples: Iterable[Any]) -> None:
         """Initialize the bolt, give it the tuples, end and close it.

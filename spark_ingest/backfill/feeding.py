@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from framework.positions import LEAST, Position, Positions
-from framework.recording import InputBatch
+from framework.recording import Emission, Rows
 from spark_ingest.backfill.wire import Row
 
 _AHEAD = 2
@@ -83,7 +83,7 @@ class Bringer:
         """Nothing that comes later has a smaller position."""
         return self._mine[0].position if self._mine else self._arrivals.last
 
-    def take(self, limit: int) -> InputBatch:
+    def take(self, limit: int) -> Emission:
         """The next rows, at most so many; none where others have to bring theirs first."""
         if not self._mine:
             self._arrivals.read()
@@ -93,7 +93,7 @@ class Bringer:
             positions.append(arrival.position)
         tags = array("H", [arrival.tag for arrival in taken]).tobytes() if self._tagged else None
         # Unpickled here, the values are nobody else's.
-        return InputBatch([arrival.values for arrival in taken], tags, positions, False)
+        return Emission(Rows([arrival.values for arrival in taken]), tags, positions)
 
 
 def bringers(arrivals: Arrivals, tagged: Mapping[str, bool]) -> Mapping[str, Bringer]:

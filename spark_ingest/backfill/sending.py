@@ -6,8 +6,8 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from framework.positions import LEAST, Position, Positions
-from framework.recording import TickKind
+from framework.positions import LEAST, Position
+from framework.recording import Emission, TickKind
 from framework.routing import Router, make_router
 from framework.topology import ComponentSpec, Grouping
 from spark_ingest.backfill.errors import ShardError
@@ -42,12 +42,13 @@ class Sender:
         self._rows: list[Row] = []
         self._buckets = [array("i") for _ in stage.keys]
 
-    def record(self, rows: Sequence[Row], tags: bytes | None, positions: Positions) -> None:
+    def record(self, emission: Emission) -> None:
         """Keep what is wanted of what was emitted, before anybody can change it.
 
         Raises:
             ShardError: a value that a stream is grouped by has no hash that is the same everywhere.
         """
+        rows, tags, positions = emission.payload.rows, emission.tags, emission.positions
         streams = array("H", bytes(2 * len(rows))) if tags is None else array("H", tags)
         packed = positions.to_bytes()
         if len(self._wanted) < len(self._names):

@@ -15,11 +15,11 @@ from framework.recording import Brought, Recorder, ReplayTicks
 from framework.runtime.assembly.executors import make_executor
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import NO_TAPE, Deck
-from framework.runtime.assembly.task_factory import Wiring
+from framework.runtime.assembly.task_factory import TaskFactory
 from framework.runtime.control.stop import StopSignal
 from framework.runtime.execution.executor import Executor
 from framework.runtime.tasks.bolt_task import BoltTask
-from framework.runtime.tasks.task import RunningTask
+from framework.runtime.tasks.task import Task as RunningTask
 from framework.validation.classes import overrides
 from spark_ingest.backfill.errors import ShardError
 from spark_ingest.backfill.feeding import Arrival, Arrivals, bringers
@@ -108,8 +108,8 @@ def _executor(
     brought = bringers(Arrivals(received, len(sources)), sources)
     deck = ShardDeck(plan, stage.component, brought, sender)
     network = Network.create(plan, settings)
-    wiring = Wiring(plan, settings, network, Beans(plan.topology.beans), deck)
-    return make_executor(plan, settings, network, wiring, 0, StopSignal(), lambda now_s: None)
+    factory = TaskFactory(plan, settings, network, Beans(plan.topology.beans), deck)
+    return make_executor(plan, settings, network, factory, 0, StopSignal(), lambda now_s: None)
 
 
 def sources_of(plan: Plan) -> list[str]:
@@ -125,7 +125,7 @@ def _lifecycle(executor: Executor) -> Iterator[None]:
     try:
         for running in (*executor.bolts, *executor.spouts):
             begun.append(running)
-            executor.call(running, running.start)
+            executor.start(running)
         yield
     except BaseException:
         for running in begun:
@@ -140,23 +140,23 @@ def _close_quietly(executor: Executor, running: RunningTask) -> None:
     try:
         executor.call(running, running.close)
     except ComponentError as error:
-        running.identity.logger.error("%s", error)
+        running.context.logger.error("%s", error)
 
 
 def _check_host(bolt: BoltTask) -> None:
     """What a class made by a factory, or its `initialize`, may have chosen unseen."""
-    host, conf = bolt.host, bolt.identity.conf
+    host, conf, name = bolt.slot.host, bolt.context.conf, bolt.context.spec.component
     if host.is_batching:
-        raise ShardError(f"bolt {bolt.task.component!r} gathers batches, over keys that other shards have")
+        raise ShardError(f"bolt {name!r} gathers batches, over keys that other shards have")
     if conf.get(_TICKS) and overrides(host.cls, "process_tick", base_classes("Bolt")):
         raise ShardError(
-            f"bolt {bolt.task.component!r} asks for ticks in initialize ({_TICKS}), "
+            f"bolt {name!r} asks for ticks in initialize ({_TICKS}), "
             "which a shard cannot have as one machine has them"
         )
 
 
 def _check_positions(bolt: BoltTask) -> None:
-    counters, name = bolt.collector.counters, bolt.task.component
+    counters, name = bolt.context.counters, bolt.context.spec.component
     if counters.unplanned:
         raise ShardError(
             f"bolt {name!r} emits outside of process (in initialize, from a thread or a timer): "

@@ -14,8 +14,8 @@ from framework.errors import ComponentError
 from framework.instantiate import Beans
 from framework.planning import Plan
 from framework.positions import Positions, SourceClock
+from framework.recording import Emission, Rows
 from framework.runtime.edges.collector import TaskCollector
-from framework.runtime.edges.limits import SPILL_AT
 from framework.runtime.edges.output import Output
 from framework.runtime.hosts.context import make_context
 from framework.runtime.hosts.host import Identity
@@ -71,7 +71,7 @@ def run_partition(
                 f"{where}: more rows are at {clock.ts} us than there is room for in their positions; "
                 "prepare the data as more streams"
             )
-        sender.record(block.rows, None, positions)
+        sender.record(Emission(Rows(block.rows), None, positions))
         yield from sender.batches()
     yield from sender.batches(least=1)
 
@@ -93,7 +93,7 @@ def blocks_of(plan: Plan, spout: str, partition: int) -> Iterator[Block | Waterm
         make_context(plan, task),
         logging.getLogger(f"{LOGGER_PREFIX}.{spout}"),
     )
-    host.bind(TaskCollector(spout, Output((), ()), TaskCounters(), identity.logger, limit=SPILL_AT), identity)
+    host.bind(TaskCollector(spout, Output((), ()), TaskCounters(), identity.logger), identity)
     with _told(identity, "initialize"):
         host.initialize(identity)
     try:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.benchmarks.conftest import Run, number
 from viper.jumbo import Jumbo
+from viper.payload import Rows
 from viper.reader import Reader
 
 Load = Callable[[str], ModuleType]
@@ -49,6 +50,6 @@ def test_only_what_shall_be_encoded_is(load_module: Load, encoded: bool) -> None
     gate = module.make_gate(sources=1, size=2, encoded=encoded)
 
     placed = module.positions_of(0, 1, size=2, jumbos=1, interleaved=False)
-    assert gate.source(0).add(Jumbo([("word", 1)] * 2), placed, 0, 2)
+    assert gate.source(0).add(Jumbo(Rows([("word", 1)] * 2)), placed, 0, 2)
 
     assert (gate.statistics().sources[0].added_bytes > 0) == encoded

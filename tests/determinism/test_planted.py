@@ -15,6 +15,7 @@ from tests.determinism.comparing import Difference, difference, serial
 from tests.determinism.sampling import SAMPLED, sample_seed
 from tests.determinism.topologies import FOR_ONE_PARALLELISM, INSIDE, TOPOLOGIES
 from tests.determinism.variants import PARALLELISMS, sample
+from viper.payload import Rows
 from viper.position import LEAST, Position, Positions
 from viper.reader import Reader, Run
 
@@ -82,9 +83,9 @@ def too_early(self: Output, position: Position) -> None:
     heartbeat(self, Position(position.ts + 1, 0, 0))
 
 
-def by_reference(rows: list[Row]) -> list[Row]:
-    """As `separate`, but all consumers get the same objects."""
-    return rows
+def by_reference(self: Rows) -> Rows:
+    """As `Rows.own`, but all consumers get the same objects."""
+    return self
 
 
 PLANTED: dict[str, tuple[str, Any]] = {
@@ -92,7 +93,7 @@ PLANTED: dict[str, tuple[str, Any]] = {
     "keys are placed by their types": ("framework.routing.choose.ByKey", by_type_too),
     "outputs forget their parent": ("framework.runtime.positions.lineage.Lineage._remember", forgets),
     "a heartbeat comes too early": ("framework.runtime.edges.output.Output.heartbeat", too_early),
-    "values are shared": ("framework.runtime.edges.groupings.separate", by_reference),
+    "values are shared": ("viper.payload.Rows.own", by_reference),
 }
 
 

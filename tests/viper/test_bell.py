@@ -12,6 +12,7 @@ from viper.arena import Arena
 from viper.bell import Bell
 from viper.gate import ScaleGate
 from viper.jumbo import Jumbo
+from viper.payload import Rows
 from viper.position import Position, Positions
 
 LONG_S = 60.0
@@ -73,7 +74,7 @@ def test_a_gate_rings_for_what_is_added_and_for_the_room_that_was_wanted(arena: 
     gate.set_reader_bell(0, receiving)
     positions = Positions()
     positions.append(Position(1, 0, 0))
-    assert gate.source(0).add(Jumbo([("a",)]), positions, 0, 1)
+    assert gate.source(0).add(Jumbo(Rows([("a",)])), positions, 0, 1)
     assert receiving.ticket() == 1
     gate.source(1).heartbeat(Position(5, 0, 0))
     assert receiving.ticket() == 2

@@ -7,6 +7,7 @@ import pytest
 from viper.arena import Arena
 from viper.gate import ScaleGate
 from viper.jumbo import Jumbo
+from viper.payload import Rows
 from viper.position import END, LEAST, Position, Positions
 from viper.statistics import DeliveryStatistics, GateStatistics, ReaderStatistics, SourceStatistics
 
@@ -21,12 +22,12 @@ def add(gate: ScaleGate, source: int, *timestamps: int) -> None:
     for ts in timestamps:
         positions.append(Position(ts, 0, 0))
     rows = [(f"{source}:{ts}",) for ts in timestamps]
-    assert gate.source(source).add(Jumbo(rows), positions, 0, len(rows))
+    assert gate.source(source).add(Jumbo(Rows(rows)), positions, 0, len(rows))
 
 
 def deliver(gate: ScaleGate, limit: int = 100, reader: int = 0) -> list[str]:
     runs = gate.reader(reader).get_ready(limit, Positions())
-    return [item for _, jumbo, first, count in runs for (item,) in jumbo.rows[first : first + count]]
+    return [item for _, jumbo, first, count in runs for (item,) in jumbo.payload.rows[first : first + count]]
 
 
 def test_a_source_that_has_not_spoken_holds_everything() -> None:
@@ -91,8 +92,8 @@ def test_statistics_count_what_passed_and_what_waits() -> None:
     positions = Positions()
     positions.append(Position(6, 0, 0))
     for _ in range(2):
-        assert gate.source(0).add(Jumbo([("x",)]), positions, 0, 1)
-    assert not gate.source(0).add(Jumbo([("x",)]), positions, 0, 1)
+        assert gate.source(0).add(Jumbo(Rows([("x",)])), positions, 0, 1)
+    assert not gate.source(0).add(Jumbo(Rows([("x",)])), positions, 0, 1)
     gate.source(1).heartbeat(Position(3, 9, 9))
     assert len(deliver(gate)) == 3
     found = gate.statistics()

@@ -15,6 +15,7 @@ from viper.codec import encode
 from viper.errors import OrderError, PayloadSizeError, SourceClosedError
 from viper.gate import ScaleGate
 from viper.jumbo import Jumbo
+from viper.payload import Rows
 from viper.position import END, LEAST, Position, Positions
 from viper.reader import Reader
 
@@ -30,7 +31,7 @@ def later(position: Position, step: int) -> Position:
 
 
 def jumbo_of(tuples: list[Tuple]) -> Jumbo:
-    return Jumbo([(item,) for _, item in tuples])
+    return Jumbo(Rows([(item,) for _, item in tuples]))
 
 
 class GateMachine(RuleBasedStateMachine):
@@ -141,7 +142,11 @@ class GateMachine(RuleBasedStateMachine):
             return
         reference, into = self.references[reader], Positions()
         runs = self.readers[reader].get_ready(limit, into)
-        items = [(source, item) for source, jumbo, *cut in runs for (item,) in jumbo.rows[cut[0] : sum(cut)]]
+        items = [
+            (source, item)
+            for source, jumbo, *cut in runs
+            for (item,) in jumbo.payload.rows[cut[0] : sum(cut)]
+        ]
         found = [(source, (at, item)) for at, (source, item) in zip(into, items, strict=True)]
         expected: list[tuple[int, Tuple]] = []
         while len(expected) < limit and reference.ready():

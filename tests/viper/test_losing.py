@@ -9,7 +9,8 @@ import pytest
 from viper.arena import Arena
 from viper.errors import CodecError
 from viper.gate import ScaleGate
-from viper.jumbo import Jumbo, Row
+from viper.jumbo import Jumbo
+from viper.payload import Row, Rows
 from viper.position import Position, Positions
 from viper.reader import Reader
 from viper.source import Source
@@ -35,7 +36,7 @@ def add(source: Source, *timestamps: int, rows: list[Row] | None = None) -> bool
     positions = Positions()
     for ts in timestamps:
         positions.append(Position(ts, 0, 0))
-    return source.add(Jumbo(rows or [(ts,) for ts in timestamps]), positions, 0, len(timestamps))
+    return source.add(Jumbo(Rows(rows or [(ts,) for ts in timestamps])), positions, 0, len(timestamps))
 
 
 def promise(sources: list[Source], ts: int) -> None:
@@ -46,7 +47,7 @@ def promise(sources: list[Source], ts: int) -> None:
 def delivered(reader: Reader, limit: int = 100) -> list[Row]:
     into = Positions()
     runs = reader.get_ready(limit, into)
-    rows = [row for _, jumbo, first, count in runs for row in jumbo.rows[first : first + count]]
+    rows = [row for _, jumbo, first, count in runs for row in jumbo.payload.rows[first : first + count]]
     assert [position.ts for position in into] == [ts for (ts,) in rows]
     return rows
 

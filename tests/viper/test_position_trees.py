@@ -13,6 +13,7 @@ from viper.arena import Arena
 from viper.errors import PositionError
 from viper.gate import ScaleGate
 from viper.jumbo import Jumbo
+from viper.payload import Rows
 from viper.position import END, Level, Position, Positions, SourceClock
 
 LEVEL = Level(0, 2, 2, 1)
@@ -78,8 +79,8 @@ def test_trees_go_where_their_positions_go() -> None:
 def test_trees_cross_a_gate_and_its_merge() -> None:
     gate = ScaleGate.create(Arena.private(100_000), 2, slots=4, tuples=16)
     odd, even = numbered(1, 0, 3), numbered(0, 2)
-    assert gate.source(0).add(Jumbo([(0,), (1,), (2,)], None), odd, 0, 3)
-    assert gate.source(1).add(Jumbo([(0,), (1,)], None), even, 0, 2)
+    assert gate.source(0).add(Jumbo(Rows([(0,), (1,), (2,)])), odd, 0, 3)
+    assert gate.source(1).add(Jumbo(Rows([(0,), (1,)])), even, 0, 2)
     for index in range(2):
         gate.source(index).close()
     into = Positions()
@@ -96,7 +97,7 @@ def test_trees_take_no_part_in_order_or_bytes(items: list[tuple[int, int]]) -> N
         positions.append(Position(ts, 0, 0))
         positions.set_tree(index, tree)
     assert all(a <= b for a, b in pairwise(positions))
-    assert gate.source(0).add(Jumbo([()] * len(items), None), positions, 0, len(items))
+    assert gate.source(0).add(Jumbo(Rows([()] * len(items))), positions, 0, len(items))
     packed = positions.to_bytes()
     assert len(packed) == 24 * len(items)
     positions.forget_trees()

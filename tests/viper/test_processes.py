@@ -15,7 +15,8 @@ from viper.arena import Arena, ArenaHandle
 from viper.bell import Bell
 from viper.errors import CodecError
 from viper.gate import ScaleGate
-from viper.jumbo import Jumbo, Row
+from viper.jumbo import Jumbo
+from viper.payload import Row, Rows
 from viper.position import END, Position, Positions
 
 ROUNDS = 50
@@ -53,7 +54,7 @@ def echo(handle: ArenaHandle, there: int, back: int, bell_offset: int) -> None:
         ticket = bell.ticket()
         runs = received.reader(0).get_ready(100, positions)
         for _, jumbo, first, count in runs:
-            assert (first, count) == (0, len(jumbo.rows))
+            assert (first, count) == (0, len(jumbo.payload.rows))
             assert sent.source(0).add(jumbo, positions, 0, count)
             positions.clear()
         if not runs and not received.reader(0).drained():
@@ -78,10 +79,10 @@ def test_a_child_sends_back_what_it_gets(method: str) -> None:
     for ts in range(ROUNDS):
         rows: list[Row] = [(ts, "word" * ts, b"\x00", None, (1.5, date(2020, 1, 1)))] * 2
         tags = array("H", [0, 65535]) if ts % 2 else None
-        assert to_child.source(0).add(Jumbo(rows, tags), positions_from(ts, 2), 0, 2)
+        assert to_child.source(0).add(Jumbo(Rows(rows), tags), positions_from(ts, 2), 0, 2)
         ((jumbo, first, count),) = receive(from_child, ours, 2)
-        assert (jumbo.rows, jumbo.tags, first, count) == (rows, tags, 0, 2)
-        assert jumbo.mutable is False
+        assert (jumbo.payload.rows, jumbo.tags, first, count) == (rows, tags, 0, 2)
+        assert jumbo.payload.mutable is False
     to_child.source(0).tell_last_ts(77)
     to_child.source(0).close()
     while not from_child.reader(0).drained():
@@ -102,7 +103,7 @@ def send_for_ever(handle: ArenaHandle, offset: int, bell_offset: int) -> None:
     ts = 0
     while True:
         ticket = bell.ticket()
-        if source.add(Jumbo([("x" * (ts % 50), ts)]), positions_from(ts, 1), 0, 1):
+        if source.add(Jumbo(Rows([("x" * (ts % 50), ts)])), positions_from(ts, 1), 0, 1):
             ts += 1
         else:
             bell.wait(ticket, TIMEOUT_S)
@@ -119,7 +120,7 @@ def test_a_killed_source_is_closed_on_its_behalf_and_nothing_it_added_is_lost() 
         target=send_for_ever, args=(arena.handle(), offset, theirs.offset)
     )
     child.start()
-    seen = [jumbo.rows[0] for jumbo, *_ in receive(gate, ours, 500)]
+    seen = [jumbo.payload.rows[0] for jumbo, *_ in receive(gate, ours, 500)]
     child.kill()
     child.join(TIMEOUT_S)
     source = gate.source(0)
@@ -127,7 +128,7 @@ def test_a_killed_source_is_closed_on_its_behalf_and_nothing_it_added_is_lost() 
     assert source.floor().ts == gate.statistics().sources[0].added_tuples - 1
     source.close()
     while not gate.reader(0).drained():
-        seen += [jumbo.rows[0] for _, jumbo, _, _ in gate.reader(0).get_ready(100, Positions())]
+        seen += [jumbo.payload.rows[0] for _, jumbo, _, _ in gate.reader(0).get_ready(100, Positions())]
     assert seen == [("x" * (ts % 50), ts) for ts in range(len(seen))]
     assert len(seen) == gate.statistics().sources[0].added_tuples
 
@@ -144,7 +145,7 @@ def test_the_successor_of_a_killed_reader_gets_what_was_not_released() -> None:
     gate = ScaleGate.attach(arena, offset)
     for ts in range(0, 8, 2):
         rows: list[Row] = [(ts,), (ts + 1,)]
-        assert gate.source(0).add(Jumbo(rows), positions_from(ts, 2), 0, 2)
+        assert gate.source(0).add(Jumbo(Rows(rows)), positions_from(ts, 2), 0, 2)
     child = multiprocessing.get_context("spawn").Process(
         target=die_while_reading, args=(arena.handle(), offset)
     )
@@ -152,7 +153,7 @@ def test_the_successor_of_a_killed_reader_gets_what_was_not_released() -> None:
     child.join(TIMEOUT_S)
     assert child.exitcode == -signal.SIGKILL
     runs = gate.reader(0).get_ready(100, Positions())
-    assert [row for _, jumbo, first, count in runs for row in jumbo.rows[first : first + count]] == [
+    assert [row for _, jumbo, first, count in runs for row in jumbo.payload.rows[first : first + count]] == [
         (2,),
         (3,),
         (4,),
@@ -165,6 +166,6 @@ def test_the_successor_of_a_killed_reader_gets_what_was_not_released() -> None:
 def test_a_payload_that_stayed_in_its_process_is_an_error_elsewhere() -> None:
     arena = Arena.shared(100_000)
     here = ScaleGate.create(arena, 1, slots=2, tuples=2)
-    assert here.source(0).add(Jumbo([("a",)]), positions_from(0, 1), 0, 1)
+    assert here.source(0).add(Jumbo(Rows([("a",)])), positions_from(0, 1), 0, 1)
     with pytest.raises(CodecError, match="source 0 handed reader 0 a jumbo tuple by reference"):
         ScaleGate.attach(arena, here.offset).reader(0).get_ready(1, Positions())

@@ -11,6 +11,7 @@ from viper.arena import Arena
 from viper.errors import OrderError, ReentryError, SourceClosedError
 from viper.gate import ScaleGate
 from viper.jumbo import Jumbo
+from viper.payload import Rows
 from viper.position import Position, Positions
 from viper.source import Source
 
@@ -27,14 +28,14 @@ def add(source: Source, *timestamps: int) -> bool:
     positions = Positions()
     for ts in timestamps:
         positions.append(Position(ts, 0, 0))
-    return source.add(Jumbo([(ts,) for ts in timestamps]), positions, 0, len(timestamps))
+    return source.add(Jumbo(Rows([(ts,) for ts in timestamps])), positions, 0, len(timestamps))
 
 
 def delivered(gate: ScaleGate) -> list[tuple[int, int]]:
     """The timestamps that came, with what the rows say of them."""
     into = Positions()
     runs = gate.reader(0).get_ready(100, into)
-    rows = [row for _, jumbo, first, count in runs for row in jumbo.rows[first : first + count]]
+    rows = [row for _, jumbo, first, count in runs for row in jumbo.payload.rows[first : first + count]]
     return [(position.ts, ts) for position, (ts,) in zip(into, rows, strict=True)]
 
 

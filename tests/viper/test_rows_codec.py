@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from viper.codec import decode, encode
 from viper.errors import CodecError
 from viper.jumbo import Jumbo
+from viper.payload import Rows
 from viper.rows import Decoder, encode_rows
 
 atoms = (
@@ -157,25 +158,25 @@ def test_characters_of_no_width_that_there_is_are_refused(width: int) -> None:
 @given(rows, st.booleans())
 def test_jumbo_tuples_come_back(given_rows: list[tuple[Any, ...]], tagged: bool) -> None:
     tags = array("H", range(len(given_rows))) if tagged and given_rows else None
-    found = decode(memoryview(encode(Jumbo(given_rows, tags))), DECODER)
-    assert alike(found.rows, given_rows)
+    found = decode(memoryview(encode(Jumbo(Rows(given_rows), tags))), DECODER)
+    assert alike(found.payload.rows, given_rows)
     assert found.tags == tags
 
 
 @pytest.mark.parametrize("value", [[1, {"a": (2,)}], datetime.date(2020, 1, 1), 2**70, bytearray(b"a")])
 def test_what_has_no_form_is_pickled(value: Any) -> None:
-    found = decode(memoryview(encode(Jumbo([("a", value)], mutable=True))), DECODER)
-    assert alike(found.rows, [("a", value)])
-    assert not found.mutable, "nobody else has these values"
+    found = decode(memoryview(encode(Jumbo(Rows([("a", value)], mutable=True)))), DECODER)
+    assert alike(found.payload.rows, [("a", value)])
+    assert not found.payload.mutable, "nobody else has these values"
 
 
 def test_the_row_that_cannot_be_carried_is_named() -> None:
     with pytest.raises(CodecError, match=r"cannot carry the tuple \('bad', <function"):
-        encode(Jumbo([("good", 1), ("bad", lambda: None)]))
+        encode(Jumbo(Rows([("good", 1), ("bad", lambda: None)])))
 
 
 def test_an_encoding_that_was_spoilt_is_refused() -> None:
-    spoilt = bytearray(encode(Jumbo([("a",)])))
+    spoilt = bytearray(encode(Jumbo(Rows([("a",)]))))
     spoilt[-2] = 77
     with pytest.raises(CodecError, match="cannot read a payload of"):
         decode(memoryview(spoilt), DECODER)

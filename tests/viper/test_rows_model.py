@@ -63,9 +63,7 @@ class Boxes(RuleBasedStateMachine):
         self.expected_full += len(self.rows) >= self.limit
 
     @rule(values=VALUES, stream=STREAMS, as_tuple=st.booleans(), id_=NOTES, with_id=st.booleans())
-    def emit(
-        self, values: list[Any], stream: str | None, as_tuple: bool, id_: object, with_id: bool
-    ) -> None:
+    def emit(self, values: list[Any], stream: str | None, as_tuple: bool, id_: object, with_id: bool) -> None:
         given: Any = tuple(values) if as_tuple else values
         options: dict[str, Any] = {} if stream == "default" else {"stream": stream}
         if with_id:

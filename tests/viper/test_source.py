@@ -12,6 +12,7 @@ from viper.arena import Arena
 from viper.errors import JumboSizeError, OrderError, PositionError, SourceClosedError
 from viper.gate import ScaleGate
 from viper.jumbo import Jumbo
+from viper.payload import Rows
 from viper.position import END, LEAST, Position, Positions
 from viper.source import Heartbeats, Source
 
@@ -29,7 +30,7 @@ def make_gate(sources: int = 1, slots: int = 4, tuples: int = 8) -> ScaleGate:
 
 
 def jumbo_of(*items: object) -> Jumbo:
-    return Jumbo([(item,) for item in items])
+    return Jumbo(Rows([(item,) for item in items]))
 
 
 def add(source: Source, *timestamps: int) -> bool:
@@ -43,7 +44,10 @@ def test_a_full_source_takes_nothing() -> None:
     assert not source.room(1)
     assert not add(source, 3)
     assert source.floor().ts == 2
-    assert [jumbo.rows for _, jumbo, _, _ in gate.reader(0).get_ready(10, Positions())] == [[(1,)], [(2,)]]
+    assert [jumbo.payload.rows for _, jumbo, _, _ in gate.reader(0).get_ready(10, Positions())] == [
+        [(1,)],
+        [(2,)],
+    ]
     assert source.room(8) and add(source, 3)
 
 
@@ -133,20 +137,20 @@ def test_ends_that_do_not_exist() -> None:
     assert gate.source(1) is gate.source(1) and gate.reader(0) is gate.reader(0)
 
 
-class Rows(list[tuple[object, ...]]):
+class WeakList(list[tuple[object, ...]]):
     """A list that can be referred to weakly."""
 
 
 def test_a_payload_is_handed_over_by_reference_and_let_go() -> None:
     gate = make_gate()
-    rows = Rows([("a",), ("b",), ("c",)])
-    assert gate.source(0).add(Jumbo(rows), at(0, 1, 2, 3), 1, 3)
+    rows = WeakList([("a",), ("b",), ("c",)])
+    assert gate.source(0).add(Jumbo(Rows(rows)), at(0, 1, 2, 3), 1, 3)
     alive = weakref.ref(rows)
     del rows
     into = Positions()
     (first,) = gate.reader(0).get_ready(2, into)
     (second,) = gate.reader(0).get_ready(2, into)
-    assert first[1] is second[1] and first[1].rows is alive()
+    assert first[1] is second[1] and first[1].payload.rows is alive()
     assert (first[2:], second[2:]) == ((0, 2), (2, 1))
     assert [p.ts for p in into] == [1, 2, 3]
     del first, second

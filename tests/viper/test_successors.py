@@ -11,7 +11,8 @@ import pytest
 
 from viper.arena import Arena, ArenaHandle
 from viper.gate import ScaleGate
-from viper.jumbo import Jumbo, Row
+from viper.jumbo import Jumbo
+from viper.payload import Row, Rows
 from viper.position import END, LEAST, Position, Positions
 from viper.quota import Quota
 from viper.reader import Reader
@@ -29,12 +30,12 @@ def positions_from(ts: int, count: int) -> Positions:
 
 def add(source: Source, ts: int, count: int) -> None:
     rows: list[Row] = [(number,) for number in range(ts, ts + count)]
-    assert source.add(Jumbo(rows), positions_from(ts, count), 0, count)
+    assert source.add(Jumbo(Rows(rows)), positions_from(ts, count), 0, count)
 
 
 def taken(reader: Reader, limit: int = 100) -> list[object]:
     runs = reader.get_ready(limit, Positions())
-    return [row[0] for _, jumbo, first, count in runs for row in jumbo.rows[first : first + count]]
+    return [row[0] for _, jumbo, first, count in runs for row in jumbo.payload.rows[first : first + count]]
 
 
 def take_some_and_die(handle: ArenaHandle, offset: int) -> None:
@@ -79,7 +80,7 @@ def test_what_is_tracked_is_not_counted_as_lost() -> None:
     gate = ScaleGate.create(Arena.private(1_000_000), 1, slots=4, tuples=8)
     positions = positions_from(0, 4)
     positions.set_trees([1, 3], array("Q", [7, 7]))
-    assert gate.source(0).add(Jumbo([(0,)] * 4), positions, 0, 4)
+    assert gate.source(0).add(Jumbo(Rows([(0,)] * 4)), positions, 0, 4)
     taken(gate.reader(0), 3)
     assert gate.bury_reader(0) == 2
 

@@ -14,6 +14,7 @@ from viper.arena import Arena
 from viper.bell import Bell
 from viper.gate import ScaleGate
 from viper.jumbo import Jumbo
+from viper.payload import Rows
 from viper.position import Position, Positions
 from viper.reader import Reader
 from viper.source import Source
@@ -39,7 +40,7 @@ def produce(source: Source, bell: Bell, seed: int) -> None:
         count = random_.randint(1, 20)
         for i in range(count):
             positions.append(Position(ts + i, 0, 0))
-        jumbo = Jumbo([(source.index, ts + i) for i in range(count)])
+        jumbo = Jumbo(Rows([(source.index, ts + i) for i in range(count)]))
         ticket = bell.ticket()
         while not source.add(jumbo, positions, 0, count):
             bell.wait(ticket, LONG_S)
@@ -54,7 +55,7 @@ def consume(reader: Reader, bell: Bell, seen: list[tuple[int, int]]) -> None:
         ticket = bell.ticket()
         runs = reader.get_ready(50, into)
         for _, jumbo, first, count in runs:
-            seen += jumbo.rows[first : first + count]
+            seen += jumbo.payload.rows[first : first + count]
         if not runs and not reader.drained():
             bell.wait(ticket, LONG_S)
 

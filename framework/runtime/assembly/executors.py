@@ -2,63 +2,61 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from framework.config import Settings
-from framework.planning import Plan, TimeMode
+from framework.planning import Plan
 from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.task_factory import Wiring
+from framework.runtime.assembly.task_factory import TaskFactory
 from framework.runtime.control.stop import StopSignal
-from framework.runtime.execution.executor import Executor
-from framework.runtime.execution.idle import BellRest, Rest
+from framework.runtime.execution.executor import Executor, Rules
+from framework.runtime.execution.idle import BellIdleStrategy, IdleStrategy
 from framework.runtime.execution.policy import DownstreamFirst, Policy, SeededRandom
-from framework.runtime.execution.timers import Timers
-from framework.runtime.positions.ticks import WallTimer
 
 
 def make_executor(
     plan: Plan,
     settings: Settings,
     network: Network,
-    wiring: Wiring,
+    factory: TaskFactory,
     number: int,
     stop: StopSignal,
     on_turn: Callable[[float], None],
+    *,
+    resumes: bool = False,
 ) -> Executor:
     """The executor of an index in the plan's placement; to be called in its thread.
+
+    Args:
+        plan: the whole run.
+        settings: the configuration it was planned with.
+        network: the channels, as this process sees them.
+        factory: makes the tasks.
+        number: the index.
+        stop: asks for the end.
+        on_turn: called before every turn with the monotonic time in seconds.
+        resumes: whether it takes the place of one whose process has died: tasks that had ended stay so.
 
     Raises:
         ComponentError: a component's constructor raised.
     """
     tasks = plan.placement.executors[number].tasks
-    if wiring.incarnation:  # those that had ended stay so
+    if resumes:
         tasks = tuple(task for task in tasks if not network.has_ended(task))
-    spouts, bolts = wiring.tasks(tasks)
+    spouts, bolts = factory.tasks(tasks)
     return Executor(
         spouts,
         bolts,
-        policy=_policy(settings, number),
+        rules=Rules(
+            _policy(settings, number),
+            _idle_strategy(plan, network, number, stop),
+            settings["viper.slice.tuples"],
+            settings["viper.drain.timeout.secs"],
+        ),
         stop=stop,
-        timers=Timers(),
-        rest=_rest(plan, network, number, stop),
-        fed_by_others=[running for running in (*spouts, *bolts) if network.has_others(running.task.id)],
-        max_slice=settings["viper.slice.tuples"],
-        drain_timeout_s=settings["viper.drain.timeout.secs"],
+        fed_by_others=[t for t in (*spouts, *bolts) if network.has_others(t.context.spec.id)],
         on_turn=on_turn,
     )
-
-
-def set_timers(executor: Executor, plan: Plan) -> None:
-    """What components have said about their timers, which may be as late as in `initialize`."""
-    now = time.monotonic()
-    for bolt in executor.bolts:
-        period = bolt.identity.conf.get("topology.tick.tuple.freq.secs")
-        if period and plan.time is not TimeMode.EVENT:
-            executor.timers.add(WallTimer(period, now), bolt, bolt.tick)
-        seconds = bolt.host.batch_seconds
-        if seconds is not None:
-            executor.timers.add(WallTimer(seconds, now), bolt, bolt.fire_batches)
 
 
 def _policy(settings: Settings, number: int) -> Policy:
@@ -67,7 +65,7 @@ def _policy(settings: Settings, number: int) -> Policy:
     return DownstreamFirst()
 
 
-def _rest(plan: Plan, network: Network, number: int, stop: StopSignal) -> Rest:
+def _idle_strategy(plan: Plan, network: Network, number: int, stop: StopSignal) -> IdleStrategy:
     if len(plan.placement.executors) == 1:
-        return Rest(stop)
-    return BellRest(stop, network.bells[number])
+        return IdleStrategy(stop)
+    return BellIdleStrategy(stop, network.bells[number])

@@ -1,63 +1,82 @@
-"""A task's collector: the outbox in C for the common emit, Python for every other one."""
+"""A task's collector: what stands behind a component's emit, ack, fail and log."""
 
 from __future__ import annotations
 
+import importlib
 import logging
-import sys
-import threading
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from framework.components.collector import EmitResult
 from framework.components.levels import LEVELS
 from framework.errors import EmitError
 from framework.log import log_raised
+from framework.planning import TimeMode
+from framework.runtime.edges.buffer import EmitBuffer
+from framework.runtime.edges.limits import SPILL_AT
 from framework.runtime.edges.output import Output, Port
-from framework.runtime.edges.room import Room
-from framework.runtime.edges.values import is_shareable, snapshot
+from framework.runtime.edges.values import snapshot
 from framework.runtime.metrics.counters import TaskCounters
+from framework.runtime.positions.clocks import to_micros
+from framework.runtime.tracking.acker import Acker
 from framework.topology import DEFAULT_STREAM, unknown
 from viper.rows import Outbox
 
-if TYPE_CHECKING:
-    from framework.runtime.tracking.acker import Answers, Given
 
-MOST_WAITING = 8192
-"""Rows in the outbox at which a thread of the component's own has to wait."""
+class EmitListener(Protocol):
+    """What a collector asks of its task in the middle of a callback."""
 
-Deliver = Callable[[], EmitResult]
-"""Gives the rows of the outbox their positions and routes them; returns who received any."""
+    def spill(self) -> None:
+        """The buffer is full: let it flow before the callback goes on."""
+
+    def deliver_and_tell(self) -> list[int]:
+        """Place and route the rows of the buffer; returns the ids of the tasks that receive any."""
 
 
-class Taken(NamedTuple):
-    """What waited in an outbox."""
+@dataclass(frozen=True, slots=True)
+class EmitRules:
+    """How a component's emits are checked and carried."""
 
-    rows: list[tuple[Any, ...]]
-    tags: bytes | None
-    """The port of each row as native uint16; None where there is but one port."""
-    mutable: bool
-    """Whether any row may hold a value that a consumer can change."""
-    stamps: dict[int, int]
-    """Event times in microseconds that emits gave, by index of the row."""
-    notes: Sequence[tuple[int, Any]]
-    """By index of the row: for a spout the id that it was emitted with; for a bolt the tree that it belongs
-    to, where that is not the one of the tuple in process."""
-    given: Given | None
-    """Acks that were given before."""
+    limit: int = SPILL_AT
+    """Rows in the buffer at which the task lets them flow in the middle of a callback."""
+    undeclared_is_error: bool = False
+    """Whether an emit on a stream of a component that declares none is refused, and not only warned of."""
+    checked: bool = False
+    """Whether every emit goes through Python."""
+    tracks: bool = False
+    """For a spout: whether tuples that it emits with an id are tracked."""
+    time: TimeMode = TimeMode.LOGICAL
+    """The topology's time: only in event time may a spout's emit give a timestamp."""
+    unit: str = "ms"
+    """What a number given as a timestamp counts: s, ms, us or ns."""
+    carried: Callable[[Any], Any] | None = None
+    """What arrives of a value, where that is not the value itself; then `checked` must be set."""
+
+    @classmethod
+    def configured(cls, conf: Mapping[str, Any]) -> EmitRules:
+        """What a component's configuration says of them."""
+        as_json = conf["viper.values"] == "json"
+        return cls(
+            undeclared_is_error=conf["viper.emit.undeclared"] == "error",
+            checked=as_json,
+            unit=conf["viper.timestamp.unit"],
+            carried=_as_json() if as_json else None,
+        )
+
+
+def _as_json() -> Callable[[Any], Any]:
+    # What writes JSON as pystorm does is imported only where it is needed.
+    carried: Callable[[Any], Any] = importlib.import_module("framework.runtime.edges.json_values").as_json
+    return carried
 
 
 class TaskCollector:
-    """Takes what one task emits, acks, fails and logs.
+    """Takes what one task's component emits, acks, fails and logs.
 
-    The task sets `on_full`, which is called when the outbox is full, and `deliver_and_tell`,
-    which is called for an emit that wants to know who receives it.
-
-    A component may emit from threads of its own. What the common emit does is atomic by itself,
-    all other ways are locked. Such a thread waits where the outbox is full; it never runs tasks.
+    A component may emit from threads of its own. What the common emit does is atomic by itself, all other
+    ways are locked. Such a thread waits where the buffer is full; it never runs tasks.
     """
-
-    on_full: Callable[[], None]
-    deliver_and_tell: Deliver
 
     def __init__(
         self,
@@ -65,44 +84,48 @@ class TaskCollector:
         output: Output,
         counters: TaskCounters,
         logger: logging.Logger,
-        *,
-        limit: int,
-        undeclared_is_error: bool = False,
-        guarded: bool = False,
-        takes_ids: bool = False,
+        rules: EmitRules | None = None,
     ) -> None:
+        """
+        Args:
+            component: its id, for messages.
+            output: its streams.
+            counters: the task's.
+            logger: the component's.
+            rules: how emits are checked and carried.
+        """
         self.output = output
         self.counters = counters
-        self.answers: Answers | None = None
-        """What becomes of the answers of a bolt."""
-        self.guard = threading.RLock()
-        """Who holds it finds the outbox at rest, but for the common emit."""
-        self._room = Room()
-        self._thread = threading.get_ident()
-        self._appending = False
-        self._closed = False
-        self._limit = limit
-        self._mutable = False
-        """Whether a row in the outbox may hold a value that a consumer can change."""
-        self.stamps: dict[int, int] = {}
-        """Event times in microseconds that emits gave, by index of the row in the outbox."""
+        self._rules = rules or EmitRules()
         self._component = component
         self._logger = logger
-        self._undeclared_is_error = undeclared_is_error
+        self._listener: EmitListener | None = None
+        self._acker: Acker | None = None
+        self._closed = False
         self._warned: set[str] = set()
         self._ports = {port.stream.name: port for port in output.ports}
-        self._direct = [port for port in output.ports if port.stream.direct]
-        self._discarded = 0
-        self.outbox = Outbox(
-            tuple(
-                (port.stream.name, _arity(port, guarded), port.kept or bool(port.edges))
-                for port in output.ports
-            ),
-            slow=self._slow,
+        self.buffer = EmitBuffer(
+            output.ports,
+            counters,
+            slow=self._emit_in_any_form,
             on_full=self._full,
-            limit=limit,
-            takes_ids=takes_ids,
+            limit=self._rules.limit,
+            checked=self._rules.checked,
+            takes_ids=self._rules.tracks,
         )
+
+    @property
+    def outbox(self) -> Outbox:
+        """The part of the buffer that is in C, whose `emit` a component may call directly."""
+        return self.buffer.outbox
+
+    def attach(self, listener: EmitListener) -> None:
+        """Connect the collector with the task whose it is."""
+        self._listener = listener
+
+    def answer_by(self, acker: Acker) -> None:
+        """Have an acker told what the component acks and fails, and asked what its emits are anchored to."""
+        self._acker = acker
 
     # -- what the component calls
 
@@ -118,17 +141,17 @@ class TaskCollector:
         return self._put(tup, stream, direct_task, need_task_ids, about=anchors)
 
     def ack(self, tup: Any) -> None:
-        """A tuple, or that of an id, has been processed.
+        """Ack a tuple, or that of an id.
 
         Raises:
             AnswerError: it was answered before, and answers are strict.
         """
-        if self.answers is None or self.answers.ack(tup):
+        if self._acker is None or self._acker.ack(tup):
             self.counters.acked += 1
 
     def fail(self, tup: Any) -> None:
-        """A tuple, or that of an id, could not be processed; errors as for `ack`."""
-        if self.answers is None or self.answers.fail(tup):
+        """Fail a tuple, or that of an id; errors as for `ack`."""
+        if self._acker is None or self._acker.fail(tup):
             self.counters.failed += 1
 
     def log(self, message: str, level: str | None) -> None:
@@ -137,51 +160,41 @@ class TaskCollector:
 
     def report_metric(self, name: str, value: Any) -> None:
         """Keep the last value of a metric, as it is now."""
-        # A new dictionary, as another thread may be telling the old one.
+        # A new dictionary, as another thread may be reading the old one.
         self.counters.metrics = {**self.counters.metrics, name: snapshot(value)}
 
     def report_error(self, exception: BaseException, tup: Any, during: str | None = None) -> None:
-        """Log an exception that the component goes on after, or is made anew; and during which callback."""
+        """Log an exception that does not end the run, and during which callback it was raised."""
         self.counters.errors += 1
         log_raised(self._logger, exception, tup, during)
-
-    # -- what the task calls
-
-    def take(self) -> Taken:
-        """All rows that wait for a position, and what is to be known about them."""
-        with self.guard:
-            # Acks first: what was emitted before an ack is then among the rows.
-            given = self.answers.take() if self.answers is not None else None
-            rows, tags, notes = self.outbox.take()
-            mutable, self._mutable = self._mutable, False
-            stamps, self.stamps = self.stamps, {}
-            for port in self._direct:
-                port.name_tasks()
-        discarded = self.outbox.discarded
-        self.counters.emitted += len(rows) + discarded - self._discarded
-        self._discarded = discarded
-        self._room.made()
-        return Taken(rows, tags, mutable, stamps, notes or (), given)
 
     def close(self) -> None:
         """Refuse what is emitted from now on."""
         self._closed = True
-        self._room.made()
+        self.buffer.close()
+
+    def is_taken(self, stream: str | None) -> bool:
+        """Whether anybody subscribes to a stream, or records it."""
+        port = self._ports.get(DEFAULT_STREAM if stream is None else stream)
+        return port is not None and port.is_used
 
     # -- inside
 
-    def _slow(self, *args: Any, **options: Any) -> EmitResult:
+    def _emit_in_any_form(self, *args: Any, **options: Any) -> EmitResult:
         # Looked up at each call: a spout's collector has an emit of its own.
         return self.emit(*args, **options)
 
     def _full(self) -> None:
-        if self._appending:
+        if self.buffer.appending:
             return
-        if threading.get_ident() == self._thread:
-            self.on_full()
-        else:
-            self._room.wait_for(lambda: self._closed or len(self.outbox) < MOST_WAITING)
+        if not self.buffer.is_mine:
+            self.buffer.wait_for_room()
             self._check_open(need_task_ids=False)
+        elif self._listener is not None:
+            self._listener.spill()
+
+    def _deliver_and_tell(self) -> list[int]:
+        return [] if self._listener is None else self._listener.deliver_and_tell()
 
     def _put(
         self,
@@ -200,41 +213,22 @@ class TaskCollector:
         if port is None:
             return self._undeclared(name, len(tup), need_task_ids)
         self._check(port, tup, direct_task)
-        row = tuple([snapshot(value) for value in tup])
+        carried = self._rules.carried
+        row = tuple([snapshot(value if carried is None else carried(value)) for value in tup])
         if need_task_ids:
-            self.deliver_and_tell()
-        self._append(port, row, direct_task, stamp, about)
+            self._deliver_and_tell()
+        with self.buffer.guard:
+            note = self._note(about)  # first, as it may raise: then nothing has been emitted
+            self.buffer.append(port, row, direct_task, stamp, note)
         if need_task_ids:
-            return self.deliver_and_tell() or []
-        if len(self.outbox) >= self._limit:
+            return self._deliver_and_tell()
+        if len(self.buffer) >= self.buffer.limit:
             self._full()
         return None
 
     def _note(self, about: Any) -> Any:
         """What is noted of an emit: the tree of its anchors."""
-        return self.answers.note_for(about) if self.answers is not None else None
-
-    def _append(
-        self, port: Port, row: tuple[Any, ...], direct_task: int | None, stamp: int | None, about: Any
-    ) -> None:
-        with self.guard:
-            self._appending = True
-            try:
-                note = self._note(about)  # first, as it may raise: then nothing has been emitted
-                if port.edges or port.kept:
-                    self._mutable = self._mutable or not is_shareable(row)
-                    if direct_task is not None:
-                        port.named.append(direct_task)
-                    if stamp is not None:
-                        self.stamps[len(self.outbox)] = stamp
-                self.outbox.append(port.tag, row, note)
-            finally:
-                self._appending = False
-
-    def is_taken(self, stream: str | None) -> bool:
-        """Whether anybody subscribes to a stream, or writes it down."""
-        port = self._ports.get(DEFAULT_STREAM if stream is None else stream)
-        return port is not None and (port.kept or bool(port.edges))
+        return self._acker.note_for(about) if self._acker is not None else None
 
     def _check_open(self, need_task_ids: bool) -> None:
         if self._closed:
@@ -242,7 +236,7 @@ class TaskCollector:
                 f"component {self._component!r} emits in or after close, when nobody receives it any more: "
                 "emit at the last tick or in process_batch, which come before"
             )
-        if need_task_ids and threading.get_ident() != self._thread:
+        if need_task_ids and not self.buffer.is_mine:
             raise EmitError(
                 f"component {self._component!r} emits with need_task_ids=True from a thread of its own, "
                 "where the receivers are not known yet"
@@ -263,7 +257,7 @@ class TaskCollector:
             )
 
     def _undeclared(self, name: str, count: int, need_task_ids: bool) -> EmitResult:
-        if self._ports or self._undeclared_is_error:
+        if self._ports or self._rules.undeclared_is_error:
             raise EmitError(f"component {self._component!r}: {unknown('stream', name, self._ports)}")
         self.counters.undeclared += 1
         if name not in self._warned:
@@ -281,8 +275,38 @@ class TaskCollector:
         return [] if need_task_ids else None
 
 
-def _arity(port: Port, guarded: bool) -> int:
-    """Number of values that the fast way takes; none will do for a direct stream, any without fields."""
-    if port.stream.direct or guarded:
-        return sys.maxsize
-    return len(port.stream.fields) or -1
+class SpoutCollector(TaskCollector):
+    """A spout's collector: its emit takes an id and a timestamp."""
+
+    def answer_untracked(self, ack: Callable[[Any], None]) -> None:
+        """Have something called with the id of each tuple that is not tracked, right after its emit."""
+        self._ack_untracked = ack
+
+    def emit(  # type: ignore[override]
+        self,
+        tup: Sequence[Any],
+        tup_id: Any = None,
+        stream: str | None = None,
+        direct_task: int | None = None,
+        need_task_ids: bool = False,
+        *,
+        timestamp: Any = None,
+    ) -> EmitResult:
+        """A spout's emit, in all its forms."""
+        stamp = None if timestamp is None else self._micros(timestamp)
+        receivers = self._put(tup, stream, direct_task, need_task_ids, stamp, about=tup_id)
+        if tup_id is not None and not (self._rules.tracks and self.is_taken(stream)):
+            self._ack_untracked(tup_id)
+        return receivers
+
+    def _note(self, about: Any) -> Any:
+        return about if self._rules.tracks else None
+
+    def _micros(self, timestamp: Any) -> int:
+        rules = self._rules
+        if rules.time is not TimeMode.EVENT:
+            raise EmitError(
+                f"component {self._component!r} emits with timestamp={timestamp!r:.100}, "
+                f"but the topology runs by {rules.time} time: set viper.time to event"
+            )
+        return to_micros(timestamp, rules.unit, self._component)

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from framework.errors import EmitError
 from viper.errors import PayloadSizeError
 from viper.forest import Forest
 from viper.jumbo import Jumbo
+from viper.payload import NOTHING, Payload
 from viper.position import Positions
 from viper.source import Source
 
-Row = tuple[Any, ...]
 MAX_WAITING = 1_000_000
-"""Most rows that may wait on one way through a cycle."""
+"""Most tuples that may wait on one way through a cycle."""
 
 
 class Destination:
-    """Gathers rows for one consuming task, or for several that get all of them, as jumbo tuples.
+    """Gathers tuples for one consuming task, or for several that get all of them, as jumbo tuples.
 
-    Rows come in the order of their positions. What the gates have no room for waits
-    here, and the producing task is not run until it has gone.
+    Tuples come in the order of their positions. Those that the gates have no room for wait here, and the
+    producing task is not run until they have gone.
     """
 
     def __init__(
@@ -33,44 +32,43 @@ class Destination:
             tasks: ids of the consuming tasks.
             sources: their gates' ends here: one for each task, or for all that share a gate; those
                 that other processes read from come first.
-            jumbo_size: most rows in one jumbo tuple.
-            tagged: whether the rows belong to several streams.
+            jumbo_size: most tuples in one jumbo tuple.
+            tagged: whether the tuples belong to several streams.
         """
         self.tasks = tuple(tasks)
         self.sources = tuple(sources)
         self.positions = Positions()
-        self.rows: list[Row] = []
+        """Of the tuples that wait."""
+        self.waiting: Payload = NOTHING
+        """The values of the tuples that wait."""
         self._tags: array[int] | None = array("H") if tagged else None
-        self._mutable = False
         self._jumbo_size = jumbo_size
         self._next: Jumbo | None = None
-        """The first rows that wait, cut and perhaps encoded when there was no room for them."""
-        self._given = 0
+        """The first tuples that wait, cut and perhaps encoded when there was no room for them."""
+        self._taken_by = 0
         """How many of the sources have taken those already."""
         self._counted = 0
-        """How many of the rows, from the first on, have been counted by their trees, or belong to none."""
+        """How many of the tuples, from the first on, have been counted by their trees, or belong to none."""
         self._spare = Positions()
 
-    def put(self, rows: list[Row], tags: Iterable[int] = (), *, mutable: bool = False) -> None:
-        """Append rows whose positions have been appended to `positions` already.
+    def put(self, payload: Payload, tags: Iterable[int] = ()) -> None:
+        """Append tuples whose positions have been appended to `positions` already.
 
         Args:
-            rows: in order.
+            payload: their values, in order.
             tags: for each the index of its stream among the producer's, if this way is tagged.
-            mutable: whether any may hold a value that its receiver can change.
         """
-        # Joined anew, not in place: other destinations may hold the same list.
-        self.rows = self.rows + rows if self.rows else rows
-        self._mutable = self._mutable or mutable
+        # Joined anew, not in place: other destinations may hold the same payload.
+        self.waiting = self.waiting.joined(payload) if len(self.waiting) else payload
         if self._tags is not None:
             self._tags.extend(tags)
 
     def count_tracked(self, forest: Forest) -> None:
-        """Have the rows that were put since the last time counted by their trees, once for each consumer.
+        """Have the tuples that were put since the last time counted by their trees, once for each consumer.
 
         That comes before they are handed over, or a consumer's ack could come first.
         """
-        count = len(self.rows)
+        count = len(self.waiting)
         if count > self._counted:
             forest.add(self.positions, self._counted, count - self._counted, len(self.tasks))
             self._counted = count
@@ -79,11 +77,11 @@ class Destination:
         """Hand over everything; False if there is no room for all of it.
 
         Raises:
-            EmitError: a single row is larger than what can be on the way to another process.
+            EmitError: a single tuple is larger than what can be on the way to another process.
         """
-        first, count = 0, len(self.rows)
+        first, count = 0, len(self.waiting)
         while first < count:
-            jumbo = self._next or self._cut(first, min(count - first, self._jumbo_size))
+            jumbo = self._next or self._jumbo(first, min(count - first, self._jumbo_size))
             try:
                 taken = self._add(jumbo, first)
             except PayloadSizeError as error:
@@ -93,54 +91,50 @@ class Destination:
                 self._next = jumbo
                 break
             self._next = None
-            first += len(jumbo.rows)
+            first += jumbo.size
         if first:
             self._drop(first)
         return first == count
 
-    def tell_waiting(self) -> None:
-        """If rows wait, tell the consumers that they get nothing below the first of them any more.
+    def publish_waiting(self) -> None:
+        """If tuples wait, tell the consumers that they get nothing below the first of them any more.
 
         Of replicas that share a full gate one may be the reason that another cannot go on: it has
         processed all that there is, and somebody further down waits to hear so.
         """
-        if self.rows:
+        if len(self.waiting):
             first = self.positions[0]
             for source in self.sources:
                 source.heartbeat(first)
 
     def _add(self, jumbo: Jumbo, first: int) -> bool:
-        for source in self.sources[self._given :]:
-            if not source.add(jumbo, self.positions, first, len(jumbo.rows)):
+        for source in self.sources[self._taken_by :]:
+            if not source.add(jumbo, self.positions, first, jumbo.size):
                 return False
-            self._given += 1
-        self._given = 0
+            self._taken_by += 1
+        self._taken_by = 0
         return True
 
-    def _cut(self, first: int, size: int) -> Jumbo:
-        end = first + size
-        rows = self.rows if size == len(self.rows) else self.rows[first:end]
-        return Jumbo(rows, None if self._tags is None else self._tags[first:end], self._mutable)
+    def _jumbo(self, first: int, size: int) -> Jumbo:
+        tags = None if self._tags is None else self._tags[first : first + size]
+        return Jumbo(self.waiting.slice(first, size), tags)
 
     def _half(self, jumbo: Jumbo, first: int, error: PayloadSizeError) -> Jumbo:
-        count = len(jumbo.rows)
-        if count == 1:
+        if jumbo.size == 1:
             raise EmitError(
-                f"{jumbo.rows[0]!r:.200} takes {error.size:,} bytes on its way to another process: "
+                f"{jumbo.payload.rows[0]!r:.200} takes {error.size:,} bytes on its way to another process: "
                 f"expected at most {error.capacity:,}; raise viper.channel.bytes, or use --worker inline"
             ) from error
-        return self._cut(first, count // 2)
+        return self._jumbo(first, jumbo.size // 2)
 
     def _drop(self, count: int) -> None:
-        kept = len(self.rows) - count
+        kept = len(self.waiting) - count
         self._counted = max(self._counted - count, 0)
-        self.rows = self.rows[count:]  # a new list: the old one may have been handed over
+        self.waiting = self.waiting.slice(count, kept) if kept else NOTHING
         if self._tags is not None:
             del self._tags[:count]
         if kept:
             self._spare.extend_from(self.positions, count, kept)
-        else:
-            self._mutable = False
         self.positions.clear()
         self.positions, self._spare = self._spare, self.positions
 
@@ -148,16 +142,16 @@ class Destination:
 class CyclicDestination(Destination):
     """A way that is part of a cycle: it never holds its producer up, or the cycle would stand still."""
 
-    def put(self, rows: list[Row], tags: Iterable[int] = (), *, mutable: bool = False) -> None:
+    def put(self, payload: Payload, tags: Iterable[int] = ()) -> None:
         """As in the base class.
 
         Raises:
-            EmitError: more waits than may.
+            EmitError: more tuples wait than may.
         """
-        super().put(rows, tags, mutable=mutable)
-        if len(self.rows) > MAX_WAITING:
+        super().put(payload, tags)
+        if len(self.waiting) > MAX_WAITING:
             raise EmitError(
-                f"{len(self.rows):,} tuples wait for task {self.tasks[0]}: "
+                f"{len(self.waiting):,} tuples wait for task {self.tasks[0]}: "
                 "the cycle emits more than it can process"
             )
 

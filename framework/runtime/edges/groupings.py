@@ -1,8 +1,8 @@
-"""One subscription as its producing task sees it: rows in, rows divided among destinations out.
+"""One subscription as its producing task sees it: tuples in, tuples divided among destinations out.
 
-Every edge can do it in two ways. `deliver` serves a task that emits on one stream
-only, where whole buffers move at once. `assign` serves a task with several streams,
-whose rows are put back into one order per destination after all edges have chosen.
+Every edge can do it in two ways. `deliver` serves a task that emits on one stream only, where whole payloads
+move at once. `assign` serves a task with several streams, whose tuples are put back into one order per
+destination after all edges have chosen.
 """
 
 from __future__ import annotations
@@ -11,37 +11,24 @@ from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import Any
 
 from framework.errors import EmitError
 from framework.routing.router import Router, Targets
-from framework.runtime.edges.destination import Destination, Row
-from framework.runtime.edges.values import separate
+from framework.runtime.edges.destination import Destination
+from viper.jumbo import Emission
+from viper.payload import Payload, Row
 from viper.position import Positions
-from viper.rows import partition
 
 Assignment = Iterable[tuple[Destination, Sequence[int] | None]]
-"""For each receiving destination the indexes of its rows in ascending order; None for all rows."""
-
-
-class Values(NamedTuple):
-    """What may be done to the values of some rows."""
-
-    mutable: bool
-    """Whether any of them can be changed."""
-    shared: bool
-    """Whether others get the same rows, one of whom may change them."""
-
-    def own(self, rows: list[Row]) -> list[Row]:
-        """The rows as one destination gets them."""
-        return separate(rows) if self.mutable and self.shared else rows
+"""For each receiving destination the indexes of its tuples in ascending order; None for all tuples."""
 
 
 class Edge(ABC):
-    """How one subscription's rows are divided among the tasks of its consumer."""
+    """How one subscription's tuples are divided among the tasks of its consumer."""
 
     copies: bool = False
-    """Whether one row may go to several tasks."""
+    """Whether one tuple may go to several tasks."""
 
     def __init__(self, destinations: Sequence[Destination], mutates: bool) -> None:
         """
@@ -53,30 +40,30 @@ class Edge(ABC):
         self.mutates = mutates
 
     @abstractmethod
-    def assign(self, rows: list[Row]) -> Assignment:
-        """Choose the destinations of rows."""
+    def assign(self, payload: Payload) -> Assignment:
+        """Choose the destinations of tuples."""
 
-    def deliver(self, rows: list[Row], positions: Positions, values: Values) -> None:
-        """Put rows and their positions into the chosen destinations.
+    def deliver(self, emission: Emission, *, shared: bool) -> None:
+        """Put tuples and their positions into the chosen destinations.
 
         Args:
-            rows: all of this edge's stream.
-            positions: one per row.
-            values: what may be done to them.
+            emission: tuples of this edge's stream.
+            shared: whether others get the same tuples, one of whom may change their values.
         """
-        for destination, indexes in self.assign(rows):
+        payload, _, positions = emission
+        for destination, indexes in self.assign(payload):
             if indexes is None:
-                destination.positions.extend_from(positions, 0, len(rows))
-                destination.put(values.own(rows), mutable=values.mutable)
+                destination.positions.extend_from(positions, 0, len(payload))
+                destination.put(payload.own() if shared else payload)
             else:
-                put_members(destination, rows, None, positions, indexes, values)
+                put_members(destination, emission, None, indexes, shared=shared)
 
 
 class WholeEdge(Edge):
     """Everything goes to one destination: to a single task, or to several that all get it."""
 
-    def assign(self, rows: list[Row]) -> Assignment:
-        """Choose the destinations of rows."""
+    def assign(self, payload: Payload) -> Assignment:
+        """Choose the destinations of tuples."""
         return ((self.destinations[0], None),)
 
 
@@ -85,13 +72,13 @@ class BroadcastEdge(Edge):
 
     copies = True
 
-    def assign(self, rows: list[Row]) -> Assignment:
-        """Choose the destinations of rows."""
+    def assign(self, payload: Payload) -> Assignment:
+        """Choose the destinations of tuples."""
         return tuple((destination, None) for destination in self.destinations)
 
 
 class SpreadEdge(Edge):
-    """A router chooses one task per row."""
+    """A router chooses one task per tuple."""
 
     def __init__(
         self, destinations: Sequence[Destination], mutates: bool, router: Router, grouping: str
@@ -107,31 +94,28 @@ class SpreadEdge(Edge):
         self._router = router
         self._grouping = grouping
 
-    def assign(self, rows: list[Row]) -> Assignment:
-        """Choose the destinations of rows."""
-        chosen = self._targets(rows)
-        parts: list[list[int]] = [[] for _ in self.destinations]
-        for index, target in enumerate(chosen):
-            parts[target].append(index)
-        return [(d, part) for d, part in zip(self.destinations, parts, strict=True) if part]
+    def assign(self, payload: Payload) -> Assignment:
+        """Choose the destinations of tuples."""
+        return _parts(self.destinations, ((index,) for index in self._targets(payload)))
 
-    def deliver(self, rows: list[Row], positions: Positions, values: Values) -> None:
-        """As in the base class, without a Python step per row."""
-        chosen = self._targets(rows)
+    def deliver(self, emission: Emission, *, shared: bool) -> None:
+        """As in the base class, without a Python step per tuple."""
+        payload, _, positions = emission
+        chosen = self._targets(payload)
         positions.scatter(chosen, [destination.positions for destination in self.destinations])
-        parts = partition(values.own(rows), chosen, len(self.destinations))
+        parts = (payload.own() if shared else payload).partition(chosen, len(self.destinations))
         for destination, part in zip(self.destinations, parts, strict=True):
-            destination.put(part, mutable=values.mutable)
+            destination.put(part)
 
-    def _targets(self, rows: list[Row]) -> Targets:
+    def _targets(self, payload: Payload) -> Targets:
         try:
-            return self._router.targets(rows)
+            return self._router.targets(payload.rows)
         except (TypeError, ValueError) as error:
             raise EmitError(f"{self._grouping}: {error}") from error
 
 
 class ChosenEdge(Edge):
-    """A custom grouping chooses any number of tasks per row."""
+    """A custom grouping chooses any number of tasks per tuple."""
 
     copies = True
 
@@ -146,25 +130,21 @@ class ChosenEdge(Edge):
         Args:
             destinations: as in the base class.
             mutates: as in the base class.
-            choose: the ids of the tasks that a row goes to.
+            choose: gives the ids of the tasks that a tuple with these values goes to.
             grouping: what is routed how and where to, for messages.
         """
         super().__init__(destinations, mutates)
         self._choose = choose
         self._grouping = grouping
-        self._index = {destination.tasks[0]: i for i, destination in enumerate(destinations)}
+        self._index = _index_of(destinations)
 
-    def assign(self, rows: list[Row]) -> Assignment:
-        """Choose the destinations of rows.
+    def assign(self, payload: Payload) -> Assignment:
+        """Choose the destinations of tuples.
 
         Raises:
             EmitError: a chosen task is none of the consumer's, or the grouping raised.
         """
-        parts: list[list[int]] = [[] for _ in self.destinations]
-        for index, row in enumerate(rows):
-            for target in self._targets(row):
-                parts[target].append(index)
-        return [(d, part) for d, part in zip(self.destinations, parts, strict=True) if part]
+        return _parts(self.destinations, map(self._targets, payload.rows))
 
     def _targets(self, row: Row) -> set[int]:
         try:
@@ -186,46 +166,60 @@ class ChosenEdge(Edge):
 
 
 class DirectEdge(Edge):
-    """The producer named one task per row; a row for a task that does not subscribe is dropped."""
+    """The producer named one task per tuple; a tuple for a task that does not subscribe is dropped."""
 
     def __init__(self, destinations: Sequence[Destination], mutates: bool) -> None:
         super().__init__(destinations, mutates)
-        self._index = {destination.tasks[0]: i for i, destination in enumerate(destinations)}
-        self.named: Sequence[int] = ()
-        """The task named for each of the rows that come next."""
+        self._index = _index_of(destinations)
+        self._named: Sequence[int] = ()
 
-    def assign(self, rows: list[Row]) -> Assignment:
-        """Choose the destinations of rows."""
-        parts: list[list[int]] = [[] for _ in self.destinations]
-        for index, task in enumerate(self.named):
-            if task in self._index:
-                parts[self._index[task]].append(index)
-        return [(d, part) for d, part in zip(self.destinations, parts, strict=True) if part]
+    def name_tasks(self, named: Sequence[int]) -> None:
+        """Say which task was named for each of the tuples that come next."""
+        self._named = named
+
+    def assign(self, payload: Payload) -> Assignment:
+        """Choose the destinations of tuples."""
+        index = self._index
+        targets = ((index[task],) if task in index else () for task in self._named)
+        return _parts(self.destinations, targets)
+
+
+def _index_of(destinations: Sequence[Destination]) -> dict[int, int]:
+    """The index of each consuming task's destination, by the task's id."""
+    return {destination.tasks[0]: index for index, destination in enumerate(destinations)}
+
+
+def _parts(destinations: Sequence[Destination], targets: Iterable[Iterable[int]]) -> Assignment:
+    """The destinations that get any tuples, given for each tuple the indexes of those that get it."""
+    parts: list[list[int]] = [[] for _ in destinations]
+    for index, chosen in enumerate(targets):
+        for target in chosen:
+            parts[target].append(index)
+    return [(d, part) for d, part in zip(destinations, parts, strict=True) if part]
 
 
 def put_members(
     destination: Destination,
-    rows: list[Row],
+    emission: Emission,
     tags: Sequence[int] | None,
-    positions: Positions,
     indexes: Iterable[int],
-    values: Values,
+    *,
+    shared: bool,
 ) -> None:
-    """Put the rows of some indexes, in order, with their tags and positions, into a destination.
+    """Put the tuples of some indexes, in order, with their tags and positions, into a destination.
 
     Args:
         destination: where to.
-        rows: all rows.
-        tags: one per row, where rows belong to several streams.
-        positions: one per row.
+        emission: all tuples.
+        tags: one per tuple, where they belong to several streams.
         indexes: which of them; in any order.
-        values: what may be done to them.
+        shared: whether others get the same tuples, one of whom may change their values.
     """
-    member = array("H", bytes(2 * len(rows)))
+    payload, _, positions = emission
+    member = array("H", bytes(2 * len(payload)))
     for index in indexes:
         member[index] = 1
     nowhere = Positions()
     positions.scatter(member, (nowhere, destination.positions))
-    chosen = list(compress(rows, member))
-    chosen_tags = compress(tags, member) if tags is not None else ()
-    destination.put(values.own(chosen), chosen_tags, mutable=values.mutable)
+    chosen = payload.take(member)
+    destination.put(chosen.own() if shared else chosen, compress(tags, member) if tags is not None else ())

@@ -6,10 +6,11 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from framework.runtime.edges.destination import Destination, Row
-from framework.runtime.edges.groupings import DirectEdge, Edge, Values, put_members
+from framework.runtime.edges.destination import Destination
+from framework.runtime.edges.groupings import DirectEdge, Edge, put_members
 from framework.topology import Stream
 from viper.forest import Forest
+from viper.jumbo import Emission
 from viper.position import Position, Positions
 from viper.rows import partition
 from viper.source import Heartbeats
@@ -25,19 +26,21 @@ class Port:
     edges: list[Edge] = field(default_factory=list)
     kept: bool = False
     """Whether what is emitted here matters although nobody subscribes to it."""
-    named: list[int] = field(default_factory=list)
-    """For a direct stream: the tasks named for the rows that wait in the outbox."""
 
-    def name_tasks(self) -> None:
-        """Tell the direct edges which tasks were named for the rows that they get next."""
-        named, self.named = self.named, []
+    @property
+    def is_used(self) -> bool:
+        """Whether what is emitted here matters to anybody."""
+        return self.kept or bool(self.edges)
+
+    def name_tasks(self, named: Sequence[int]) -> None:
+        """For a direct stream: tell the edges which tasks were named for the tuples that they get next."""
         for edge in self.edges:
             if isinstance(edge, DirectEdge):
-                edge.named = named
+                edge.name_tasks(named)
 
 
 class Output:
-    """Routes the rows of one task, and tells its consumers how far the task has come."""
+    """Routes what one task emits, and tells its consumers how far the task has come."""
 
     def __init__(
         self, ports: Sequence[Port], destinations: Sequence[Destination], forest: Forest | None = None
@@ -45,7 +48,7 @@ class Output:
         """
         Args:
             ports: the component's streams.
-            destinations: all ways that its rows can go.
+            destinations: all ways that its tuples can go.
             forest: counts tracked tuples; None where none are tracked.
         """
         self.ports = tuple(ports)
@@ -61,71 +64,68 @@ class Output:
         return bool(self.destinations) or any(port.kept for port in self.ports)
 
     def waiting_untracked(self) -> int:
-        """Tuples that nobody tracks, and that wait for room."""
-        return sum(d.positions.trees(0, len(d.rows)).count(0) for d in self.destinations if d.rows)
+        """The number of tuples that nobody tracks and that wait for room."""
+        waiting = (destination for destination in self.destinations if len(destination.waiting))
+        return sum(d.positions.trees(0, len(d.waiting)).count(0) for d in waiting)
 
-    def deliver(self, rows: list[Row], tags: bytes | None, positions: Positions, mutable: bool) -> None:
-        """Divide rows among the destinations.
+    def deliver(self, emission: Emission) -> None:
+        """Divide tuples among the destinations.
 
-        Args:
-            rows: in the order of their emission.
-            tags: for each row its port, as native uint16; None where there is but one port.
-            positions: one per row, in order.
-            mutable: whether any of them may hold a value that a consumer can change.
+        Tracked ones are counted by their trees for each task that will receive them.
 
-        Tracked rows are counted by their trees for each task that will receive them.
+        Raises:
+            EmitError: a grouping cannot choose a task for one of them.
         """
         try:
-            if tags is None:
-                self._deliver_one_stream(self.ports[0], rows, positions, mutable)
+            if emission.tags is None:
+                self._deliver_one_stream(self.ports[0], emission)
             else:
-                self._deliver_streams(rows, array("H", tags), positions, mutable)
-        finally:  # also what was put before a grouping raised will be handed over
-            if self._forest is not None and positions.tracked():
+                self._deliver_streams(emission, array("H", emission.tags))
+        finally:  # what was put before a grouping raised will be handed over, too
+            if self._forest is not None and emission.positions.tracked():
                 for destination in self.destinations:
                     destination.count_tracked(self._forest)
 
     def fail_tracked(self, positions: Positions, reason: int) -> None:
-        """Fail the trees that rows belong to."""
+        """Fail the trees of the tuples at these positions."""
         if self._forest is not None and positions.tracked():
             for tree in set(positions.trees(0, len(positions))) - {0}:
                 self._forest.fail(tree, reason)
 
-    def _deliver_one_stream(self, port: Port, rows: list[Row], positions: Positions, mutable: bool) -> None:
+    def _deliver_one_stream(self, port: Port, emission: Emission) -> None:
         for edge in port.edges:
-            shared = edge.mutates and (edge.copies or len(port.edges) > 1)
-            edge.deliver(rows, positions, Values(mutable, shared))
+            edge.deliver(emission, shared=edge.mutates and (edge.copies or len(port.edges) > 1))
 
-    def _deliver_streams(
-        self, rows: list[Row], tags: array[int], positions: Positions, mutable: bool
-    ) -> None:
-        # One destination may read several of the streams: its rows are put in one order again.
+    def _deliver_streams(self, emission: Emission, tags: array[int]) -> None:
+        # One destination may read several of the streams: its tuples are put in one order again.
         members: dict[Destination, set[int]] = {}
         mutating: set[Destination] = set()
-        indexes = partition(list(range(len(rows))), tags, len(self.ports))
-        for port, mine in zip(self.ports, indexes, strict=True):
-            stream_rows = [rows[index] for index in mine]
+        payload = emission.payload
+        of_ports = zip(
+            self.ports,
+            partition(list(range(len(payload))), tags, len(self.ports)),
+            payload.partition(tags, len(self.ports)),
+            strict=True,
+        )
+        for port, mine, part in of_ports:
             for edge in port.edges:
-                for destination, chosen in edge.assign(stream_rows):
+                for destination, chosen in edge.assign(part):
                     found = mine if chosen is None else [mine[i] for i in chosen]
                     members.setdefault(destination, set()).update(found)
-                if mutable and edge.mutates:
+                if edge.mutates:
                     mutating.update(edge.destinations)
-        for destination, chosen_rows in members.items():
-            values = Values(mutable, shared=destination in mutating)
-            put_members(destination, rows, tags, positions, chosen_rows, values)
+        for destination, indexes in members.items():
+            put_members(destination, emission, tags, indexes, shared=destination in mutating)
 
-    def deliver_and_tell(
-        self, rows: list[Row], tags: bytes | None, positions: Positions, mutable: bool
-    ) -> list[int]:
-        """As `deliver`; returns the ids of the tasks that received any of the rows."""
-        before = [len(destination.rows) for destination in self.destinations]
-        self.deliver(rows, tags, positions, mutable)
+    def deliver_and_tell(self, emission: Emission) -> list[int]:
+        """As `deliver`; returns the ids of the tasks that received any of the tuples."""
+        before = [len(destination.waiting) for destination in self.destinations]
+        self.deliver(emission)
         grown = zip(self.destinations, before, strict=True)
         return [
             task
             for destination, count in grown
-            if len(destination.rows) > count
+            if len(destination.waiting) > count
             for task in destination.tasks
         ]
 
@@ -133,39 +133,38 @@ class Output:
         """Hand over all that waits; False if some channel has no room for it."""
         done = True
         for destination in self.destinations:
-            waiting = len(destination.rows)
+            waiting = len(destination.waiting)
             if waiting:
                 done = destination.flush() and done
-                self.handed_over += waiting - len(destination.rows)
-                destination.tell_waiting()
+                self.handed_over += waiting - len(destination.waiting)
+                destination.publish_waiting()
         return done
 
     def heartbeat(self, position: Position) -> None:
-        """Tell the consumers that nothing smaller will come, but for those that rows still wait for.
+        """Tell the consumers that nothing smaller will come, but for those that tuples still wait for.
 
         The others must hear it although one channel is full, or a fork whose branches meet
         again would stand still: the full branch waits for the meeting point, that waits for
-        the other branch, and the other branch waits for this word.
+        the other branch, and the other branch waits for this heartbeat.
         """
-        waiting = [destination for destination in self.destinations if destination.rows]
-        if not waiting:
+        if not any(len(destination.waiting) for destination in self.destinations):
             self._heartbeats.publish(position)
             return
         for destination in self.destinations:
-            if not destination.rows:
+            if not len(destination.waiting):
                 for source in destination.sources:
                     source.heartbeat(position)
 
     def tell_last_ts(self, ts: int) -> None:
-        """Tell the consumers how far time came until now, as the end of input does not say it."""
+        """Tell the consumers how far event time came until now, as the end of input does not say it."""
         for destination in self.destinations:
             for source in destination.sources:
                 source.tell_last_ts(ts)
 
     def close_idle(self, last_ts: int) -> None:
-        """At the end, tell those consumers so for whom nothing waits for room; they must not wait in turn."""
+        """At the end, close the ways on which nothing waits; their consumers must not wait for the others."""
         for destination in self.destinations:
-            for source in destination.sources if not destination.rows else ():
+            for source in destination.sources if not len(destination.waiting) else ():
                 source.tell_last_ts(last_ts)
                 source.close()
 

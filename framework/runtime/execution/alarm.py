@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from framework.runtime.control.stop import StopReason, StopSignal
-from framework.runtime.tasks.task import TaskStopped
+from framework.runtime.tasks.context import TaskStopped
 
 PERIOD_S = 0.25
 """Seconds between two looks."""

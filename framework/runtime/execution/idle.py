@@ -6,25 +6,25 @@ from framework.runtime.control.stop import StopSignal
 from viper.bell import Bell
 
 
-class Rest:
-    """Rests for a while, or until the end is asked for: all that an executor without others needs."""
+class IdleStrategy:
+    """Waits for a while, or until the end is asked for: all that the only executor of a run needs."""
 
     def __init__(self, stop: StopSignal) -> None:
         self._stop = stop
 
     def begin_look(self) -> bool:
-        """Called before looking for something to do; whether others may have brought something since."""
+        """Begin to look for something to do; whether others may have brought something since the last time."""
         return False
 
     def wait(self, timeout_s: float) -> None:
-        """Rest."""
+        """Wait until there may be something to do, at most so many seconds."""
         self._stop.wait(timeout_s)
 
 
-class BellRest(Rest):
-    """Rests until other executors, or those who ask for the end, ring the executor's bell.
+class BellIdleStrategy(IdleStrategy):
+    """Waits until another executor, or a request for the end, rings the executor's bell.
 
-    What is rung for after `begin_look` ends the rest that follows at once, so nothing is slept through.
+    A bell that rings after `begin_look` ends the wait that follows at once, so nothing is slept through.
     """
 
     def __init__(self, stop: StopSignal, bell: Bell) -> None:
@@ -34,11 +34,11 @@ class BellRest(Rest):
         stop.listen(bell.ring)
 
     def begin_look(self) -> bool:
-        """Called before looking for something to do; whether others may have brought something since."""
+        """Begin to look for something to do; whether others may have brought something since the last time."""
         before, self._ticket = self._ticket, self._bell.ticket()
         return self._ticket != before
 
     def wait(self, timeout_s: float) -> None:
-        """Rest."""
+        """Wait until there may be something to do, at most so many seconds."""
         if self._ticket is not None:
             self._bell.wait(self._ticket, timeout_s)

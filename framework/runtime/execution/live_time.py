@@ -1,27 +1,39 @@
-"""How often the time of live sources goes on while they have nothing to say, and that of awaited repeats."""
+"""How often live sources publish how far time is while they bring nothing, and sources that await answers."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.source_task import SourceTask
 
 FIRST_PAUSE_S = 0.0001
-"""Shortest time between two words of theirs while nothing moves; twice as long each time, up to a bound."""
+"""Shortest time between two heartbeats while nothing moves; twice as long each time, up to a bound."""
 LONGEST_PAUSE_S = 0.05
 
 
 class LiveTime:
-    """Passes the time of an executor's sources: at once for who waits, ever less often while nothing moves.
+    """Passes the time of an executor's sources: at once if a bolt waits for it, ever less often while nothing
+    moves.
 
-    Each of their words wakes the consumers, and what these make of it comes back as news. Without a
-    pause two executors that have nothing to do would wake each other for ever.
+    Each heartbeat of theirs wakes the consumers, whose own heartbeats come back in turn. Without a pause two
+    executors that have nothing to do would wake each other for ever.
+
+    Args:
+        spouts: the sources.
+        bolts: the executor's other tasks.
+        is_in_callback: whether a source is being called right now, and must be left alone.
     """
 
-    def __init__(self, spouts: Sequence[SourceTask], bolts: Sequence[BoltTask]) -> None:
+    def __init__(
+        self,
+        spouts: Sequence[SourceTask],
+        bolts: Sequence[BoltTask],
+        is_in_callback: Callable[[SourceTask], bool],
+    ) -> None:
         self._spouts = tuple(spouts)
+        self._is_in_callback = is_in_callback
         self._bolts = tuple(bolts)
         self._pause_s = 0.0
         self._again_at = 0.0
@@ -40,5 +52,5 @@ class LiveTime:
         """Let time go on now."""
         self._again_at = time.monotonic() + self._pause_s
         for spout in self._spouts:
-            if not spout.running and not spout.finished:
+            if not spout.is_finished and not self._is_in_callback(spout):
                 spout.pass_time()

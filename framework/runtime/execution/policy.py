@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from typing import Protocol
 
-from framework.runtime.tasks.task import RunningTask
+from framework.runtime.tasks.task import Task
 
 FAIR_EVERY = 32
 """Turns after which it is the turn of whoever has waited longest."""
@@ -15,7 +15,7 @@ FAIR_EVERY = 32
 class Policy(Protocol):
     """Chooses the next task; the output of a run does not depend on it."""
 
-    def choose(self, runnable: Sequence[RunningTask]) -> RunningTask:
+    def choose(self, runnable: Sequence[Task]) -> Task:
         """One of the tasks that could do something now; there is at least one."""
 
 
@@ -28,16 +28,16 @@ class DownstreamFirst:
 
     def __init__(self) -> None:
         self._turn = 0
-        self._last_turns: dict[RunningTask, int] = {}
+        self._last_turns: dict[Task, int] = {}
 
-    def choose(self, runnable: Sequence[RunningTask]) -> RunningTask:
+    def choose(self, runnable: Sequence[Task]) -> Task:
         """The deepest task, or the one that has waited longest."""
         self._turn += 1
         last = self._last_turns
         if self._turn % FAIR_EVERY:
-            chosen = max(runnable, key=lambda running: (running.task.depth, -last.get(running, 0)))
+            chosen = max(runnable, key=lambda task: (task.context.spec.depth, -last.get(task, 0)))
         else:
-            chosen = min(runnable, key=lambda running: last.get(running, 0))
+            chosen = min(runnable, key=lambda task: last.get(task, 0))
         last[chosen] = self._turn
         return chosen
 
@@ -48,6 +48,6 @@ class SeededRandom:
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
 
-    def choose(self, runnable: Sequence[RunningTask]) -> RunningTask:
+    def choose(self, runnable: Sequence[Task]) -> Task:
         """A task drawn at random."""
         return self._random.choice(runnable)

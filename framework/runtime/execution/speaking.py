@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from framework.runtime.control.stop import StopSignal
-from framework.runtime.tasks.blocking_tasks import BlockingTask
+from framework.runtime.tasks.task import Task
 
 PERIOD_S = 0.001
 """Seconds between two looks: how much longer than usual something may wait in a task whose thread is away."""
@@ -23,7 +23,7 @@ class Speaker(threading.Thread):
         on_failure: called when that fails, as the task may never be back to be told.
     """
 
-    def __init__(self, tasks: Sequence[BlockingTask], on_failure: Callable[[], None]) -> None:
+    def __init__(self, tasks: Sequence[Task], on_failure: Callable[[], None]) -> None:
         super().__init__(name="viper-speaker", daemon=True)
         self._tasks = tasks
         self._on_failure = on_failure
@@ -47,7 +47,7 @@ class Speaker(threading.Thread):
         try:
             pause_s = PERIOD_S
             while not self._waited(pause_s):
-                was_busy = any([task.speak() for task in self._tasks])
+                was_busy = any([task.stand_in() for task in self._tasks])
                 pause_s = PERIOD_S if was_busy else min(2 * pause_s, LONGEST_PAUSE_S)
         except Exception as error:
             self.failure = error
@@ -63,7 +63,7 @@ class Speaker(threading.Thread):
 
 
 @contextmanager
-def speaking_for(tasks: Sequence[BlockingTask], stop: StopSignal) -> Iterator[None]:
+def speaking_for(tasks: Sequence[Task], stop: StopSignal) -> Iterator[None]:
     """For as long as the block runs, another thread speaks for tasks whose own are away.
 
     Args:
@@ -78,7 +78,7 @@ def speaking_for(tasks: Sequence[BlockingTask], stop: StopSignal) -> Iterator[No
         return
     speaker = Speaker(tasks, stop.abort)
     for task in tasks:
-        task.call_speaker = speaker.call
+        task.slot.presence.call_stand_in_by(speaker.call)
     speaker.start()
     try:
         yield

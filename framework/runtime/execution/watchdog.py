@@ -14,9 +14,7 @@ from typing import Any
 from framework.log import Origin, speaking_as
 from framework.runtime.execution.executor import Executor
 from framework.runtime.execution.stacks import Stack, stack_of
-from framework.runtime.tasks.blocking_tasks import BlockingSpoutTask
-from framework.runtime.tasks.bolt_task import BoltTask
-from framework.runtime.tasks.task import RunningTask
+from framework.runtime.tasks.task import Task
 
 log = logging.getLogger("viperstorm.worker")
 
@@ -30,7 +28,7 @@ _NEVER_COUNTED: Mapping[str, Any] = {"viper_key": None}
 class _Call:
     """A callback that runs, as it was seen."""
 
-    running: RunningTask
+    running: Task
     which: tuple[int, ...]
     """Numbers of which one is another in the next callback."""
     done: tuple[int, ...]
@@ -126,10 +124,10 @@ class Watch:
             self._asleep.release()
 
     def _tell_if_stuck(self, thread: int, call: _Call, now: float) -> None:
-        after_s = self._stuck_after_s.get(call.running.task.component)
+        after_s = self._stuck_after_s.get(call.running.context.spec.component)
         if call.told or not after_s or now - call.still_since_s < after_s:
             return
-        if isinstance(call.running, BlockingSpoutTask):
+        if call.running.waits_for_world:
             return  # there may be nothing to bring for hours
         stack = stack_of(thread, Executor.call.__code__)
         if stack is not None and not stack.in_debugger:
@@ -137,13 +135,13 @@ class Watch:
             _tell_stuck(call, stack, now)
 
 
-def _seen(executor: Executor, running: RunningTask, now: float) -> _Call:
-    counters, outbox = running.collector.counters, running.collector.outbox
-    begun = running.last_begun if isinstance(running, BoltTask) else 0
+def _seen(executor: Executor, running: Task, now: float) -> _Call:
+    counters, waiting = running.context.counters, running.slot.waiting_rows
+    begun = running.last_begun
     return _Call(
         running,
         which=(executor.calls, counters.ticks, begun),
-        done=(executor.turns, executor.rests, counters.emitted + len(outbox)),
+        done=(executor.turns, executor.rests, counters.emitted + waiting),
         began_s=now,
         still_since_s=now,
     )
@@ -178,6 +176,6 @@ def _tell_return(call: _Call, now: float) -> None:
     _log(call.running, logging.INFO, message, call.running.name, call.told, now - call.began_s)
 
 
-def _log(running: RunningTask, level: int, message: str, *args: object) -> None:
-    with speaking_as(Origin(running.task.component, running.task.id)):
-        running.identity.logger.log(level, message, *args, extra=_NEVER_COUNTED)
+def _log(running: Task, level: int, message: str, *args: object) -> None:
+    with speaking_as(Origin(running.context.spec.component, running.context.spec.id)):
+        running.context.logger.log(level, message, *args, extra=_NEVER_COUNTED)

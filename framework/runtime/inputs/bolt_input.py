@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from framework.runtime.inputs.pieces import InputSource, Piece, cut
-from viper.position import Position, Positions
+from framework.runtime.inputs.pieces import InputSource, Piece, by_level, cut
+from viper.position import Level, Position, Positions
 from viper.reader import Reader
 
 
@@ -53,8 +53,23 @@ class BoltInput:
         self.feedback = tuple(Inlet(back, (source,), shares) for back, source in feedback)
         inlets = (self.channel, *self.feedback)
         streams = [s for inlet in inlets for source in inlet.sources for s in source.streams.values()]
-        self.levels = len({stream.level for stream in streams})
-        """At how many levels outputs for its tuples are marked."""
+        self._has_one_level = len({stream.level for stream in streams}) == 1
+
+    @property
+    def is_cyclic(self) -> bool:
+        """Whether tuples come back to the task through a cycle."""
+        return bool(self.feedback)
+
+    @property
+    def has_producers(self) -> bool:
+        """Whether the task has any input at all but ticks."""
+        return any(source.streams for inlet in (self.channel, *self.feedback) for source in inlet.sources)
+
+    def by_level(self, pieces: list[Piece]) -> Iterable[tuple[Level, list[Piece]]]:
+        """Pieces in a row whose outputs are marked at the same level."""
+        if self._has_one_level:
+            return ((pieces[0][3].level, pieces),)
+        return by_level(pieces)
 
     def is_ready(self) -> bool:
         """Whether a tuple could be processed now."""

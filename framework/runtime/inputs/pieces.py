@@ -11,8 +11,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from framework.runtime.edges.destination import Row
-from framework.runtime.edges.values import separate
+from viper.payload import Row
 from viper.position import Level
 from viper.reader import Run
 
@@ -53,30 +52,44 @@ def cut(runs: Sequence[Run], sources: Sequence[InputSource], own: bool = False) 
     """
     pieces: list[Piece] = []
     for index, jumbo, first, count in runs:
-        streams, rows = sources[index].streams, jumbo.rows
-        if own and jumbo.mutable:
-            rows = rows[:first] + separate(rows[first : first + count])
-        if jumbo.tags is None:
+        streams, payload = sources[index].streams, jumbo.payload
+        tags = None if jumbo.tags is None else jumbo.tags[first : first + count]
+        if own and payload.mutable:
+            payload, first = payload.slice(first, count).own(), 0
+        if tags is None:
             (stream,) = streams.values()
-            pieces.append((rows, first, count, stream))
+            pieces.append((payload.rows, first, count, stream))
         else:
-            pieces.extend(_cut_at_tags(rows, jumbo.tags, first, count, streams))
+            pieces.extend(_cut_at_tags(payload.rows, first, tags, streams))
     return pieces
 
 
 def _cut_at_tags(
-    rows: list[Row], tags: array[int], first: int, count: int, streams: Mapping[int, InputStream]
+    rows: list[Row], first: int, tags: array[int], streams: Mapping[int, InputStream]
 ) -> Iterator[Piece]:
-    for tag, group in groupby(tags[first : first + count]):
-        size = sum(1 for _ in group)
-        yield rows, first, size, streams[tag]
-        first += size
+    for tag, group in groupby(tags):
+        count = sum(1 for _ in group)
+        yield rows, first, count, streams[tag]
+        first += count
 
 
 def by_level(pieces: list[Piece]) -> Iterator[tuple[Level, list[Piece]]]:
     """Pieces in a row whose outputs are marked at the same level."""
     for level, group in groupby(pieces, key=lambda piece: piece[3].level):
         yield level, list(group)
+
+
+def split_at(pieces: Sequence[Piece], count: int) -> tuple[list[Piece], list[Piece]]:
+    """The first so many tuples of pieces, and the rest."""
+    before: list[Piece] = []
+    for index, (rows, first, size, stream) in enumerate(pieces):
+        if size >= count:
+            before.append((rows, first, count, stream))
+            rest = [(rows, first + count, size - count, stream)] if size > count else []
+            return before, rest + list(pieces[index + 1 :])
+        before.append((rows, first, size, stream))
+        count -= size
+    return before, []
 
 
 def rows_of(pieces: Sequence[Piece]) -> list[Row]:

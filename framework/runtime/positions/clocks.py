@@ -11,12 +11,13 @@ from typing import Any
 
 from framework.errors import EmitError
 from framework.planning import TimeMode
+from framework.runtime.positions.lineage import LAST, REPEATS
 from viper.position import LEAST, Level, Position, Positions, SourceClock
 from viper.source import raise_to
 
 _UNIT_US = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 0.001}
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-_LATEST_US = (1 << 62) - 1
+_LATEST_US = LAST.ts - 1
 """The latest event time; what comes after all input is placed behind it."""
 AT_FRONTIER = -(1 << 63)
 """The time of a tuple that is placed as early as may be: at that of the tuple before it."""
@@ -295,4 +296,4 @@ class RepeatClock(IngestClock):
 
 def repeat_time_us() -> int:
     """Time in microseconds behind all that has a time of its own."""
-    return _LATEST_US + 1 + int(time.monotonic() * 1_000_000)
+    return REPEATS.ts + int(time.monotonic() * 1_000_000)

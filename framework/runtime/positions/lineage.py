@@ -8,8 +8,11 @@ from viper.position import LEAST, Level, Position, Positions
 from viper.source import raise_to
 
 LAST = Position(1 << 62, 0, 0)
-"""Where that is placed which comes after all input: final ticks and last batches, and at the times
-above it what still goes round in cycles."""
+"""Behind all that has a time of its own. The last ticks and batches stand here: those of the bolts at depth d
+of the topology at the time ``LAST.ts + d``, so that they come behind what feeds them."""
+REPEATS = Position(LAST.ts + (1 << 20), 0, 0)
+"""Behind those, at the times from here on, stand tuples that failed and are emitted once more, and tuples
+that still go round in cycles."""
 
 
 class Lineage:

@@ -6,8 +6,8 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import Final
 
 from framework.components.partitioned import Block, Watermark
-from framework.runtime.edges.destination import Row
 from viper.partitions import Partition
+from viper.payload import Row
 from viper.position import LEAST, Level, Position
 from viper.rows import misfit
 

@@ -44,16 +44,22 @@ class EventTicks:
 
 
 class WallTimer:
-    """Something due every so many seconds of the monotonic clock."""
+    """Something due every so many seconds of the monotonic clock.
+
+    Args:
+        period_s: so many.
+        now_s: monotonic time in seconds; it is due for the first time a period later.
+    """
 
     def __init__(self, period_s: float, now_s: float) -> None:
-        self._period = period_s
-        self.due_at = now_s + period_s
+        self._period_s = period_s
+        self.due_at_s = now_s + period_s
         """Monotonic time in seconds at which it is due next."""
 
-    def fires(self, now_s: float) -> bool:
-        """Whether it is due; it is due again a period from now, however late it was."""
-        if now_s < self.due_at:
-            return False
-        self.due_at = now_s + self._period
-        return True
+    def take_due(self, now_s: float) -> int:
+        """How often it has become due since the last time, those that were missed included."""
+        if now_s < self.due_at_s:
+            return 0
+        count = int((now_s - self.due_at_s) / self._period_s) + 1
+        self.due_at_s += count * self._period_s
+        return count

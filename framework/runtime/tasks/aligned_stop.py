@@ -6,23 +6,24 @@ from viper.cut import Cut
 from viper.partitions import NO_LIMIT
 
 OF_THE_DRAIN = 0.25
-"""Which part of the time to drain a common stop may take. Who asks for an end does not want to wait, and a
-task can be far ahead: the tuples of a stream with few rows lie in its channel before others come to them."""
+"""Which part of the time to drain an aligned stop may take. Whoever asks for an end does not want to wait,
+and a task can be far ahead: the tuples of a stream with few rows lie in its channel before others come to
+them."""
 QUIET_S = 1.0
 """Seconds without a row after which a task stops where it is: its source stands still."""
 QUIET_TURNS = 10
 """As many times it must have been asked by then: a busy machine is no source that stands still."""
 
 
-class CommonStop:
-    """Lets a task go on, when the run is to drain, until it has brought what lies before the cut.
+class AlignedStop:
+    """Lets a task go on, when the run is to drain, until it has brought all rows before the stop time.
 
-    Each task says how far it has come, and rests until all have; then those who are behind catch up. So what
-    the run has brought is all rows up to one event time, and nothing behind it.
+    Each task reports how far it has come, and rests until all have; then those that are behind catch up. So
+    the run has brought all rows up to one event time, and nothing behind it.
 
     Args:
-        cut: what the tasks agree on, and which member this one is; None where it stops for itself.
-        longest_s: seconds that all of this may take; then it stops where it is.
+        cut: where the tasks agree on the stop time, and which member this task is; None where it stops by
+        itself. longest_s: seconds that all of this may take; then the task stops where it is.
     """
 
     def __init__(self, cut: tuple[Cut, int] | None, longest_s: float) -> None:
@@ -50,7 +51,7 @@ class CommonStop:
         self._asked_s = now_s
         self._quiet_turns = 0
 
-    def say(self, time_us: int) -> None:
+    def report(self, time_us: int) -> None:
         """All that was brought lies up to this event time, and no more is brought but until the cut."""
         if self._cut is not None:
             self._cut.say(self._member, time_us)

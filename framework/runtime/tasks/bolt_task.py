@@ -2,129 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+import enum
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
-from framework.planning import Task
-from framework.recording.ticks import ReplayTicks
-from framework.runtime.edges.collector import TaskCollector
-from framework.runtime.edges.destination import Row
-from framework.runtime.edges.limits import PAUSE_AT
-from framework.runtime.edges.output import Output
-from framework.runtime.hosts.faults import Recovery
-from framework.runtime.hosts.host import Host, Identity
-from framework.runtime.hosts.user_errors import user_errors
 from framework.runtime.inputs.bolt_input import BoltInput, Inlet
-from framework.runtime.inputs.pieces import Piece, by_level, rows_of
+from framework.runtime.inputs.pieces import Piece, split_at
 from framework.runtime.positions.lineage import LAST
-from framework.runtime.tasks.ticked_task import TickedTask
-from framework.runtime.tracking.acker import Given
-from framework.runtime.tracking.acker_factory import make_answers
-from framework.runtime.tracking.reasons import Cause
-from framework.sinks import Sink
+from framework.runtime.tasks.agenda import Agenda, Entry, Frontier
+from framework.runtime.tasks.bolt_assigner import BoltAssigner
+from framework.runtime.tasks.context import TaskContext
+from framework.runtime.tasks.emitter import Emitter
+from framework.runtime.tasks.interludes import Interludes
+from framework.runtime.tasks.processors import Processor
+from framework.runtime.tasks.slot import ComponentSlot
+from framework.runtime.tasks.task import Task, TaskState
+from framework.runtime.tracking.acker import Acker
 from viper.errors import CodecError
-from viper.forest import Forest
-from viper.position import END, Level, Position, Positions
+from viper.position import END, Position, Positions
 from viper.reader import Reader
-from viper.rows import Inbox
 
 
-class BoltTask(TickedTask):
-    """Runs one replica of a bolt."""
+class Progress(enum.IntEnum):
+    """How far the input of a bolt's task has come."""
+
+    OPEN = enum.auto()
+    """There is more to come."""
+    QUIET = enum.auto()
+    """Every source has brought all it has; only tuples that fail may come once more, or through a cycle."""
+    DRAINED = enum.auto()
+    """All has been processed, but for what may come back through a cycle."""
+    OVER = enum.auto()
+    """Nothing will come."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoltParts:
+    """What does the work of a bolt's task."""
+
+    assigner: BoltAssigner
+    """Gives outputs their positions."""
+    processor: Processor
+    """Gives tuples to the component."""
+    interludes: Interludes
+    """Call the component for what is no input."""
+    acker: Acker | None
+    """Answers for tracked tuples; None where none are tracked."""
+    make_agenda: Callable[[], Agenda]
+    """Makes the list of what is due; called when the component has been initialized, which may have a say."""
+
+
+class BoltTask(Task):
+    """Runs one replica of a bolt.
+
+    A turn goes through everything in steps: what the wall clock has made due, a slice of the input with what
+    is due in between, then what is due behind it. Whenever the output is full, the rest waits for a later
+    turn.
+    """
 
     def __init__(
         self,
-        task: Task,
-        host: Host,
-        collector: TaskCollector,
-        output: Output,
-        identity: Identity,
-        recovery: Recovery,
-        *,
+        context: TaskContext,
+        slot: ComponentSlot,
+        emitter: Emitter,
         received: BoltInput,
-        level: Level,
-        event_tick_s: float | None,
-        replayed_ticks: ReplayTicks | None = None,
-        forest: Forest | None = None,
+        parts: BoltParts,
     ) -> None:
         """
         Args:
-            task: as in the base class, like all before the star.
-            host: the component.
-            collector: takes what it emits.
-            output: routes that.
-            identity: what the component is told about itself.
-            recovery: what happens when it raises.
+            context: what is fixed about the task.
+            slot: holds the bolt.
+            emitter: sends off what it emits.
             received: its input.
-            level: where its outputs are marked, but for inputs that are copied to several replicas.
-            event_tick_s: seconds of event time between two ticks; None for no such ticks.
-            replayed_ticks: instead of those that follow the wall clock, in a run that repeats another.
-            forest: the trees of tracked tuples; None where none are tracked.
+            parts: what does the work.
         """
-        super().__init__(
-            task,
-            host,
-            collector,
-            output,
-            identity,
-            recovery,
-            level=level,
-            event_tick_s=event_tick_s,
-            replayed_ticks=replayed_ticks,
-        )
-        self.goes_round = bool(received.feedback)
-        """Whether tuples come back to it through a cycle."""
-        self.drained = False
-        """Whether all input has been processed, but for what may come back through a cycle."""
-        self.quiet = False
-        """As `drained`, but that sources may repeat tuples that fail."""
-        self.nothing_comes_back = False
-        """Set by the worker when nothing is in flight that could come back through a cycle."""
+        super().__init__(context, slot, emitter)
+        self.progress = Progress.OPEN
         self._received = received
-        self._inbox = Inbox(host.record, collector.outbox if output.is_used else None, PAUSE_AT)
-        self._answers = make_answers(forest, task.id, self._inbox, collector, identity)
-        self._given: Given | None = None
-        """Acks that take effect when what was emitted before them has been counted."""
-        self._unplaced: Positions | None = None
-        """Input with tracked tuples whose outputs do not stand below it, and so do not inherit its trees."""
-        self._first_unplaced = 0
-        """Index in there of the first tuple whose outputs have not all been placed."""
+        self._parts = parts
+        self._agenda = Agenda()
+        self._positions = Positions()
+        """Of the input of this slice."""
+        self._steps: Iterator[None] | None = None
+        """What is left of a turn that found no room for its output."""
         self._waiting = 0
-        """Untracked tuples that were emitted in earlier slices, and that there was no room for as yet."""
-        self._slice: Iterator[None] | None = None
-        """What is left of a slice that found no room for its output."""
+        """Untracked tuples that were emitted in earlier turns, and that there was no room for as yet."""
+        self._cycle_is_over = not received.is_cyclic
+        """Whether nothing comes back through a cycle any more."""
 
-    def _begin(self) -> None:
-        with self._beside_inputs(None):
-            super()._begin()
-        self._process_tuple = self.host.process
-
-    def resume(self, floor: Position) -> None:
-        """As in the base class."""
-        super().resume(floor)
-        if self._answers is not None:
-            self._answers.resume()
-
-    # -- state
-
-    def has_input(self) -> bool:
-        """Whether a tuple could be processed now."""
-        return self._received.is_ready()
+    # -- what an executor sees
 
     @property
-    def last_begun(self) -> int:
-        """A number that is another one for each tuple; another thread sees by it that the task goes on."""
-        return self._inbox.last_id
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether there will be no more input."""
-        return self.drained and (self.nothing_comes_back or not self.goes_round)
+    def is_cyclic(self) -> bool:
+        """Whether tuples come back to the task through a cycle."""
+        return self._received.is_cyclic
 
     @property
     def is_paused(self) -> bool:
-        """Whether it is in the middle of a slice, which goes on when there is room."""
-        return self._slice is not None
+        """Whether the task is in the middle of a turn, which goes on when there is room."""
+        return self._steps is not None
 
     @property
     def waiting_for(self) -> str | None:
@@ -136,251 +114,203 @@ class BoltTask(TickedTask):
         """Whether there is input that cannot be processed yet."""
         return self._received.waits
 
+    @property
+    def wake_at_s(self) -> float:
+        """Monotonic time in seconds at which a turn would be of use although nothing has come."""
+        return min(super().wake_at_s, self._agenda.due_at_s)
+
+    @property
+    def last_begun(self) -> int:
+        """A number that is another one for each tuple; another thread sees by it that the task goes on."""
+        return self._parts.processor.last_begun
+
     def _wants_turn(self, now_s: float) -> bool:
-        return self.signalled or self._slice is not None or self._has_answered_or_emitted()
+        return (
+            self._signalled
+            or self._steps is not None
+            or self.state is TaskState.ENDING
+            or self._agenda.due_at_s <= now_s
+            or self._has_answered_or_emitted()
+        )
 
     def _has_answered_or_emitted(self) -> bool:
         """Whether a thread of the component's own has done so."""
-        return len(self.collector.outbox) > 0 or (self._answers is not None and self._answers.waiting)
+        return self._parts.assigner.has_output
+
+    # -- lifecycle
+
+    def resume(self, floor: Position) -> None:
+        """As in the base class."""
+        super().resume(floor)
+        self._parts.assigner.lineage.resume(floor)
+        if self._parts.acker is not None:
+            self._parts.acker.resume()
+
+    def _begin(self) -> None:
+        self._parts.interludes.begin()
+        self._agenda = self._parts.make_agenda()
+
+    def end_cycle(self) -> None:
+        """Nothing comes back through the cycle any more."""
+        self._cycle_is_over = True
+        self.signal()
+
+    def go_round(self, time_us: int) -> None:
+        """With all other input processed, place what comes back through a cycle at this time."""
+        at = Position(time_us, 0, 0)
+        self._parts.assigner.lineage.advance(at)
+        self.emitter.publish(at)
 
     # -- work
 
     def run(self, limit: int) -> int:
-        """Process about so many ready tuples at most, and tell the consumers how far that is.
-
-        Where the output has no room for what comes of them, the rest is processed in a later turn.
-        """
-        self.signalled = False
-        before = self.collector.counters.processed
-        if self.restart_at_s is not None:
-            self._restart()
-        if self._slice is None:
-            self._slice = self._process_slice(limit)
-        for _ in self._slice:
-            self._place_outputs()
-            if not self.unblock() or self.restart_at_s is not None:
-                return self.collector.counters.processed - before
-        self._slice = None
+        """Process about so many ready tuples at most, and tell the consumers how far that is."""
+        if self.state is TaskState.ENDING:
+            self._finish()
+            return 0
+        before = self.context.counters.processed
+        if self.slot.is_gone:
+            self._parts.interludes.restart()
+        if self._steps is None:
+            self._signalled = False
+            self._steps = self._turn(limit)
+        for _ in self._steps:
+            self.emitter.place()
+            if not self.unblock() or self.slot.is_gone:
+                return self.context.counters.processed - before
+        self._steps = None
         self.unblock()
-        self._advance()
-        self.signalled = self.signalled or self.has_input()
-        return self.collector.counters.processed - before
+        self._signalled = self._signalled or self._received.is_ready()
+        if self.progress is Progress.OVER:
+            self.state = TaskState.ENDING
+            self.slot.give_up_restart()
+            self._finish()
+        return self.context.counters.processed - before
 
     def unblock(self) -> bool:
-        """As in the base class; a slice is done with when all that came of it has been handed over."""
+        """As in the base class; a turn is done with when all that came of it has been handed over."""
         done = super().unblock()
-        if self.blocked and not self.ending:  # who gets nothing of what waits must not wait for it
-            self._publish_last()
-        if self._slice is None:
-            self._waiting = self.output.waiting_untracked()
+        if self._steps is None:
+            self._waiting = self.emitter.output.waiting_untracked()
             self._received.done_with(self._waiting)
         return done
 
-    def _process_slice(self, limit: int) -> Iterator[None]:
-        """Process a slice of the input; yields whenever the outbox is full."""
+    def _turn(self, limit: int) -> Iterator[None]:
+        """All that there is to do now; yields whenever the rest had better wait until the output has gone."""
         if self._has_answered_or_emitted():
-            self._place_outputs()
-        positions = self._positions
-        positions.clear()
-        channel = self._received.channel
-        pieces = self._taken(channel, limit, positions)
-        if pieces:
-            self._lineage.begin(positions)
-            self._below_inputs = not self.goes_round or positions[0] >= self._published
-            yield from self._answered(channel.reader, positions, pieces, self._process_ready)
-            self._below_inputs = False
-            self._last_input = positions.last()
+            self.emitter.place()
+        yield from self._perform(self._agenda.take_timed(time.monotonic()))
+        yield from self._process_slice(limit)
         for back in self._received.feedback:
             yield from self._process_feedback(back, limit)
+        self.emitter.flush()
+        yield from self._advance()
 
-    def _answered(
-        self,
-        reader: Reader,
-        positions: Positions,
-        pieces: list[Piece],
-        process: Callable[[list[Piece]], Iterator[None]],
-    ) -> Iterator[None]:
-        """Process tuples, and answer for them when what they led to has been placed."""
-        count, answers = len(positions), self._answers
-        tracked = False
-        if answers is not None:
-            answers.automatic = not self.host.answers_itself
-            answers.anchors_itself = self.host.anchors_itself
-            tracked = answers.begin(positions)
-        untracked = positions.trees(0, count).count(0) if tracked else count
-        reader.working(untracked + (self._waiting if reader is self._received.channel.reader else 0))
-        self._unplaced = positions if tracked and not self._below_inputs else None
-        self._first_unplaced = 0
-        yield from process(pieces)
-        self._place_outputs()
-        self._unplaced = None
-        if answers is not None:
-            answers.end(tracked)
-        self.collector.counters.processed += count
+    def _perform(self, entries: Iterable[Entry]) -> Iterator[None]:
+        for entry in entries:
+            self.emitter.place()
+            entry.run(entry.at)
+            yield
 
-    def _taken(self, inlet: Inlet, limit: int, positions: Positions) -> list[Piece]:
-        try:
-            return inlet.take(limit, positions)
-        except CodecError as error:
-            self._failed("input", error)
+    def _process_slice(self, limit: int) -> Iterator[None]:
+        positions, channel = self._positions, self._received.channel
+        positions.clear()
+        pieces = self._taken(channel, limit, positions)
+        if pieces:
+            below = not self.is_cyclic or positions[0] >= self.emitter.published
+            self._parts.assigner.begin_slice(positions, below=below)
+            yield from self._answered(channel.reader, positions, self._process_between(pieces))
+            self._parts.assigner.end_slice(positions)
 
     def _process_feedback(self, back: Inlet, limit: int) -> Iterator[None]:
         # In order of arrival: what comes back takes its place at the frontier, as a timer's emit does.
         positions = Positions()
         pieces = self._taken(back, limit, positions)
-        if not pieces:
-            return
-        self.signal_neighbours()  # among them who waits for room to send more back
-        yield from self._answered(back.reader, positions, pieces, self._process)
+        if pieces:
+            self.emitter.signal_neighbours()  # among them those that wait for room to send more back
+            yield from self._answered(back.reader, positions, self._process(pieces))
+
+    def _taken(self, inlet: Inlet, limit: int, positions: Positions) -> list[Piece]:
+        try:
+            return inlet.take(limit, positions)
+        except CodecError as error:
+            self.context.fail("input", error)
+
+    def _answered(self, reader: Reader, positions: Positions, steps: Iterator[None]) -> Iterator[None]:
+        """Process tuples, and answer for them when what they led to has been placed."""
+        count, acker, assigner = len(positions), self._parts.acker, self._parts.assigner
+        tracked = False
+        if acker is not None:
+            host = self.slot.host
+            acker.adapt(automatic=not host.answers_itself, anchors_itself=host.anchors_itself)
+            tracked = acker.begin(positions)
+        untracked = positions.trees(0, count).count(0) if tracked else count
+        reader.working(untracked + (self._waiting if reader is self._received.channel.reader else 0))
+        if tracked:
+            assigner.begin_tracked(positions)
+        yield from steps
+        self.emitter.place()
+        assigner.end_tracked()
+        if acker is not None:
+            acker.end(tracked)
+        self.context.counters.processed += count
+
+    def _process_between(self, pieces: list[Piece]) -> Iterator[None]:
+        """Process input, and do in between what is due there."""
+        agenda, positions = self._agenda, self._positions
+        first, count = 0, len(positions)
+        while agenda.is_due_before(positions.last()):
+            index = bisect_left(
+                range(count), True, first, key=lambda nth: agenda.is_due_before(positions[nth])
+            )
+            if index > first:
+                before, pieces = split_at(pieces, index - first)
+                yield from self._process(before)
+                agenda.input_passed(positions[index - 1])
+                first = index
+            yield from self._perform(agenda.take_before(positions[index]))
+        yield from self._process(pieces)
+        agenda.input_passed(positions.last())
 
     def _process(self, pieces: list[Piece]) -> Iterator[None]:
-        if isinstance(self.host.component, Sink):
-            self._consume(self.host.component, rows_of(pieces))
-            if self.restart_at_s is not None:
-                yield
-        elif self._received.levels == 1:
-            self._placing = pieces[0][3].level if pieces else self._level
-            yield from self._process_tuples(pieces)
-        else:
-            for level, group in by_level(pieces):
-                self._place_outputs()
-                self._placing = level
-                yield from self._process_tuples(group)
+        for number, (level, group) in enumerate(self._received.by_level(pieces)):
+            if number:
+                self.emitter.place()
+            self._parts.assigner.mark_at(level)
+            yield from self._parts.processor.process(group)
 
-    def _process_tuples(self, pieces: list[Piece]) -> Iterator[None]:
-        inbox, tup = self._inbox, None
-        inbox.load(pieces)
-        while True:
-            process = self._process_tuple
-            try:
-                if self._answers is None or self._answers.automatic or not self._answers.tracking:
-                    for tup in inbox:
-                        process(tup)
-                else:
-                    for tup in inbox:
-                        self._answers.receive(tup)
-                        process(tup)
-            except user_errors() as error:
-                self._raised_in_process(error, tup)
-                if self.restart_at_s is not None:
-                    yield
-                continue
-            if not inbox.paused:
-                break
-            yield
-        if self._answers is not None:
-            self._answers.passed(inbox.handed)
+    # -- behind the input so far
 
-    def _consume(self, sink: Sink, rows: list[Row]) -> None:
-        try:
-            sink.consume(rows)
-        except user_errors() as error:
-            lost = len(rows)
-            if self._answers is not None:
-                lost = self._answers.raised_for_all(lost)
-            self._raised("consume", error)
-            self.collector.counters.failed += len(rows)
-            self.collector.counters.lost += lost
-        if self._answers is not None:
-            self._answers.passed(len(rows))
+    def _advance(self) -> Iterator[None]:
+        """Do what is due behind the input so far, and tell the consumers how far that is."""
+        watermark, lineage = self._received.watermark(), self._parts.assigner.lineage
+        self._last_us = max(self._last_us, self._received.last_ts())
+        self.progress = self._progress_at(watermark)
+        frontier = LAST if watermark == END else watermark
+        if self.progress is not Progress.OPEN:  # what comes back may have been placed at a later round
+            frontier = max(frontier, lineage.frontier)
+        lineage.advance(frontier)
+        time_us = frontier.ts if frontier < LAST else self._last_us
+        reached = Frontier(watermark, time_us, self.progress is Progress.OVER)
+        yield from self._perform(self._agenda.take_until(reached))
+        if self.progress is not Progress.OPEN:
+            self.emitter.output.tell_last_ts(self._last_us)
+        counters = self.context.counters
+        counters.saturated, counters.unplanned = lineage.saturated, self._parts.assigner.unplanned
+        self.emitter.publish(frontier)
 
-    # -- faults
+    def _progress_at(self, watermark: Position) -> Progress:
+        if watermark == END:
+            return Progress.OVER if self._cycle_is_over else Progress.DRAINED
+        return Progress.QUIET if watermark >= LAST else Progress.OPEN
 
-    def _raised_in_process(self, error: BaseException, tup: Any) -> None:
-        is_tracked = self._answers is not None and self._answers.raised(self.host.fails_itself)
-        self._raised("process", error, tup)
-        self.collector.counters.failed += self.host.fails_itself
-        self.collector.counters.lost += not is_tracked
+    # -- from another thread
 
-    @property
-    def _untracked_fails(self) -> int:
-        return self.collector.counters.failed if self._answers is None else self._answers.untracked_fails
+    def stand_in(self) -> bool:
+        """Do what the task's own thread would, if that is away in a callback; whether it has been lately."""
+        return self.slot.presence.stand_in(self._go_on)
 
-    def _restart(self) -> None:
-        held = 0
-        if self._answers is not None:
-            held = self._answers.fail_all(Cause.RESTARTED)
-        self.collector.counters.lost += max(self.host.gathered - held, 0)
-        super()._restart()
-
-    def end(self) -> None:
-        """All input has been processed: the last tick and the last batches."""
-        if self.restart_at_s is not None:
-            self._restart()
-        super().end()
-        if self.restart_at_s is not None:  # it has raised there; nothing comes that it would be needed for
-            self.restart_at_s = None
-            self.host.abandon()
-
-    # -- positions
-
-    def _take_placed(self) -> tuple[list[Row], bytes | None, bool]:
-        """What the outbox holds, with its positions in `_out`."""
-        unfinished = self._inbox.open
-        marks = memoryview(self._inbox.cut()).cast("I")
-        taken = self.collector.take()
-        rows = taken.rows
-        self._given = taken.given
-        self._out.clear()
-        if self._below_inputs:
-            self._lineage.place(marks, unfinished, self._placing, self._out)
-        beside = len(rows) - len(self._out)  # all of them, or what a thread emitted just now
-        if beside:
-            level = self._placing if self._below_inputs else self._level
-            self._lineage.place_beside(beside, level, self._out, self._beside_at)
-            self.collector.counters.unplanned += beside if self._beside_at is None else 0
-        if self._unplaced is not None:
-            self._inherit(self._unplaced, marks, unfinished)
-        for index, tree in taken.notes:
-            self._out.set_tree(index, tree)
-        return rows, taken.tags, taken.mutable
-
-    def _inherit(self, inputs: Positions, marks: Sequence[int], unfinished: bool) -> None:
-        """Outputs belong to the trees of the inputs that they were emitted for, wherever they stand."""
-        first = 0
-        for tree, end in zip(inputs.trees(self._first_unplaced, len(marks)), marks, strict=True):
-            for index in range(first, end) if tree else ():
-                self._out.set_tree(index, tree)
-            first = end
-        self._first_unplaced += len(marks) - (unfinished and len(marks) > 0)
-
-    def _placed(self) -> None:
-        given, self._given = self._given, None
-        if self._answers is not None and given is not None:
-            self._answers.give(given)
-
-    def _advance(self) -> None:
-        frontier = self._received.watermark()
-        self.last_us = max(self.last_us, self._event_time())
-        self.drained = frontier == END
-        self.quiet = frontier >= LAST
-        if self.drained:
-            frontier = LAST
-        if self.quiet:  # what comes back through a cycle may still be placed at a later round
-            frontier = max(frontier, self._lineage.frontier)
-        self._lineage.advance(frontier)
-        if self._replayed_ticks is not None:
-            self._replay(self._replayed_ticks.due(frontier))
-        time_us = frontier.ts if frontier < LAST else self.last_us
-        self._tick_until(time_us, has_producers=self._received.levels > 0)
-        if frontier >= LAST:
-            self.output.tell_last_ts(self.last_us)
-            self._let_go_of_held()
-        self.collector.counters.saturated = self._lineage.saturated
-        self.publish(frontier)
-
-    def _let_go_of_held(self) -> None:
-        """Sources with nothing more to bring wait for the answers to what they have brought: those that
-        come with the last tick and the last batches must not wait for the sources' end in turn."""
-        if self._answers is not None and self._answers.news and not self.drained:
-            self._answers.news = False
-            super().end()
-            self.unblock()
-
-    def _event_time(self) -> int:
-        return self._received.last_ts()
-
-    def go_round(self, time_us: int) -> None:
-        """With all other input processed, place what comes back through a cycle at this time."""
-        self._lineage.advance(Position(time_us, 0, 0))
-        self.publish(Position(time_us, 0, 0))
+    def _go_on(self) -> None:
+        self.emitter.place()
+        self.emitter.flush()
+        self.emitter.publish(self._parts.assigner.current)

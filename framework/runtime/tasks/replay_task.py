@@ -1,15 +1,12 @@
-"""The task that stands in for a spout's: brings recorded tuples at their recorded positions."""
+"""The task that stands in for a spout's: it brings recorded tuples at their recorded positions."""
 
 from __future__ import annotations
 
-from framework.components import Spout
-from framework.planning import Task
 from framework.recording import Brought
-from framework.runtime.edges.collector import TaskCollector
-from framework.runtime.edges.destination import Row
-from framework.runtime.edges.output import Output
-from framework.runtime.hosts.faults import Recovery
-from framework.runtime.hosts.host import Host, Identity
+from framework.runtime.tasks.context import TaskContext
+from framework.runtime.tasks.emitter import Emitter
+from framework.runtime.tasks.pause import PollTimer
+from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.source_task import SourceTask
 from viper.quota import Quota
 
@@ -19,54 +16,50 @@ class ReplayTask(SourceTask):
 
     def __init__(
         self,
-        task: Task,
-        collector: TaskCollector,
-        output: Output,
-        identity: Identity,
-        recovery: Recovery,
-        *,
+        context: TaskContext,
+        slot: ComponentSlot,
+        emitter: Emitter,
         source: Brought,
         quota: Quota,
     ) -> None:
         """
         Args:
-            task: the spout's.
-            collector: counts what is brought.
-            output: routes it.
-            identity: the spout's.
-            recovery: has nothing to do.
+            context: the spout's.
+            slot: holds a component that does nothing.
+            emitter: sends off what is brought.
             source: what was recorded.
-            quota: bounds it.
+            quota: bounds how much all spouts emit together.
         """
-        super().__init__(task, Host(Spout()), collector, output, identity, recovery)
+        super().__init__(context, slot, emitter, PollTimer(0.0))
         self._source = source
         self._quota = quota
-        self._stopped = False
 
     @property
     def has_ended(self) -> bool:
-        """Whether there will be no more input."""
-        return self._stopped or self._source.exhausted
+        """Whether everything has been brought."""
+        return self._source.exhausted
+
+    def _begin(self) -> None:
+        self.slot.begin()
 
     def run(self, limit: int) -> int:
         """Bring so many tuples at most."""
+        if self._ends_now(0.0):
+            self.end()
+            return 0
         granted = self._quota.take(limit)
-        batch = self._source.take(granted)
-        count = len(batch.rows)
+        emission = self._source.take(granted)
+        count = len(emission.payload)
         self._quota.settle(granted, count)
         if count:
-            self.collector.counters.emitted += count
-            self.last_us = batch.positions.last().ts
-            self._record(batch.rows, batch.tags, batch.positions)
-            self.output.deliver(batch.rows, batch.tags, batch.positions, batch.mutable)
+            self.context.counters.emitted += count
+            self._last_us = emission.positions.last().ts
+            self.emitter.send(emission)
         self.unblock()
         if not self._source.exhausted:
-            self.publish(self._source.frontier)
+            self.emitter.publish(self._source.frontier)
         return count
 
-    def end(self) -> None:
-        """Bring no more."""
-        self._stopped = True
-
-    def _take_placed(self) -> tuple[list[Row], bytes | None, bool]:
-        return [], None, False
+    def stand_in(self) -> bool:
+        """Nothing blocks here."""
+        return False

@@ -2,46 +2,55 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 from framework.runtime.control.stop import StopReason
-from framework.runtime.tasks.task import RunningTask
+from framework.runtime.tasks.context import TaskContext
+from framework.runtime.tasks.emitter import Emitter
+from framework.runtime.tasks.pause import PollTimer
+from framework.runtime.tasks.slot import ComponentSlot
+from framework.runtime.tasks.task import Task, TaskState
 
 
-class SourceTask(RunningTask):
-    """One source partition."""
+class SourceTask(Task):
+    """A task of a spout."""
 
     waiting_for = None
-    polled_again_at = 0.0
-    """Monotonic time in seconds before which an idle one is left alone."""
+
+    def __init__(
+        self, context: TaskContext, slot: ComponentSlot, emitter: Emitter, poll: PollTimer
+    ) -> None:
+        """
+        Args:
+            context: as in the base class, like all but the last.
+            slot: holds its component.
+            emitter: sends off what that emits.
+            poll: says when the source is asked again that had nothing.
+        """
+        super().__init__(context, slot, emitter)
+        self.active = False
+        """Whether tuples are asked for."""
+        self._is_draining = False
+        self._poll = poll
+
+    # -- what an executor sees
 
     @property
     def brings_nothing(self) -> bool:
-        """Whether it has ended, or only waits to hear what has become of what it has brought."""
-        return self.finished
+        """Whether the source has ended, or only waits to hear what has become of what it has brought."""
+        return self.is_finished
 
     @property
-    def looks_at_s(self) -> float:
+    def wake_at_s(self) -> float:
         """Monotonic time in seconds at which a turn would be of use although nothing has come."""
-        if self.restart_at_s is not None or self.ending or not self.active:
-            return super().looks_at_s
-        return self.polled_again_at
+        if self.slot.is_gone or self.state is TaskState.ENDING or not self.active:
+            return super().wake_at_s
+        return self._poll.due_at_s
 
-    active = False
-    """Whether tuples are asked for."""
-
-    def activate(self) -> None:
-        """Tuples are asked for from now on."""
-        self.active = True
-
-    def deactivate(self) -> None:
-        """No more tuples are asked for, until `activate`."""
-        self.active = False
-
-    def stop_asked(self, reason: StopReason, now_s: float) -> None:
-        """The run is to drain; called once, at a monotonic time in seconds."""
-
-    def stops(self, now_s: float) -> bool:
-        """As in the base class."""
-        return True
+    @property
+    @abstractmethod
+    def has_ended(self) -> bool:
+        """Whether nothing more will come of it."""
 
     def leaves_now(self, stopped_at_s: float) -> bool:
         """Whether a callback that goes on emitting although the run is to stop has had its chance.
@@ -52,7 +61,54 @@ class SourceTask(RunningTask):
         return False
 
     def pass_time(self) -> None:
-        """Let the time of a live source go on while it has nothing to say."""
+        """Let the time of a live source go on while it has nothing to bring."""
 
     def _wants_turn(self, now_s: float) -> bool:
-        return self.active and now_s >= self.polled_again_at
+        if self.state is TaskState.ENDING:
+            return self._can_finish(now_s)
+        return self._ends_now(now_s) or self._has_work(now_s)
+
+    def _can_finish(self, now_s: float) -> bool:
+        """Whether a turn would bring the end nearer, at a monotonic time in seconds."""
+        return True
+
+    def _has_work(self, now_s: float) -> bool:
+        """Whether the source may be asked for tuples now."""
+        return self.active and self._poll.is_due(now_s)
+
+    def _ends_now(self, now_s: float) -> bool:
+        ends_by_itself = self.state is TaskState.ENDING or self.has_ended
+        return ends_by_itself or (self._is_draining and self._stops(now_s))
+
+    def _stops(self, now_s: float) -> bool:
+        """Whether the source ends at once, now that the run is to drain."""
+        return True
+
+    # -- lifecycle
+
+    def activate(self) -> None:
+        """Ask for tuples from now on."""
+        self.active = True
+
+    def deactivate(self) -> None:
+        """Ask for no more tuples, until `activate`."""
+        self.active = False
+
+    def drain(self, reason: StopReason, now_s: float) -> None:
+        """Bring no more than is needed for an end, as the run is to drain; called once.
+
+        Args:
+            reason: why.
+            now_s: monotonic time in seconds.
+        """
+        self._is_draining = True
+
+    def end(self) -> None:
+        """Bring nothing more."""
+        if self.state is TaskState.RUNNING:
+            self.state = TaskState.ENDING
+            self._stop_asking()
+        self._finish()
+
+    def _stop_asking(self) -> None:
+        """Tell the component that it is asked for no more, and place what it still emits."""

@@ -1,152 +1,119 @@
-"""What the tasks of spouts and of bolts have in common."""
+"""What every task has in common: its parts, its lifecycle, and what an executor asks of it."""
 
 from __future__ import annotations
 
-import time
+import enum
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from collections.abc import Sequence
+from typing import NoReturn, Protocol
 
-from framework.errors import ComponentError, EmitError
-from framework.planning import Task
-from framework.runtime.edges.collector import TaskCollector
-from framework.runtime.edges.destination import Row
-from framework.runtime.edges.limits import SPILL_AT
-from framework.runtime.edges.output import Output
-from framework.runtime.hosts.faults import OnError, Recovery
-from framework.runtime.hosts.host import Host, Identity
-from framework.runtime.hosts.user_errors import user_errors
-from framework.runtime.tracking.reasons import Cause, Reason
-from viper.errors import CodecError
-from viper.position import LEAST, Position, Positions
-
-if TYPE_CHECKING:
-    from framework.recording import Recorder
-
-T = TypeVar("T")
+from framework.errors import ComponentError
+from framework.runtime.tasks.context import TaskContext
+from framework.runtime.tasks.emitter import Emitter, Signallable
+from framework.runtime.tasks.slot import ComponentSlot
+from viper.position import LEAST, Position
 
 
-class TaskStopped(BaseException):
-    """Unwinds a callback that emits for ever, or is not to go on because another task has failed.
+class TaskState(enum.Enum):
+    """Where a task is in its life."""
 
-    User code that catches Exception does not see it.
-    """
+    MADE = enum.auto()
+    """Its component has been constructed."""
+    RUNNING = enum.auto()
+    """Its component has been initialized."""
+    ENDING = enum.auto()
+    """No more input will come; what is left is being handed over."""
+    FINISHED = enum.auto()
+    """Everything has been handed over, and the consumers know."""
 
 
-class RunningTask(ABC):
-    """One task while it runs; its worker calls `run` again and again."""
+class Scheduler(Protocol):
+    """What a task asks of its executor in the middle of a callback."""
 
-    def __init__(
-        self,
-        task: Task,
-        host: Host,
-        collector: TaskCollector,
-        output: Output,
-        identity: Identity,
-        recovery: Recovery,
-    ) -> None:
-        self.task = task
-        self.host = host
-        self.collector = collector
-        self.output = output
-        self.identity = identity
-        self.recovery = recovery
-        self.restart_at_s: float | None = None
-        """Monotonic time in seconds at which the component is made anew; None where that is not due."""
-        self.signalled = True
+    def make_room(self, waiting: Task) -> None:
+        """Run what can run until the output of the waiting task has gone.
+
+        Raises:
+            TaskStopped: the run is to stop, or has failed, and the callback is not to go on.
+        """
+
+    def end_with(self, error: Exception) -> NoReturn:
+        """Unwind the callback on the stack, which is not to see the error, and end the run with it."""
+
+
+class Task(ABC):
+    """One task while it runs; its executor calls `run` again and again."""
+
+    def __init__(self, context: TaskContext, slot: ComponentSlot, emitter: Emitter) -> None:
+        """
+        Args:
+            context: what is fixed about the task.
+            slot: holds its component.
+            emitter: sends off what that emits.
+        """
+        self.context = context
+        self.slot = slot
+        self.emitter = emitter
+        self.state = TaskState.MADE
+        self._scheduler: Scheduler
+        self._signalled = True
         """Whether there may be something to do: input, a watermark, room."""
-        self.ending = False
-        """Whether its end has begun: no more input will come."""
-        self.finished = False
-        """Whether its end is over: everything has been handed over, and the consumers know."""
-        self.started = False
-        """Whether it has been initialized."""
-        self.running = False
-        """Whether one of its callbacks is on the stack."""
-        self.left_behind = False
-        """Whether nobody waits any more for the callback that it is in."""
-        self.blocked = False
-        """Whether something that it emitted waits for room."""
-        self._handing_over = False
-        """Whether what it emitted is just being placed or handed over: a finalizer that the garbage
-        collector runs then may emit, but what it emits waits for the next time."""
-        self.let_others_run: Callable[[RunningTask], None]
-        """Set by the worker: runs what can run until this task's output has gone."""
-        self.end_with: Callable[[Exception], NoReturn]
-        """Set by the worker: unwinds the callback on the stack, and ends the run with an error."""
-        self.neighbours: tuple[RunningTask, ...] = ()
-        """The tasks of the same executor that may have something to do once this one has run."""
-        self.recorder: Recorder | None = None
-        """Writes down what is emitted, if it shall be."""
-        self.last_us = LEAST.ts
-        """How far event time came here, which a watermark at the end no longer says."""
-        self._out = Positions()
-        self._told = 0
-        """Rows that were delivered in the middle of callbacks for emits that want to know their receivers."""
-        self._published = LEAST
-        self._last_placed = LEAST
-        """Where what was emitted last stands."""
-        collector.on_full = self._spill
+        self._last_us = LEAST.ts
+        """How far event time came here, in microseconds, which a position behind all input no longer says."""
 
-    @abstractmethod
-    def run(self, limit: int) -> int:
-        """Do some work, for about so many tuples at most; returns how many there were."""
+    # -- what an executor sees
 
     @property
-    @abstractmethod
-    def has_ended(self) -> bool:
-        """Whether there will be no more input."""
+    def name(self) -> str:
+        """``component:task id``, for messages."""
+        return self.context.name
 
-    def stops(self, now_s: float) -> bool:
-        """Whether it ends at once, now that the run is to drain, whatever there may be to do."""
-        return False
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.state is TaskState.FINISHED
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether no more input will come."""
+        return self.state in (TaskState.ENDING, TaskState.FINISHED)
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether something that the task emitted waits for room."""
+        return self.emitter.blocked
 
     @property
     @abstractmethod
     def waiting_for(self) -> str | None:
         """``component:task id`` of the task that holds this one's input back, if one does."""
 
-    @abstractmethod
-    def end(self) -> None:
-        """There is no more input: emit what is left."""
+    def is_runnable(self, now_s: float) -> bool:
+        """Whether a turn would be of use, and nothing that the task emitted before waits for room.
+
+        Args:
+            now_s: monotonic time in seconds.
+        """
+        if self.is_finished or self.is_blocked:
+            return False
+        if self.slot.restart_at_s is not None:
+            return now_s >= self.slot.restart_at_s
+        return self._wants_turn(now_s)
+
+    @property
+    def wake_at_s(self) -> float:
+        """Monotonic time in seconds at which a turn would be of use although nothing has come."""
+        return float("inf") if self.slot.restart_at_s is None else self.slot.restart_at_s
 
     @abstractmethod
     def _wants_turn(self, now_s: float) -> bool:
         """Whether there may be something to do."""
 
-    @abstractmethod
-    def _take_placed(self) -> tuple[list[Row], bytes | None, bool]:
-        """What the outbox holds, with its positions in `_out`; as `TaskCollector.take`."""
+    # -- lifecycle
 
-    @property
-    def name(self) -> str:
-        """``component:task id``, for messages."""
-        return f"{self.task.component}:{self.task.id}"
-
-    @property
-    def published(self) -> Position:
-        """What its consumers know: nothing smaller will come."""
-        return self._published
-
-    def start(self) -> None:
-        """Initialize the component; what it emits there comes before everything else.
-
-        Raises:
-            ComponentError: it raised.
-        """
-        self.collector.deliver_and_tell = self._place_and_tell
-        self._begin()
-        self.started = True
-
-    def _begin(self) -> None:
-        """Bind and initialize the host."""
-        self.host.bind(self.collector, self.identity)
-        try:
-            self.host.initialize(self.identity)
-        except user_errors() as error:
-            self._failed("initialize", error)
-        self.host.initialized(self.collector)
-        self._place_outputs()
+    def connect(self, neighbours: Sequence[Signallable]) -> None:
+        """Say which tasks of the same executor may have something to do once this one has run."""
+        self.emitter.connect(neighbours)
 
     def resume(self, floor: Position) -> None:
         """Before the start: go on where the task had come to whose process died.
@@ -154,53 +121,29 @@ class RunningTask(ABC):
         Args:
             floor: nothing may be emitted below this.
         """
-        self._published = self._last_placed = floor
+        self.emitter.resume(floor)
 
-    def close(self) -> None:
-        """Tell the component that it is over; it cannot emit any more.
+    def start(self, scheduler: Scheduler) -> None:
+        """Initialize the component; what it emits there comes before everything else.
 
         Raises:
             ComponentError: it raised.
         """
-        self.collector.close()
-        self.host.unbind(self.collector)
-        try:
-            self.host.close()
-        except user_errors() as error:
-            self._failed("close", error)
-        finally:
-            if self.recorder is not None:
-                self.recorder.close()
+        self._scheduler = scheduler
+        self._begin()
+        self.state = TaskState.RUNNING
 
-    def tell_end(self) -> bool:
-        """Close the output once everything has been handed over; whether that is done."""
-        if not self.unblock():
-            self.output.close_idle(self.last_us)
-            return False
-        self.output.tell_last_ts(self.last_us)
-        self.output.close()
-        self.signal_neighbours()
-        return True
+    @abstractmethod
+    def _begin(self) -> None:
+        """Initialize the component, and place what it emits there."""
 
-    def is_runnable(self, now_s: float, stopping: bool) -> bool:
-        """Whether a turn would be of use, and nothing that it emitted before waits for room.
+    @abstractmethod
+    def run(self, limit: int) -> int:
+        """Do some work, for about so many tuples at most; returns how many there were.
 
-        Args:
-            now_s: monotonic time in seconds.
-            stopping: whether the run is to drain.
+        Raises:
+            ComponentError: the component raised, and the run ends with it.
         """
-        if self.finished or self.blocked or self.running:
-            return False
-        if self.restart_at_s is not None:
-            return now_s >= self.restart_at_s
-        if stopping and not self.ending and self.stops(now_s):
-            return True
-        return self._wants_turn(now_s) or self.has_ended
-
-    @property
-    def looks_at_s(self) -> float:
-        """Monotonic time in seconds at which a turn would be of use although nothing has come."""
-        return float("inf") if self.restart_at_s is None else self.restart_at_s
 
     def unblock(self) -> bool:
         """Hand over what waits for room; whether nothing is left that waits.
@@ -208,150 +151,88 @@ class RunningTask(ABC):
         Raises:
             ComponentError: a value cannot be carried to another process, or is too large for that.
         """
-        if self._handing_over:
-            return False
-        was_blocked, handed_over = self.blocked, self.output.handed_over
-        self._handing_over = True
+        done = self.emitter.flush()
+        if not done and self.state is TaskState.ENDING and self._brings_nothing_more:
+            self.emitter.close_idle(self._last_us)
+        return done
+
+    @property
+    def _brings_nothing_more(self) -> bool:
+        """At its end: whether consumers that nothing waits for can be told that nothing will come."""
+        return True
+
+    def _finish(self) -> bool:
+        """Close the output once everything has been handed over; whether that is done."""
+        if self.emitter.close(self._last_us):
+            self.state = TaskState.FINISHED
+        return not self.is_blocked
+
+    def signal(self) -> None:
+        """Look for something to do at the next chance."""
+        self._signalled = True
+
+    def close(self) -> None:
+        """Tell the component that it is over; it cannot emit any more.
+
+        Raises:
+            ComponentError: it raised.
+        """
         try:
-            self.blocked = not self.output.flush()
-        except (EmitError, CodecError) as error:
-            self._failed("emit", error)
+            self.slot.close()
         finally:
-            self._handing_over = False
-        if self.output.handed_over > handed_over:
-            if was_blocked:
-                self.output.heartbeat(self._published)
-            self.signal_neighbours()
-        return not self.blocked
+            self.emitter.close_recorder()
 
-    def signal_neighbours(self) -> None:
-        """Have the neighbours look for something to do; only where there is news, or a cycle never rests."""
-        for neighbour in self.neighbours:
-            neighbour.signalled = True
+    # -- in the middle of a callback
 
-    def publish(self, position: Position) -> None:
-        """Tell the consumers that nothing smaller will come, unless they know."""
-        if position > self._published:
-            self._published = position
-            self.output.heartbeat(position)
-            self.signal_neighbours()
+    def spill(self) -> None:
+        """The buffer is full: let it flow before the callback goes on."""
+        self.slot.presence.back(self._spill)
 
-    def _place_outputs(self) -> None:
-        """Give the outbox's rows their positions and route them."""
-        try:
-            self._place(self.output.deliver)
-        except EmitError as error:
-            self._failed("emit", error)
-
-    def _place_and_tell(self) -> list[int]:
-        """As `_place_outputs`; returns the ids of the tasks that received any."""
-        told = self._place(self.output.deliver_and_tell) or []
-        self._told += len(self._out)
-        if self._told >= SPILL_AT:
-            self._told = 0
-            self._spill()
-        return told
-
-    def _place(self, deliver: Callable[[list[Row], bytes | None, Positions, bool], T]) -> T | None:
-        self._handing_over = True
-        try:
-            rows, tags, mutable = self._take_placed()
-            if not rows:
-                self._placed()
-                return None
-            self._last_placed = self._out.last()
-            self._record(rows, tags, self._out)
-            try:
-                return deliver(rows, tags, self._out, mutable)
-            except EmitError:  # some of them will not come to everybody
-                self.output.fail_tracked(self._out, Reason(Cause.RAISED, self.task.id).encode())
-                raise
-            finally:
-                self._placed()
-        finally:
-            self._handing_over = False
-
-    def _placed(self) -> None:  # noqa: B027
-        """Called when what was emitted has been counted by the trees that it belongs to."""
-
-    def _record(self, rows: list[Row], tags: bytes | None, positions: Positions) -> None:
-        if self.recorder is not None:
-            self.recorder.record(rows, tags, positions)
+    def deliver_and_tell(self) -> list[int]:
+        """Place and route the rows of the buffer; returns the ids of the tasks that receive any."""
+        return self.slot.presence.back(self._deliver_and_tell)
 
     def _spill(self) -> None:
-        """The outbox is full in the middle of a callback: let it flow before going on."""
-        if self._handing_over:
+        if self.emitter.is_busy or self._flows() or self.state is TaskState.MADE:
             return
-        if self._flows() or not self.started:
-            return
-        self._publish_last()
-        self.let_others_run(self)
+        self.emitter.publish(self.emitter.last_placed)
+        self._scheduler.make_room(self)
+
+    def _deliver_and_tell(self) -> list[int]:
+        receivers = self.emitter.place_and_tell()
+        if self.emitter.has_delivered_many():
+            self._spill()
+        return receivers
 
     def _flows(self) -> bool:
-        """In the middle of a callback: place what was emitted, and whether there is room for it.
+        """Place what was emitted; whether there is room for it.
 
         The callback is not to see what goes wrong there, nor to keep it from ending the run.
         """
         try:
-            self._place_outputs()
-            return self.started and self.unblock()
+            self.emitter.place()
+            return self.state is not TaskState.MADE and self.emitter.flush()
         except ComponentError as error:
-            if not self.started:
+            if self.state is TaskState.MADE:
                 raise
-            self.end_with(error)
+            self._scheduler.end_with(error)
 
-    def _publish_last(self) -> None:
-        """Tell the consumers that nothing will come below what was emitted last."""
-        self.publish(self._last_placed)
+    # -- from another thread
 
-    # -- what user code raises
+    @property
+    def last_begun(self) -> int:
+        """A number that is another one for each tuple; another thread sees by it that the task goes on."""
+        return 0
 
-    def _raised(self, during: str, error: BaseException, tup: object = None) -> None:
-        """Deal with what user code has raised: the component goes on, or is to be made anew.
+    @property
+    def waits_for_world(self) -> bool:
+        """Whether there may be nothing to bring for hours, so that a long callback means nothing."""
+        return False
 
-        Raises:
-            ComponentError: the run ends with it.
-        """
-        if self.left_behind:  # for that very reason, perhaps: its program was killed
-            raise TaskStopped from error
-        choice = self._choice(error)
-        if choice is OnError.STOP:
-            self._failed(during, error, tup)
-        self.collector.report_error(error, tup, during)
-        if choice is OnError.RESTART:
-            self._plan_restart(during, error, tup)
-
-    def _choice(self, error: BaseException) -> OnError:
-        if isinstance(error, ComponentError):
-            return OnError.STOP  # it says more precisely what failed
-        choice = self.recovery.choice(self.host)
-        return OnError.STOP if choice is OnError.SKIP and isinstance(error, SystemExit) else choice
-
-    def _plan_restart(self, during: str, error: BaseException, tup: object) -> None:
-        budget, now = self.recovery.budget, time.monotonic()
-        pause_s = budget.take(now)
-        if pause_s is None:
-            tried = f"restarted {budget.tries} times within {budget.window_s:g} s (viper.restart.tries)"
-            self._failed(during, error, tup, tried)
-        self.restart_at_s = now + pause_s
-        self.identity.logger.warning("%s is restarted; its state is gone", self.name)
-
-    def _restart(self) -> None:
-        """Make the component anew.
+    @abstractmethod
+    def stand_in(self) -> bool:
+        """Do what the task's own thread would, if that is away in a callback; whether it has been lately.
 
         Raises:
-            ComponentError: its constructor, or `initialize`, raised.
+            ComponentError: what was emitted cannot be.
         """
-        self.restart_at_s = None
-        self.collector.counters.restarts += 1
-        self.host.abandon()
-        self.host = self.recovery.make_host()
-        self._begin()
-
-    def _failed(self, during: str, error: BaseException, tup: object = None, tried: str = "") -> NoReturn:
-        if isinstance(error, ComponentError):
-            raise error
-        told = [f"{type(error).__name__}: {error}"]
-        told += [f"tuple: {tup!r:.1000}"] if tup is not None else []
-        told += [tried] if tried else []
-        raise ComponentError(self.task.component, self.task.id, during, "\n  ".join(told)) from error

@@ -30,11 +30,11 @@ _UNANCHORED = 0
 MOST_HELD = 10_000
 """Held tuples from which on those are looked for that need not be remembered any more."""
 
-Given = tuple[list[tuple[int, bool]], list[int]]
-"""Acks that are to be given (the tree, and whether its tuple was held), and joints to be released."""
+PendingAcks = tuple[list[tuple[int, bool]], list[int]]
+"""Acks that have not taken effect (the tree, and whether its tuple was held), and joints to be released."""
 
 
-class Answers:
+class Acker:
     """Answers of one task.
 
     Acks are given after everything that was emitted before them has been counted, or a tree could be
@@ -79,8 +79,7 @@ class Answers:
         """Whether only tracked ones have come since."""
         self.untracked_fails = 0
         """Tuples that nobody tracks, and that were failed."""
-        self.news = False
-        """Whether tuples were held since somebody last looked."""
+        self._has_new_holds = False
         self._positions = Positions()
         self._base = 0
         """Index in `_positions` of the first tuple that the inbox was loaded with."""
@@ -93,7 +92,7 @@ class Answers:
         self._held: dict[str, int] = {}
         """The same, of the slices before."""
         self._most_held = MOST_HELD
-        self._given: deque[tuple[int, bool]] = deque()
+        self._acks_to_give: deque[tuple[int, bool]] = deque()
         """Acks that are to be given: the tree, and whether the tuple was held."""
         self._opened: list[int] = []
         """Joints that are held open until what was emitted for them has been handed on."""
@@ -108,6 +107,21 @@ class Answers:
     def resume(self) -> None:
         """Take the place of a task whose process has died."""
         self._trees.reset()
+
+    def adapt(self, *, automatic: bool, anchors_itself: bool) -> None:
+        """Do as the component wants it from now on.
+
+        Args:
+            automatic: whether a tuple is acked when `process` returns.
+            anchors_itself: whether what is emitted is anchored to the tuple in process.
+        """
+        self.automatic = automatic
+        self.anchors_itself = anchors_itself
+
+    def take_new_holds(self) -> bool:
+        """Whether tuples were held since this was asked last."""
+        new, self._has_new_holds = self._has_new_holds, False
+        return new
 
     # -- the tuples of a slice, as the task goes through them
 
@@ -165,7 +179,7 @@ class Answers:
             for tup_id, tree in self._fresh.items():
                 self._held[tup_id] = tree
                 self._forest.hold(tree)
-                self.news = True
+                self._has_new_holds = True
             self._fresh.clear()
             if len(self._held) > self._most_held:
                 self._forget_dead()
@@ -213,7 +227,7 @@ class Answers:
 
     def _settle(self, tree: int, failure: Reason | None, *, held: bool) -> bool:
         if failure is None:
-            self._given.append((tree, held))
+            self._acks_to_give.append((tree, held))
         else:
             self._forest.fail(tree, failure.encode())
         return True
@@ -344,19 +358,19 @@ class Answers:
     @property
     def waiting(self) -> bool:
         """Whether answers were given that have not taken effect."""
-        return bool(self._given)
+        return bool(self._acks_to_give)
 
-    def take(self) -> Given:
+    def take(self) -> PendingAcks:
         """The acks that were given so far; to be called before what was emitted is taken."""
         opened, self._opened, self._joint = self._opened, [], None
         acks = []
-        while self._given:
-            acks.append(self._given.popleft())
+        while self._acks_to_give:
+            acks.append(self._acks_to_give.popleft())
         return acks, opened
 
-    def give(self, given: Given) -> None:
+    def give(self, pending: PendingAcks) -> None:
         """Let acks take effect; to be called when what was emitted before them has been counted."""
-        acks, opened = given
+        acks, opened = pending
         at_once = array("Q", opened)
         for tree, held in acks:
             if held:

@@ -9,7 +9,7 @@ from typing import Any
 from framework.runtime.positions.clocks import AT_FRONTIER
 
 
-class Repeats:
+class Replays:
     """Knows them by their ids: they keep their old event time, which their source has left behind.
 
     A repeat takes its place at the source's frontier, exempt from the rule that event time does not go

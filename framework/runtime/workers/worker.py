@@ -17,10 +17,10 @@ from framework.errors import ComponentError
 from framework.instantiate import Beans
 from framework.log import Origin, ask_in_this_thread, attached_origins, log_error, speaking_as, task_files
 from framework.planning import Plan
-from framework.runtime.assembly.executors import make_executor, set_timers
+from framework.runtime.assembly.executors import make_executor
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import Deck, Tape
-from framework.runtime.assembly.task_factory import Wiring
+from framework.runtime.assembly.task_factory import TaskFactory
 from framework.runtime.control.signals import asked_by_sigquit
 from framework.runtime.control.stdout import printing_to_log
 from framework.runtime.control.stop import StopSignal
@@ -32,8 +32,7 @@ from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.statistics import ExecutorStatistics
 from framework.runtime.report import WorkerReport, executor_statistics, worker_report
-from framework.runtime.tasks.blocking_tasks import BlockingTask
-from framework.runtime.tasks.task import RunningTask
+from framework.runtime.tasks.task import Task
 from framework.runtime.workers.executor_thread import Lane
 
 log = logging.getLogger("viperstorm.worker")
@@ -84,13 +83,14 @@ class Worker:
         self._duration_s = duration_s
         self._on_look = on_look
         self._deck = Deck(tape, plan)
-        self._wiring = Wiring(plan, settings, network, Beans(plan.topology.beans), self._deck, incarnation)
+        self._factory = TaskFactory(plan, settings, network, Beans(plan.topology.beans), self._deck)
+        self._resumes = incarnation > 0
         self._numbers = plan.placement.processes[process]
         """The executors' indexes in the placement."""
         self._lanes = [Lane(f"viper-executor-{number}") for number in self._numbers[1:]]
         self._executors: dict[int, Executor] = {}
         """By their index here, which is that of their lane, from 1, or 0."""
-        self._begun: list[tuple[int, RunningTask]] = []
+        self._begun: list[tuple[int, Task]] = []
         """The tasks whose `start` was called, with the indexes of their executors."""
         self._by_thread: dict[int, Executor] = {}
         stuck_after_s = {name: conf["viper.stuck.after.secs"] for name, conf in plan.confs.items()}
@@ -103,10 +103,10 @@ class Worker:
         return [self._executors[index] for index in sorted(self._executors)]
 
     @property
-    def tasks(self) -> list[RunningTask]:
+    def tasks(self) -> list[Task]:
         """All tasks, by id."""
-        found = [running for executor in self.executors for running in executor.tasks]
-        return sorted(found, key=lambda running: running.task.id)
+        found = [task for executor in self.executors for task in executor.tasks]
+        return sorted(found, key=lambda task: task.context.spec.id)
 
     @contextlib.contextmanager
     def surroundings(self) -> Iterator[None]:
@@ -143,7 +143,7 @@ class Worker:
             ComponentError: user code raised; the other executors have been stopped.
         """
         drain_s = self._settings["viper.drain.timeout.secs"]
-        blocking = [running for running in self.tasks if isinstance(running, BlockingTask)]
+        blocking = [task for task in self.tasks if task.slot.presence.is_blocking]
         with (
             looked_after(self._stop, self._duration_s, drain_s, self._executors[0].in_callback),
             speaking_for(blocking, self._stop),
@@ -158,11 +158,10 @@ class Worker:
                 self._in_executor(index, partial(self._close, index, running))
             except ComponentError as error:
                 with speaking_as(Origin(error.component, error.task)):
-                    log_error(running.identity.logger, error.__cause__ or error, "%s", error)
+                    log_error(running.context.logger, error.__cause__ or error, "%s", error)
                 failures.append(error)
             if index and self._lanes[index - 1].left_behind:
-                running.left_behind = True
-                running.host.abandon()  # what it has started, if anything, is not to outlive the run
+                running.slot.abandon()
         self._begun.clear()
         return failures
 
@@ -181,7 +180,7 @@ class Worker:
 
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
         """How far its tasks have come, by task."""
-        return [{running.task.id: running.collector.counters for running in self.tasks}]
+        return [{task.context.spec.id: task.context.counters for task in self.tasks}]
 
     def tell_stacks(self) -> None:
         """Log where all its tasks are that are in a callback; from any thread."""
@@ -199,7 +198,14 @@ class Worker:
         number = self._numbers[index]
         on_turn = self._on_look if index == 0 else lambda now: None
         executor = make_executor(
-            self._plan, self._settings, self._network, self._wiring, number, self._stop, on_turn
+            self._plan,
+            self._settings,
+            self._network,
+            self._factory,
+            number,
+            self._stop,
+            on_turn,
+            resumes=self._resumes,
         )
         self._executors[index] = self._by_thread[threading.get_ident()] = executor
         ask_in_this_thread(partial(_current_of, executor))
@@ -207,12 +213,10 @@ class Worker:
     def _start(self, index: int) -> None:
         executor = self._executors[index]
         for running in (*executor.bolts, *executor.spouts):
-            if self._wiring.incarnation:
-                running.resume(self._network.floor(running.task.id))
+            if self._resumes:
+                running.resume(self._network.floor(running.context.spec.id))
             self._begun.append((index, running))
-            executor.call(running, running.start)
-        if not self._deck.replays:
-            set_timers(executor, self._plan)
+            executor.start(running)
 
     def _run(self, index: int) -> None:
         try:
@@ -221,7 +225,7 @@ class Worker:
             self._stop.abort()  # the others are not to go on
             raise
 
-    def _close(self, index: int, running: RunningTask) -> None:
+    def _close(self, index: int, running: Task) -> None:
         self._executors[index].call(running, running.close)
 
     # -- threads
@@ -275,7 +279,9 @@ class Worker:
 def _current_of(executor: Executor) -> Origin | None:
     """Who is being called by an executor."""
     current = executor.current
-    return Origin(current.task.component, current.task.id) if current is not None else None
+    if current is None:
+        return None
+    return Origin(current.context.spec.component, current.context.spec.id)
 
 
 @contextlib.contextmanager

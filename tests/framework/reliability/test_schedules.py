@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from framework.runtime.edges.destination import Destination
-from framework.runtime.tasks.bolt_task import BoltTask
-from framework.runtime.tracking.acker import Answers
+from framework.runtime.tasks.bolt_assigner import BoltAssigner
+from framework.runtime.tracking.acker import Acker
 from framework.runtime.tracking.pending import Pending
 from tests.framework.reliability.schedules import drawn_schedule, run_schedule
 from tests.framework.runtime.pieces import FakeClock
@@ -53,68 +53,66 @@ def test_every_tuple_is_acked_in_the_end(first: int, monkeypatch: Patch) -> None
 
 def acks_before_outputs(monkeypatch: Patch) -> None:
     """Acks take effect before what was emitted for the tuple has been counted."""
-    take = BoltTask._take_placed
+    take, placed = BoltAssigner.take, BoltAssigner.placed
 
-    def take_placed(self: BoltTask) -> Any:
-        placed = take(self)
-        BoltTask_placed(self)
-        self._given = None
-        return placed
+    def take_and_ack(self: BoltAssigner) -> Any:
+        emission = take(self)
+        placed(self)
+        return emission
 
-    BoltTask_placed = BoltTask._placed
-    monkeypatch.setattr(BoltTask, "_take_placed", take_placed)
+    monkeypatch.setattr(BoltAssigner, "take", take_and_ack)
 
 
 def slices_acked_before_outputs(monkeypatch: Patch) -> None:
     """What a bolt acks by itself is acked before what it emitted has been counted."""
-    begin = Answers.begin
+    begin = Acker.begin
 
-    def begin_and_ack(self: Answers, positions: Any) -> bool:
+    def begin_and_ack(self: Acker, positions: Any) -> bool:
         tracked = begin(self, positions)
         if tracked and self.automatic:
             self._forest.ack(positions, 0, len(positions))
         return tracked
 
-    monkeypatch.setattr(Answers, "begin", begin_and_ack)
-    monkeypatch.setattr(Answers, "_ack_by_itself", lambda self: None)
+    monkeypatch.setattr(Acker, "begin", begin_and_ack)
+    monkeypatch.setattr(Acker, "_ack_by_itself", lambda self: None)
 
 
 def restarts_forget(monkeypatch: Patch) -> None:
     """What a restarted bolt held is forgotten, and does not fail."""
 
-    def fail_all(self: Answers, cause: Any) -> int:
+    def fail_all(self: Acker, cause: Any) -> int:
         for tree in self._held.values():
             self._forest.unhold(tree)
         self._fresh.clear()
         self._held.clear()
         return 0
 
-    monkeypatch.setattr(Answers, "fail_all", fail_all)
+    monkeypatch.setattr(Acker, "fail_all", fail_all)
 
 
 def joints_released_at_once(monkeypatch: Patch) -> None:
     """A joint is not held open until what is anchored to it has been counted."""
-    join = Answers._join
+    join = Acker._join
 
-    def join_and_release(self: Answers, trees: Any) -> int:
+    def join_and_release(self: Acker, trees: Any) -> int:
         joint = join(self, trees)
         self._forest.ack_trees([joint])
         return joint
 
-    monkeypatch.setattr(Answers, "_join", join_and_release)
+    monkeypatch.setattr(Acker, "_join", join_and_release)
 
 
 def joints_never_released(monkeypatch: Patch) -> None:
     """A joint stays open for ever, and its parents with it."""
-    take = Answers.take
-    monkeypatch.setattr(Answers, "take", lambda self: (take(self)[0], []))
+    take = Acker.take
+    monkeypatch.setattr(Acker, "take", lambda self: (take(self)[0], []))
 
 
 def copies_not_counted(monkeypatch: Patch) -> None:
     """A tuple that goes to several tasks is counted once."""
 
     def count_tracked(self: Destination, forest: Forest) -> None:
-        count = len(self.rows)
+        count = len(self.waiting)
         if count > self._counted:
             forest.add(self.positions, self._counted, count - self._counted, 1)
             self._counted = count
@@ -136,9 +134,9 @@ def roots_released_at_once(monkeypatch: Patch) -> None:
 
 def second_answers_count(monkeypatch: Patch) -> None:
     """A tuple that was failed is acked as well, and the other way round."""
-    answer = Answers._answer
+    answer = Acker._answer
 
-    def answer_twice(self: Answers, tup_id: str, verb: str, failure: Any) -> bool:
+    def answer_twice(self: Acker, tup_id: str, verb: str, failure: Any) -> bool:
         tree = self._fresh.get(tup_id) or self._held.get(tup_id)
         answered = answer(self, tup_id, verb, failure)
         if tree:
@@ -146,7 +144,7 @@ def second_answers_count(monkeypatch: Patch) -> None:
             self._given.append((tree, False))
         return answered
 
-    monkeypatch.setattr(Answers, "_answer", answer_twice)
+    monkeypatch.setattr(Acker, "_answer", answer_twice)
 
 
 def nothing_times_out(monkeypatch: Patch) -> None:

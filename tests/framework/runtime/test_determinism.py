@@ -14,6 +14,7 @@ from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import Forward, Keep, Numbers, Row, chained, drawn, run_built
 from tests.framework.runtime.shapes import SHAPES
 from viper.errors import OrderError
+from viper.jumbo import Emission
 from viper.position import LEAST, Position, Positions
 from viper.reader import Reader, Run
 
@@ -87,24 +88,25 @@ def test_equal_times_are_ordered_by_spout_then_partition_then_count() -> None:
 
 
 def test_the_positions_of_every_stream_are_the_same_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    from framework.runtime.assembly.task_factory import Wiring
+    from framework.runtime.assembly.outputs import OutputFactory
     from framework.runtime.edges.output import Output
 
     seen: dict[str, set[tuple[Position, Row, int]]] = {}
-    make, deliver = Wiring._output, Output.deliver
+    make, deliver = OutputFactory.make, Output.deliver
     names: dict[Output, str] = {}
 
-    def named(self: Wiring, task: Any) -> Output:
-        made = make(self, task)
+    def named(self: OutputFactory, task: Any, *, kept: bool) -> Output:
+        made = make(self, task, kept=kept)
         names[made] = task.component
         return made
 
-    def recorded(self: Output, rows: Any, tags: Any, positions: Any, mutable: bool) -> None:
+    def recorded(self: Output, emission: Emission) -> None:
+        rows, tags = emission.payload.rows, emission.tags
         ports = memoryview(tags).cast("H") if tags else [0] * len(rows)
-        seen.setdefault(names[self], set()).update(zip(positions, rows, ports, strict=True))
-        deliver(self, rows, tags, positions, mutable)
+        seen.setdefault(names[self], set()).update(zip(emission.positions, rows, ports, strict=True))
+        deliver(self, emission)
 
-    monkeypatch.setattr(Wiring, "_output", named)
+    monkeypatch.setattr(OutputFactory, "make", named)
     monkeypatch.setattr(Output, "deliver", recorded)
     for shape in SHAPES:
         found = []

@@ -12,7 +12,7 @@ from framework.runtime.execution.live_time import FIRST_PAUSE_S, LONGEST_PAUSE_S
 
 
 class FakeSpout:
-    running = finished = False
+    is_busy = is_finished = False
 
     def __init__(self) -> None:
         self.passed = 0
@@ -38,7 +38,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
 
 def make(*spouts: Any, holds_input: bool = False) -> tuple[LiveTime, SimpleNamespace]:
     bolt = SimpleNamespace(waits_with_input=holds_input)
-    return LiveTime(spouts, [bolt]), bolt  # type: ignore[list-item]
+    return LiveTime(spouts, [bolt], lambda spout: spout.is_busy), bolt  # type: ignore[list-item]
 
 
 def looks_that_pass(live: LiveTime, spout: FakeSpout, clock: FakeClock, looks: int, apart_s: float) -> int:
@@ -83,7 +83,7 @@ def test_input_that_is_held_back_does_not_wait_for_the_pause(clock: FakeClock) -
 
 def test_a_source_in_a_callback_or_at_its_end_is_left_alone(clock: FakeClock) -> None:
     busy, ended, other = FakeSpout(), FakeSpout(), FakeSpout()
-    busy.running = ended.finished = True
+    busy.is_busy = ended.is_finished = True
     live, _ = make(busy, ended, other)
 
     live.go_on()

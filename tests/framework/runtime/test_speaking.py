@@ -18,7 +18,7 @@ class FakeTask:
         self._busy = busy
         self._error = error
 
-    def speak(self) -> bool:
+    def stand_in(self) -> bool:
         if self._error is not None:
             raise self._error
         self.looks += 1

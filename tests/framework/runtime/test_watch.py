@@ -9,13 +9,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from framework.runtime.tasks.blocking_tasks import BlockingSpoutTask
 
 from framework.runtime.control.signals import asked_by_sigquit
 from framework.runtime.execution import watchdog as watch_module
 from framework.runtime.execution.executor import Executor
 from framework.runtime.execution.stacks import Stack, stack_of
 from framework.runtime.execution.watchdog import Watch
-from framework.runtime.tasks.blocking_tasks import BlockingSpoutTask
 from framework.runtime.tasks.bolt_task import BoltTask
 
 THREAD = 1

@@ -14,6 +14,7 @@ from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.workers.components import Endless, Forward
 from tests.framework.runtime.workers.running import Workers
 from viper.jumbo import Jumbo
+from viper.payload import Rows
 from viper.position import END, LEAST, Position, Positions
 
 LEFT, RIGHT, SINK, SOURCE = 1, 2, 3, 4
@@ -54,7 +55,7 @@ def add(network: Network, producer: int, reader: int, ts: int, count: int = 1) -
     for number in range(count):
         positions.append(Position(ts + number, 0, 0))
     rows = [(number,) for number in range(count)]
-    assert network.source(producer, reader).add(Jumbo(rows), positions, 0, count)
+    assert network.source(producer, reader).add(Jumbo(Rows(rows)), positions, 0, count)
 
 
 def test_a_task_goes_on_from_the_furthest_that_it_has_told_anybody(network: Network) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from framework.errors import AnswerError
 from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.tracking.acker import Answers
+from framework.runtime.tracking.acker import Acker
 from framework.runtime.tracking.reasons import Cause, Reason
 from viper.arena import Arena
 from viper.forest import Forest, Trees
@@ -49,8 +49,8 @@ class Bench:
         self.inbox: Any = FakeInbox()
         self.counters = TaskCounters()
         logger = logging.getLogger("tested")
-        self.answers = Answers(self.forest, 7, 1, self.inbox, self.counters, logger, strict=strict)
-        self.answers.automatic = automatic
+        self.acker = Acker(self.forest, 7, 1, self.inbox, self.counters, logger, strict=strict)
+        self.acker.automatic = automatic
 
     def slice(self, count: int) -> list[int]:
         """So many tuples come, each of a tree of its own; returns the trees."""
@@ -65,20 +65,20 @@ class Bench:
             positions.append(Position(index, 0, 0))
             positions.set_tree(index, tree)
         self.inbox.handed = 0
-        return self.answers.begin(positions)
+        return self.acker.begin(positions)
 
     def hand(self) -> Tup:
         """The next tuple is in process."""
         tup: Tup = self.inbox.hand()
-        if not self.answers.automatic:
-            self.answers.receive(tup)
+        if not self.acker.automatic:
+            self.acker.receive(tup)
         return tup
 
     def end(self) -> None:
         """The slice is over, and everything emitted has been counted."""
         self.inbox.open = False
-        self.answers.give(self.answers.take())
-        self.answers.end(tracked=True)
+        self.acker.give(self.acker.take())
+        self.acker.end(tracked=True)
 
     def done(self) -> list[tuple[int, Reason | None]]:
         """The trees that have ended, and why."""
@@ -99,9 +99,9 @@ def test_what_failed_or_raised_is_not_acked() -> None:
     bench = Bench()
     trees = bench.slice(4)
     bench.hand()
-    assert bench.answers.fail(bench.hand())
+    assert bench.acker.fail(bench.hand())
     bench.hand()
-    assert bench.answers.raised(fails=True)
+    assert bench.acker.raised(fails=True)
     bench.hand()
     bench.end()
     expected = {1: Reason(Cause.FAILED, 7), 2: Reason(Cause.RAISED, 7)}
@@ -112,13 +112,13 @@ def test_what_raised_without_failing_is_held() -> None:
     bench = Bench()
     (tree, other) = bench.slice(2)
     tup = bench.hand()
-    bench.answers.raised(fails=False)
+    bench.acker.raised(fails=False)
     bench.hand()
     bench.end()
     assert bench.done() == [(other, None)]
-    assert bench.answers.held == 1
-    assert bench.answers.ack(tup)
-    bench.answers.give(bench.answers.take())
+    assert bench.acker.held == 1
+    assert bench.acker.ack(tup)
+    bench.acker.give(bench.acker.take())
     assert bench.done() == [(tree, None)]
 
 
@@ -126,8 +126,8 @@ def test_what_raised_without_failing_is_held() -> None:
 def test_an_answer_before_an_error_counts(first: str) -> None:
     bench = Bench(automatic=False)
     (tree,) = bench.slice(1)
-    getattr(bench.answers, first)(bench.hand())
-    bench.answers.raised(fails=True)
+    getattr(bench.acker, first)(bench.hand())
+    bench.acker.raised(fails=True)
     bench.end()
     assert bench.done() == [(tree, None if first == "ack" else Reason(Cause.FAILED, 7))]
 
@@ -135,12 +135,12 @@ def test_an_answer_before_an_error_counts(first: str) -> None:
 def test_an_ack_takes_effect_when_it_is_given() -> None:
     bench = Bench(automatic=False)
     (tree,) = bench.slice(1)
-    assert bench.answers.ack(bench.hand())
-    assert bench.answers.waiting
-    given = bench.answers.take()
-    assert not bench.answers.waiting
+    assert bench.acker.ack(bench.hand())
+    assert bench.acker.waiting
+    given = bench.acker.take()
+    assert not bench.acker.waiting
     assert bench.done() == []
-    bench.answers.give(given)
+    bench.acker.give(given)
     assert bench.done() == [(tree, None)]
 
 
@@ -148,12 +148,12 @@ def test_what_is_not_answered_is_held_and_may_expire() -> None:
     bench = Bench(automatic=False)
     trees = bench.slice(2)
     kept, other = bench.hand(), bench.hand()
-    bench.answers.ack(other)
+    bench.acker.ack(other)
     bench.end()
-    assert (bench.done(), bench.answers.held, bench.answers.news) == ([(trees[1], None)], 1, True)
+    assert (bench.done(), bench.acker.held, bench.acker._has_new_holds) == ([(trees[1], None)], 1, True)
     assert (bench.roots.expire(), bench.roots.expire()) == ([], [trees[0]])
-    assert bench.answers.ack(kept)  # too late
-    bench.answers.give(bench.answers.take())
+    assert bench.acker.ack(kept)  # too late
+    bench.acker.give(bench.acker.take())
     assert bench.done() == []
 
 
@@ -161,9 +161,9 @@ def test_second_answers_are_counted_and_warned_of_once(caplog: pytest.LogCapture
     bench = Bench(automatic=False)
     bench.slice(1)
     tup = bench.hand()
-    assert bench.answers.ack(tup)
-    assert not bench.answers.fail(tup.id)
-    assert not bench.answers.ack(tup)
+    assert bench.acker.ack(tup)
+    assert not bench.acker.fail(tup.id)
+    assert not bench.acker.ack(tup)
     assert bench.counters.second_answers == 2
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "fails tuple 1, which has been answered before" in caplog.text
@@ -173,28 +173,28 @@ def test_second_answers_are_errors_where_answers_are_strict() -> None:
     bench = Bench(strict=True, automatic=False)
     bench.slice(1)
     tup = bench.hand()
-    bench.answers.ack(tup)
+    bench.acker.ack(tup)
     with pytest.raises(AnswerError, match="acks tuple 1"):
-        bench.answers.ack(tup)
+        bench.acker.ack(tup)
     bench.inbox.open = False
     with pytest.raises(AnswerError, match="anchors to tuple 1"):
-        bench.answers.note_for([tup])
+        bench.acker.note_for([tup])
 
 
 def test_answers_to_ticks_mean_nothing() -> None:
     bench = Bench(strict=True, automatic=False)
     bench.slice(1)
-    assert not bench.answers.ack(Tup("tick-1"))
-    assert bench.answers.note_for(["tick-1"]) == 0
+    assert not bench.acker.ack(Tup("tick-1"))
+    assert bench.acker.note_for(["tick-1"]) == 0
 
 
 def test_untracked_tuples_are_not_remembered() -> None:
     bench = Bench(automatic=False)
     assert not bench.receives([0, 0])
-    assert bench.answers.ack(bench.hand())
-    assert bench.answers.fail(bench.hand())
-    bench.answers.end(tracked=False)
-    assert (bench.answers.held, bench.counters.second_answers, bench.answers.untracked_fails) == (0, 0, 1)
+    assert bench.acker.ack(bench.hand())
+    assert bench.acker.fail(bench.hand())
+    bench.acker.end(tracked=False)
+    assert (bench.acker.held, bench.counters.second_answers, bench.acker.untracked_fails) == (0, 0, 1)
 
 
 # -- anchors
@@ -204,33 +204,33 @@ def test_which_tree_an_emit_belongs_to() -> None:
     bench = Bench(automatic=False)
     first, second = bench.slice(2)
     a = bench.hand()
-    assert bench.answers.note_for(None) is None
-    assert bench.answers.note_for([]) == 0
-    assert bench.answers.note_for([a, a.id, a]) == first
+    assert bench.acker.note_for(None) is None
+    assert bench.acker.note_for([]) == 0
+    assert bench.acker.note_for([a, a.id, a]) == first
     b = bench.hand()
-    joint = bench.answers.note_for([a, b])
+    joint = bench.acker.note_for([a, b])
     assert joint not in (None, 0, first, second)
-    assert bench.answers.note_for([a, b]) == joint  # most anchor several emits to the same tuples
-    bench.answers.ack(a)
-    assert bench.answers.note_for([a]) == 0
-    bench.answers.anchors_itself = False
-    assert bench.answers.note_for(None) == 0
+    assert bench.acker.note_for([a, b]) == joint  # most anchor several emits to the same tuples
+    bench.acker.ack(a)
+    assert bench.acker.note_for([a]) == 0
+    bench.acker.anchors_itself = False
+    assert bench.acker.note_for(None) == 0
 
 
 def test_a_joint_keeps_its_parents_open_until_it_is_released_and_acked() -> None:
     bench = Bench(automatic=False)
     trees = bench.slice(2)
     a, b = bench.hand(), bench.hand()
-    joint = bench.answers.note_for([a, b])
-    bench.answers.ack(a)
-    bench.answers.ack(b)
+    joint = bench.acker.note_for([a, b])
+    bench.acker.ack(a)
+    bench.acker.ack(b)
     positions = Positions()
     positions.append(Position(1, 0, 0))
     positions.set_tree(0, joint or 0)
-    given = bench.answers.take()
+    given = bench.acker.take()
     bench.forest.add(positions, 0, 1, 1)
-    bench.answers.give(given)
-    bench.answers.end(tracked=True)
+    bench.acker.give(given)
+    bench.acker.end(tracked=True)
     assert bench.done() == []
     bench.forest.ack(positions, 0, 1)
     assert sorted(bench.done()) == sorted((tree, None) for tree in trees)
@@ -243,11 +243,11 @@ def test_all_that_is_not_answered_fails_when_the_component_is_gone() -> None:
     bench = Bench(automatic=False)
     held, answered = bench.slice(2)
     bench.hand()
-    bench.answers.ack(bench.hand())
+    bench.acker.ack(bench.hand())
     bench.end()
     (fresh,) = bench.slice(1)
     bench.hand()
-    assert bench.answers.fail_all(Cause.RESTARTED) == 2
+    assert bench.acker.fail_all(Cause.RESTARTED) == 2
     bench.end()
     reason = Reason(Cause.RESTARTED, 7)
     assert dict(bench.done()) == {held: reason, answered: None, fresh: reason}
@@ -255,9 +255,9 @@ def test_all_that_is_not_answered_fails_when_the_component_is_gone() -> None:
 
 def test_held_tuples_that_have_failed_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Bench(automatic=False)
-    bench.answers._most_held = 2
+    bench.acker._most_held = 2
     for tree in bench.slice(3):
         bench.hand()
         bench.forest.fail(tree, 1 << 24)
     bench.end()
-    assert bench.answers.held == 0
+    assert bench.acker.held == 0

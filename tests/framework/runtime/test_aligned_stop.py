@@ -14,7 +14,7 @@ from framework import TopologyBuilder
 from framework.components import Block
 from framework.runtime import RunReport
 from framework.runtime.control.stop import StopReason
-from framework.runtime.tasks.aligned_stop import QUIET_S, QUIET_TURNS, CommonStop
+from framework.runtime.tasks.aligned_stop import QUIET_S, QUIET_TURNS, AlignedStop
 from framework.sinks import CollectingSink
 from tests.framework.runtime.partitioned import Partitions, Row, Stopping, chain_of, expected_rows, rows_of
 from tests.framework.runtime.pieces import drawn, plan_of, run_built
@@ -58,7 +58,7 @@ def test_two_runs_bring_what_one_does(tmp_path: Path, seed: int, tasks: int, kin
 
 def test_without_the_cut_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check above can fail: each task that stops for itself leaves out rows that others go beyond."""
-    monkeypatch.setattr(CommonStop, "is_there", lambda *_: True)
+    monkeypatch.setattr(AlignedStop, "is_there", lambda *_: True)
     assert not all(rows == expected_rows(4, COUNT, seed)[: len(rows)] for seed, rows in enumerate(loose()))
 
 
@@ -140,17 +140,17 @@ def test_those_stop_together_whose_tuples_meet(joined: bool, groups: list[set[st
 # -- one task's stop, by a clock of its own
 
 
-def common_stop(longest_s: float = 100.0) -> tuple[CommonStop, Cut]:
+def common_stop(longest_s: float = 100.0) -> tuple[AlignedStop, Cut]:
     arena = Arena.private(10_000)
     cut = Cut.create(arena, 2)
-    return CommonStop((cut, 0), longest_s), cut
+    return AlignedStop((cut, 0), longest_s), cut
 
 
 def test_it_goes_on_until_the_latest_of_all() -> None:
     stop, cut = common_stop()
     assert stop.until_us == NO_LIMIT
     stop.ask(0.0)
-    stop.say(50)
+    stop.report(50)
     assert stop.until_us is None and not stop.is_there(51, 0.0)
     cut.say(1, 70)
     assert stop.until_us == 70
@@ -161,7 +161,7 @@ def test_it_goes_on_until_the_latest_of_all() -> None:
 def test_it_waits_for_words_as_long_as_it_may_and_for_rows_only_a_while() -> None:
     stop, cut = common_stop()
     stop.ask(0.0)
-    stop.say(50)
+    stop.report(50)
     stop.brought(0, 1.0)
     assert not stop.is_there(51, 99.0)
     assert stop.is_there(51, 100.0)
@@ -181,7 +181,7 @@ def test_what_was_quiet_before_the_stop_does_not_count() -> None:
     for _ in range(QUIET_TURNS):
         stop.brought(0, 0.0)
     stop.ask(2 * QUIET_S)
-    stop.say(50)
+    stop.report(50)
     cut.say(1, 70)
     assert not stop.is_there(60, 2 * QUIET_S)
 
@@ -189,7 +189,7 @@ def test_what_was_quiet_before_the_stop_does_not_count() -> None:
 def test_who_leaves_stops_for_itself_but_has_said_where() -> None:
     stop, cut = common_stop()
     stop.ask(0.0)
-    stop.say(50)
+    stop.report(50)
     stop.leave()
     cut.say(1, 20)
     assert stop.until_us == NO_LIMIT and stop.is_there(51, 0.0) and cut.at == 50

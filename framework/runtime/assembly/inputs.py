@@ -1,0 +1,87 @@
+"""What a bolt's task reads from, by the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from framework.planning import Plan, Subscription, Task
+from framework.runtime.assembly.network import Network
+from framework.runtime.inputs.bolt_input import BoltInput
+from framework.runtime.inputs.pieces import InputSource, InputStream, values_class
+from framework.topology import GroupingKind
+from viper.position import Level
+from viper.reader import Reader
+
+_COPYING = (GroupingKind.ALL, GroupingKind.CUSTOM)
+
+
+class InputFactory:
+    """Makes the inputs of tasks.
+
+    Args:
+        plan: says who feeds whom.
+        network: the channels, as this process sees them.
+    """
+
+    def __init__(self, plan: Plan, network: Network) -> None:
+        self._plan = plan
+        self._network = network
+        self._tasks = {task.id: task for task in plan.tasks}
+
+    def make(self, task: Task, *, mutates: bool) -> BoltInput:
+        """The input of a bolt's task.
+
+        Args:
+            task: whose it is.
+            mutates: whether its component may change values that it receives.
+        """
+        channel = self._plan.channel_of(task.id)
+        return BoltInput(
+            self._network.reader(task.id),
+            [self._source(source, task) for source in channel.sources],
+            self._feedback(task, channel.feedback),
+            shares=mutates and self.is_copied_to(task),
+        )
+
+    def is_copied_to(self, task: Task) -> bool:
+        """Whether another replica of a task gets the very same values."""
+        copied = [
+            s for s in self._plan.subscriptions if s.target == task.component and s.grouping.kind in _COPYING
+        ]
+        return bool(copied) and len(self._plan.tasks_of(task.component)) > 1
+
+    def level_beside(self, task: Task) -> Level:
+        """Where a task marks outputs that belong to no input: as those for inputs that are copied."""
+        copy = task.index if self.is_copied_to(task) else 0
+        return self._plan.layout.components[task.component].level(copy)
+
+    def _feedback(self, task: Task, producers: Sequence[int]) -> list[tuple[Reader, InputSource]]:
+        sources = [self._source(producer, task) for producer in producers]
+        return list(zip(self._network.feedback(task.id), sources, strict=True))
+
+    def _source(self, source_id: int, reader: Task) -> InputSource:
+        source = self._tasks[source_id]
+        component = self._plan.topology.component(source.component)
+        tags = {stream.name: tag for tag, stream in enumerate(component.outputs or ())}
+        streams = {
+            tags[subscription.stream]: self._stream(subscription, source.id, reader)
+            for subscription in subscriptions_between(self._plan, source.component, reader.component)
+        }
+        return InputSource(f"{source.component}:{source.id}", streams)
+
+    def _stream(self, subscription: Subscription, producer: int, reader: Task) -> InputStream:
+        stream = self._plan.topology.component(subscription.source).stream(subscription.stream)
+        fields = stream.fields if stream else ()
+        copy = reader.index if subscription.grouping.kind in _COPYING else 0
+        return InputStream(
+            subscription.source,
+            subscription.stream,
+            producer,
+            values_class(subscription.source, subscription.stream, fields) if fields else None,
+            self._plan.layout.components[reader.component].level(copy),
+        )
+
+
+def subscriptions_between(plan: Plan, source: str, target: str) -> list[Subscription]:
+    """The streams of one component that another subscribes to."""
+    return [s for s in plan.subscriptions if s.source == source and s.target == target]

@@ -1,0 +1,118 @@
+"""Where the output of a task goes, by the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from framework.config import Settings
+from framework.instantiate import Beans
+from framework.planning import Plan, Subscription, Task
+from framework.routing import make_router
+from framework.runtime.assembly.inputs import subscriptions_between
+from framework.runtime.assembly.network import Network
+from framework.runtime.edges.destination import CyclicDestination, Destination
+from framework.runtime.edges.groupings import (
+    BroadcastEdge,
+    ChosenEdge,
+    DirectEdge,
+    Edge,
+    SpreadEdge,
+    WholeEdge,
+)
+from framework.runtime.edges.output import Output, Port
+from framework.runtime.hosts.context import make_context
+from framework.topology import Grouping, GroupingKind
+
+
+class OutputFactory:
+    """Makes the outputs of tasks.
+
+    Args:
+        plan: says who feeds whom.
+        settings: the configuration it was planned with.
+        network: the channels, as this process sees them.
+        beans: the objects that custom groupings of this process share.
+    """
+
+    def __init__(self, plan: Plan, settings: Settings, network: Network, beans: Beans) -> None:
+        self._plan = plan
+        self._settings = settings
+        self._network = network
+        self._beans = beans
+
+    def make(self, task: Task, *, kept: bool) -> Output:
+        """The output of a task.
+
+        Args:
+            task: whose it is.
+            kept: whether what is emitted matters although nobody subscribes to it.
+        """
+        component = self._plan.topology.component(task.component)
+        ports = [Port(tag, stream, kept=kept) for tag, stream in enumerate(component.outputs or ())]
+        destinations: dict[str, list[Destination]] = {}
+        for port in ports:
+            for subscription in self._plan.subscriptions:
+                if (subscription.source, subscription.stream) == (component.id, port.stream.name):
+                    if subscription.target not in destinations:
+                        destinations[subscription.target] = self._destinations(task, subscription)
+                    port.edges.append(self._edge(port, subscription, task, destinations[subscription.target]))
+        fed = [destination for group in destinations.values() for destination in group]
+        readers = frozenset(reader for destination in fed for reader in destination.tasks)
+        return Output(ports, fed + self._only_heartbeats(task, readers), self._network.forest)
+
+    def _only_heartbeats(self, task: Task, readers: frozenset[int]) -> list[Destination]:
+        """The ways to tasks that receive nothing from this one but how far it is."""
+        return [
+            self._destination(Destination, task, channel.readers, 1, tagged=False)
+            for channel in self._plan.channels
+            if task.id in channel.sources and not readers.intersection(channel.readers)
+        ]
+
+    def _destinations(self, task: Task, subscription: Subscription) -> list[Destination]:
+        """One for each consuming task, or one for all where each gets everything from this task."""
+        between = subscriptions_between(self._plan, task.component, subscription.target)
+        kind = CyclicDestination if subscription.cyclic else Destination
+        size = self._settings["viper.jumbo.size"]
+        readers = [reader.id for reader in self._plan.tasks_of(subscription.target)]
+        together = all(s.grouping.kind is GroupingKind.ALL for s in between)
+        groups = [readers] if together else [[reader] for reader in readers]
+        return [self._destination(kind, task, group, size, tagged=len(between) > 1) for group in groups]
+
+    def _destination(
+        self, kind: type[Destination], task: Task, readers: Sequence[int], size: int, *, tagged: bool
+    ) -> Destination:
+        # Those that other processes read from come first.
+        abroad = sorted(readers, key=lambda reader: not self._network.leaves_process(task.id, reader))
+        sources = dict.fromkeys(self._network.source(task.id, reader) for reader in abroad)
+        return kind(readers, list(sources), size, tagged)
+
+    def _edge(
+        self, port: Port, subscription: Subscription, task: Task, destinations: Sequence[Destination]
+    ) -> Edge:
+        grouping = subscription.grouping
+        described = f"stream {subscription.stream!r} to {subscription.target!r}, grouped by {grouping!r}"
+        mutates = bool(self._plan.confs[subscription.target]["viper.mutates"])
+        if grouping.kind is GroupingKind.DIRECT:
+            return DirectEdge(destinations, mutates)
+        if grouping.kind is GroupingKind.CUSTOM:
+            choose = self._chooser(grouping, subscription, task, destinations)
+            return ChosenEdge(destinations, mutates, choose, described)
+        if len(destinations) == 1 or grouping.kind is GroupingKind.GLOBAL:
+            return WholeEdge(destinations, mutates)
+        if grouping.kind is GroupingKind.ALL:
+            return BroadcastEdge(destinations, mutates)
+        hash_name = self._settings["viper.grouping.hash"]
+        router = make_router(grouping, port.stream.fields, len(destinations), task.index, hash_name)
+        return SpreadEdge(destinations, mutates, router, described)
+
+    def _chooser(
+        self, grouping: Grouping, subscription: Subscription, task: Task, destinations: Sequence[Destination]
+    ) -> Callable[[tuple[Any, ...]], Iterable[Any]]:
+        """`choose_tasks` of a custom grouping that has been prepared for one producing task."""
+        assert grouping.definition is not None
+        custom: Any = self._beans.make(grouping.definition)
+        targets = [destination.tasks[0] for destination in destinations]
+        custom.prepare(make_context(self._plan, task), subscription.source, subscription.stream, targets)
+        choose: Callable[[tuple[Any, ...]], Iterable[Any]] = custom.choose_tasks
+        return choose

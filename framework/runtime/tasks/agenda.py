@@ -1,0 +1,275 @@
+"""What a bolt's task does at a position, between two inputs.
+
+Ticks and batches are such entries today. Whatever else is due at a position, a window's firing for instance,
+or a snapshot, is one more client: the task asks all of them in the same places, and runs what they give it in
+the order of positions, through the same bounded way as tuples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from framework.recording.ticks import ReplayTicks, Tick, TickKind
+from framework.runtime.positions.lineage import LAST
+from framework.runtime.positions.ticks import EventTicks, WallTimer
+from viper.position import LEAST, Position
+
+
+class Entry(NamedTuple):
+    """Something to be done between two inputs."""
+
+    at: Position | None
+    """Where its outputs stand; None for the task's frontier."""
+    run: Callable[[Position | None], None]
+    """Does it; is given the position."""
+
+
+class Frontier(NamedTuple):
+    """How far a task's input has been processed."""
+
+    position: Position
+    """No input below this will come; `LAST` or above once every source has brought all it has."""
+    time_us: int
+    """How far event time came, in microseconds, which a position behind all input no longer says."""
+    is_over: bool
+    """Whether no input at all will come."""
+
+
+class AgendaClient:
+    """Something that is due at positions, or at times of the wall clock. By default nothing ever is."""
+
+    def is_due_before(self, position: Position) -> bool:
+        """Whether an entry stands before an input at a position. What holds for one holds for later ones."""
+        return False
+
+    def take_before(self, position: Position) -> Iterator[Entry]:
+        """The entries before an input at a position; they are not given again."""
+        return iter(())
+
+    def input_passed(self, position: Position) -> None:
+        """Inputs have been processed, up to a position."""
+
+    def take_until(self, frontier: Frontier) -> Iterator[Entry]:
+        """The entries that are due when the input has been processed up to a frontier."""
+        return iter(())
+
+    def take_timed(self, now_s: float) -> Iterator[Entry]:
+        """The entries that are due at a monotonic time in seconds."""
+        return iter(())
+
+    @property
+    def due_at_s(self) -> float:
+        """Monotonic time in seconds at which `take_timed` gives the next entry; infinite if it never does."""
+        return float("inf")
+
+
+class Agenda:
+    """All that is due in one task.
+
+    Args:
+        clients: give the entries; of several that are due together, those of the first client come first.
+    """
+
+    def __init__(self, clients: Sequence[AgendaClient] = ()) -> None:
+        self._clients = tuple(clients)
+
+    def is_due_before(self, position: Position) -> bool:
+        """Whether an entry stands before an input at a position."""
+        return any(client.is_due_before(position) for client in self._clients)
+
+    def take_before(self, position: Position) -> Iterator[Entry]:
+        """The entries before an input at a position."""
+        for client in self._clients:
+            yield from client.take_before(position)
+
+    def input_passed(self, position: Position) -> None:
+        """Inputs have been processed, up to a position."""
+        for client in self._clients:
+            client.input_passed(position)
+
+    def take_until(self, frontier: Frontier) -> Iterator[Entry]:
+        """The entries that are due when the input has been processed up to a frontier."""
+        for client in self._clients:
+            yield from client.take_until(frontier)
+
+    def take_timed(self, now_s: float) -> Iterator[Entry]:
+        """The entries that are due at a monotonic time in seconds."""
+        for client in self._clients:
+            yield from client.take_timed(now_s)
+
+    @property
+    def due_at_s(self) -> float:
+        """Monotonic time in seconds at which the next entry is due by the wall clock."""
+        return min((client.due_at_s for client in self._clients), default=float("inf"))
+
+
+class EventTimeTicks(AgendaClient):
+    """Ticks by event time.
+
+    Args:
+        ticks: when they are due.
+        tick: gives the component a tick.
+        has_producers: whether event time begins with an input, and not at once.
+        last_time_us: how far event time came, for inputs behind all that has a time.
+    """
+
+    def __init__(
+        self,
+        ticks: EventTicks,
+        tick: Callable[[Position | None], None],
+        *,
+        has_producers: bool,
+        last_time_us: Callable[[], int],
+    ) -> None:
+        self._ticks = ticks
+        self._tick = tick
+        self._has_producers = has_producers
+        self._last_time_us = last_time_us
+
+    def is_due_before(self, position: Position) -> bool:
+        """Whether a tick stands before an input at a position."""
+        boundary = self._ticks.next_boundary()
+        return boundary is None or self._time_at(position) >= boundary
+
+    def take_before(self, position: Position) -> Iterator[Entry]:
+        """The ticks before an input at a position."""
+        yield from self._entries(self._time_at(position))
+
+    def input_passed(self, position: Position) -> None:
+        """From now on, further ticks can be noticed again."""
+        self._ticks.input_seen()
+
+    def take_until(self, frontier: Frontier) -> Iterator[Entry]:
+        """The ticks that event time has come to; it begins with the first input, where there are any."""
+        if frontier.time_us == LEAST.ts or (self._has_producers and self._ticks.next_boundary() is None):
+            return
+        yield from self._entries(frontier.time_us)
+
+    def _entries(self, time_us: int) -> Iterator[Entry]:
+        for due_us in self._ticks.due(time_us):
+            yield Entry(Position(due_us, 0, 0), self._tick)
+
+    def _time_at(self, position: Position) -> int:
+        return position.ts if position < LAST else self._last_time_us()
+
+
+class RecordedTicks(AgendaClient):
+    """What was due by the wall clock in a run that this one repeats.
+
+    Args:
+        ticks: what it was, and when.
+        tick: gives the component a tick.
+        fire: lets it process what it has gathered.
+    """
+
+    def __init__(
+        self,
+        ticks: ReplayTicks,
+        tick: Callable[[Position | None], None],
+        fire: Callable[[Position | None], None],
+    ) -> None:
+        self._ticks = ticks
+        self._tick = tick
+        self._fire = fire
+
+    def is_due_before(self, position: Position) -> bool:
+        """Whether an entry stands before an input at a position."""
+        return self._ticks.next is not None and self._ticks.next.is_before(position)
+
+    def take_before(self, position: Position) -> Iterator[Entry]:
+        """The entries before an input at a position."""
+        return map(self._entry, self._ticks.due(position))
+
+    def take_until(self, frontier: Frontier) -> Iterator[Entry]:
+        """The entries before a frontier."""
+        return map(self._entry, self._ticks.due(frontier.position))
+
+    def _entry(self, tick: Tick) -> Entry:
+        return Entry(tick.at, self._tick if tick.kind is TickKind.TICK else self._fire)
+
+
+class Timed(AgendaClient):
+    """Something that is due every so many seconds of the wall clock, at the task's frontier.
+
+    Args:
+        timer: when it is due.
+        run: does it.
+        catches_up: whether a task that could not run for several periods does it once for each, as Storm
+            delivers each tick.
+    """
+
+    def __init__(
+        self, timer: WallTimer, run: Callable[[Position | None], None], *, catches_up: bool
+    ) -> None:
+        self._timer = timer
+        self._run = run
+        self._catches_up = catches_up
+
+    def take_timed(self, now_s: float) -> Iterator[Entry]:
+        """What has become due since the last time."""
+        count = self._timer.take_due(now_s)
+        for _ in range(count if self._catches_up else min(count, 1)):
+            yield Entry(None, self._run)
+
+    @property
+    def due_at_s(self) -> float:
+        """When it is due next."""
+        return self._timer.due_at_s
+
+
+class LastEntries(AgendaClient):
+    """The last tick and the last batches, at the end of the input.
+
+    They stand at a position that no clock knows: behind all input, those of a bolt behind those of the bolts
+    that feed it. So they come at the same place in every run. They are due when every source has brought all
+    it has, although tracked tuples may not have been answered yet: the sources wait for those answers, which
+    may come with the last tick only. Should tuples fail and be repeated then, the entries are due once more.
+
+    Args:
+        depth: hops on the longest way from a source to the bolt.
+        runs: what is to be done, in order.
+        waits_for_end: whether no source waits for answers, or inputs may come back through a cycle: then the
+            entries are due at the end of all input only, unless the component holds tuples.
+        take_new_holds: whether the component has kept tuples since this was asked last, which it may answer
+        at
+            its next tick or batch.
+        published: what the task's consumers know: nothing is placed below it.
+    """
+
+    def __init__(
+        self,
+        depth: int,
+        runs: Sequence[Callable[[Position | None], None]],
+        *,
+        waits_for_end: bool,
+        take_new_holds: Callable[[], bool],
+        published: Callable[[], Position],
+    ) -> None:
+        self._at = Position(LAST.ts + depth, 0, 0)
+        self._runs = tuple(runs)
+        self._waits_for_end = waits_for_end
+        self._take_new_holds = take_new_holds
+        self._published = published
+        self._were_due = False
+        self._input_since = False
+        """Whether inputs have been processed since they were."""
+
+    def input_passed(self, position: Position) -> None:
+        """What is processed behind the last entries makes them due once more at the end."""
+        self._input_since = True
+
+    def take_until(self, frontier: Frontier) -> Iterator[Entry]:
+        """The last entries, if they are due."""
+        if frontier.position < self._at or not self._are_due(frontier):
+            return
+        self._were_due, self._input_since = True, False
+        at = max(self._at, self._published())
+        for run in self._runs:
+            yield Entry(at, run)
+
+    def _are_due(self, frontier: Frontier) -> bool:
+        holds = self._take_new_holds()
+        if frontier.is_over:
+            return self._input_since or not self._were_due
+        return holds or not (self._were_due or self._waits_for_end)

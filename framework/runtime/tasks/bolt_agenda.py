@@ -1,0 +1,99 @@
+"""What is due in a bolt's task, by its configuration and its class."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from framework.recording import ReplayTicks
+from framework.runtime.inputs.bolt_input import BoltInput
+from framework.runtime.positions.ticks import EventTicks, WallTimer
+from framework.runtime.tasks.agenda import (
+    Agenda,
+    AgendaClient,
+    EventTimeTicks,
+    LastEntries,
+    RecordedTicks,
+    Timed,
+)
+from framework.runtime.tasks.context import TaskContext
+from framework.runtime.tasks.emitter import Emitter
+from framework.runtime.tasks.interludes import Interludes
+from framework.runtime.tasks.slot import ComponentSlot
+from framework.runtime.tracking.acker import Acker
+from viper.position import Position
+
+
+@dataclass(frozen=True, slots=True)
+class DueBy:
+    """What makes things due in a run."""
+
+    event_time: bool
+    """Whether ticks follow event time, and not the wall clock."""
+    recorded: ReplayTicks | None
+    """What was due by the wall clock in a run that this one repeats; None in a run that repeats none."""
+    sources_wait: bool
+    """Whether sources may wait for answers when they have brought all, so that the last entries cannot wait
+    for the end of the sources in turn."""
+
+
+def make_agenda(
+    due: DueBy,
+    context: TaskContext,
+    slot: ComponentSlot,
+    received: BoltInput,
+    emitter: Emitter,
+    interludes: Interludes,
+    acker: Acker | None,
+) -> Agenda:
+    """The agenda of a bolt's task; to be made when its component has been initialized.
+
+    Args:
+        due: what makes things due in this run.
+        context: the task's.
+        slot: holds the component.
+        received: its input.
+        emitter: knows what its consumers were promised.
+        interludes: do what is due.
+        acker: knows which tuples the component holds; None where nothing is tracked.
+    """
+    clients: list[AgendaClient] = []
+    tick_s, host = context.tick_seconds, slot.host
+    if due.recorded is not None:
+        clients.append(RecordedTicks(due.recorded, interludes.tick, interludes.fire_batches))
+    if tick_s and due.event_time:
+        ticks = EventTicks(tick_s, host.noticeable_ticks)
+        clients.append(
+            EventTimeTicks(
+                ticks,
+                interludes.tick,
+                has_producers=received.has_producers,
+                last_time_us=received.last_ts,
+            )
+        )
+    if due.recorded is None:
+        clients += _timed(tick_s if not due.event_time else None, host.batch_seconds, interludes)
+    last: list[Callable[[Position | None], None]] = []
+    last += [interludes.tick] if tick_s else []
+    last += [interludes.fire_batches] if host.is_batching else []
+    if last:
+        clients.append(
+            LastEntries(
+                context.spec.depth,
+                last,
+                waits_for_end=not due.sources_wait,
+                take_new_holds=acker.take_new_holds if acker is not None else lambda: False,
+                published=lambda: emitter.published,
+            )
+        )
+    return Agenda(clients)
+
+
+def _timed(tick_s: float | None, batch_s: float | None, interludes: Interludes) -> Iterator[AgendaClient]:
+    """What is due by the wall clock, from now on."""
+    now_s = time.monotonic()
+    if tick_s:
+        yield Timed(WallTimer(tick_s, now_s), interludes.tick, catches_up=True)
+    if batch_s is not None:
+        yield Timed(WallTimer(batch_s, now_s), interludes.fire_batches, catches_up=False)

@@ -1,0 +1,71 @@
+"""What is fixed about a task, and known to all its parts."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from framework.errors import ComponentError
+from framework.planning import Task as TaskSpec
+from framework.runtime.hosts.host import Identity
+from framework.runtime.metrics.counters import TaskCounters
+
+
+@dataclass(frozen=True, slots=True)
+class TaskContext:
+    """One task of a plan, as all parts of the running task see it."""
+
+    spec: TaskSpec
+    """Which replica of which component it is."""
+    identity: Identity
+    """What the component is told about itself."""
+    counters: TaskCounters
+    """What the task counts."""
+
+    @property
+    def name(self) -> str:
+        """``component:task id``, for messages."""
+        return f"{self.spec.component}:{self.spec.id}"
+
+    @property
+    def conf(self) -> Mapping[str, Any]:
+        """The component's configuration, as the component itself has left it."""
+        return self.identity.conf
+
+    @property
+    def logger(self) -> logging.Logger:
+        """The component's log."""
+        return self.identity.logger
+
+    @property
+    def tick_seconds(self) -> float | None:
+        """Seconds between two ticks; None where the component asks for none."""
+        return self.conf.get("topology.tick.tuple.freq.secs") or None
+
+    def fail(self, during: str, error: BaseException, tup: object = None, tried: str = "") -> NoReturn:
+        """End the run with an error of this task.
+
+        Args:
+            during: the callback.
+            error: what was raised; a ComponentError says more precisely what failed, and is raised itself.
+            tup: the tuple in process, if any.
+            tried: what was done about it before, if anything.
+
+        Raises:
+            ComponentError: always.
+        """
+        if isinstance(error, ComponentError):
+            raise error
+        lines = [f"{type(error).__name__}: {error}"]
+        lines += [f"tuple: {tup!r:.1000}"] if tup is not None else []
+        lines += [tried] if tried else []
+        raise ComponentError(self.spec.component, self.spec.id, during, "\n  ".join(lines)) from error
+
+
+class TaskStopped(BaseException):
+    """Unwinds a callback that emits for ever, or is not to go on because another task has failed.
+
+    User code that catches Exception does not see it.
+    """

@@ -1,0 +1,227 @@
+"""How the output of a task leaves it: placed in the order, divided among the consumers, handed over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+from framework.errors import EmitError
+from framework.recording import Recorder
+from framework.runtime.edges.limits import SPILL_AT
+from framework.runtime.edges.output import Output
+from framework.runtime.tasks.context import TaskContext
+from framework.runtime.tracking.reasons import Cause, Reason
+from viper.errors import CodecError
+from viper.jumbo import Emission
+from viper.position import LEAST, Position
+
+T = TypeVar("T")
+
+
+class Assigner(Protocol):
+    """Gives a task's output its positions."""
+
+    def take(self) -> Emission | None:
+        """All that the component has emitted since the last time, at its positions; None for nothing.
+
+        Raises:
+            EmitError: it has no position, because its event time goes back for instance.
+        """
+
+    def placed(self) -> None:
+        """What `take` gave last has been counted by the trees that it belongs to."""
+
+    @property
+    def current(self) -> Position:
+        """Nothing that the component emits from now on will be placed below this."""
+
+
+class NoOutput:
+    """The assigner of a task whose component emits nothing, as the task itself brings tuples."""
+
+    current = LEAST
+
+    def take(self) -> None:
+        """Nothing is ever emitted."""
+
+    def placed(self) -> None:
+        """Nothing is ever counted."""
+
+
+NO_OUTPUT = NoOutput()
+
+
+class Signallable(Protocol):
+    """Something that may have work to do once another has run."""
+
+    def signal(self) -> None:
+        """Look for something to do."""
+
+
+class Emitter:
+    """Sends off what a task emits, and tells the task's consumers how far it is."""
+
+    def __init__(
+        self, context: TaskContext, output: Output, assigner: Assigner, recorder: Recorder | None = None
+    ) -> None:
+        """
+        Args:
+            context: the task's.
+            output: routes what is emitted.
+            assigner: gives it positions.
+            recorder: records it, if it shall be.
+        """
+        self.output = output
+        self.blocked = False
+        """Whether something that was emitted waits for room."""
+        self.published = LEAST
+        """What the consumers know: nothing smaller will come."""
+        self.last_placed = LEAST
+        """Where what was emitted last stands."""
+        self._context = context
+        self._assigner = assigner
+        self._recorder = recorder
+        self._neighbours: tuple[Signallable, ...] = ()
+        self._is_busy = False
+        """Whether something is just being placed or handed over: a finalizer that the garbage collector
+        runs then may emit, but what it emits waits for the next time."""
+        self._delivered_at_once = 0
+        """Tuples delivered in the middle of callbacks, for emits that want to know their receivers."""
+
+    def connect(self, neighbours: Sequence[Signallable]) -> None:
+        """Say who may have something to do once this task has run, in the same executor."""
+        self._neighbours = tuple(neighbours)
+
+    def resume(self, floor: Position) -> None:
+        """Go on where another process had come to; nothing may be emitted below the floor."""
+        self.published = self.last_placed = floor
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is just being placed or handed over."""
+        return self._is_busy
+
+    # -- placing
+
+    def place(self) -> None:
+        """Give what the component has emitted its positions, and divide it among the consumers.
+
+        Raises:
+            ComponentError: a tuple has no position, or no consumer can be chosen for it.
+        """
+        self._place(self.output.deliver)
+
+    def place_and_tell(self) -> list[int]:
+        """As `place`; returns the ids of the tasks that received any."""
+
+        def deliver(emission: Emission) -> list[int]:
+            self._delivered_at_once += len(emission.payload)
+            return self.output.deliver_and_tell(emission)
+
+        return self._place(deliver) or []
+
+    def has_delivered_many(self) -> bool:
+        """Whether `place_and_tell` has delivered so much that it had better be handed over."""
+        is_many = self._delivered_at_once >= SPILL_AT
+        if is_many:
+            self._delivered_at_once = 0
+        return is_many
+
+    def send(self, emission: Emission) -> None:
+        """Send off what has positions already.
+
+        Raises:
+            ComponentError: as for `place`.
+        """
+        self._guarded(lambda: self._send(emission, self.output.deliver))
+
+    def _place(self, deliver: Callable[[Emission], T]) -> T | None:
+        def take_and_send() -> T | None:
+            emission = self._assigner.take()
+            if emission is None:
+                self._assigner.placed()
+                return None
+            try:
+                return self._send(emission, deliver)
+            finally:
+                self._assigner.placed()
+
+        return self._guarded(take_and_send)
+
+    def _guarded(self, call: Callable[[], T]) -> T:
+        self._is_busy = True
+        try:
+            return call()
+        except (EmitError, CodecError) as error:
+            self._context.fail("emit", error)
+        finally:
+            self._is_busy = False
+
+    def _send(self, emission: Emission, deliver: Callable[[Emission], T]) -> T:
+        self.last_placed = emission.positions.last()
+        if self._recorder is not None:
+            self._recorder.record(emission)
+        try:
+            return deliver(emission)
+        except EmitError:  # some of them will not come to everybody
+            reason = Reason(Cause.RAISED, self._context.spec.id)
+            self.output.fail_tracked(emission.positions, reason.encode())
+            raise
+
+    # -- handing over
+
+    def flush(self) -> bool:
+        """Hand over what waits for room; whether nothing is left that waits.
+
+        Raises:
+            ComponentError: a value cannot be carried to another process, or is too large for that.
+        """
+        if self._is_busy:
+            return False
+        was_blocked, handed_over = self.blocked, self.output.handed_over
+        self.blocked = not self._guarded(self.output.flush)
+        if self.output.handed_over > handed_over:
+            if was_blocked:
+                self.output.heartbeat(self.published)
+            self.signal_neighbours()
+        if self.blocked:  # whoever gets nothing of what waits must not wait for it
+            self.publish(self.last_placed)
+        return not self.blocked
+
+    def publish(self, position: Position) -> None:
+        """Tell the consumers that nothing smaller will come, unless they know."""
+        if position > self.published:
+            self.published = position
+            self.output.heartbeat(position)
+            self.signal_neighbours()
+
+    def close(self, last_us: int) -> bool:
+        """Tell the consumers that nothing at all will come, once everything has been handed over.
+
+        Args:
+            last_us: how far event time came, in microseconds.
+
+        Returns:
+            Whether that is done; the consumers that nothing waits for are told in any case.
+        """
+        if not self.flush():
+            self.close_idle(last_us)
+            return False
+        self.output.tell_last_ts(last_us)
+        self.output.close()
+        self.signal_neighbours()
+        return True
+
+    def close_idle(self, last_us: int) -> None:
+        """Tell those consumers that nothing at all will come for whom nothing waits."""
+        self.output.close_idle(last_us)
+
+    def close_recorder(self) -> None:
+        """Nothing more is recorded."""
+        if self._recorder is not None:
+            self._recorder.close()
+
+    def signal_neighbours(self) -> None:
+        """Have the neighbours look for something to do; only where something changed, or cycles never rest."""
+        for neighbour in self._neighbours:
+            neighbour.signal()

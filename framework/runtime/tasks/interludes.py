@@ -1,0 +1,123 @@
+"""How a bolt's task calls its component for what is no input: its beginning, ticks, batches that are due."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from framework.components.tuple import TICK_COMPONENT, TICK_ID, TICK_STREAM
+from framework.recording import Recorder
+from framework.recording.ticks import TickKind
+from framework.runtime.hosts.user_errors import user_errors
+from framework.runtime.tasks.bolt_assigner import BoltAssigner
+from framework.runtime.tasks.context import TaskContext
+from framework.runtime.tasks.emitter import Emitter
+from framework.runtime.tasks.slot import ComponentSlot
+from framework.runtime.tracking.acker import Acker
+from framework.runtime.tracking.reasons import Cause
+from viper.position import Position
+
+
+class Interludes:
+    """The calls of a bolt's component that belong to no input; their outputs stand beside all input."""
+
+    def __init__(
+        self,
+        context: TaskContext,
+        slot: ComponentSlot,
+        emitter: Emitter,
+        assigner: BoltAssigner,
+        acker: Acker | None,
+        recorder: Recorder | None,
+    ) -> None:
+        """
+        Args:
+            context: the task's.
+            slot: holds the component.
+            emitter: sends off what it emits.
+            assigner: places that beside all input.
+            acker: knows how many untracked tuples it has failed; None where nothing is tracked.
+            recorder: records what was due by the wall clock, if it shall be.
+        """
+        self._context = context
+        self._slot = slot
+        self._emitter = emitter
+        self._assigner = assigner
+        self._acker = acker
+        self._recorder = recorder
+        self._number = 0
+        """Of the last tick."""
+
+    def begin(self) -> None:
+        """Initialize the component.
+
+        Raises:
+            ComponentError: its `initialize` raised.
+        """
+        with self._beside_inputs(None):
+            self._slot.begin()
+
+    def restart(self) -> None:
+        """Make the component anew; everything that the old one had not answered fails.
+
+        Raises:
+            ComponentError: its constructor, or `initialize`, raised.
+        """
+        held = self._acker.fail_all(Cause.RESTARTED) if self._acker is not None else 0
+        self._context.counters.lost += max(self._slot.host.gathered - held, 0)
+        with self._beside_inputs(None):
+            self._slot.remake()
+            self._slot.begin()
+
+    def tick(self, at: Position | None) -> None:
+        """Give the component a tick; what it emits is placed at a position, or at the frontier."""
+        if self._is_ready(at, TickKind.TICK):
+            self._number += 1
+            self._context.counters.ticks += 1
+            values = (self._context.conf.get("topology.tick.tuple.freq.secs"),)
+            record, tick_id = self._slot.host.record, f"{TICK_ID}-{self._number}"
+            tup = tuple.__new__(record, (tick_id, TICK_COMPONENT, TICK_STREAM, -1, values))
+            self._call(at, "process_tick", lambda: self._slot.host.tick(tup), tup)
+
+    def fire_batches(self, at: Position | None) -> None:
+        """Let a batching component process what it has gathered; outputs are placed as for `tick`."""
+        if self._is_ready(at, TickKind.BATCH):
+            self._call(at, "process_batch", lambda: self._slot.host.fire_batches())
+
+    def _is_ready(self, at: Position | None, kind: TickKind) -> bool:
+        """Whether there is a component that can be called; it may have raised, and come again after a pause.
+
+        What has its place in event time cannot wait for that pause, so the component is made anew at once.
+        """
+        if self._slot.is_gone and at is not None:
+            self.restart()
+        if self._slot.is_gone:
+            return False
+        if at is None and self._recorder is not None:
+            last = self._assigner.last_input
+            self._recorder.record_tick(max(self._assigner.lineage.frontier, last), after=last, kind=kind)
+        return True
+
+    def _call(
+        self, at: Position | None, during: str, callback: Callable[[], object], tup: Any = None
+    ) -> None:
+        failed = self._untracked_fails
+        with self._beside_inputs(at):
+            try:
+                callback()
+            except user_errors() as error:
+                self._slot.raised(during, error, tup)
+                self._context.counters.lost += self._untracked_fails - failed
+
+    @contextmanager
+    def _beside_inputs(self, at: Position | None) -> Iterator[None]:
+        """Within the block, what the component emits belongs to no input."""
+        with self._assigner.beside(at):
+            yield
+            self._emitter.place()
+
+    @property
+    def _untracked_fails(self) -> int:
+        """How many tuples that nobody tracks the component has failed."""
+        return self._context.counters.failed if self._acker is None else self._acker.untracked_fails

@@ -1,0 +1,107 @@
+"""What becomes of the tuples that a spout emits with an id, and how the spout hears of it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from framework.runtime.tasks.context import TaskContext
+from framework.runtime.tasks.slot import ComponentSlot
+from framework.runtime.tasks.spout_assigner import SpoutAssigner
+from framework.runtime.tracking.pending import Pending
+
+MOST_OUTCOMES = 1024
+"""Outcomes of tracked tuples that a spout is told of in one turn."""
+
+
+class Outcomes:
+    """Calls a spout's `ack` and `fail`.
+
+    Args:
+        context: the task's.
+        slot: holds the spout.
+        assigner: remembers which tuples may be repeated.
+        pending: the tracked tuples; None where nothing is tracked: then an id is acked at the emit.
+    """
+
+    def __init__(
+        self, context: TaskContext, slot: ComponentSlot, assigner: SpoutAssigner, pending: Pending | None
+    ) -> None:
+        self._context = context
+        self._slot = slot
+        self._assigner = assigner
+        self._pending = pending
+        self._components: Mapping[str, str] = dict(context.identity.context["task->component"])
+
+    @property
+    def are_awaited(self) -> bool:
+        """Whether there are tuples of whose fate the spout has not heard."""
+        return bool(self._pending)
+
+    @property
+    def room(self) -> int:
+        """How many more tuples the spout may be asked for."""
+        return max(self._pending.room, 0) if self._pending is not None else sys.maxsize
+
+    def may_be_told(self, now_s: float) -> bool:
+        """Whether there may be an outcome to tell at a monotonic time in seconds."""
+        return self._pending is not None and self._pending.has_news(now_s)
+
+    @property
+    def wake_at_s(self) -> float:
+        """Monotonic time in seconds at which tuples may time out."""
+        return self._pending.looks_at_s if self._pending is not None else float("inf")
+
+    def tell(self) -> bool:
+        """Tell the spout what has become of its tuples; whether any has failed, which it may repeat.
+
+        Raises:
+            ComponentError: its `ack` or `fail` raised, and the run ends with it.
+        """
+        pending, failed = self._pending, False
+        if pending is None:
+            return False
+        pending.look(time.monotonic())
+        for _ in range(MOST_OUTCOMES):
+            outcome = pending.next_outcome() if not self._slot.is_gone else None
+            if outcome is None:
+                break
+            tup_id, reason = outcome
+            if reason is None:
+                self._acked(tup_id)
+            else:
+                failed = True
+                self._failed(tup_id, reason.text(self._components))
+        return failed
+
+    def ack_untracked(self, tup_id: Any) -> None:
+        """A tuple has been emitted that nobody receives, or nothing is tracked at all."""
+        if self._pending is not None:
+            self._pending.acked_at_once(tup_id)
+        else:
+            self._context.counters.acked += 1
+            self._slot.host.component.ack(tup_id)
+
+    def abandon(self) -> int:
+        """Nobody is left to hear of the tracked tuples; returns how many they were."""
+        count = self._pending.abandon() if self._pending is not None else 0
+        self._context.counters.unanswered += count
+        return count
+
+    def close(self) -> None:
+        """Count the tuples of whose fate the spout has not heard."""
+        self._context.counters.unanswered += len(self._pending or ())
+
+    def _acked(self, tup_id: Any) -> None:
+        self._context.counters.acked += 1
+        self._assigner.acked(tup_id)
+        self._slot.call("ack", self._slot.host.component.ack, tup_id)
+
+    def _failed(self, tup_id: Any, reason: str) -> None:
+        self._context.counters.failed_for(reason)
+        self._context.logger.debug("tuple with id %r failed: %s", tup_id, reason)
+        self._assigner.failed(tup_id)
+        self._slot.host.failed_because(reason)
+        self._slot.call("fail", self._slot.host.component.fail, tup_id)

@@ -1,0 +1,170 @@
+"""The partitions that one task brings, merged by time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from framework.components.partitioned import PartitionedSpout
+from framework.planning import ComponentLevel
+from framework.runtime.hosts.user_errors import user_errors
+from framework.runtime.positions.partition_feed import WHOLE, PartitionFeed, Place
+from viper.jumbo import Emission
+from viper.partitions import MOST_PARTITIONS, Merge
+from viper.payload import Row, Rows
+from viper.position import END, LEAST, Position, Positions
+from viper.rows import interleave
+
+
+class PartitionMerger:
+    """Reads some partitions of a spout, and gives their rows in the order of their positions.
+
+    Args:
+        level: where the spout marks the path.
+        offsets: how far its partitions were brought before, where they were.
+    """
+
+    def __init__(self, level: ComponentLevel, offsets: Mapping[int, Place]) -> None:
+        self._level = level
+        self._offsets = dict(offsets)
+        self._feeds: list[PartitionFeed] = []
+        self._open_feeds: Sequence[PartitionFeed] = ()
+        """The feeds that have not ended, whose rows are merged."""
+        self._merge = Merge([])
+        self._saturated = 0
+        """Rows without room for their place, of components before the one that is here now."""
+        self._out = Positions()
+        self.is_exhausted = False
+        """Whether no partition has a row any more."""
+
+    def open(
+        self, spout: PartitionedSpout, numbers: Iterable[int], fields: Sequence[str], floor: Position
+    ) -> None:
+        """Begin to read partitions, behind what was brought of them before.
+
+        Args:
+            spout: whose they are.
+            numbers: which of them.
+            fields: of each row.
+            floor: what lies below it has been brought by another process.
+
+        Raises:
+            ValueError: the spout has more partitions than can be merged.
+            Exception: whatever its `blocks` raises.
+        """
+        if spout.partitions > MOST_PARTITIONS:
+            raise ValueError(f"{spout.partitions} partitions: expected at most {MOST_PARTITIONS}")
+        self._feeds = [
+            PartitionFeed(n, self._level.level(copy=n), fields, self._offsets.get(n)) for n in numbers
+        ]
+        for feed in self._feeds:
+            feed.raise_to(floor)
+            feed.open(iter(spout.blocks(feed.number, feed.start_us)) if not feed.ended else iter(()))
+        self._follow([feed for feed in self._feeds if not feed.ended])
+
+    def reopen_behind(self, offsets: Mapping[int, Place]) -> None:
+        """The spout is made anew: `open` goes on behind these offsets."""
+        self._saturated = self.saturated
+        self._offsets.update(offsets)
+
+    def close(self) -> Iterator[BaseException]:
+        """Read no more; gives what closing the partitions raised."""
+        for feed in self._feeds:
+            try:
+                feed.close()
+            except user_errors() as error:
+                yield error
+
+    @property
+    def has_partitions(self) -> bool:
+        """Whether there is any partition to read, at its end or not."""
+        return bool(self._feeds)
+
+    @property
+    def latest_offset_us(self) -> int | None:
+        """The latest event time up to which any partition was brought before; None where none was.
+
+        Partitions of other tasks count too, so that all tasks agree.
+        """
+        return max((place[0] for place in self._offsets.values() if place != WHOLE), default=None)
+
+    @property
+    def offsets(self) -> dict[int, Place]:
+        """How far each partition has been brought, by its number, where that is known."""
+        places = {feed.number: feed.place for feed in self._feeds}
+        return {number: place for number, place in places.items() if place is not None}
+
+    @property
+    def saturated(self) -> int:
+        """Rows that had no room left for their place among those of the same time."""
+        return self._saturated + sum(feed.partition.overflowed for feed in self._feeds)
+
+    @property
+    def waits_for_rows(self) -> bool:
+        """Whether a partition had nothing for now when it was asked last."""
+        return any(feed.waits for feed in self._open_feeds)
+
+    @property
+    def next_row_us(self) -> int | None:
+        """The event time of the next row at hand; None where none is."""
+        waiting = (feed.partition for feed in self._open_feeds if feed.partition.waiting)
+        return min((partition.next_ts for partition in waiting), default=None)
+
+    @property
+    def behind(self) -> Position:
+        """No partition has a row below this; the end where none has any more."""
+        return min((feed.floor for feed in self._open_feeds), default=END)
+
+    def take(self, limit: int, until_us: int) -> Emission | None:
+        """The next rows at their positions, at most so many and up to an event time; None for none at the
+        moment.
+
+        Raises:
+            OrderError: the times of a partition go back.
+            Exception: whatever reading a partition raises.
+        """
+        take = self._take_next if self._fill() else self._take_before
+        return take(limit, until_us)
+
+    def _fill(self) -> bool:
+        """See to it that every partition has rows at hand, as nobody knows otherwise which comes first."""
+        is_filled = True
+        for feed in self._open_feeds:
+            is_filled = (feed.fill() or feed.ended) and is_filled
+        if any(feed.ended for feed in self._open_feeds):
+            self._follow([feed for feed in self._open_feeds if not feed.ended])
+        self.is_exhausted = not self._open_feeds
+        return is_filled and not self.is_exhausted
+
+    def _follow(self, feeds: Sequence[PartitionFeed]) -> None:
+        self._open_feeds = feeds
+        self._merge = Merge([feed.partition for feed in feeds])
+
+    def _take_next(self, limit: int, until_us: int) -> Emission | None:
+        return self._merged(self._open_feeds, self._merge, limit, until_us)
+
+    def _take_before(self, limit: int, until_us: int) -> Emission | None:
+        """Rows that are earlier than all that partitions without rows have promised to go on with."""
+        feeds = self._open_feeds
+        ready = [feed for feed in feeds if feed.partition.waiting]
+        behind = min((feed.floor for feed in feeds if not feed.partition.waiting), default=LEAST)
+        if not ready or behind == LEAST or all(feed.said_us is None for feed in feeds):
+            return None
+        merge = Merge([feed.partition for feed in ready])
+        return self._merged(ready, merge, limit, min(until_us, behind.ts - 1))
+
+    def _merged(
+        self, feeds: Sequence[PartitionFeed], merge: Merge, limit: int, until_us: int
+    ) -> Emission | None:
+        firsts = [feed.partition.next for feed in feeds]
+        self._out.clear()
+        chosen = merge.take(limit, self._out, until_us)
+        if not len(self._out):
+            return None
+        mutable = any(feed.mutable for feed in self._open_feeds)
+        return Emission(Rows(_rows(feeds, chosen, firsts), mutable), None, self._out)
+
+
+def _rows(feeds: Sequence[PartitionFeed], chosen: memoryview, firsts: list[int]) -> list[Row]:
+    if len(feeds) == 1:
+        return feeds[0].taken(firsts[0])
+    return interleave([feed.rows for feed in feeds], firsts, chosen)

@@ -1,0 +1,122 @@
+"""How the input of a bolt reaches its component: tuple by tuple, or in rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from framework.runtime.hosts.user_errors import user_errors
+from framework.runtime.inputs.pieces import Piece, rows_of
+from framework.runtime.metrics.counters import TaskCounters
+from framework.runtime.tasks.slot import ComponentSlot
+from framework.runtime.tracking.acker import Acker
+from framework.sinks import Sink
+from viper.rows import Inbox
+
+
+class Processor(Protocol):
+    """Gives the tuples of a slice to the component of a task."""
+
+    @property
+    def last_begun(self) -> int:
+        """A number that is another one for each tuple; another thread sees by it that the task goes on."""
+
+    def process(self, pieces: list[Piece]) -> Iterator[None]:
+        """Process tuples; yields whenever the rest has to wait: for room, or for a component that is made
+        anew.
+
+        Raises:
+            ComponentError: the component raised, and the run ends with it.
+        """
+
+
+class TupleProcessor:
+    """Calls `process` for one tuple after the other."""
+
+    def __init__(
+        self, slot: ComponentSlot, inbox: Inbox, acker: Acker | None, counters: TaskCounters
+    ) -> None:
+        """
+        Args:
+            slot: holds the component.
+            inbox: makes tuples of rows, and stops where the output is full.
+            acker: is told which tuple is in process; None where nothing is tracked.
+            counters: the task's.
+        """
+        self._slot = slot
+        self._inbox = inbox
+        self._acker = acker
+        self._counters = counters
+    @property
+    def last_begun(self) -> int:
+        """A number that is another one for each tuple; another thread sees by it that the task goes on."""
+        return self._inbox.last_id
+
+    def process(self, pieces: list[Piece]) -> Iterator[None]:
+        """Process tuples."""
+        inbox, acker, tup = self._inbox, self._acker, None
+        inbox.load(pieces)
+        while True:
+            process = self._slot.process
+            try:
+                if acker is None or acker.automatic or not acker.tracking:
+                    for tup in inbox:
+                        process(tup)
+                else:
+                    for tup in inbox:
+                        acker.receive(tup)
+                        process(tup)
+            except user_errors() as error:
+                self._raised(error, tup)
+                if self._slot.is_gone:
+                    yield
+                continue
+            if not inbox.paused:
+                break
+            yield
+        if acker is not None:
+            acker.passed(inbox.handed)
+
+    def _raised(self, error: BaseException, tup: Any) -> None:
+        host = self._slot.host
+        is_tracked = self._acker is not None and self._acker.raised(host.fails_itself)
+        self._slot.raised("process", error, tup)
+        self._counters.failed += host.fails_itself
+        self._counters.lost += not is_tracked
+
+
+class SinkProcessor:
+    """Calls `consume` of a sink with all rows of a slice at once.
+
+    Args:
+        slot: holds the sink.
+        acker: answers for the rows; None where nothing is tracked.
+        counters: the task's.
+    """
+
+    def __init__(self, slot: ComponentSlot, acker: Acker | None, counters: TaskCounters) -> None:
+        self._slot = slot
+        self._acker = acker
+        self._counters = counters
+
+    last_begun = 0
+    """A sink is called for many tuples at once."""
+
+    def process(self, pieces: list[Piece]) -> Iterator[None]:
+        """Process tuples."""
+        rows, sink = rows_of(pieces), self._slot.host.component
+        assert isinstance(sink, Sink)
+        try:
+            sink.consume(rows)
+        except user_errors() as error:
+            self._raised(error, len(rows))
+        if self._acker is not None:
+            self._acker.passed(len(rows))
+        if self._slot.is_gone:
+            yield
+
+    def _raised(self, error: BaseException, count: int) -> None:
+        lost = count if self._acker is None else self._acker.raised_for_all(count)
+        self._slot.raised("consume", error)
+        self._counters.failed += count
+        self._counters.lost += lost

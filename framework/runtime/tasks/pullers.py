@@ -1,0 +1,204 @@
+"""How a spout is asked for tuples: as a generator, or by `next_tuple`."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterator
+from itertools import islice
+from typing import Any
+
+from framework.runtime.edges.buffer import EmitBuffer
+from framework.runtime.hosts.faults import OnError
+from framework.runtime.hosts.user_errors import user_errors
+from framework.runtime.tasks.context import TaskContext
+from framework.runtime.tasks.slot import ComponentSlot
+
+WAITED_S = 0.00005
+"""Seconds of a call for a tuple from which on it is taken to have waited: a few times what a call costs."""
+
+
+class Puller(ABC):
+    """Asks a spout for tuples until it has brought enough, or the slice is over."""
+
+    def __init__(
+        self, context: TaskContext, slot: ComponentSlot, buffer: EmitBuffer, linger_s: float
+    ) -> None:
+        """
+        Args:
+            context: the task's.
+            slot: holds the spout.
+            buffer: holds what it emits.
+            linger_s: seconds for which tuples are asked for before they are handed on.
+        """
+        self._context = context
+        self._slot = slot
+        self._buffer = buffer
+        self._linger_s = linger_s
+        self._slice_end_s = 0.0
+        """Monotonic time in seconds at which no more is to be asked for in this slice."""
+        self._emitted_before_call = 0
+        self.is_asking = False
+        """Whether the spout is being asked for tuples."""
+
+    def pull(self, count: int) -> bool:
+        """Ask for so many tuples, or for as many as come until the slice is over.
+
+        Returns:
+            Whether the spout has none any more.
+
+        Raises:
+            ComponentError: it raised, and the run ends with it.
+        """
+        self.is_asking = True
+        self.begin_slice(time.monotonic())
+        try:
+            return self._pull(count)
+        except user_errors() as error:
+            self._raised(error)
+            return False
+        finally:
+            self.is_asking = False
+
+    def begin_slice(self, now_s: float) -> None:
+        """Go on until a linger time after a monotonic time in seconds."""
+        self._slice_end_s = now_s + self._linger_s
+
+    def is_slice_over(self, now_s: float) -> bool:
+        """Whether no more is to be asked for in this slice, at a monotonic time in seconds."""
+        return now_s >= self._slice_end_s
+
+    def end_slice(self) -> None:
+        """Ask for no more in this slice."""
+        self._slice_end_s = 0.0
+
+    @property
+    def waiting(self) -> int:
+        """Rows that the spout has emitted and that have not been sent off."""
+        return len(self._buffer)
+
+    @property
+    def emitted_by_call(self) -> int:
+        """Tuples sent off of what the call has emitted that is going on."""
+        return self._context.counters.emitted - self._emitted_before_call
+
+    @abstractmethod
+    def _pull(self, count: int) -> bool:
+        """As `pull`; what the spout raises passes through."""
+
+    @abstractmethod
+    def _raised(self, error: BaseException) -> None:
+        """Deal with what the spout has raised."""
+
+    def close(self) -> None:  # noqa: B027
+        """Ask for nothing more."""
+
+    def _begin_call(self) -> None:
+        self._emitted_before_call = self._context.counters.emitted
+
+    def _timed(self, call: Any, *args: Any) -> Any:
+        """Call a spout that may block.
+
+        A spout that has kept its task waiting for a tuple will do so for the next one, too, so what it has
+        brought is sent off at once.
+        """
+        began_s = time.monotonic()
+        answer = self._slot.presence.away(call, *args)
+        if time.monotonic() - began_s > WAITED_S:
+            self._slice_end_s = 0.0
+        return answer
+
+
+class GeneratorPuller(Puller):
+    """Draws from the generator of a spout that has one."""
+
+    def __init__(
+        self,
+        context: TaskContext,
+        slot: ComponentSlot,
+        buffer: EmitBuffer,
+        linger_s: float,
+        generator: Iterator[Any],
+    ) -> None:
+        """
+        Args:
+            context: as in the base class, like all but the last.
+            slot: holds the spout.
+            buffer: holds what it emits.
+            linger_s: seconds for which tuples are asked for before they are handed on.
+            generator: yields values, or None for nothing at the moment.
+        """
+        super().__init__(context, slot, buffer, linger_s)
+        self._generator = generator
+
+    def _pull(self, count: int) -> bool:
+        emit, monotonic = self._slot.host.component.emit, time.monotonic
+        self._begin_call()
+        drawn = 0
+        generator = self._drawn() if self._slot.presence.is_blocking else self._generator
+        for values in islice(generator, count):
+            if values is None:
+                return False
+            emit(values)
+            drawn += 1
+            if monotonic() >= self._slice_end_s:
+                return False
+        return drawn < count
+
+    def _drawn(self) -> Iterator[Any]:
+        end = object()
+        while (values := self._timed(next, self._generator, end)) is not end:
+            yield values
+
+    def _raised(self, error: BaseException) -> None:
+        if self._slot.choice(error) is OnError.SKIP:  # which would end its stream without a word
+            advice = "a generator cannot go on after an exception: catch it there"
+            self._context.fail("tuples", error, tried=advice)
+        self._slot.raised("tuples", error)
+
+    def close(self) -> None:
+        """Close the generator."""
+        if isinstance(self._generator, Generator):
+            self._slot.call("tuples", self._generator.close)
+
+
+class PollingPuller(Puller):
+    """Calls `next_tuple` again and again."""
+
+    def _pull(self, count: int) -> bool:
+        buffer, counters, emitted = self._buffer, self._context.counters, self._context.counters.emitted
+        next_tuple = self._next_tuple()
+        try:
+            while True:
+                before = len(buffer) + counters.emitted
+                self._begin_call()
+                next_tuple()
+                total = len(buffer) + counters.emitted
+                if total == before or total - emitted >= count or time.monotonic() >= self._slice_end_s:
+                    return False
+        except StopIteration:
+            return True
+
+    def _next_tuple(self) -> Any:
+        next_tuple = self._slot.host.component.next_tuple
+        if not self._slot.presence.is_blocking:
+            return next_tuple
+        return lambda: self._timed(next_tuple)
+
+    def _raised(self, error: BaseException) -> None:
+        self._slot.raised("next_tuple", error)
+
+
+def make_puller(context: TaskContext, slot: ComponentSlot, buffer: EmitBuffer, linger_s: float) -> Puller:
+    """What asks the component of a slot for tuples; to be made once the component has been initialized.
+
+    Args:
+        context: the task's.
+        slot: holds the spout.
+        buffer: holds what it emits.
+        linger_s: seconds for which tuples are asked for before they are handed on.
+    """
+    generator = slot.host.tuples()
+    if generator is None:
+        return PollingPuller(context, slot, buffer, linger_s)
+    return GeneratorPuller(context, slot, buffer, linger_s, generator)

@@ -1,0 +1,154 @@
+"""The component of a task: initialized, called, made anew after an error, closed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from framework.errors import ComponentError
+from framework.runtime.edges.collector import TaskCollector
+from framework.runtime.hosts.faults import OnError, Recovery
+from framework.runtime.hosts.host import Host
+from framework.runtime.hosts.user_errors import user_errors
+from framework.runtime.tasks.context import TaskContext, TaskStopped
+from framework.runtime.tasks.presence import Presence
+
+
+class ComponentSlot:
+    """Holds the component that does a task's work, one after the other if it raises and is made anew."""
+
+    def __init__(
+        self,
+        context: TaskContext,
+        host: Host,
+        collector: TaskCollector,
+        recovery: Recovery,
+        presence: Presence,
+    ) -> None:
+        """
+        Args:
+            context: the task's.
+            host: drives the first component.
+            collector: takes what it emits.
+            recovery: what happens when it raises, and how another one is made.
+            presence: who acts for the task while a callback blocks.
+        """
+        self.host = host
+        self.presence = presence
+        self.restart_at_s: float | None = None
+        """Monotonic time in seconds at which the component is made anew; None where that is not due."""
+        self.process: Callable[[Any], Any]
+        """Gives a bolt's component a tuple."""
+        self._context = context
+        self._collector = collector
+        self._recovery = recovery
+        self._abandoned = False
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the component has raised and waits to be made anew."""
+        return self.restart_at_s is not None
+
+    @property
+    def waiting_rows(self) -> int:
+        """Rows that the component has emitted and that have not been sent off."""
+        return len(self._collector.buffer)
+
+    def begin(self) -> None:
+        """Bind and initialize the component.
+
+        Raises:
+            ComponentError: its `initialize` raised.
+        """
+        host, identity = self.host, self._context.identity
+        host.bind(self._collector, identity)
+        try:
+            host.initialize(identity)
+        except user_errors() as error:
+            self._context.fail("initialize", error)
+        host.initialized(self._collector)
+        if host.is_bolt:
+            self.process = self.presence.wrap(host.process)
+
+    def call(self, during: str, callback: Callable[..., object], *args: Any) -> None:
+        """Call back into the component, and deal with what it raises.
+
+        Raises:
+            ComponentError: it raised, and the run ends with it.
+        """
+        try:
+            callback(*args)
+        except user_errors() as error:
+            self.raised(during, error)
+
+    def raised(self, during: str, error: BaseException, tup: object = None) -> None:
+        """Deal with what the component has raised: it goes on, or is to be made anew.
+
+        Raises:
+            ComponentError: the run ends with it.
+            TaskStopped: nobody waits for the callback any more.
+        """
+        if self._abandoned:  # for that very reason, perhaps: its program was killed
+            raise TaskStopped from error
+        choice = self.choice(error)
+        if choice is OnError.STOP:
+            self._context.fail(during, error, tup)
+        self._collector.report_error(error, tup, during)
+        if choice is OnError.RESTART:
+            self._plan_restart(during, error, tup)
+
+    def report(self, error: BaseException, during: str) -> None:
+        """Log an exception that changes nothing."""
+        self._collector.report_error(error, None, during)
+
+    def choice(self, error: BaseException) -> OnError:
+        """What is to happen after an exception."""
+        if isinstance(error, ComponentError):
+            return OnError.STOP  # it says more precisely what failed
+        choice = self._recovery.choice(self.host)
+        return OnError.STOP if choice is OnError.SKIP and isinstance(error, SystemExit) else choice
+
+    def remake(self) -> None:
+        """Make the component anew; it is to be begun then.
+
+        Raises:
+            ComponentError: its constructor raised.
+        """
+        self.restart_at_s = None
+        self._context.counters.restarts += 1
+        self.host.abandon()
+        self.host = self._recovery.make_host()
+
+    def give_up_restart(self) -> None:
+        """Make no new component although the last one has raised, as nothing comes that would need it."""
+        if self.is_gone:
+            self.restart_at_s = None
+            self.host.abandon()
+
+    def abandon(self) -> None:
+        """Wait no more for the component's callback; what it has started must not outlive the run."""
+        self._abandoned = True
+        self.host.abandon()
+
+    def close(self) -> None:
+        """Tell the component that it is over; it cannot emit any more.
+
+        Raises:
+            ComponentError: it raised.
+        """
+        self._collector.close()
+        self.host.unbind(self._collector)
+        try:
+            self.host.close()
+        except user_errors() as error:
+            self._context.fail("close", error)
+
+    def _plan_restart(self, during: str, error: BaseException, tup: object) -> None:
+        budget, now = self._recovery.budget, time.monotonic()
+        pause_s = budget.take(now)
+        if pause_s is None:
+            tried = f"restarted {budget.tries} times within {budget.window_s:g} s (viper.restart.tries)"
+            self._context.fail(during, error, tup, tried)
+        self.restart_at_s = now + pause_s
+        self._context.logger.warning("%s is restarted; its state is gone", self._context.name)

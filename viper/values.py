@@ -1,0 +1,45 @@
+"""Which values every consumer may share, and copies of those that it may not."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import fractions
+import pickle
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from viper.rows import is_plain
+
+_ALSO_IMMUTABLE = frozenset(
+    (
+        datetime.date,
+        datetime.datetime,
+        datetime.time,
+        datetime.timedelta,
+        decimal.Decimal,
+        fractions.Fraction,
+        range,
+        uuid.UUID,
+    )
+)
+
+
+def is_immutable(value: object) -> bool:
+    """Whether nobody can change a value: it is of an exactly immutable type, and so is all that it holds."""
+    return is_plain(value) or type(value) in _ALSO_IMMUTABLE
+
+
+def is_shareable(row: Sequence[Any]) -> bool:
+    """Whether every consumer may be given the very same values."""
+    return all(map(is_immutable, row))
+
+
+def copy_of(value: Any) -> Any:
+    """The value itself if nobody can change it, else a copy that nobody else has.
+
+    Raises:
+        Exception: whatever pickle raises, which makes the copy.
+    """
+    return value if is_immutable(value) else pickle.loads(pickle.dumps(value, pickle.HIGHEST_PROTOCOL))
