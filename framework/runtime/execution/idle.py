@@ -13,7 +13,7 @@ class IdleStrategy:
         self._stop = stop
 
     def begin_look(self) -> bool:
-        """Begin to look for something to do; whether others may have brought something since the last time."""
+        """Begin to look for something to do; whether others may have brought something since the last one."""
         return False
 
     def wait(self, timeout_s: float) -> None:
@@ -34,7 +34,7 @@ class BellIdleStrategy(IdleStrategy):
         stop.listen(bell.ring)
 
     def begin_look(self) -> bool:
-        """Begin to look for something to do; whether others may have brought something since the last time."""
+        """Begin to look for something to do; whether others may have brought something since the last one."""
         before, self._ticket = self._ticket, self._bell.ticket()
         return self._ticket != before
 

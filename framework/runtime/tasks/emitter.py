@@ -222,6 +222,6 @@ class Emitter:
             self._recorder.close()
 
     def signal_neighbours(self) -> None:
-        """Have the neighbours look for something to do; only where something changed, or cycles never rest."""
+        """Have the neighbours look for work; only where something has changed, or cycles never rest."""
         for neighbour in self._neighbours:
             neighbour.signal()
