@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from framework.standins import STAND_INS
 from framework.topology import (
@@ -11,16 +11,8 @@ from framework.topology import (
     ObjectDef,
     PythonImplementation,
     ShellImplementation,
-    class_path,
     deserialized,
 )
-
-
-def python_implementation(
-    cls: type, args: Sequence[Argument] = (), kwargs: Mapping[str, Argument] | None = None
-) -> PythonImplementation:
-    """A component class that is held, not imported by its name, and its constructor's arguments."""
-    return PythonImplementation(ObjectDef(class_path(cls), tuple(args), dict(kwargs or {}), cls=cls))
 
 
 def shell_implementation(command: str | Sequence[str] | None, script: str | None) -> ShellImplementation:

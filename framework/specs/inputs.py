@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from framework.declaration.spec import Inputs, Spec
-from framework.declaration.stream_id import GlobalStreamId
+from framework.specs.spec import GlobalStreamId, Inputs, Spec
 from framework.topology import DEFAULT_STREAM, Grouping
 
 _EXPECTED = "expected a spec or a GlobalStreamId, as in inputs=[words] or inputs={words: Grouping.SHUFFLE}"
