@@ -22,8 +22,8 @@ from framework.topology import (
     RefList,
     ShellImplementation,
     Topology,
+    about,
 )
-from framework.validation.reporting import about
 
 
 @dataclass(frozen=True, slots=True)

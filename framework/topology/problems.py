@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from framework.topology.model import ComponentSpec, Topology
 from framework.topology.places import Place
 
 
@@ -27,6 +28,35 @@ class Problem:
     def __str__(self) -> str:
         severity = "warning: " if self.warning else ""
         return f"{self.place}: {severity}{self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """As much of a topology as could be made of its source, and what is wrong with the source."""
+
+    topology: Topology | None
+    problems: tuple[Problem, ...]
+
+
+def about(
+    topology: Topology,
+    component: ComponentSpec,
+    message: str,
+    *,
+    part: str | None = None,
+    warning: bool = False,
+) -> Problem:
+    """``bolt 'count' has no inputs``, at the place of the component or of a part of it.
+
+    Args:
+        topology: knows the places.
+        component: what the problem is about.
+        message: goes on after ``bolt 'count'``.
+        part: ``"inputs"``, ``"parallelism"`` and so on.
+        warning: whether the topology runs all the same.
+    """
+    place = topology.sources.at("components", component.id, *([part] if part else []))
+    return Problem(place, f"{component.role} {component.id!r} {message}", warning)
 
 
 def unknown(what: str, found: object, allowed: Iterable[str]) -> str:

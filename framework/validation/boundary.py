@@ -10,10 +10,9 @@ from framework.errors import LoadError
 from framework.hosting import base_classes, batches_by_timer
 from framework.importing import importable
 from framework.planning.time_mode import TimeMode, choose_time
-from framework.topology import ComponentSpec, GroupingKind, Problem, Topology
+from framework.topology import ComponentSpec, GroupingKind, Problem, Topology, about
 from framework.topology.graph import feedback_edges
 from framework.validation.classes import held_class, overrides
-from framework.validation.reporting import about
 
 Confs = Mapping[str, Mapping[str, Any]]
 """Each component's resolved configuration, by id."""

@@ -18,8 +18,8 @@ from framework.topology import (
     PythonImplementation,
     Role,
     Topology,
+    about,
 )
-from framework.validation.reporting import about
 
 
 def check_classes(topology: Topology) -> Iterator[Problem]:

@@ -7,9 +7,8 @@ from typing import Any
 
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM
 from framework.hosting import batches_by_ticks
-from framework.topology import Problem, Topology
+from framework.topology import Problem, Topology, about
 from framework.validation.classes import held_class
-from framework.validation.reporting import about
 from framework.validation.subscriptions import subscriptions
 
 INTERVAL = "topology.tick.tuple.freq.secs"

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from framework.planning.time_mode import time_problems
-from framework.topology import Problem, Topology, unknown
-from framework.validation.reporting import about
+from framework.topology import Problem, Topology, about, unknown
 
 
 def check_timestamps(topology: Topology, confs: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:

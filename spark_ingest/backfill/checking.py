@@ -17,11 +17,11 @@ from framework.topology import (
     Role,
     ShellImplementation,
     Topology,
+    about,
     unknown,
 )
 from framework.topology.graph import SYSTEM_PREFIX, feedback_edges
 from framework.validation.classes import overrides
-from framework.validation.reporting import about
 from framework.validation.ticks import INTERVAL
 from spark_ingest.backfill.shapes import Output, needed
 

@@ -8,9 +8,9 @@ from os import PathLike, fspath
 from typing import Any
 
 from framework.config import Settings, resolve
+from framework.discovery.values import topology_from
 from framework.errors import TopologyError
 from framework.loading import load
-from framework.loading.values import topology_from
 from framework.planning import Plan, make_plan
 from framework.topology import Topology
 from framework.validation import check_runnable, validate

@@ -35,9 +35,7 @@ ORDERS: Mapping[str, Rows] = {
         ("positions",),
         ("metrics",),
     ),
-    "spark_ingest": (
-        ("cli",),
-    ),
+    "spark_ingest": (("cli",),),
 }
 """By house: a package whose rooms have an order."""
 

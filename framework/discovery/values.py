@@ -8,10 +8,10 @@ from typing import cast
 
 from framework.adapters.streamparse import from_streamparse
 from framework.builder import TopologyBuilder
+from framework.discovery.selection import EXPECTED, is_topology
 from framework.dsl import topology_of
 from framework.dsl.topology import TopologyType
 from framework.errors import LoadError
-from framework.loading.selection import EXPECTED, is_topology
 from framework.topology import Loaded, Topology
 
 

@@ -1,4 +1,4 @@
-"""Importing the module that a target names, with its project's folders importable."""
+"""Importing a project's modules, also after those of another project with the same names."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import importlib
 import importlib.util
 import sys
 import sysconfig
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 
 from framework.errors import LoadError
-from framework.loading.target import Target, project_names
 from framework.topology import did_you_mean
 
 _ours: dict[str, Sequence[Path]] = {}
@@ -21,17 +20,6 @@ _ours: dict[str, Sequence[Path]] = {}
 
 Where from is noted at once: the folders of a package without __init__.py follow ``sys.path``.
 """
-
-
-def import_target(target: Target) -> ModuleType:
-    """Import a target's module; its project's folders are importable.
-
-    Raises:
-        LoadError: there is no such module, or its name cannot be used.
-        BaseException: whatever the module raises.
-    """
-    with own_modules():
-        return _import_name(target.module) if target.file is None else _import_file(target.file)
 
 
 @contextmanager
@@ -50,18 +38,34 @@ def own_modules() -> Iterator[None]:
                 _ours[name] = _places(module)
 
 
-def _import_name(name: str) -> ModuleType:
+def import_named(name: str, known: Iterable[str]) -> ModuleType:
+    """The module of that name; to be called within `own_modules`.
+
+    Args:
+        name: dotted name.
+        known: names that the user may have meant, for the message.
+
+    Raises:
+        LoadError: there is no such module.
+        BaseException: whatever the module raises.
+    """
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         # Anything else that is missing is the module's own affair.
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise
-    near = did_you_mean(name, project_names())
+    near = did_you_mean(name, known)
     raise LoadError(f"no topology {name!r}: neither a file in topologies/ nor a module{near}")
 
 
-def _import_file(file: Path) -> ModuleType:
+def import_file(file: Path) -> ModuleType:
+    """The module in a file, by the name of the file; to be called within `own_modules`.
+
+    Raises:
+        LoadError: a module of Python's or of an installed package has that name.
+        BaseException: whatever the module raises.
+    """
     name, path = file.stem, file.resolve()
     found = sys.modules.get(name)
     if found is not None and _file_of(found) == path:

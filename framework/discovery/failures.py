@@ -8,14 +8,13 @@ import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import framework
 from framework.adapters.streamparse import refusal
 from framework.declaration import class_source, shown
 from framework.errors import TopologyError, ViperError
 from framework.topology import Place, Problem, one_of
 
 _NOT_USERS = (
-    str(Path(framework.__file__).parent),
+    str(Path(__file__).parents[1]),
     *(sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")),
 )
 
