@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from framework.hosting import batches_by_timer, class_of
 from framework.planning.plan import Subscription
 from framework.planning.time_mode import TimeMode
 from framework.topology import ComponentSpec, PythonImplementation, Topology
+from framework.traits import batches_by_timer, class_of
 
 
 def emits_beside_input(

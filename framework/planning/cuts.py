@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from framework.hosting import is_partitioned
 from framework.planning.plan import Subscription, Task
 from framework.topology import Topology
+from framework.traits import is_partitioned
 
 
 def tasks_of_cuts(

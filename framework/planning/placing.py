@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from framework.config import Settings
-from framework.hosting import class_of, is_ported
 from framework.planning.placement import Executor, Group, Placement, WorkerKind, make_placer
 from framework.planning.plan import Subscription, Task
 from framework.topology import ComponentSpec, Problem, PythonImplementation, Role, Topology, unknown
+from framework.traits import class_of, is_ported
 
 Confs = Mapping[str, Mapping[str, Any]]
 """Each component's resolved configuration, by id."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from framework.hosting import batches_by_ticks, class_of
 from framework.planning.time_mode import TimeMode
 from framework.topology import ComponentSpec, Problem, PythonImplementation, Topology
+from framework.traits import batches_by_ticks, class_of
 
 
 def standstill_problems(

@@ -6,8 +6,8 @@ import enum
 from collections.abc import Mapping
 from typing import Any
 
-from framework.hosting import brings_event_time, is_bounded_spout, is_partitioned
 from framework.topology import ComponentSpec, Problem, Topology
+from framework.traits import brings_event_time, is_bounded_spout, is_partitioned
 
 
 class TimeMode(enum.StrEnum):

@@ -7,11 +7,11 @@ from typing import Any
 
 from framework.config import Settings, task_count
 from framework.errors import LoadError
-from framework.hosting import base_classes, batches_by_timer
 from framework.importing import importable
 from framework.planning.time_mode import TimeMode, choose_time
 from framework.topology import ComponentSpec, GroupingKind, Problem, Topology, about
 from framework.topology.graph import feedback_edges
+from framework.traits import base_classes, batches_by_timer
 from framework.validation.classes import held_class, overrides
 
 Confs = Mapping[str, Mapping[str, Any]]

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from framework.components import PartitionedSpout
-from framework.hosting import base_classes
 from framework.importing import looks_like_java
 from framework.topology import (
     DEFAULT_STREAM,
@@ -20,6 +19,7 @@ from framework.topology import (
     Topology,
     about,
 )
+from framework.traits import base_classes
 
 
 def check_classes(topology: Topology) -> Iterator[Problem]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM
-from framework.hosting import batches_by_ticks
 from framework.topology import Problem, Topology, about
+from framework.traits import batches_by_ticks
 from framework.validation.classes import held_class
 from framework.validation.subscriptions import subscriptions
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from framework.components.partitioned import PartitionedSpout
 from framework.errors import LoadError, TopologyError
-from framework.hosting import base_classes, class_of
 from framework.importing import importable
 from framework.planning import TimeMode
 from framework.topology import (
@@ -21,6 +20,7 @@ from framework.topology import (
     unknown,
 )
 from framework.topology.graph import SYSTEM_PREFIX, feedback_edges
+from framework.traits import base_classes, class_of
 from framework.validation.classes import overrides
 from framework.validation.ticks import INTERVAL
 from spark_ingest.backfill.shapes import Output, needed

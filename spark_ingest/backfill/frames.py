@@ -20,7 +20,7 @@ from spark_ingest.backfill.shipping import ship
 from spark_ingest.backfill.typed import full_schema, typed_at_once, typed_stage
 from spark_ingest.backfill.wire import POSITION, ROW, SOURCE, STREAM, key_column, sent_schema
 from spark_ingest.errors import JobError
-from spark_ingest.job.streams import TIME, named
+from spark_ingest.job.stream_spec import TIME, named
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from framework.errors import LoadError
-from framework.hosting import class_of, is_ported
 from framework.importing import importable
 from framework.topology import Topology
+from framework.traits import class_of, is_ported
 from spark_ingest.errors import JobError
 
 if TYPE_CHECKING:

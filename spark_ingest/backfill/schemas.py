@@ -12,7 +12,7 @@ from spark_ingest.backfill.shapes import Output
 from spark_ingest.backfill.wire import POSITION, Row
 from spark_ingest.engine.failing import short
 from spark_ingest.errors import JobError
-from spark_ingest.job.streams import TIME
+from spark_ingest.job.stream_spec import TIME
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

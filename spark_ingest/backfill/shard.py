@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from framework.config import Settings
 from framework.errors import ComponentError
-from framework.hosting import base_classes
 from framework.instantiate import Beans
 from framework.planning import Plan, Task
 from framework.recording import Brought, Recorder, ReplayTicks
@@ -20,6 +19,7 @@ from framework.runtime.control.stop import StopSignal
 from framework.runtime.execution.executor import Executor
 from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.task import RunningTask
+from framework.traits import base_classes
 from framework.validation.classes import overrides
 from spark_ingest.backfill.errors import ShardError
 from spark_ingest.backfill.feeding import Arrival, Arrivals, bringers

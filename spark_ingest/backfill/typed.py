@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from spark_ingest.backfill.errors import ShardError
 from spark_ingest.backfill.shapes import Output
 from spark_ingest.backfill.wire import POSITION, ROW, Row, positions_of, unpickled
-from spark_ingest.job.streams import TIME
+from spark_ingest.job.stream_spec import TIME
 
 if TYPE_CHECKING:
     import pyarrow as pa

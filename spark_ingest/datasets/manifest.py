@@ -20,10 +20,6 @@ FORMAT_VERSION = 1
 """Goes up when an older reader would misread what a newer writer writes."""
 
 
-KINDS = ("nulls", "duplicates", "unparsable")
-"""Of doubtful timestamps."""
-
-
 @dataclass(frozen=True, slots=True)
 class DataFile:
     """A Parquet file of a stream."""

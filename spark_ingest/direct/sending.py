@@ -40,7 +40,7 @@ def within(rows: DataFrame, span: Span) -> DataFrame:
     """The rows whose time lies in a span, where they are."""
     from pyspark.sql import functions as F
 
-    from spark_ingest.job.streams import TIME
+    from spark_ingest.job.stream_spec import TIME
 
     if span.start_us is not None:
         rows = rows.where(F.col(TIME) >= span.start_us)

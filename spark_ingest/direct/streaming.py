@@ -13,7 +13,8 @@ from spark_ingest.errors import JobError, RowsRefused
 from spark_ingest.job.quality import checked
 from spark_ingest.job.source import Source
 from spark_ingest.job.spec import JobSpec
-from spark_ingest.job.streams import TIME, as_streams
+from spark_ingest.job.stream_spec import TIME
+from spark_ingest.job.streams import as_streams
 from spark_ingest.replaying.span import Span, shown
 
 if TYPE_CHECKING:

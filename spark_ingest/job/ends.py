@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spark_ingest.job.streams import HASH, TIME
+from spark_ingest.job.stream_spec import HASH, TIME
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

@@ -11,7 +11,7 @@ from spark_ingest.errors import JobError
 from spark_ingest.job.quality import Quality
 from spark_ingest.job.source import Source
 from spark_ingest.job.spec import JobSpec
-from spark_ingest.job.streams import StreamSpec
+from spark_ingest.job.stream_spec import StreamSpec
 
 _SOURCE = {found.name for found in fields(Source)} - {"frame"}
 _STREAMS = {found.name for found in fields(StreamSpec)}

@@ -6,13 +6,15 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, NamedTuple
 
 from framework.topology import one_of
-from spark_ingest.datasets.manifest import KINDS
 from spark_ingest.errors import JobError, RowsRefused
-from spark_ingest.job.streams import NTH, TIME, StreamSpec, named, total_order
+from spark_ingest.job.stream_spec import NTH, TIME, StreamSpec, named
+from spark_ingest.job.streams import total_order
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Row
 
+KINDS = ("nulls", "duplicates", "unparsable")
+"""Kinds of doubtful timestamps; a `Quality` and `Counts` have a field for each."""
 KEEP, DROP, REFUSE = "keep", "drop", "refuse"
 EXAMPLES = 3
 EXAMPLE_WIDTH = 200

@@ -11,7 +11,8 @@ from spark_ingest.engine.session import LOCAL
 from spark_ingest.errors import JobError
 from spark_ingest.job.quality import Counts, Quality, checked
 from spark_ingest.job.source import Source
-from spark_ingest.job.streams import StreamSpec, as_streams
+from spark_ingest.job.stream_spec import StreamSpec
+from spark_ingest.job.streams import as_streams
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

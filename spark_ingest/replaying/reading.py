@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from spark_ingest.errors import DatasetError
-from spark_ingest.job.streams import TIME
+from spark_ingest.job.stream_spec import TIME
 from spark_ingest.replaying.marks import UNMARKED, Marks
 from spark_ingest.replaying.span import Span, shown
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from framework.topology import did_you_mean, one_of
+from framework.units import MICROS_PER_SECOND, PER_SECOND
 from spark_ingest.errors import JobError
 
-PER_SECOND = {"s": 1, "ms": 1000, "us": 1_000_000, "ns": 1_000_000_000}
 """The units of timestamps."""
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
@@ -111,5 +111,5 @@ def _micros(given: Any, unit: str) -> int:
     if isinstance(given, bool):
         raise TypeError
     if isinstance(given, int):
-        return -(-given * 1_000_000 // PER_SECOND[unit])
-    return round(float(given) * 1_000_000 / PER_SECOND[unit])
+        return -(-given * MICROS_PER_SECOND // PER_SECOND[unit])
+    return round(float(given) * MICROS_PER_SECOND / PER_SECOND[unit])

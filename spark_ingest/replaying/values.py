@@ -27,8 +27,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from framework.components.partitioned import Block
+from framework.units import PER_SECOND
 from spark_ingest.errors import JobError
-from spark_ingest.replaying.span import PER_SECOND, checked_unit
+from spark_ingest.replaying.span import checked_unit
 
 BLOCK_ROWS = 4096
 """Rows of a block. A row of five columns takes 120 to 140 ns in blocks of 512 to 8,192, and 260 to 310 in

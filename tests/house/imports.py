@@ -1,7 +1,7 @@
-"""Reads which module imports which, from the sources; nothing is imported for it.
+"""Reads from the sources which module imports which; no module is imported for it.
 
-Imports inside functions count as well, because they couple modules as much as those at the top of a file. So do
-those under ``if TYPE_CHECKING``; they are marked.
+Imports inside functions count as well, because they couple modules as much as those at the top of a
+file. So do those under ``if TYPE_CHECKING``; they are marked.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _imports_of(path: Path, package: str, root: Path) -> Iterator[Import]:
     for_types = {id(node) for block in ast.walk(tree) if _is_for_types(block) for node in ast.walk(block)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
-            for imported in _modules(node, file, root):
+            for imported in dict.fromkeys(_modules(node, file, root)):
                 if imported.partition(".")[0] == package:
                     yield Import(importer, imported, str(file), node.lineno, id(node) in for_types)
 

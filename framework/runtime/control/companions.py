@@ -9,12 +9,12 @@ from typing import Any
 
 from framework.components import PartitionedSpout
 from framework.errors import ComponentError, ViperError
-from framework.hosting import is_partitioned
 from framework.instantiate import Beans
 from framework.planning import Plan
 from framework.runtime.control.stop import StopSignal
 from framework.runtime.hosts.making import make_host
 from framework.runtime.hosts.user_errors import user_errors
+from framework.traits import is_partitioned
 
 
 @contextmanager

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from framework.errors import PlaceError
-from framework.hosting import is_partitioned
 from framework.planning import Plan
 from framework.runtime.positions.partition_feed import UNKNOWN, Place
+from framework.traits import is_partitioned
 
 
 def going_on(plan: Plan, report: Path, known: Mapping[str, str]) -> Plan:
