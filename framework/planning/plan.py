@@ -10,6 +10,7 @@ from framework.planning.layout import Layout
 from framework.planning.placement import Placement
 from framework.planning.time_mode import TimeMode
 from framework.topology import Grouping, Role, Topology
+from framework.traits import Traits
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,10 @@ class Plan:
     layout: Layout
     confs: Mapping[str, Mapping[str, Any]]
     """Each component's resolved configuration, by id."""
+    traits: Mapping[str, Traits]
+    """What is known of each component's class, by id."""
+    emits_outside_input: bool = False
+    """Whether a bolt may emit by the wall clock, or by what comes back to it through a cycle."""
     places: Mapping[str, Mapping[int, tuple[int, int]]] = field(default_factory=dict)
     """For each partitioned spout that goes on where a run before had stopped: how far that had brought
     each partition, as time of the last row in microseconds and number of rows of that time."""

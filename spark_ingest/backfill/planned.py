@@ -75,9 +75,9 @@ def plan_shards(
     check_outputs(loaded, outputs)
     _check_given(loaded, given)
     plan = make_plan(loaded, settings)
-    check_shardable(loaded, plan.confs, plan.time, outputs, given)
+    check_shardable(plan, outputs, given)
     untracked, _ = resolve(loaded, options={**options, **_ONE_PROCESS, **_UNTRACKED}, environment=environment)
-    stateless = {name: bool(conf["viper.stateless"]) for name, conf in plan.confs.items()}
+    stateless = {name: found.stateless for name, found in plan.traits.items()}
     return Planned(plan, untracked, make_stages(loaded, outputs, stateless))
 
 

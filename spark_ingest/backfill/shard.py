@@ -19,8 +19,7 @@ from framework.runtime.control.stop import StopSignal
 from framework.runtime.execution.executor import Executor
 from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.task import RunningTask
-from framework.traits import base_classes
-from framework.validation.classes import overrides
+from framework.traits import base_classes, overrides
 from spark_ingest.backfill.errors import ShardError
 from spark_ingest.backfill.feeding import Arrival, Arrivals, bringers
 from spark_ingest.backfill.sending import Sender

@@ -15,7 +15,6 @@ from framework.config import Settings
 from framework.instantiate import Beans
 from framework.log import Origin, speaking_as
 from framework.planning import Plan, Subscription, Task, TimeMode
-from framework.planning.beside import emits_beside_input
 from framework.routing import make_router
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import Deck
@@ -201,9 +200,7 @@ class Wiring:
             linger_s=self._settings["viper.jumbo.linger.ms"] / 1000,
             max_pause_s=self._settings["viper.poll.pause.max.ms"] / 1000,
             pending=self._pending(task, conf),
-            skips=emits_beside_input(
-                self._plan.topology, self._plan.confs, self._plan.time, self._plan.subscriptions
-            ),
+            skips=self._plan.emits_outside_input,
         )
 
     def _pending(self, task: Task, conf: Mapping[str, Any]) -> Pending | None:

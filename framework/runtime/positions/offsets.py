@@ -11,7 +11,6 @@ from typing import Any
 from framework.errors import PlaceError
 from framework.planning import Plan
 from framework.runtime.positions.partition_feed import UNKNOWN, Place
-from framework.traits import is_partitioned
 
 
 def going_on(plan: Plan, report: Path, known: Mapping[str, str]) -> Plan:
@@ -29,7 +28,7 @@ def going_on(plan: Plan, report: Path, known: Mapping[str, str]) -> Plan:
     told = _read(report)
     places = {spout: _places(told, spout, report) for spout in known}
     for spout in plan.topology.spouts:
-        if not is_partitioned(spout):
+        if not plan.traits[spout.id].partitioned:
             raise PlaceError(f"spout {spout.id!r} brings no partitions, so it cannot go on where it stopped")
         if spout.id not in told["sources"]:
             raise PlaceError(f"{report}: that run had no rows from spout {spout.id!r} itself, as in a replay")
