@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from framework.components import Bolt
-from framework.log.stdout import data_stream
+from framework.log import data_stream
 
 Row = tuple[Any, ...]
 

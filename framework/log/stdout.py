@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from framework.log import Origin, component_logger, current_origin, speaking_as
+from framework.log.origin import Origin, component_logger, current_origin, speaking_as
 
 _data: TextIO | None = None
 _running = False

@@ -12,10 +12,18 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from framework.errors import RecordingError
-from framework.recording.chunks import Batch, read_batches, read_ticks
 from framework.recording.header import RecordedComponent, RecordedTask, from_json
-from framework.recording.packing import SIZE, last_packed, unpacked
-from framework.recording.parts import HEADER, Members, part_name
+from framework.recording.parts import (
+    HEADER,
+    SIZE,
+    Batch,
+    Members,
+    last_packed,
+    part_name,
+    read_batches,
+    read_ticks,
+    unpacked,
+)
 from framework.recording.ticks import Tick
 from framework.topology import Stream, unknown
 from viper.position import LEAST, Position

@@ -1,10 +1,11 @@
-"""What every picture of a topology shows, as values."""
+"""What every picture of a topology shows, as values, and these as JSON for programs."""
 
 from __future__ import annotations
 
 import enum
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from framework.topology import (
     DEFAULT_STREAM,
@@ -89,6 +90,11 @@ def rendered(topology: Topology) -> RenderedTopology:
     )
     nodes = [_node(component) for component in topology.components]
     return RenderedTopology(topology.name, (*nodes, *_outside(topology)), edges)
+
+
+def to_json(topology: RenderedTopology) -> str:
+    """A JSON object with ``name``, ``nodes`` and ``edges``, whose keys are the fields of the values."""
+    return json.dumps(asdict(topology), indent=2, ensure_ascii=False) + "\n"
 
 
 def in_words(grouping: Grouping) -> str:

@@ -15,8 +15,15 @@ from functools import partial
 from framework.config import Settings
 from framework.errors import ComponentError
 from framework.instantiate import Beans
-from framework.log import Origin, ask_in_this_thread, attached_origins, log_error, speaking_as, task_files
-from framework.log.stdout import printing_to_log
+from framework.log import (
+    Origin,
+    ask_in_this_thread,
+    attached_origins,
+    log_error,
+    printing_to_log,
+    speaking_as,
+    task_files,
+)
 from framework.planning import Plan
 from framework.runtime.assembly.executors import make_executor, set_timers
 from framework.runtime.assembly.network import Network

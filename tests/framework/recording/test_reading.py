@@ -15,7 +15,7 @@ import pytest
 
 from framework.recording import Recording, RecordingError, TickKind
 from framework.recording.header import from_json, header_of, to_json
-from framework.recording.task_recorder import CHUNK_BYTES
+from framework.recording.writing import CHUNK_BYTES
 from tests.framework.recording.pieces import (
     HandRun,
     plan_of,

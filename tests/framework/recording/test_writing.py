@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from framework.recording import Recording, RecordingError, RecordingWriter, TaskRecorder
-from framework.recording.task_recorder import CHUNK_BYTES
+from framework.recording.writing import CHUNK_BYTES
 from tests.framework.recording.pieces import (
     HandRun,
     plan_of,
