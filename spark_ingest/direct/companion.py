@@ -12,10 +12,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from spark_ingest.direct.failures import rebuilt
 from spark_ingest.direct.request import Request
 from spark_ingest.engine.interrupts import interrupts_later
-from spark_ingest.errors import SparkError
+from spark_ingest.errors import SparkError, rebuilt
 
 POLL_S = 0.5
 STOP_S = 30.0

@@ -19,12 +19,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from framework.errors import ViperError
-from spark_ingest.direct.failures import plain
-from spark_ingest.direct.request import Request
+from spark_ingest.direct.request import Request, Stream
 from spark_ingest.direct.sending import Sending, within
 from spark_ingest.direct.slots import check_slots, roomy
-from spark_ingest.direct.stream import Stream
-from spark_ingest.errors import SparkError
+from spark_ingest.errors import SparkError, plain
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from framework.components.partitioned import Block, Watermark
 from spark_ingest.direct.companion import kept
 from spark_ingest.direct.listening import LOOPBACK, Listening
-from spark_ingest.direct.request import Request
+from spark_ingest.direct.request import REFUSE, Request, check_stream, stream_of
 from spark_ingest.direct.slots import check_master
-from spark_ingest.direct.stream import REFUSE, check_stream, stream_of
 from spark_ingest.errors import JobError, SparkError
 from spark_ingest.job.spec import JobSpec
 from spark_ingest.replaying.span import span_of

@@ -20,9 +20,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from spark_ingest.direct.failures import ended, plain
 from spark_ingest.direct.rendezvous import Rendezvous
 from spark_ingest.direct.request import Request
+from spark_ingest.errors import ended, plain
 
 KEPT_LINES = 200
 """Lines of the log that are kept."""

@@ -116,7 +116,7 @@ def send_batches(connection: socket.socket, batches: Iterator[pa.RecordBatch], p
 
 
 def until_end(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The batches without the last row, see `spark_ingest.job.ends`.
+    """The batches without the last row, see `spark_ingest.job.streams`.
 
     Raises:
         RuntimeError: it is missing, so Spark has broken off the task or its input.

@@ -7,8 +7,8 @@ import tempfile
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from spark_ingest.direct.request import DROP, REFUSE, Stream
 from spark_ingest.direct.sending import Sending, within
-from spark_ingest.direct.stream import DROP, REFUSE, Stream
 from spark_ingest.errors import JobError, RowsRefused
 from spark_ingest.job.quality import checked
 from spark_ingest.job.source import Source

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spark_ingest.job.ends import with_ends
-from spark_ingest.job.stream_spec import TIME, StreamSpec, named
+from spark_ingest.job.stream_spec import HASH, TIME, StreamSpec, named
 from spark_ingest.job.times import timed
 from spark_ingest.job.types import chosen_columns, comparable, hashable
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 
 def as_streams(df: DataFrame, spec: StreamSpec, ends: bool = False) -> DataFrame:
@@ -24,7 +23,7 @@ def as_streams(df: DataFrame, spec: StreamSpec, ends: bool = False) -> DataFrame
     Args:
         df: rows to split; where it has no column `TIME`, that is made (`spark_ingest.job.times.timed`).
         spec: how.
-        ends: whether each stream gets one more row, its last, as `spark_ingest.job.ends` has it.
+        ends: whether each stream gets one more row, its last, as `spark_ingest.job.streams` has it.
 
     Raises:
         JobError: a column is missing or of a type that cannot be carried, or the timestamp's type is none.
@@ -45,3 +44,45 @@ def as_streams(df: DataFrame, spec: StreamSpec, ends: bool = False) -> DataFrame
 def total_order(df: DataFrame, spec: StreamSpec) -> list[Column]:
     """What decides among rows of equal time: `spec.order`, then every chosen column."""
     return [*map(named, spec.order), *comparable(df, chosen_columns(df, spec))]
+
+
+END_US = 2**63 - 1
+"""The time of the last row, which is later than every other; all else in it is null."""
+
+
+def with_ends(rows: DataFrame, number: Column, streams: int) -> tuple[DataFrame, Column]:
+    """Rows, and a last one for each stream.
+
+    Args:
+        rows: they have a column `TIME`.
+        number: what Spark hashes to divide them.
+        streams: into how many.
+
+    Returns:
+        The rows with the last ones, and what Spark is to hash of them.
+    """
+    from pyspark.sql import functions as F
+
+    ends = ", ".join(f"({END_US}L, {found}L)" for found in _one_of_each(rows.sparkSession, streams))
+    last = rows.sparkSession.sql(f"SELECT * FROM VALUES {ends} AS ends({TIME}, {HASH})")
+    numbered = rows.withColumn(HASH, number)
+    # By position: Spark fills in missing columns by names that it takes apart at their dots.
+    filled = [
+        F.col(own.name) if own.name in last.columns else F.lit(None).cast(own.dataType).alias(own.name)
+        for own in numbered.schema
+    ]
+    return numbered.union(last.select(*filled)), F.col(HASH)
+
+
+def _one_of_each(spark: SparkSession, streams: int) -> list[int]:
+    """For each stream a number that Spark's hash sends there."""
+    from pyspark.sql import functions as F
+
+    found: dict[int, int] = {}
+    tried = 64
+    while len(found) < streams:
+        tried *= 4
+        stream = F.pmod(F.hash("id"), F.lit(streams))
+        rows = spark.range(tried).groupBy(stream.alias("stream")).agg(F.min("id")).collect()
+        found = {int(row[0]): int(row[1]) for row in rows}
+    return list(found.values())

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from framework.units import MICROS_PER_SECOND, PER_SECOND
-from spark_ingest.engine.settings import utc
+from spark_ingest.engine.session import utc
 from spark_ingest.errors import JobError
 from spark_ingest.job.stream_spec import TIME, StreamSpec, named
 from spark_ingest.job.types import check_columns, type_word

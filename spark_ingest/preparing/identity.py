@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spark_ingest.datasets.manifest import FORMAT_VERSION
-from spark_ingest.engine.settings import set_for_now
+from spark_ingest.engine.session import set_for_now
 from spark_ingest.job.files import is_local
 from spark_ingest.job.source import Source
 

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from framework.units import PER_SECOND
-from spark_ingest.engine.settings import set_for_now
+from spark_ingest.engine.session import set_for_now
 from spark_ingest.errors import JobError
 from spark_ingest.job.stream_spec import TIME, StreamSpec
 from spark_ingest.job.times import FIRST_US, LAST_US, timed
