@@ -35,7 +35,7 @@ _PARTS = {"par": "parallelism", "inputs": "inputs", "config": "config"}
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What any front end in Python says about a topology."""
+    """A topology as a front end in Python declares it."""
 
     name: str
     """Name of the topology, if no other is asked for."""
@@ -45,7 +45,7 @@ class Declaration:
     sources: SourceMap
 
     def topology(self, name: str | None = None, environment: str | None = None) -> Loaded:
-        """The topology, not validated; what cannot be said in one is a problem.
+        """The topology, not validated, and a problem for each part that does not fit into one.
 
         Args:
             name: name of the topology, if not that of the declaration.
@@ -80,7 +80,14 @@ class Declaration:
 def class_declaration(
     file: str, qualname: str, specs: Mapping[str, Spec], config: Mapping[str, Any]
 ) -> Declaration:
-    """What a class in a file, with these specs by attribute, declares.
+    """The declaration of a topology class.
+
+    Args:
+        file: path of the file that defines the class.
+        qualname: its qualified name there.
+        specs: its specs, by attribute.
+        config: the topology's configuration.
+
 
     Its topology has the name of its file, as for ``sparse``.
     """
@@ -103,7 +110,7 @@ def chosen_parallelism(par: Par, environment: str | None) -> int:
     """The parallelism in an environment, or the only one there is.
 
     Raises:
-        ValueError: it depends on an environment that is not given or not named in ``par``.
+        ValueError: it depends on the environment, and `environment` is None or not named in ``par``.
     """
     if isinstance(par, int):
         return par

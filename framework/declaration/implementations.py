@@ -1,4 +1,4 @@
-"""What a component runs: a Python class, a program in another language, a Java class."""
+"""Implementations of components that are programs in other languages or Java classes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def java_implementation(
     Some of Storm's own classes have a stand-in in Python, which is taken.
 
     Raises:
-        ValueError: neither is given.
+        ValueError: there is neither.
         TypeError: an argument of the wrong type.
     """
     if serialized_java is not None:

@@ -48,7 +48,7 @@ class ClassSource:
         return Place(self.file, line, f"{self.name}.{attribute}" if attribute else self.name)
 
     def attribute_at(self, line: int) -> str:
-        """The attribute whose definition begins at a line or goes on there."""
+        """The attribute whose definition covers a line."""
         begun = [(begin, attribute) for (attribute, _), begin in self.lines.items() if begin <= line]
         return max(begun, default=(0, ""))[1]
 
@@ -65,7 +65,7 @@ def file_of(cls: type) -> str:
 
 
 def class_source(file: str, qualname: str) -> ClassSource:
-    """What a file says about a class; only its name where it is not found there."""
+    """The lines of a class in a file; only its name where the file does not hold it."""
     name = qualname.rpartition(".")[2]
     if not file:
         return ClassSource(name)

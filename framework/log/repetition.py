@@ -17,7 +17,7 @@ from framework.log.origin import origin_of
 
 Key = tuple[Hashable, ...]
 LONGEST_HEAD = 200
-"""Characters of a message that are said again with its count."""
+"""Characters of a message that are repeated with its count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Limits:
 
 @dataclass(slots=True)
 class _Seen:
-    """What is known of one key in its interval."""
+    """The records of one key in its interval."""
 
     began_s: float
     full: int = 0
@@ -46,10 +46,10 @@ class _Seen:
 
 
 class Repetition:
-    """Tells which records to log fully, and counts the others.
+    """Decides which records to log fully, and counts the others.
 
     Of the records of a key the first few of an interval are logged fully. The others are counted, and
-    told once at the interval's end. A key of which records were counted is only counted in the next
+    reported once at the interval's end. A key of which records were counted is only counted in the next
     interval, too, until one has passed without any.
 
     Args:
@@ -64,7 +64,7 @@ class Repetition:
         """In the order in which their intervals began, and so end."""
 
     def admits(self, record: logging.LogRecord) -> bool:
-        """Whether to log a record; else it has been counted. What is due is to be told before."""
+        """Whether to log a record; else it has been counted. Call `due` before."""
         key = key_of(record)
         if key is None or not self._limits.interval_s:
             return True
@@ -90,7 +90,7 @@ class Repetition:
                 yield _summary(seen.last, seen, now)
 
     def next_due_s(self) -> float | None:
-        """Monotonic time at which the first interval ends in which something was counted; None without."""
+        """When the first interval with counted records ends, in monotonic seconds; None without any."""
         ends = (seen.began_s + self._limits.interval_s for seen in self._seen.values() if seen.counted)
         return next(ends, None)
 
@@ -111,7 +111,7 @@ def _count(seen: _Seen, record: logging.LogRecord, times: int) -> None:
 
 
 def key_of(record: logging.LogRecord) -> Key | None:
-    """What records have in common that say the same; None for one that is never counted.
+    """The key that repetitions of a record have in common; None for a record that is never counted.
 
     Exceptions of one type from one place of a component are the same, and so are warnings that are made of
     the same message in the same place. What is below a warning is no trouble, and is always logged.
@@ -153,7 +153,7 @@ def _summary(last: logging.LogRecord, seen: _Seen, now: float) -> logging.LogRec
 
 
 def _head(record: logging.LogRecord) -> str:
-    """What a record says, in a line."""
+    """A record's message in one line."""
     head: str | None = getattr(record, "viper_head", None)
     if head is not None:  # the record counts others itself
         return head
@@ -202,12 +202,12 @@ class Counting(logging.Handler):
             self._set_timer()
 
     def tell_due(self) -> None:
-        """Tell what was counted in intervals that are over."""
+        """Report what was counted in intervals that are over."""
         with self._locked():
             self._tell(self._repetition.due())
 
     def finish(self) -> None:
-        """Tell what was counted until now, as the end has come."""
+        """Report what was counted until now, as the end has come."""
         with self._locked():
             timer, self._timer = self._timer, None
             self._tell(self._repetition.rest())
@@ -224,7 +224,7 @@ class Counting(logging.Handler):
             self._target.handle(record)
 
     def _set_timer(self) -> None:
-        """Have the next end of an interval told when it comes, even if nothing is logged then."""
+        """Report the count at the next end of an interval, even if nothing is logged then."""
         due_s = self._repetition.next_due_s() if self._timer is None else None
         if due_s is not None:
             self._timer = threading.Timer(max(due_s - self._clock(), 0.0), self._on_timer)

@@ -36,7 +36,7 @@ class _Printed(io.TextIOBase):
 
     def __init__(self) -> None:
         self._partial: dict[tuple[int, Origin | None], str] = {}
-        """What has been printed of lines that have not ended, by thread and task."""
+        """The beginnings of printed lines that have not ended, by thread and task."""
         self._logging: set[int] = set()
         """Threads that are logging such lines."""
 

@@ -1,4 +1,4 @@
-"""The physical plan: which tasks there are, who feeds whom, and how positions are laid out."""
+"""The physical plan: tasks, the channels between them, and the layout of positions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """What tasks read from: one alone, or all tasks of a component that each get everything."""
+    """The input of one task, or of all tasks of a component that each get every tuple."""
 
     readers: tuple[int, ...]
     """Ids of the consuming tasks."""
@@ -69,14 +69,14 @@ class Plan:
     confs: Mapping[str, Mapping[str, Any]]
     """Each component's resolved configuration, by id."""
     traits: Mapping[str, Traits]
-    """What is known of each component's class, by id."""
+    """Facts about each component's class, by id."""
     emits_outside_input: bool = False
     """Whether a bolt may emit by the wall clock, or by what comes back to it through a cycle."""
     places: Mapping[str, Mapping[int, tuple[int, int]]] = field(default_factory=dict)
-    """For each partitioned spout that goes on where a run before had stopped: how far that had brought
-    each partition, as time of the last row in microseconds and number of rows of that time."""
+    """For each partitioned spout that resumes where an earlier run had stopped, the offset in each of its
+    partitions: time of the last row in microseconds, and number of rows of that time."""
     cuts: tuple[tuple[int, ...], ...] = ()
-    """Ids of the tasks of partitioned spouts that stop at one event time, group by group."""
+    """Aligned stops: ids of the tasks of partitioned spouts that stop at one event time, group by group."""
 
     def tasks_of(self, component: str) -> tuple[Task, ...]:
         """The tasks of a component, by index."""

@@ -1,4 +1,4 @@
-"""What a topology leaves open, and who decides it: how many tasks there are, and where each of them runs."""
+"""Strategies decide what a topology leaves open: how many tasks there are, and where each of them runs."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def configured_blocking(
 
 
 def placement_problems(draft: Draft) -> list[Problem]:
-    """What is wrong with the placement that the configuration asks for."""
+    """The problems of the placement that the configuration asks for."""
     topology, settings = draft.topology, draft.settings
     found = [
         Problem(topology.sources.at("components", name), f"component {name!r}: {_CYCLE_BLOCKS}")

@@ -1,4 +1,4 @@
-"""Where a topology's timestamps come from, and what cannot go together with them."""
+"""The time that a topology runs by: where its timestamps come from, and which spouts and bolts do not fit."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _is_bounded(spout: ComponentSpec, traits: Traits) -> bool:
 
 
 def time_problems(topology: Topology, confs: Confs, traits: Mapping[str, Traits]) -> list[Problem]:
-    """What keeps a topology from running by one time: only some of its spouts bring event time.
+    """A problem for each spout that keeps a topology from running by one time.
 
     Args:
         topology: a valid topology.

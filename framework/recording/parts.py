@@ -57,7 +57,7 @@ class Members:
         self.path = Path(path)
         self._zip: zipfile.ZipFile | None = None
         self._open: set[ExitStack] = set()
-        """What is being read; a reader may be left in the middle, and is then nobody's to close."""
+        """The members that are being read; one that is left in the middle is closed with the recording."""
         with self._understood():
             if not self.path.is_dir():
                 self._zip = zipfile.ZipFile(self.path)
@@ -107,7 +107,7 @@ class Members:
 
 
 class Batch(NamedTuple):
-    """What a task emitted at a time, packed."""
+    """The rows that a task emitted at one time, packed."""
 
     positions: bytes
     tags: bytes | None

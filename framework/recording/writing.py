@@ -93,10 +93,10 @@ class RecordingWriter:
 
     def _summarized(self, task: RecordedTask) -> RecordedTask:
         try:
-            said = json.loads((self.folder / summary_name(task.id)).read_bytes())
+            fields = json.loads((self.folder / summary_name(task.id)).read_bytes())
         except (FileNotFoundError, ValueError):  # its process died, perhaps while it wrote this
             return task
-        return replace(task, part=PartSummary(**said))
+        return replace(task, part=PartSummary(**fields))
 
     def _put_together(self) -> Path:
         whole = self.folder / "whole.zip"
@@ -125,13 +125,13 @@ class Recorder(Protocol):
     """Is shown what one task does; `TaskRecorder` says what the arguments are."""
 
     def record(self, rows: Sequence[tuple[Any, ...]], tags: bytes | None, positions: Positions) -> None:
-        """What the task emitted."""
+        """Record rows that the task emitted."""
 
     def record_tick(self, at: Position, *, after: Position = LEAST, kind: TickKind = TickKind.TICK) -> None:
-        """Something that was due by the wall clock."""
+        """Record something that was due by the wall clock."""
 
     def close(self) -> None:
-        """The task has been closed."""
+        """The task has been closed: write what is left."""
 
 
 class TaskRecorder:

@@ -1,4 +1,4 @@
-"""The forms in which a bolt may be given its inputs."""
+"""The forms in which a user may write the inputs of a bolt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ _EXPECTED = "expected a spec or a GlobalStreamId, as in inputs=[words] or inputs
 
 
 def subscriptions(inputs: object) -> Inputs:
-    """What ``inputs=`` says: a mapping of source to grouping, a list of sources, or one source.
+    """The subscriptions that ``inputs=`` stands for.
+
+    It is a mapping of source to grouping, a list of sources, or one source.
 
     A source is a spec, which stands for its default stream, or a `GlobalStreamId`.
     Without a grouping a stream is shuffled, or sent directly where the spec says that it is direct.

@@ -116,7 +116,9 @@ def python_implementation(
 
 
 def outputs_of(definition: ObjectDef, beans: Iterable[Bean] = ()) -> object:
-    """What a component declares in ``outputs``; a component is made where that depends on its arguments.
+    """The streams that a component declares in ``outputs``, as the user wrote them.
+
+    Where they depend on the component's arguments, one is made to ask it.
 
     Args:
         definition: the component, with its class.

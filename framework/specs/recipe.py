@@ -1,4 +1,4 @@
-"""What a component was made with, so that its class or an instance can stand for it in a topology."""
+"""Recipes of components: a class or an instance can stand for a component in a topology."""
 
 from __future__ import annotations
 

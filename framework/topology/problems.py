@@ -1,4 +1,4 @@
-"""What is wrong with a topology, as values, and how such a sentence is put together."""
+"""Problems of a topology as values, and the sentences that they are reported in."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Problem:
 
     place: Place
     message: str
-    """What was found, what is allowed, the nearest valid name."""
+    """It names what was found, what was expected and the nearest valid name."""
     warning: bool = False
-    """True for what deserves a word but does not keep the topology from running."""
+    """Whether the topology can run all the same."""
 
     @property
     def sort_key(self) -> tuple[str, int, str, str]:
@@ -51,7 +51,7 @@ def about(
     Args:
         topology: knows the places.
         component: what the problem is about.
-        message: goes on after ``bolt 'count'``.
+        message: follows ``bolt 'count'``.
         part: ``"inputs"``, ``"parallelism"`` and so on.
         warning: whether the topology runs all the same.
     """
@@ -66,7 +66,7 @@ def unknown(what: str, found: object, allowed: Iterable[str]) -> str:
 
 
 def one_of(names: Iterable[str], limit: int = 12) -> str:
-    """``'a', 'b' or 'c'``; a long list is cut, an empty one is ``nothing``."""
+    """``'a', 'b' or 'c'``; a long list is shortened, an empty one is ``nothing``."""
     quoted = [repr(name) for name in names]
     if not quoted:
         return "nothing (there are none)"
