@@ -1,4 +1,4 @@
-"""What can go wrong between Spark and a topology, and how errors get from one process to another.
+"""Errors between Spark and a topology, and how they get from one process to another.
 
 ViperError
 ├── JobError (ValueError)         a job that asks for what cannot be done; nothing was started or written

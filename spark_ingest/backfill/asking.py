@@ -1,4 +1,4 @@
-"""What is asked of a backfill, and all of it that can be refused before Spark starts."""
+"""The request for a backfill, refused before Spark starts where that is possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cannot be run shard by shard: found before anything starts, all of it together."""
+"""Finds everything in a topology that cannot be run shard by shard, before anything starts."""
 
 from __future__ import annotations
 

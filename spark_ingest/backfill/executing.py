@@ -1,4 +1,4 @@
-"""What runs in executors: partitions of spouts and shards of bolts, from Arrow batches to Arrow batches."""
+"""Runs partitions of spouts and shards of bolts in executors, from Arrow batches to Arrow batches."""
 
 from __future__ import annotations
 

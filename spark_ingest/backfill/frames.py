@@ -36,12 +36,12 @@ class Given:
     rows: DataFrame
     """The time in microseconds, then the spout's fields; each partition in the order of time."""
     unit: str = "us"
-    """What timestamps among the values become."""
+    """The unit that timestamps among the values are converted to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a stage does: a function over the rows that it receives."""
+    """The function of a stage, over the rows that it receives."""
 
     rows: DataFrame
     function: partial[Iterator[Any]]

@@ -27,7 +27,7 @@ class Planned:
     """A topology that can be run shard by shard."""
 
     plan: Plan
-    """As for a run in one process: what the components are told."""
+    """As for a run in one process: its confs and contexts are those of the components."""
     settings: Settings
     """Those, but that no tuple is tracked, as nobody waits for an answer."""
     stages: tuple[Stage, ...]

@@ -28,7 +28,7 @@ _TYPES: Mapping[type, str] = {
     datetime.datetime: "timestamp",
     datetime.date: "date",
 }
-"""What a value of exactly this type becomes where nothing was declared."""
+"""Spark's types for values of exactly these Python types, where the user has declared none."""
 
 
 def declared_schema(output: Output, fields: Sequence[str], declared: str) -> StructType:

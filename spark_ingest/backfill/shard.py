@@ -58,11 +58,11 @@ class ShardDeck(Deck):
         return True
 
     def recorder(self, task: Task) -> Recorder | None:
-        """What takes down the bolt's output; its input is known."""
+        """The recorder of the bolt's output; its input is known."""
         return self._taken_by if task.component == self._bolt else None
 
     def source(self, task: Task) -> Brought:
-        """What a component has emitted before."""
+        """The tuples that a component has emitted before."""
         return self._brought[task.component]
 
     def ticks(self, task: Task) -> ReplayTicks | None:
@@ -135,7 +135,7 @@ def _lifecycle(executor: Executor) -> Iterator[None]:
 
 
 def _close_quietly(executor: Executor, running: RunningTask) -> None:
-    """Close after a failure, which is what is to be told."""
+    """Close after a failure; the failure is reported, not an error of closing."""
     try:
         executor.call(running, running.close)
     except ComponentError as error:
@@ -143,7 +143,7 @@ def _close_quietly(executor: Executor, running: RunningTask) -> None:
 
 
 def _check_host(bolt: BoltTask) -> None:
-    """What a class made by a factory, or its `initialize`, may have chosen unseen."""
+    """Refuse what only shows on the component itself: the choice of a factory or of `initialize`."""
     host, conf = bolt.host, bolt.identity.conf
     if host.is_batching:
         raise ShardError(f"bolt {bolt.task.component!r} gathers batches, over keys that other shards have")

@@ -67,10 +67,10 @@ def _asked(keeper: subprocess.Popen[bytes], line: bytes) -> dict[str, Any]:
     if not answer:
         status = keeper.wait()
         raise SparkError(f"the process that keeps the Spark job ended with status {status} before it began")
-    said = json.loads(answer)
-    if "failed" in said:
-        raise rebuilt(said["failed"])
-    ready: dict[str, Any] = said["ready"]
+    content = json.loads(answer)
+    if "failed" in content:
+        raise rebuilt(content["failed"])
+    ready: dict[str, Any] = content["ready"]
     return ready
 
 

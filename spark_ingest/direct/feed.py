@@ -71,7 +71,7 @@ class DirectFeed:
         self._receiver: Receiver | None = None
         self._min_us: int | None = None
         self.read: dict[int, int] = {}
-        """How many rows of which stream have been given."""
+        """How many rows of each stream have been read."""
 
     @property
     def request(self) -> Request:
@@ -80,7 +80,7 @@ class DirectFeed:
 
     @property
     def late(self) -> int:
-        """How many rows of a stream have come too late so far; told by the task with the first partition."""
+        """How many rows of a stream have come too late; the task with the first partition reports it."""
         return self._receiver.late if self._receiver is not None and 0 in self.read else 0
 
     @property

@@ -1,4 +1,4 @@
-"""What the leading process asks of the keeper and of the driver, as plain values."""
+"""Requests of the leading process to the keeper and the driver, as plain values."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Stream:
     slack_us: int = 0
     """Microseconds of event time by which a row may be earlier than the latest before it."""
     late: str = REFUSE
-    """What becomes of rows that are earlier than that: ``refuse``, ``drop`` or ``raise``."""
+    """How rows that are earlier than that are handled: ``refuse``, ``drop`` or ``raise``."""
 
 
 def stream_of(streaming: bool, once: bool, slack_s: float, late: str) -> Stream | None:
-    """What keywords of a spout say of a stream.
+    """The stream that keywords of a spout describe.
 
     Raises:
-        JobError: one of them is none, or is said of a source that is no stream.
+        JobError: one of them is none, or is used with a source that is no stream.
     """
     if not streaming:
         if once or slack_s or late != REFUSE:
@@ -88,17 +88,19 @@ class Request:
         Raises:
             JobError: the job's source is a DataFrame of this process.
         """
-        said = {
+        content = {
             "job": to_json(self.job),
             "span": asdict(self.span),
             "listening": self.listening,
             "stream": None if self.stream is None else asdict(self.stream),
         }
-        return json.dumps(said).encode() + b"\n"
+        return json.dumps(content).encode() + b"\n"
 
     @classmethod
     def from_line(cls, line: bytes) -> Request:
         """The request that `to_line` wrote."""
-        said = json.loads(line)
-        stream = None if said["stream"] is None else Stream(**said["stream"])
-        return cls(from_json(said["job"]), Span(**said["span"]), Listening(*said["listening"]), stream)
+        content = json.loads(line)
+        stream = None if content["stream"] is None else Stream(**content["stream"])
+        return cls(
+            from_json(content["job"]), Span(**content["span"]), Listening(*content["listening"]), stream
+        )

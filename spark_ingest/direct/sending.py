@@ -16,7 +16,7 @@ class Sending(NamedTuple):
     rendezvous: tuple[str, int]
     """Where they ask."""
     secret: str
-    """What they prove to know."""
+    """Executors prove that they know it."""
 
     def send(self, streams: DataFrame, epoch: int, until_us: int | None) -> None:
         """Send every partition to the task that reads it, all at once; returns when all has been taken.

@@ -32,7 +32,7 @@ class Epochs:
         stream: how far they may be out of order.
         span: rows of other times are left out.
         sending: sends an epoch.
-        tell: is told how many rows have come too late, as ``late``.
+        tell: called with the number of rows that have come too late, as ``late``.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class Epochs:
     def _hold(self, more: DataFrame | None) -> None:
         """Hold further rows back, if any, and no longer those that have been sent.
 
-        They are kept where the executors are, and cut off from the micro-batches that they are of.
+        They are kept where the executors are, and are left out of their micro-batches.
         """
         from pyspark.sql import functions as F
 

@@ -234,7 +234,7 @@ def _end(gateway: Any) -> None:
 
 
 def _impatience() -> Callable[[], None]:
-    """What to do about a signal while Java is being ended: kill it, once it has had some time."""
+    """Handle a signal while Java is being ended: kill it, once it has had some time."""
     until_s = time.monotonic() + PATIENCE_S
 
     def hurry() -> None:

@@ -41,14 +41,14 @@ def to_json(job: JobSpec) -> str:
     Raises:
         JobError: its source is a DataFrame of this process.
     """
-    said = {
+    content = {
         "source": job.source.to_plain(),
         "streams": asdict(job.streams),
         "quality": asdict(job.quality),
         "master": job.master,
         "conf": dict(job.conf),
     }
-    return json.dumps(said, sort_keys=True)
+    return json.dumps(content, sort_keys=True)
 
 
 def from_json(text: str | bytes) -> JobSpec:
@@ -58,10 +58,14 @@ def from_json(text: str | bytes) -> JobSpec:
         JobError: the text holds no job, or one that cannot be.
     """
     try:
-        said: dict[str, Any] = json.loads(text)
-        source, streams, quality = said["source"], said["streams"], said["quality"]
+        content: dict[str, Any] = json.loads(text)
+        source, streams, quality = content["source"], content["streams"], content["quality"]
         return JobSpec(
-            Source.from_plain(source), StreamSpec(**streams), Quality(**quality), said["master"], said["conf"]
+            Source.from_plain(source),
+            StreamSpec(**streams),
+            Quality(**quality),
+            content["master"],
+            content["conf"],
         )
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, JobError):
@@ -107,28 +111,28 @@ def job_of(keywords: Mapping[str, Any]) -> tuple[JobSpec, dict[str, Any]]:
     """The job that keywords describe.
 
     Args:
-        keywords: some of `KEYWORDS`; None is as good as not given.
+        keywords: some of `KEYWORDS`; one that is None counts as absent.
 
     Returns:
-        The job, and what was given of `BESIDE`.
+        The job, and the keywords of `BESIDE` that are there.
 
     Raises:
         JobError: an unknown keyword, no timestamp column, or a value that is refused.
     """
-    given = {name: value for name, value in keywords.items() if value is not None}
-    for name in given:
+    chosen = {name: value for name, value in keywords.items() if value is not None}
+    for name in chosen:
         if name not in KEYWORDS:
             raise JobError(unknown("keyword of a job", name, KEYWORDS))
-    if "timestamp" not in given:
+    if "timestamp" not in chosen:
         raise JobError("timestamp is missing: name the column with the event time")
     job = JobSpec(
-        Source(**_of(given, _SOURCE)),
-        StreamSpec(**_of(given, _STREAMS)),
-        Quality(**_of(given, _QUALITY)),
-        **_of(given, _JOB),
+        Source(**_of(chosen, _SOURCE)),
+        StreamSpec(**_of(chosen, _STREAMS)),
+        Quality(**_of(chosen, _QUALITY)),
+        **_of(chosen, _JOB),
     )
-    return job, _of(given, BESIDE)
+    return job, _of(chosen, BESIDE)
 
 
-def _of(given: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    return {name: given[name] for name in names if name in given}
+def _of(chosen: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: chosen[name] for name in names if name in chosen}

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from framework.topology import one_of
 from framework.units import PER_SECOND
 from spark_ingest.errors import JobError
 
@@ -51,7 +50,7 @@ class StreamSpec:
         for name in ("key", "order", "columns"):
             object.__setattr__(self, name, _names(name, getattr(self, name)))
         if self.unit not in PER_SECOND:
-            raise JobError(f"unit is {self.unit!r}: expected {one_of(PER_SECOND)}")
+            raise JobError(f"unit is {self.unit!r}: expected one of {', '.join(PER_SECOND)}")
         if isinstance(self.streams, bool) or not isinstance(self.streams, int) or self.streams < 1:
             raise JobError(f"streams is {self.streams!r}: expected a whole number from 1 upwards")
         if not isinstance(self.timestamp, str) or not self.timestamp:

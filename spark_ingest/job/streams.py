@@ -42,7 +42,7 @@ def as_streams(df: DataFrame, spec: StreamSpec, ends: bool = False) -> DataFrame
 
 
 def total_order(df: DataFrame, spec: StreamSpec) -> list[Column]:
-    """What decides among rows of equal time: `spec.order`, then every chosen column."""
+    """The columns that decide among rows of equal time: `spec.order`, then every chosen column."""
     return [*map(named, spec.order), *comparable(df, chosen_columns(df, spec))]
 
 

@@ -1,4 +1,4 @@
-"""What a job is asked to make, and of what: equal only where preparing it again would make the same."""
+"""Identities of jobs and their input: equal only where preparing again would make the same dataset."""
 
 from __future__ import annotations
 

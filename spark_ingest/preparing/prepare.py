@@ -57,7 +57,7 @@ def prepare(
         nulls, duplicates, unparsable: see `Quality`.
         spark, master, conf: see `make_session`.
         force: prepare it even if nothing has changed since it was prepared last.
-        on_progress: is told how far it is, now and then, from another thread.
+        on_progress: called now and then with the progress, from another thread.
 
     Raises:
         JobError: what is asked for cannot be done, or rows are refused; nothing was written.
@@ -94,13 +94,13 @@ def prepare(
     return there
 
 
-def as_source(given: Source | DataFrame | str | Sequence[str]) -> Source:
+def as_source(value: Source | DataFrame | str | Sequence[str]) -> Source:
     """The source that a value stands for: itself, files, or a DataFrame."""
-    if isinstance(given, Source):
-        return given
-    if isinstance(given, (str, os.PathLike, list, tuple)):
-        return Source(files=given)  # type: ignore[arg-type]
-    return Source.of(given)  # type: ignore[arg-type]
+    if isinstance(value, Source):
+        return value
+    if isinstance(value, (str, os.PathLike, list, tuple)):
+        return Source(files=value)  # type: ignore[arg-type]
+    return Source.of(value)  # type: ignore[arg-type]
 
 
 def _session_of(job: JobSpec) -> SparkSession | None:

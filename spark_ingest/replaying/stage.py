@@ -79,7 +79,7 @@ class StageFeed:
         self._span = span_of(start, until, self._unit)
         self.outputs = _chosen(columns, self._dataset.fields)
         self.read: dict[int, int] = {}
-        """How many rows of which stream have been given."""
+        """How many rows of each stream have been read."""
         self._ahead = Ahead()
         self._check_span()
 
