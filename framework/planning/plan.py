@@ -72,11 +72,11 @@ class Plan:
     """Facts about each component's class, by id."""
     emits_outside_input: bool = False
     """Whether a bolt may emit by the wall clock, or by what comes back to it through a cycle."""
-    places: Mapping[str, Mapping[int, tuple[int, int]]] = field(default_factory=dict)
+    offsets: Mapping[str, Mapping[int, tuple[int, int]]] = field(default_factory=dict)
     """For each partitioned spout that resumes where an earlier run had stopped, the offset in each of its
     partitions: time of the last row in microseconds, and number of rows of that time."""
-    cuts: tuple[tuple[int, ...], ...] = ()
-    """Aligned stops: ids of the tasks of partitioned spouts that stop at one event time, group by group."""
+    aligned_stops: tuple[tuple[int, ...], ...] = ()
+    """Ids of the tasks of partitioned spouts that stop at one event time, group by group."""
 
     def tasks_of(self, component: str) -> tuple[Task, ...]:
         """The tasks of a component, by index."""

@@ -66,7 +66,7 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         confs=confs,
         traits=traits,
         emits_outside_input=emits_outside_input(topology, confs, traits, time, draft.subscriptions),
-        cuts=aligned_stops(tasks, draft.subscriptions, traits),
+        aligned_stops=aligned_stops(tasks, draft.subscriptions, traits),
     )
 
 

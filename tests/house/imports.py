@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[2]
@@ -32,8 +33,9 @@ class Import:
         return f"{self.file}:{self.line} imports {self.imported}{marked}"
 
 
+@cache
 def imports_in(package: str, root: Path = REPOSITORY) -> Sequence[Import]:
-    """All imports between the modules of a package, in the order of files and lines.
+    """All imports between the modules of a package, in the order of files; read once per process.
 
     Args:
         package: name of a folder with modules, e.g. ``framework``. Folders called ``templates`` are left out:
@@ -44,7 +46,7 @@ def imports_in(package: str, root: Path = REPOSITORY) -> Sequence[Import]:
     for path in sorted((root / package).rglob("*.py")):
         if not {"templates", "__pycache__"} & set(path.parts):
             found += _imports_of(path, package, root)
-    return found
+    return tuple(found)
 
 
 def room_of(module: str, house: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 
 from tests.house.imports import Import, between_rooms
@@ -46,13 +46,14 @@ def to_svg(imports: Sequence[Import], house: str, rows: Rows) -> str:
 
     Imports upwards are red.
     """
-    edges = between_rooms(imports, house)
     row_of = {room: number for number, row in enumerate(rows) for room in row}
-    boxes, width = _boxes(rows)
+    edges = [pair for pair in between_rooms(imports, house) if set(pair) <= row_of.keys()]
+    drawn = {pair: row_of[pair[1]] - row_of[pair[0]] for pair in _necessary(edges, row_of)}
+    longest = max(map(abs, drawn.values()), default=0)
+    boxes, width = _boxes(rows, _MARGIN + _bow(longest))
     height = 2 * _MARGIN + len(rows) * _ROW_HEIGHT - (_ROW_HEIGHT - _ROOM_HEIGHT)
     lines = [_HEAD.format(width=width, height=height, title=escape(house), down=_DOWN, up=_UP)]
-    for source, target in sorted(_necessary(edges)):
-        lines.append(_arrow(boxes[source], boxes[target], row_of[source] < row_of[target]))
+    lines += [_arrow(boxes[source], boxes[target], rows) for (source, target), rows in sorted(drawn.items())]
     for room, (left, top, wide) in boxes.items():
         rectangle = f'x="{left}" y="{top}" width="{wide}" height="{_ROOM_HEIGHT}" rx="4"'
         lines.append(f'<rect {rectangle} fill="#eef" stroke="#446"/>')
@@ -66,11 +67,11 @@ Box = tuple[float, float, float]
 """Left, top and width of a room."""
 
 
-def _boxes(rows: Rows) -> tuple[Mapping[str, Box], float]:
+def _boxes(rows: Rows, margin: float) -> tuple[Mapping[str, Box], float]:
     """Where each room is drawn, rows centred, and the width of the picture."""
     widths = [[len(room) * _CHARACTER + _PADDING for room in row] for row in rows]
     totals = [sum(wide) + _GAP * (len(wide) - 1) for wide in widths]
-    whole = max(totals) + 2 * _MARGIN
+    whole = max(totals) + 2 * margin
     boxes: dict[str, Box] = {}
     for number, row in enumerate(rows):
         left = (whole - totals[number]) / 2
@@ -80,13 +81,12 @@ def _boxes(rows: Rows) -> tuple[Mapping[str, Box], float]:
     return boxes, whole
 
 
-def _arrow(source: Box, target: Box, down: bool) -> str:
-    """A curve that leaves a room at its lower edge and bends past the rows between."""
+def _arrow(source: Box, target: Box, rows: int) -> str:
+    """A curve from one room to another one, so many rows further down; upwards if that is negative."""
+    down = rows > 0
     x1, y1 = source[0] + source[2] / 2, source[1] + (_ROOM_HEIGHT if down else 0)
     x2, y2 = target[0] + target[2] / 2, target[1] + (0 if down else _ROOM_HEIGHT)
-    rows = abs(y2 - y1) / _ROW_HEIGHT
-    # What crosses rows bows out to the side, so that it is not hidden by the rooms in between.
-    bow = 0 if rows <= 1 else 40 + 22 * rows
+    bow = _bow(abs(rows))
     side = 1 if x2 >= x1 else -1
     middle = (y1 + y2) / 2
     kind, colour = ("down", _DOWN) if down else ("up", _UP)
@@ -94,16 +94,23 @@ def _arrow(source: Box, target: Box, down: bool) -> str:
     return f'<path d="{curve}" fill="none" stroke="{colour}" marker-end="url(#{kind})"/>'
 
 
-def _necessary(edges: Mapping[tuple[str, str], object]) -> set[tuple[str, str]]:
-    """The arrows that do not follow from others."""
+def _bow(rows: int) -> float:
+    """How far an arrow over so many rows bends out to the side, past the rooms in between."""
+    return 0 if rows <= 1 else 40 + 22 * rows
+
+
+def _necessary(edges: Iterable[tuple[str, str]], row_of: Mapping[str, int]) -> set[tuple[str, str]]:
+    """The arrows that do not follow from others; one upwards never does."""
+    downwards = {(source, target) for source, target in edges if row_of[source] < row_of[target]}
     targets: dict[str, set[str]] = {}
-    for source, target in edges:
+    for source, target in downwards:
         targets.setdefault(source, set()).add(target)
-    return {
+    followed = {
         (source, target)
-        for source, target in edges
-        if not any(target in _below(via, targets) for via in targets[source] - {target, source})
+        for source, target in downwards
+        if any(target in _below(via, targets) for via in targets[source] - {target})
     }
+    return set(edges) - followed
 
 
 def _below(room: str, targets: Mapping[str, set[str]]) -> set[str]:

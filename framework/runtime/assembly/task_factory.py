@@ -169,7 +169,7 @@ class Wiring:
             self._recovery(task, identity),
             tasks=len(self._plan.tasks_of(task.component)),
             level=self._plan.layout.components[task.component],
-            places=self._plan.places.get(task.component, {}),
+            places=self._plan.offsets.get(task.component, {}),
             quota=self._network.quota,
             max_pause_s=self._settings["viper.poll.pause.max.ms"] / 1000,
             common_stop=CommonStop(

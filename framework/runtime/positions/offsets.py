@@ -37,7 +37,7 @@ def going_on(plan: Plan, report: Path, known: Mapping[str, str]) -> Plan:
                 f"{report}: spout {spout.id!r} had other data, {told['sources'][spout.id]!r}: "
                 f"expected {known[spout.id]!r}; run it from the beginning"
             )
-    return replace(plan, places=places)
+    return replace(plan, offsets=places)
 
 
 def _read(report: Path) -> dict[str, Any]:
