@@ -8,7 +8,7 @@ METADATA := setup.cfg setup.py pyproject.toml
 BENCHMARKS := per_tuple tracking workers latency memory idle codec gate
 C_SOURCES := $(shell find cbackend viper -name '*.[ch]' -o -name 'build.py')
 
-.PHONY: help demo demo-spark test check determinism spark-matrix bench bench-spark clean
+.PHONY: help demo demo-spark test check imports determinism spark-matrix bench bench-spark clean
 .DEFAULT_GOAL := help
 
 help:
@@ -16,6 +16,7 @@ help:
 	@echo "make demo-spark   prepare a year of flights with Spark, and replay it; wants Java 17"
 	@echo "make test    all tests"
 	@echo "make check   ruff, mypy --strict, and the C layer under its sanitizers"
+	@echo "make imports   which room imports which, as text and, in build/imports, as pictures"
 	@echo "make determinism   every plan of the matrix against the serial run; takes hours"
 	@echo "make spark-matrix   jobs as spouts for every number of streams and tasks; a quarter of an hour"
 	@echo "make bench   all benchmarks; half an hour, on a machine that does nothing else"
@@ -38,6 +39,10 @@ check: .venv/.dev
 	$(BIN)/mypy
 	$(MAKE) -C cbackend test asan tsan planted
 	$(MAKE) -C viper/csrc asan PYTHON=$(CURDIR)/$(BIN)/python
+
+# Reads the sources only, so that any Python will do.
+imports:
+	@$(PYTHON) -m tests.house build/imports
 
 determinism: .venv/.dev
 	$(BIN)/python -m tests.determinism

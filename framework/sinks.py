@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from framework.components import Bolt
+from framework.log import data_stream
 
 Row = tuple[Any, ...]
 
@@ -78,8 +79,6 @@ class ConsoleSink(Sink):
 
     def consume(self, rows: Sequence[Row]) -> None:
         """Write some rows."""
-        from framework.runtime.control.stdout import data_stream
-
         data_stream().writelines(map(self._line, rows))
 
 

@@ -1,15 +1,15 @@
-"""What user code raised, without the frames of ours around it."""
+"""Exceptions of user code: their tracebacks without the frames of ours around them, also in the log."""
 
 from __future__ import annotations
 
+import logging
 import os
 import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType, GeneratorType, TracebackType
 
-from framework.errors import EmitError, LoadError, ViperError
-from framework.multilang.errors import ProgramError
+from framework.errors import EmitError, LoadError, ProgramError, ViperError
 
 _FRAMEWORK = str(Path(__file__).parent) + os.sep
 _SAID_BY_MESSAGE = (EmitError, ProgramError)
@@ -110,3 +110,34 @@ def _at_yield(frames: TracebackType | None) -> TracebackType | None:
 def _generators(frames: TracebackType | None) -> Iterator[GeneratorType[object, object, object]]:
     for frame, _ in traceback.walk_tb(frames):
         yield from (value for value in frame.f_locals.values() if isinstance(value, GeneratorType))
+
+
+def log_error(logger: logging.Logger, error: BaseException, message: str, *args: object) -> None:
+    """Log an error of user code as one record, with its traceback from the user's own code on.
+
+    What follows from the error belongs into further records.
+
+    Args:
+        logger: the component's.
+        error: what user code raised.
+        message: what it did, as in ``Logger.error``, like its arguments.
+    """
+    logger.error(message, *args, exc_info=exc_info_of_user_code(error))
+
+
+def log_raised(
+    logger: logging.Logger, error: BaseException, tup: object = None, during: str | None = None
+) -> None:
+    """Log what a callback raised, where the component goes on afterwards.
+
+    Args:
+        logger: the component's.
+        error: what it raised.
+        tup: the tuple that it was called with; None or an empty one for none.
+        during: the callback, where the message has to name it.
+    """
+    if tup:
+        log_error(logger, error, "%s raised while processing %.500s", type(error).__name__, repr(tup))
+    else:
+        where = f" in {during}" if during else ""
+        log_error(logger, error, "%s raised%s", type(error).__name__, where)

@@ -8,17 +8,9 @@ from typing import Any, Self
 from framework.builder.declarers import BoltDeclarer, Declarer, SpoutDeclarer
 from framework.builder.foreign import Foreign
 from framework.components import Component
-from framework.declaration import (
-    Declaration,
-    Par,
-    Spec,
-    accepted,
-    calling_place,
-    make_spec,
-    python_implementation,
-    recipe_of,
-)
+from framework.declaration import Declaration, accepted, calling_place
 from framework.dsl.foreign import ForeignComponent
+from framework.specs import Par, Spec, make_spec, python_implementation, recipe_of
 from framework.topology import Argument, Implementation, Path, Place, Role, SourceMap, Topology
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from framework.components.collector import EmitResult
 from framework.components.component import Component
-from framework.components.spec_method import SpecMethod
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM, Tuple
-
-if TYPE_CHECKING:
-    from framework.dsl import Spec
+from framework.specs import Spec, SpecMethod, bolt_spec
 
 
 class Bolt(Component):
@@ -81,6 +78,4 @@ class Bolt(Component):
         config: Mapping[str, Any] | None = None,
     ) -> Spec:
         """This bolt as a part of a `Topology` class; see `framework.dsl`."""
-        from framework.dsl import bolt_spec
-
         return bolt_spec(component, name, inputs, par, config)

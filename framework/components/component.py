@@ -9,7 +9,7 @@ from typing import Any
 
 from framework.components.collector import UNHOSTED, Collector
 from framework.components.levels import LEVELS
-from framework.components.recipe import Recipe
+from framework.specs import Recipe
 
 LOGGER_PREFIX = "viperstorm.component"
 """Each component logs to ``viperstorm.component.<id>``."""

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from framework.components.collector import EmitResult
 from framework.components.component import Component
-from framework.components.spec_method import SpecMethod
-
-if TYPE_CHECKING:
-    from framework.dsl import Spec
+from framework.specs import Spec, SpecMethod, spout_spec
 
 
 class Spout(Component):
@@ -93,8 +90,6 @@ class Spout(Component):
         config: Mapping[str, Any] | None = None,
     ) -> Spec:
         """This spout as a part of a `Topology` class; see `framework.dsl`."""
-        from framework.dsl import spout_spec
-
         return spout_spec(component, name, par, config)
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from framework.declaration import Par, checked_config, checked_par, outputs_of
 from framework.errors import LoadError
 from framework.flux.reading import Reading
 from framework.importing import import_class, looks_like_java
+from framework.specs import Par, checked_config, checked_par, outputs_of
 from framework.standins import STAND_INS
 from framework.topology import Bean, ObjectDef, Place, Stream, declared_streams
 

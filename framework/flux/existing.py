@@ -7,6 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from framework.discovery.failures import problems_of
+from framework.discovery.selection import is_topology
+from framework.discovery.values import topology_from
 from framework.errors import LoadError
 from framework.flux.includes import Draft
 from framework.flux.objects import read_unimported
@@ -14,9 +17,6 @@ from framework.flux.reading import Reading
 from framework.flux.section import Section
 from framework.importing import import_object, looks_like_java
 from framework.instantiate import Beans, check_method
-from framework.loading.failures import problems_of
-from framework.loading.selection import is_topology
-from framework.loading.values import topology_from
 from framework.topology import Loaded, ObjectDef, Topology
 
 _METHODS = ("getTopology", "get_topology")

@@ -11,9 +11,9 @@ from framework.flux import keys
 from framework.flux.nodes import place_of
 from framework.flux.reading import Reading
 from framework.flux.section import Section
-from framework.hosting import is_ported
 from framework.instantiate import check_method, setter_name
 from framework.topology import Argument, ObjectDef
+from framework.traits import is_ported
 
 
 def check_fit(definition: ObjectDef, cls: type, section: Section, reading: Reading) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from framework.discovery.modules import own_modules
 from framework.flux.beans import check_references, read_beans, read_worker_hooks
 from framework.flux.existing import existing_topology
 from framework.flux.includes import Draft, Includes
@@ -16,7 +17,6 @@ from framework.flux.streams import with_inputs
 from framework.flux.substitution import AsFlux, InNodes, Values
 from framework.flux.vertices import read_vertex
 from framework.importing import importable, project_folders
-from framework.loading.modules import own_modules
 from framework.topology import ComponentSpec, Loaded, Role, SourceMap, Topology, unknown
 
 _UNNAMED = "unnamed"

@@ -9,13 +9,19 @@ from dataclasses import replace
 from types import ModuleType
 
 from framework.declaration import shown
+from framework.discovery import (
+    first,
+    import_file,
+    import_named,
+    named,
+    own_modules,
+    problems_of,
+    renamed,
+    topology_from,
+)
 from framework.errors import LoadError
 from framework.importing import importable, project_folders
-from framework.loading.failures import problems_of
-from framework.loading.modules import import_target
-from framework.loading.selection import first, named
-from framework.loading.target import YAML_SUFFIXES, Target, parse
-from framework.loading.values import renamed, topology_from
+from framework.loading.target import YAML_SUFFIXES, Target, parse, project_names
 from framework.topology import Loaded, Place, Problem
 
 
@@ -57,7 +63,7 @@ def _guarded(
     target: Target, folders: Sequence[str], place: Place, environment: str | None, name: str | None
 ) -> Loaded:
     try:
-        value, warning = _chosen(import_target(target), target.attribute)
+        value, warning = _chosen(_imported(target), target.attribute)
         loaded = topology_from(value, target.module.rpartition(".")[2], environment, name)
     except LoadError as error:
         return Loaded(None, (Problem(place, str(error)),))
@@ -65,6 +71,13 @@ def _guarded(
         return Loaded(None, problems_of(error, place, folders))
     warnings = (Problem(place, warning, warning=True),) if warning else ()
     return replace(loaded, problems=(*loaded.problems, *warnings))
+
+
+def _imported(target: Target) -> ModuleType:
+    with own_modules():
+        if target.file is not None:
+            return import_file(target.file)
+        return import_named(target.module, project_names())
 
 
 def _chosen(module: ModuleType, attribute: str | None) -> tuple[object, str]:

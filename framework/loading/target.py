@@ -29,6 +29,7 @@ class Target:
     """Name of the module; that of a Python file is its stem."""
     attribute: str | None
 
+
 def parse(target: str) -> Target:
     """What a target names; a file is known to exist, a module is not.
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 from framework.components import PartitionedSpout
 from framework.errors import LoadError
-from framework.hosting import class_of, is_generator_spout, is_ported
 from framework.importing import import_class, importable
 from framework.multilang.messages import is_json
 from framework.sinks import Sink
@@ -22,8 +21,9 @@ from framework.topology import (
     RefList,
     ShellImplementation,
     Topology,
+    about,
 )
-from framework.validation.reporting import about
+from framework.traits import class_of, is_generator_spout, is_ported
 
 
 @dataclass(frozen=True, slots=True)

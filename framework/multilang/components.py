@@ -47,7 +47,7 @@ class ProgramComponent(Component):
         """
         Args:
             command: the program and its arguments.
-            folders: the project's, see `framework.multilang.places`.
+            folders: the project's, see `framework.programs`.
         """
         super().__init__()
         self._command = tuple(command)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from framework.errors import ViperError
+from framework.errors import ProgramError
 
-
-class ProgramError(ViperError, RuntimeError):
-    """A program that cannot be started, has ended before its time, or does not speak the protocol."""
+__all__ = ["NoMessage", "ProgramError"]
 
 
 class NoMessage(Exception):

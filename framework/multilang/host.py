@@ -77,7 +77,7 @@ def host_program(command: Sequence[str], role: Role, folders: Sequence[str]) -> 
     Args:
         command: the program and its arguments.
         role: what it is.
-        folders: the project's, see `framework.multilang.places`.
+        folders: the project's, see `framework.programs`.
     """
     cls = ProgramSpout if role is Role.SPOUT else ProgramBolt
     return ProgramHost(cls(command, folders))

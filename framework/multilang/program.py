@@ -15,8 +15,8 @@ from framework.log import Origin
 from framework.multilang.errors import NoMessage, ProgramError
 from framework.multilang.messages import Decoder, encoded
 from framework.multilang.pipes import Pipes
-from framework.multilang.places import complaint_about, environment, working_folder
 from framework.multilang.stderr import StderrLog
+from framework.programs import complaint_about, environment, working_folder
 
 LOOK_S = 1.0
 """Seconds between two looks whether a silent program is still there; mostly its closed pipe tells before."""

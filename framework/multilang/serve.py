@@ -18,11 +18,10 @@ from framework.components import Bolt
 from framework.components.component import LOGGER_PREFIX
 from framework.components.levels import LEVELS
 from framework.importing import import_class
-from framework.log import Origin, speaking_as
+from framework.log import Origin, printing_to_log, speaking_as
 from framework.multilang.serving import ServedBolt, ServedSpout
 from framework.multilang.telling import Teller, TellingLog
 from framework.multilang.wire import Wire
-from framework.runtime.control.stdout import printing_to_log
 from framework.runtime.hosts.host import Host, Identity
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from framework.components import Component
 from framework.config import Settings, resolve
+from framework.discovery.values import topology_from
 from framework.errors import TopologyError
 from framework.loading import load
-from framework.loading.values import topology_from
 from framework.planning import Plan, TimeMode, WorkerKind, make_plan
 from framework.topology import Loaded, Topology
 from framework.validation import check_runnable, validate

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from framework.config import Settings
-from framework.hosting import is_ported
 from framework.topology import ComponentSpec, Problem, PythonImplementation, Topology
+from framework.traits import is_ported
 
 
 def check_isolation(topology: Topology, settings: Settings) -> list[Problem]:

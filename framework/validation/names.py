@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from framework.config.rules import topology_name
-from framework.topology import Problem, Stream, Topology
+from framework.topology import Problem, Stream, Topology, about
 from framework.topology.graph import SYSTEM_PREFIX
-from framework.validation.reporting import about
 
 _RESERVED = f"begins with {SYSTEM_PREFIX!r}, which is kept for the system's own names"
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from framework.config.keys import MAX_TASKS
 from framework.config.rules import integer, optional
-from framework.topology import Problem, Topology
-from framework.validation.reporting import about
+from framework.topology import Problem, Topology, about
 
 _COUNT = integer(1, MAX_TASKS)
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from framework.multilang.places import complaint_about
+from framework.programs import complaint_about
 from framework.topology import (
     JavaImplementation,
     Problem,
     PythonImplementation,
     ShellImplementation,
     Topology,
+    about,
     references,
 )
 from framework.validation.classes import is_java
-from framework.validation.reporting import about
 from framework.validation.subscriptions import subscriptions
 
 _INSTEAD = "to run the topology, put a Python class in its place"

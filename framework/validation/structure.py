@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from framework.topology import Problem, Role, Topology
+from framework.topology import Problem, Role, Topology, about
 from framework.topology.graph import SYSTEM_PREFIX, reachable
-from framework.validation.reporting import about
 
 
 def check_spouts(topology: Topology) -> Iterator[Problem]:

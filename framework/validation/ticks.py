@@ -6,22 +6,23 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM
-from framework.hosting import batches_by_ticks
-from framework.topology import Problem, Topology
-from framework.validation.classes import held_class
-from framework.validation.reporting import about
+from framework.topology import Problem, Topology, about
+from framework.traits import Batching, Traits
 from framework.validation.subscriptions import subscriptions
 
 INTERVAL = "topology.tick.tuple.freq.secs"
 """The key that says how often there are ticks."""
 
 
-def check_ticks(topology: Topology, confs: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
+def check_ticks(
+    topology: Topology, confs: Mapping[str, Mapping[str, Any]], traits: Mapping[str, Traits]
+) -> Iterator[Problem]:
     """A bolt that subscribes to the system's ticks gets some, and so does one that batches by them.
 
     Args:
         topology: one without errors.
         confs: from `component_conf`, by id.
+        traits: from `known_traits`, by id.
     """
     without = {bolt.id for bolt in topology.bolts if confs[bolt.id][INTERVAL] is None}
     for found in subscriptions(topology):
@@ -29,8 +30,7 @@ def check_ticks(topology: Topology, confs: Mapping[str, Mapping[str, Any]]) -> I
         if asked and found.bolt.id in without:
             yield found.problem(f"there are no ticks: {_SET}")
     for bolt in topology.bolts:
-        cls = held_class(bolt)
-        if bolt.id in without and cls is not None and batches_by_ticks(cls):
+        if bolt.id in without and traits[bolt.id].batching is Batching.TICKS:
             message = f"gathers batches, but has no ticks at which to process them before the end: {_SET}"
             yield about(topology, bolt, message, warning=True)
 

@@ -6,18 +6,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from framework.planning.time_mode import time_problems
-from framework.topology import Problem, Topology, unknown
-from framework.validation.reporting import about
+from framework.topology import Problem, Topology, about, unknown
+from framework.traits import Traits
 
 
-def check_timestamps(topology: Topology, confs: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
+def check_timestamps(
+    topology: Topology, confs: Mapping[str, Mapping[str, Any]], traits: Mapping[str, Traits]
+) -> Iterator[Problem]:
     """A spout's ``viper.timestamp.field`` is one of its fields, and one spout's calls for every spout's.
 
     Args:
         topology: one without errors.
         confs: from `component_conf`, by id.
+        traits: from `known_traits`, by id.
     """
-    yield from time_problems(topology, confs)
+    yield from time_problems(topology, confs, traits)
     for spout in topology.spouts:
         name = confs[spout.id]["viper.timestamp.field"]
         fields = {field for stream in spout.outputs or () for field in stream.fields}

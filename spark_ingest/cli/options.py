@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-UNITS = ("s", "ms", "us", "ns")
+from framework.units import PER_SECOND
+
 DECISIONS = ("keep", "drop", "refuse")
 
 
@@ -93,7 +94,7 @@ STREAMS = (
     click.option("--timestamp", required=True, metavar="COLUMN", help="Column with the event time."),
     click.option(
         "--unit",
-        type=click.Choice(UNITS),
+        type=click.Choice(tuple(PER_SECOND)),
         default="us",
         show_default=True,
         help="Unit of a timestamp that is a number.",

@@ -1,4 +1,4 @@
-"""What a job is asked to make, and of what: equal only where preparing it again would make the same."""
+"""Identities of jobs and their input: equal only where preparing again would make the same dataset."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spark_ingest.datasets.manifest import FORMAT_VERSION
-from spark_ingest.engine.settings import set_for_now
+from spark_ingest.engine.session import set_for_now
 from spark_ingest.job.files import is_local
 from spark_ingest.job.source import Source
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spark_ingest.engine.settings import set_for_now
+from spark_ingest.engine.session import set_for_now
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -38,7 +38,7 @@ _OPTIONS = {
     "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
 }
 _PART = re.compile(r"part-(\d+)-.*-c(\d+)\..*parquet")
-"""Of Spark's names for files: which partition, and the how-manieth file of it."""
+"""Of Spark's names for files: the partition, and the number of the file within it."""
 
 
 def write_streams(streams: DataFrame, folder: Path, count: int) -> Sequence[Sequence[str]]:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from framework.adapters.streamparse.components import is_component, is_component_class, keep_streams_open
 from framework.adapters.streamparse.specs import is_spec, spec_of
 from framework.components.component import Component
-from framework.declaration import Spec, written
+from framework.declaration import written
+from framework.specs import Spec
 
 
 def specs_in(namespace: Mapping[str, object]) -> dict[str, Spec]:

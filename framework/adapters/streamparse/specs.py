@@ -7,15 +7,8 @@ import sys
 from typing import Any
 
 from framework.adapters.streamparse.groupings import grouping_of, plain_arguments
-from framework.declaration import (
-    GlobalStreamId,
-    Inputs,
-    Spec,
-    checked_par,
-    java_implementation,
-    python_implementation,
-    shell_implementation,
-)
+from framework.declaration import java_implementation, shell_implementation
+from framework.specs import GlobalStreamId, Inputs, Spec, checked_par, python_implementation
 from framework.topology import DEFAULT_STREAM, Implementation, Role, Stream
 
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from framework.errors import ComponentError, LoadError
-from framework.hosting import class_of, is_ported
 from framework.instantiate import Beans
 from framework.planning import Task
 from framework.runtime.hosts.host import Host
 from framework.topology import ComponentSpec, PythonImplementation, ShellImplementation
+from framework.traits import class_of, is_ported
 
 
 def make_host(component: ComponentSpec, task: Task, beans: Beans, folders: Sequence[str] = ()) -> Host:

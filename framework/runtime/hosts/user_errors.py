@@ -1,8 +1,20 @@
-"""What user code may raise, so that it is the component's error and nobody else's."""
+"""Exceptions of user code: which ones are the component's own, and what can happen after one."""
 
 from __future__ import annotations
 
+import enum
 import sys
+
+
+class OnError(enum.StrEnum):
+    """What happens when a component raises."""
+
+    STOP = "stop"
+    """The run ends with that error."""
+    RESTART = "restart"
+    """The component is constructed and initialized again, as Storm does it; its state is gone."""
+    SKIP = "skip"
+    """The component goes on with the next tuple."""
 
 
 def user_errors() -> tuple[type[BaseException], ...]:

@@ -16,8 +16,7 @@ from framework.log import Limits
 from framework.planning import Plan
 from framework.runtime.assembly.network import NetworkMap
 from framework.runtime.assembly.recording import Tape
-from framework.topology import ObjectDef, Problem, PythonImplementation, Topology
-from framework.validation.reporting import about
+from framework.topology import ObjectDef, Problem, PythonImplementation, Topology, about
 from framework.validation.subscriptions import subscriptions
 
 

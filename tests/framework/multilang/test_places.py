@@ -11,7 +11,7 @@ import pytest
 
 from framework import TopologyBuilder
 from framework.builder import shell
-from framework.multilang.places import complaint_about, environment, working_folder
+from framework.programs import complaint_about, environment, working_folder
 from framework.sinks import CollectingSink
 from tests.framework.multilang.conftest import Script
 from tests.framework.multilang.pieces import around, run_topology

@@ -1,0 +1,18 @@
+"""Topologies in Python modules: importing a module, choosing one of its values, and what that stands for."""
+
+from framework.discovery.failures import problems_of
+from framework.discovery.modules import import_file, import_named, own_modules
+from framework.discovery.selection import first, is_topology, named
+from framework.discovery.values import renamed, topology_from
+
+__all__ = [
+    "first",
+    "import_file",
+    "import_named",
+    "is_topology",
+    "named",
+    "own_modules",
+    "problems_of",
+    "renamed",
+    "topology_from",
+]
