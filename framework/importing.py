@@ -7,8 +7,8 @@ import importlib.util
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 from framework.errors import LoadError
@@ -19,6 +19,23 @@ _JAVA_DOMAINS = frozenset(
     {"backtype", "com", "de", "edu", "eu", "fr", "gov", "io"}
     | {"java", "javax", "kotlin", "net", "org", "scala", "storm", "uk"}
 )
+
+ImportGuard = Callable[[], AbstractContextManager[None]]
+_guards: list[ImportGuard] = []
+
+
+def guard_imports(guard: ImportGuard) -> None:
+    """Have all user code imported within a context, which a front end brings."""
+    _guards.append(guard)
+
+
+@contextmanager
+def importing_user_code() -> Iterator[None]:
+    """Within it, a module that is imported does no more harm than it must; see `guard_imports`."""
+    with ExitStack() as contexts:
+        for guard in _guards:
+            contexts.enter_context(guard())
+        yield
 
 
 def looks_like_java(class_name: str) -> bool:
@@ -96,7 +113,8 @@ def _module_exists(name: str) -> bool:
 
 def _module(name: str, path: str) -> object:
     try:
-        return importlib.import_module(name)
+        with importing_user_code():
+            return importlib.import_module(name)
     except Exception as error:
         raise LoadError(f"{path!r}: importing {name!r} raised {_in_one_line(error)}") from error
 

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType, GeneratorType, TracebackType
 
-from framework.errors import EmitError, LoadError, ViperError
-from framework.multilang.errors import ProgramError
+from framework.errors import EmitError, LoadError, ProgramError, ViperError
 
 _FRAMEWORK = str(Path(__file__).parent) + os.sep
 _SAID_BY_MESSAGE = (EmitError, ProgramError)

@@ -7,19 +7,19 @@ its own. Here the instance is the very same, but what it would write is taken fr
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import pystorm
-import pystorm.bolt
-import pystorm.component
 
+from framework.adapters.streamparse.construction import construct
+from framework.hosting import class_of
 from framework.runtime.edges.collector import TaskCollector
 from framework.runtime.hosts.faults import OnError
 from framework.runtime.hosts.host import Host, Identity
+from framework.runtime.hosts.registry import Kind, register
+from framework.topology import ComponentSpec
 
 _LEVEL_NAMES = {0: "trace", 1: "debug", 2: "info", 3: "warn", 4: "error"}
 
@@ -166,57 +166,9 @@ class _Messages:
         return self._receivers
 
 
-class _NoSerializer:
-    """Stands in for a serializer while a component is constructed: nothing is read or written."""
-
-    def __init__(self, *_streams: Any) -> None:
-        self.output_stream = self.input_stream = None
+def host_ported(component: ComponentSpec, folders: Sequence[str]) -> PortedHost:
+    """The host of a component whose class derives from streamparse's."""
+    return PortedHost(construct(class_of(component)))
 
 
-_constructing = threading.RLock()
-"""What is different for the whole process while a component is constructed is so for one at a time."""
-
-
-def construct(cls: type[Any]) -> Any:
-    """A ported component, constructed as streamparse does it, without pipes, signal handlers or threads.
-
-    A `TicklessBatchingBolt` starts its timer thread in its constructor; that thread ends at
-    once here, and the task's worker calls `process_batches` when it is due.
-    """
-    component: Any = cls.__new__(cls)  # type: ignore[call-overload]
-    if issubclass(cls, pystorm.TicklessBatchingBolt):
-        component._batch_entry = lambda: None
-    with _constructing, _no_serializers(), _signals_kept(), _thread_name_kept():
-        component.__init__(serializer="json")
-    return component
-
-
-@contextmanager
-def _no_serializers() -> Iterator[None]:
-    serializers = pystorm.component._SERIALIZERS
-    before = dict(serializers)
-    serializers.update(dict.fromkeys(before, _NoSerializer))
-    try:
-        yield
-    finally:
-        serializers.update(before)
-
-
-@contextmanager
-def _signals_kept() -> Iterator[None]:
-    before = signal.signal
-    signal.signal = lambda signalnum, handler: signal.getsignal(signalnum)
-    try:
-        yield
-    finally:
-        signal.signal = before
-
-
-@contextmanager
-def _thread_name_kept() -> Iterator[None]:
-    thread = threading.current_thread()
-    name = thread.name
-    try:
-        yield
-    finally:
-        thread.name = name
+register(Kind.PORTED, host_ported)

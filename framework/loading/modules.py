@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from framework.errors import LoadError
+from framework.importing import importing_user_code
 from framework.loading.target import Target, project_names
 from framework.topology import did_you_mean
 
@@ -30,7 +31,7 @@ def import_target(target: Target) -> ModuleType:
         LoadError: there is no such module, or its name cannot be used.
         BaseException: whatever the module raises.
     """
-    with own_modules():
+    with own_modules(), importing_user_code():
         return _import_name(target.module) if target.file is None else _import_file(target.file)
 
 

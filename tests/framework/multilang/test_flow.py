@@ -82,7 +82,7 @@ def test_a_program_writes_much_before_it_reads(script: Script) -> None:
 
 def test_a_silent_program_is_waited_for(script: Script, gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is looked after many times without an answer, and left alone."""
-    monkeypatch.setattr(program, "LOOK_S", 0.001)
+    monkeypatch.setattr(program, "CHECK_S", 0.001)
     here = gate("gate")
     looks, has_exited = [], program.Program._has_exited
 
@@ -112,7 +112,7 @@ def test_a_spout_that_never_returns_flows_and_is_stopped(
     script: Script, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Nobody waits for it to see the end of its stdin, at which it never looks."""
-    monkeypatch.setattr(program, "LEAVE_S", 1_000.0)
+    monkeypatch.setattr(program, "EXIT_S", 1_000.0)
     command = script(
         """
         import itertools, speaking

@@ -15,9 +15,9 @@ import pytest
 from framework.errors import ComponentError
 from framework.multilang import program as programs
 from framework.multilang.host import host_program
-from framework.topology import Role
 from tests.framework.multilang.conftest import MARK, Script, marked
-from tests.framework.multilang.pieces import run_bolt
+from tests.framework.multilang.pieces import around, run_bolt
+from tests.framework.runtime.pieces import listed
 
 Gate = Callable[[str], str]
 REPOSITORY = Path(__file__).parents[3]
@@ -52,7 +52,7 @@ def test_marked_processes_are_found() -> None:
 def test_a_program_that_does_not_look_at_its_stdin_is_killed(
     script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(programs, "LEAVE_S", 0.05)
+    monkeypatch.setattr(programs, "EXIT_S", 0.05)
     command = script(
         """
         import signal, speaking
@@ -111,7 +111,8 @@ def test_others_are_ended_where_one_fails(script: Script) -> None:
 class TestAbandon:
     def test_kills_and_may_come_at_any_time(self, script: Script) -> None:
         command = script("import speaking\nspeaking.run_bolt(print)")
-        host = host_program(command, Role.BOLT, ())
+        bolt = around(command, listed(["x"])).build("t").component("bolt")
+        host = host_program(bolt, ())
         host.abandon()  # before it has been started
         program = programs.Program(command, (), *_log())
         program.abandon()

@@ -149,7 +149,7 @@ def test_what_json_cannot_carry_of_the_configuration_is_left_out(
         """
     )
     assert run_built(around(command, listed(["x"]), mine={1, 2})).result("sink") == [(False,)]
-    assert "not told of mine: JSON cannot carry that" in caplog.text
+    assert "configuration lacks mine: JSON cannot carry that" in caplog.text
 
 
 class Values(Bolt):

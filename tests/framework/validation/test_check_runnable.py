@@ -48,7 +48,7 @@ def test_programs_do_where_there_are_any(monkeypatch: pytest.MonkeyPatch) -> Non
         "wc.yaml:10: spout 'lines' is the program 'no-such-ruby lines.rb': "
         "there is no 'no-such-ruby' on the PATH, '/nowhere'"
     ]
-    there = ShellImplementation((sys.executable, "lines.py"))
+    there = ShellImplementation((sys.executable, "-m", "lines"))
     assert refused(topology(replace(spout(), implementation=there), SPLIT)) == []
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from framework import TopologyBuilder
 from framework.builder import shell
-from framework.multilang.places import complaint_about, environment, working_folder
+from framework.multilang.location import environment, problem_with, working_folder
 from framework.sinks import CollectingSink
 from tests.framework.multilang.conftest import Script
 from tests.framework.multilang.pieces import around, run_topology
@@ -48,9 +48,9 @@ class TestWorkingFolder:
     def test_a_program_in_it_is_executed(self, folders: list[str]) -> None:
         file = Path(folders[1], "split")
         file.touch(mode=0o755)
-        assert complaint_about(["./split"], folders) is None
-        assert "no './other' in the folder" in str(complaint_about(["./other"], folders))
-        assert "expected a command" in str(complaint_about([], folders))
+        assert problem_with(["./split"], folders) is None
+        assert "no './other' in the folder" in str(problem_with(["./other"], folders))
+        assert "expected a command" in str(problem_with([], folders))
 
 
 def test_python_programs_find_the_project(folders: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
