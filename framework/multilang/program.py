@@ -165,7 +165,7 @@ class Program:
             if_used: whether to keep it until the program has left its file there.
         """
         folder = self._pid_folder
-        if folder is not None and (not if_used or any(Path(folder).iterdir())):
+        if folder is not None and (not if_used or any(Path(folder).glob("*"))):
             self._pid_folder = None
             shutil.rmtree(folder, ignore_errors=True)
 

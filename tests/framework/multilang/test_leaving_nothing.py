@@ -151,16 +151,6 @@ def _log() -> tuple[object, object]:
     return logging.getLogger("viperstorm.component.program"), Origin("program", 1)
 
 
-def test_the_folder_for_pids_goes_when_hands_have_been_shaken_or_not(script: Script, temporary: Path) -> None:
-    with pytest.raises(ComponentError, match="in the handshake"):
-        run_bolt(script("import speaking\nspeaking.read()"), ["x"])
-    assert list(temporary.iterdir()) == []
-    look = "speaking.emit([os.listdir(os.environ['TMPDIR'])])"
-    command = script(f"import os, speaking\nspeaking.run_bolt(lambda tup: {look})")
-    (row,) = run_bolt(command, ["x"]).result("sink")
-    assert [name for name in row[0] if name.startswith("viper-pids")] == []
-
-
 @pytest.fixture
 def running(script: Script, gate: Gate, tmp_path: Path) -> Iterator[Callable[..., tuple[int, int]]]:
     """Start ``viper run`` with a program that listens; returns both pids once it runs."""
