@@ -196,6 +196,8 @@ class ProgramSpout(ProgramComponent, Spout):
         self._has_ended = False
         self._is_gone = False
         """Whether the program has ended because its `next_tuple` raised StopIteration."""
+        self._requested = ""
+        """The last command that was sent to the program."""
         self._waiting: deque[Message] = deque()
         """Acks and fails that came while the program was busy with another request."""
 
@@ -236,15 +238,17 @@ class ProgramSpout(ProgramComponent, Spout):
             self._send_waiting()
 
     def _request(self, message: Message) -> None:
-        if not self._is_gone:
-            self._session.request(message)
+        self._send(message)
         self._send_waiting()
 
     def _send_waiting(self) -> None:
         while self._waiting:
-            message = self._waiting.popleft()
-            if not self._is_gone:
-                self._session.request(message)
+            self._send(self._waiting.popleft())
+
+    def _send(self, message: Message) -> None:
+        if not self._is_gone:
+            self._requested = message["command"]
+            self._session.request(message)
 
     def _commands(self) -> Commands:
         return {**super()._commands(), "end": self._on_end}
@@ -254,7 +258,7 @@ class ProgramSpout(ProgramComponent, Spout):
         return {} if tup_id is None else {"tup_id": hashable_id(tup_id)}
 
     def _on_error(self, message: Message) -> None:
-        if _STOP_ITERATION.match(str(message.get("msg"))):
+        if self._requested == "next" and _STOP_ITERATION.match(str(message.get("msg"))):
             self._has_ended = self._is_gone = True
         else:
             super()._on_error(message)

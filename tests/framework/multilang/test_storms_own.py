@@ -1,4 +1,4 @@
-"""Programs with Storm's own libraries, which ``make storm-programs`` fetches: they are not part of this project.
+"""Programs with Storm's own libraries, which are no part of this project, and ``make storm-programs`` fetches.
 
 Its folder, or another one with storm.py, storm.rb and storm.js, may be given by STORM_PROGRAMS.
 """
