@@ -1,4 +1,4 @@
-"""Programs with Storm's own libraries, which are no part of this project, and ``make storm-programs`` fetches.
+"""Programs with Storm's own libraries, which are not part of this project: ``make storm-programs`` gets them.
 
 Its folder, or another one with storm.py, storm.rb and storm.js, may be given by STORM_PROGRAMS.
 """
