@@ -40,7 +40,7 @@ _STOP_ITERATION = re.compile(r"Python StopIteration raised\b")
 
 
 class ProgramComponent(Component):
-    """What spouts and bolts that are programs have in common."""
+    """What spouts and bolts that are programs have in common: the process, the session, and its commands."""
 
     _sync_after_error = False
     """Whether the ``sync`` that pystorm sends after an error answers the request."""

@@ -137,7 +137,7 @@ class Program:
             elif self._pipes.stdin_closed and not self._exits_within(OUTPUT_S):
                 raise self.given_up("has closed its stdin")
             elif self._silence_s is not None and time.monotonic() - since >= self._silence_s:
-                what = f"has said nothing for {self._silence_s:g} s (topology.subprocess.timeout.secs)"
+                what = f"has sent nothing for {self._silence_s:g} s (topology.subprocess.timeout.secs)"
                 raise self.given_up(what)
         return message
 

@@ -1,7 +1,7 @@
 """pystorm's components in a process that hosts them, where they must leave pipes, signals and threads alone.
 
 The constructor of a pystorm component prepares a process that belongs to it: it wraps stdin and stdout, sets
-a signal handler and may start a thread; `run` then talks to Storm for ever. A process of ours hosts many
+a signal handler and may start a thread; `run` then serves Storm for ever. A process of ours hosts many
 components. So what is dangerous in pystorm is switched off while a component is constructed, and while user
 code is imported, because a module may end with ``WordCounter().run()``.
 

@@ -60,13 +60,13 @@ def specs_in(namespace: Mapping[str, object]) -> dict[str, Spec]:
 
 
 def refuse_classes(namespace: Mapping[str, object], specs: Iterable[Spec]) -> None:
-    """Refuse a component's class that was meant to be a component.
+    """Refuse the class of a component where its spec was meant.
 
-    A class that a spec is made of may stand there too, as the variable of a loop does, and so may
-    one that is defined there.
+    A class of which there is a spec is accepted, as it may be the variable of a loop, and so is one that is
+    defined in the body.
 
     Raises:
-        TypeError: there is one.
+        TypeError: there is such a class.
     """
     used = {spec.component_cls for spec in specs}
     inside = f"{namespace.get('__qualname__')}."
@@ -97,7 +97,6 @@ def _is_component_class(cls: type) -> bool:
 def _keep_streams_open(component: Any) -> None:
     """Keep a component that was made by mistake from closing stdin and stdout.
 
-    Its constructor wraps them for talking to Storm, and such a wrapper closes what it wraps
-    when it is collected. So it never is.
+    Its constructor wraps both, and a wrapper closes what it wraps when it is collected. So it is kept.
     """
     _kept.append(component.serializer)

@@ -103,7 +103,7 @@ def test_a_silent_program_is_waited_for(script: Script, gate: Gate, monkeypatch:
 def test_a_silent_program_is_killed_if_that_is_asked_for(script: Script) -> None:
     command = script("import signal, speaking\nspeaking.run_bolt(lambda tup: signal.pause())")
     with pytest.raises(
-        ComponentError, match=r"has said nothing for 0.3 s \(topology.subprocess.timeout.secs\)"
+        ComponentError, match=r"has sent nothing for 0.3 s \(topology.subprocess.timeout.secs\)"
     ):
         run_bolt(command, ["x"], topology__subprocess__timeout__secs=0.3)
 
