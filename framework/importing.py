@@ -65,6 +65,11 @@ def import_class(class_name: str) -> type:
 
 def import_object(path: str) -> object:
     """Whatever a dotted path names; errors as in `import_class`."""
+    with importing_user_code():
+        return _object(path)
+
+
+def _object(path: str) -> object:
     module_name, _, attributes = path.partition(":")
     if attributes:
         return _attribute(_module(module_name, path), attributes.split("."), path)
@@ -113,8 +118,7 @@ def _module_exists(name: str) -> bool:
 
 def _module(name: str, path: str) -> object:
     try:
-        with importing_user_code():
-            return importlib.import_module(name)
+        return importlib.import_module(name)
     except Exception as error:
         raise LoadError(f"{path!r}: importing {name!r} raised {_in_one_line(error)}") from error
 
