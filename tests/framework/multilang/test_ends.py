@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from framework import TopologyBuilder
 from framework.cli import main
 from framework.components.collector import Collector
-from framework.errors import ComponentError
+from framework.errors import ProgramError
 from framework.multilang.as_programs import as_programs
 from framework.multilang.components import ProgramSpout
 from framework.multilang.messages import ENDS_ARE_KNOWN, encoded
@@ -58,9 +58,25 @@ def test_it_hears_of_fails_after_its_end() -> None:
         assert report.components["bolt"].failed == 2
 
 
-def test_stop_iteration_elsewhere_is_an_error() -> None:
-    with pytest.raises(ComponentError, match="'spout', task 2, in ack"):
-        run_topology(as_programs(topology(ported.RaisesInAck)).topology)
+def started(module: str, name: str) -> tuple[ProgramSpout, mock.Mock]:
+    """A spout that has been activated, and the collector that it emits to."""
+    collector = mock.create_autospec(Collector, instance=True)
+    spout = ProgramSpout((sys.executable, "-m", module, f"{HERE}.{name}"))
+    spout._collector = collector
+    spout.component_name, spout.task_id, spout.logger = "spout", 1, logging.getLogger("spout")
+    spout.initialize({}, {"taskid": 1, "componentid": "spout"})
+    spout.activate()
+    return spout, collector
+
+
+@pytest.mark.parametrize("module", ["framework.adapters.serve", "streamparse.run"])
+def test_stop_iteration_elsewhere_is_an_error(module: str) -> None:
+    spout, _ = started(module, "ported.RaisesInAck")
+    spout.next_tuple()
+    with pytest.raises(ProgramError, match="it has reported: Python StopIteration raised"):
+        for _ in range(2):  # pystorm's process ends after it has answered
+            spout.ack("dog")
+    spout.close()
 
 
 def test_under_streamparse_run_it_ends_with_its_process() -> None:
@@ -69,13 +85,7 @@ def test_under_streamparse_run_it_ends_with_its_process() -> None:
 
 
 def test_what_fails_after_that_is_told(caplog: pytest.LogCaptureFixture) -> None:
-    command = (sys.executable, "-m", "streamparse.run", f"{HERE}.ported.Tracked")
-    collector = mock.create_autospec(Collector, instance=True)
-    spout = ProgramSpout(command)
-    spout._collector = collector
-    spout.component_name, spout.task_id, spout.logger = "spout", 1, logging.getLogger("spout")
-    spout.initialize({}, {"taskid": 1, "componentid": "spout"})
-    spout.activate()
+    spout, collector = started("streamparse.run", "ported.Tracked")
     spout.next_tuple()
     spout.next_tuple()
     with pytest.raises(StopIteration):
