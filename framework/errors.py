@@ -83,13 +83,13 @@ class ComponentError(ViperError, RuntimeError):
         return type(self), (self.component, self.task, self.during, self._detail)
 
 
+class ProgramError(ViperError, RuntimeError):
+    """A program that cannot be started, has ended too early, or does not follow the multilang protocol."""
+
+
 class WorkerError(ViperError, RuntimeError):
     """A worker process that could not start, or ended before its time."""
 
 
 class InternalError(ViperError, RuntimeError):
     """Something that cannot happen did: please report it with its traceback."""
-
-
-class ProgramError(ViperError, RuntimeError):
-    """A program that cannot be started, has ended before its time, or does not speak the protocol."""

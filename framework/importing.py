@@ -7,8 +7,8 @@ import importlib.util
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 from framework.errors import LoadError
@@ -19,6 +19,23 @@ _JAVA_DOMAINS = frozenset(
     {"backtype", "com", "de", "edu", "eu", "fr", "gov", "io"}
     | {"java", "javax", "kotlin", "net", "org", "scala", "storm", "uk"}
 )
+
+ImportGuard = Callable[[], AbstractContextManager[None]]
+_guards: list[ImportGuard] = []
+
+
+def guard_imports(guard: ImportGuard) -> None:
+    """Have all user code imported within a context, which a front end brings."""
+    _guards.append(guard)
+
+
+@contextmanager
+def importing_user_code() -> Iterator[None]:
+    """Within it, a module that is imported does no more harm than it must; see `guard_imports`."""
+    with ExitStack() as contexts:
+        for guard in _guards:
+            contexts.enter_context(guard())
+        yield
 
 
 def looks_like_java(class_name: str) -> bool:
@@ -48,6 +65,11 @@ def import_class(class_name: str) -> type:
 
 def import_object(path: str) -> object:
     """Whatever a dotted path names; errors as in `import_class`."""
+    with importing_user_code():
+        return _object(path)
+
+
+def _object(path: str) -> object:
     module_name, _, attributes = path.partition(":")
     if attributes:
         return _attribute(_module(module_name, path), attributes.split("."), path)

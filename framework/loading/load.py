@@ -20,7 +20,7 @@ from framework.discovery import (
     topology_from,
 )
 from framework.errors import LoadError
-from framework.importing import importable, project_folders
+from framework.importing import importable, importing_user_code, project_folders
 from framework.loading.target import YAML_SUFFIXES, Target, parse, project_names
 from framework.topology import Loaded, Place, Problem
 
@@ -74,7 +74,7 @@ def _guarded(
 
 
 def _imported(target: Target) -> ModuleType:
-    with own_modules():
+    with own_modules(), importing_user_code():
         if target.file is not None:
             return import_file(target.file)
         return import_named(target.module, project_names())

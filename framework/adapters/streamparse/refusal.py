@@ -1,9 +1,8 @@
 """Why streamparse refused a topology class.
 
-streamparse's metaclass stops at the first mistake of a class, and for some it says no more
-than ``KeyError``. The body of the class is complete by then, so it is taken from the
-traceback and judged by the rules that hold for all topologies, which find all mistakes
-and their places.
+streamparse's metaclass stops at the first mistake of a class, and reports some as a mere ``KeyError``. The
+body of the class is complete by then. So it is taken from the traceback, and checked by the rules for all
+topologies, which find every mistake and its place.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def refusal(error: BaseException) -> TopologyError | None:
 
 
 def _streams_of_the_system(topology: Topology) -> Iterator[Problem]:
-    """Inputs that are right, but that streamparse looks up among the components of the class."""
+    """Inputs from the system, which are valid, but which streamparse looks for in the class."""
     for bolt in topology.bolts:
         for position, found in enumerate(bolt.inputs):
             if found.source.startswith(SYSTEM_PREFIX):

@@ -12,6 +12,7 @@ from typing import Any
 
 from framework.config import Settings
 from framework.errors import TopologyError
+from framework.importing import importing_user_code
 from framework.log import Limits
 from framework.planning import Plan
 from framework.runtime.assembly.network import NetworkMap
@@ -63,7 +64,8 @@ def needs_main_module(packed: bytes) -> bool:
 
 def unpack(packed: bytes) -> Job:
     """The job that was packed; user code is imported on the way."""
-    job: Job = pickle.loads(packed)
+    with importing_user_code():
+        job: Job = pickle.loads(packed)
     return job
 
 

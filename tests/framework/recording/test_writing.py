@@ -68,7 +68,7 @@ def test_parts_are_written_by_other_processes(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from framework.planning import Task\n"
         "from framework.recording import TaskRecorder; from framework.topology import Role\n"
-        "from tests.framework.recording.pieces import position, positions_of\n"
+        "from tests.framework.recording.pieces import emission, position, positions_of\n"
         "folder, id, component = sys.argv[1:]\n"
         "task = Task(int(id), component, 0, Role.BOLT, 0)\n"
         "recorder = TaskRecorder(Path(folder), task)\n"
