@@ -11,6 +11,7 @@ from typing import Any
 
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM, Tuple
 from framework.runtime.edges.collector import TaskCollector
+from framework.runtime.hosts.user_errors import name_the_fields
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.tasks.task import RunningTask
 
@@ -112,6 +113,7 @@ class Driver:
         try:
             callback(*args)
         except Exception as error:
+            name_the_fields(error)
             if current is not None and self._component.auto_fail:
                 self.recorder.fail(current)
             if not self._host.survives_errors:

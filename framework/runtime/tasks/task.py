@@ -15,7 +15,7 @@ from framework.runtime.edges.limits import SPILL_AT
 from framework.runtime.edges.output import Output
 from framework.runtime.hosts.faults import OnError, Recovery
 from framework.runtime.hosts.host import Host, Identity
-from framework.runtime.hosts.user_errors import user_errors
+from framework.runtime.hosts.user_errors import name_the_fields, user_errors
 from framework.runtime.tracking.reasons import Cause, Reason
 from viper.errors import CodecError
 from viper.position import LEAST, Position, Positions
@@ -314,6 +314,7 @@ class RunningTask(ABC):
         """
         if self.left_behind:  # for that very reason, perhaps: its program was killed
             raise TaskStopped from error
+        name_the_fields(error)
         choice = self._choice(error)
         if choice is OnError.STOP:
             self._failed(during, error, tup)
