@@ -8,6 +8,7 @@ from typing import Any
 from framework.config import Settings, component_conf, task_count
 from framework.errors import TopologyError
 from framework.importing import importable
+from framework.planning.copying import copies
 from framework.planning.cuts import tasks_of_cuts
 from framework.planning.layout import make_layout
 from framework.planning.placing import is_blocking, make_placement, placement_problems
@@ -30,7 +31,7 @@ def make_plan(topology: Topology, settings: Settings) -> Plan:
     with importable(topology.import_paths):
         for component in topology.components:
             confs[component.id]["viper.blocking"] = is_blocking(topology, settings, confs, component)
-    subscriptions = _subscriptions(topology)
+        subscriptions = _subscriptions(topology)
     cyclic = {name for s in subscriptions if s.cyclic for name in (s.source, s.target)}
     confs.update(_waiting_for_programs(topology, settings, confs, cyclic))
     problems = time_problems(topology, confs) + placement_problems(topology, settings, confs, cyclic)
@@ -89,6 +90,7 @@ def _subscriptions(topology: Topology) -> tuple[Subscription, ...]:
             grouping=i.grouping,
             feedback=(i.source, i.stream, c.id) in feedback,
             cyclic=i.source in _downstream(c.id, targets),
+            copies=copies(i.grouping),
         )
         for c in topology.components
         for i in c.inputs

@@ -53,8 +53,6 @@ from framework.topology import Grouping, GroupingKind, Role
 from viper.position import Level
 from viper.reader import Reader
 
-_COPYING = (GroupingKind.ALL, GroupingKind.CUSTOM)
-
 
 class Wiring:
     """Makes the tasks of an executor; nothing of the user's but constructors is called.
@@ -266,10 +264,8 @@ class Wiring:
 
     def _is_copied_to(self, task: Task) -> bool:
         """Whether a replica of a task gets the very same values."""
-        copied = [
-            s for s in self._plan.subscriptions if s.target == task.component and s.grouping.kind in _COPYING
-        ]
-        return bool(copied) and len(self._plan.tasks_of(task.component)) > 1
+        copied = any(s.copies for s in self._plan.subscriptions if s.target == task.component)
+        return copied and len(self._plan.tasks_of(task.component)) > 1
 
     def _input_source(self, source_id: int, reader: Task) -> InputSource:
         source = self._tasks[source_id]
@@ -284,7 +280,7 @@ class Wiring:
     def _input_stream(self, subscription: Subscription, producer: int, reader: Task) -> InputStream:
         stream = self._plan.topology.component(subscription.source).stream(subscription.stream)
         fields = stream.fields if stream else ()
-        copy = reader.index if subscription.grouping.kind in _COPYING else 0
+        copy = reader.index if subscription.copies else 0
         return InputStream(
             subscription.source,
             subscription.stream,
@@ -349,7 +345,7 @@ class Wiring:
             return DirectEdge(destinations, mutates)
         if grouping.kind is GroupingKind.CUSTOM:
             choose = self._chooser(grouping, subscription, task, destinations)
-            return ChosenEdge(destinations, mutates, choose, described)
+            return ChosenEdge(destinations, mutates, choose, described, copies=subscription.copies)
         if len(destinations) == 1 or grouping.kind is GroupingKind.GLOBAL:
             return WholeEdge(destinations, mutates)
         if grouping.kind is GroupingKind.ALL:

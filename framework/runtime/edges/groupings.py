@@ -131,9 +131,7 @@ class SpreadEdge(Edge):
 
 
 class ChosenEdge(Edge):
-    """A custom grouping chooses any number of tasks per row."""
-
-    copies = True
+    """A custom grouping chooses any number of tasks per row, or at most one where it says so."""
 
     def __init__(
         self,
@@ -141,6 +139,8 @@ class ChosenEdge(Edge):
         mutates: bool,
         choose: Callable[[Row], Iterable[Any]],
         grouping: str,
+        *,
+        copies: bool,
     ) -> None:
         """
         Args:
@@ -148,8 +148,10 @@ class ChosenEdge(Edge):
             mutates: as in the base class.
             choose: the ids of the tasks that a row goes to.
             grouping: what is routed how and where to, for messages.
+            copies: whether a row may go to several tasks.
         """
         super().__init__(destinations, mutates)
+        self.copies = copies
         self._choose = choose
         self._grouping = grouping
         self._index = {destination.tasks[0]: i for i, destination in enumerate(destinations)}
@@ -158,7 +160,8 @@ class ChosenEdge(Edge):
         """Choose the destinations of rows.
 
         Raises:
-            EmitError: a chosen task is none of the consumer's, or the grouping raised.
+            EmitError: a chosen task is none of the consumer's, there are several although the grouping
+                makes no copies, or it raised.
         """
         parts: list[list[int]] = [[] for _ in self.destinations]
         for index, row in enumerate(rows):
@@ -173,7 +176,13 @@ class ChosenEdge(Edge):
             raise EmitError(
                 f"{self._grouping}: choose_tasks raised {type(error).__name__} for {row!r:.300}: {error}"
             ) from error
-        return {self._target(task, row) for task in tasks}
+        targets = {self._target(task, row) for task in tasks}
+        if len(targets) > 1 and not self.copies:
+            raise EmitError(
+                f"{self._grouping}: choose_tasks returned tasks {tasks} for {row!r:.300}: expected one "
+                "at most, as the grouping's class says copies = False"
+            )
+        return targets
 
     def _target(self, task: Any, row: Row) -> int:
         try:
