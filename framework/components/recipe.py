@@ -1,4 +1,4 @@
-"""What an instance was made with, so that it can stand for that in a topology."""
+"""The constructor's arguments of an instance, which stands for its class and these in a topology."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class _OfConstructor:
-    """The signature of a class is that of its ``__init__``, not of the ``__new__`` that takes anything."""
+    """Gives a class the signature of its ``__init__``; that of ``__new__`` below accepts anything."""
 
     def __get__(self, instance: object | None, owner: type) -> Signature:
         import inspect

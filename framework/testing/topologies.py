@@ -1,4 +1,4 @@
-"""Whole topologies, and spouts, in a test."""
+"""Whole topologies, and single spouts, in a test."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TopologyRun:
     streams: Mapping[tuple[str, str], Sequence[Row]]
     """The rows of every declared stream, by component and name."""
     sinks: Mapping[str, Sequence[Row]] = field(default_factory=dict)
-    """What the bolts would have received that rows were collected in place of, by component."""
+    """The rows that came to the sinks which stand in for bolts, by the bolt's id."""
 
     def emitted(self, component: str, stream: str = DEFAULT_STREAM) -> list[Row]:
         """Everything that the tasks of a component emitted on a stream, in the order of its positions.
