@@ -121,7 +121,7 @@ def _planned(
     settings, problems = resolve(
         loaded.topology,
         options=options,
-        options_from="argument conf",
+        options_from="argument of run()",
         environ=os.environ,
         files=project_files(Path.cwd()),
         environment=environment,
@@ -211,7 +211,7 @@ def _refuse_unguarded(plan: Plan) -> None:
     frame = _script_on_stack("__main__")
     if frame is None or plan.placement.kind is not WorkerKind.PROCESS or not _defines_components(plan):
         return
-    if _is_unconditional(frame):
+    if _is_main_file(frame) and _is_unconditional(frame):
         from framework.errors import WorkerError
 
         raise WorkerError(
@@ -240,6 +240,12 @@ def _defines_components(plan: Plan) -> bool:
     implementations = (component.implementation for component in plan.topology.components)
     classes = [i.definition.cls for i in implementations if isinstance(i, PythonImplementation)]
     return any(cls is not None and cls.__module__ == "__main__" for cls in classes)
+
+
+def _is_main_file(script: FrameType) -> bool:
+    """Whether the main module is a file that can be loaded again, and no session or notebook."""
+    file = getattr(sys.modules["__main__"], "__file__", None)
+    return file is not None and Path(file).resolve() == Path(script.f_code.co_filename).resolve()
 
 
 def _is_unconditional(script: FrameType) -> bool:

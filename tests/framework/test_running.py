@@ -216,8 +216,8 @@ def test_all_that_is_wrong_is_told_at_once() -> None:
     with pytest.raises(TopologyError) as error:
         run(WordCount, environment="large", conf={"viper.jumbo.siez": 1, "viper.slice.tuples": 0})
     assert [str(problem) for problem in error.value.problems] == [
-        "argument conf: unknown configuration key 'viper.jumbo.siez'; did you mean 'viper.jumbo.size'?",
-        "argument conf: viper.slice.tuples is 0: expected an integer of at least 1",
+        "argument of run(): unknown configuration key 'viper.jumbo.siez'; did you mean 'viper.jumbo.size'?",
+        "argument of run(): viper.slice.tuples is 0: expected an integer of at least 1",
     ]
 
 
@@ -237,7 +237,7 @@ def test_warnings_go_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         run(WordCount, environment="large", conf={"toplogy.workers": 1})
     first, second = [record.getMessage() for record in caplog.records if record.name == "viperstorm.run"]
-    assert first.startswith("argument conf: configuration key 'toplogy.workers' is unknown")
+    assert first.startswith("argument of run(): configuration key 'toplogy.workers' is unknown")
     assert "bolt 'split' is outside the order guarantee" in second
 
 
@@ -303,6 +303,27 @@ def test_a_guard_that_guards_nothing_ends_the_run_and_says_why() -> None:
     ran = python(script(f"if Small:\n    {WITH_PROCESSES}"))
     assert (ran.returncode, ran.stdout) == (1, "")
     assert "run() was called again by a worker process: put the call under" in ran.stderr
+
+
+CELL = """
+import linecache, sys
+cell = sys.stdin.read()
+linecache.cache["<cell 1>"] = (len(cell), None, cell.splitlines(keepends=True), "<cell 1>")
+exec(compile(cell, "<cell 1>", "exec"), globals())
+"""
+"""Runs a cell as notebooks do: in the main module, which has no file, and with lines that tracebacks show."""
+
+
+def test_what_stands_in_a_notebook_runs_without_worker_processes() -> None:
+    assert python("-c", CELL, stdin=TOPOLOGY + CALL).stdout == ROWS
+    ran = python("-c", CELL, stdin=TOPOLOGY + WITH_PROCESSES)
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert "the class __main__.Numbers, which another process cannot import" in ran.stderr
+
+
+def test_a_wrong_argument_is_told_by_its_key() -> None:
+    with pytest.raises(TopologyError, match=r"argument of run\(\): viper.worker is 'treads': expected "):
+        run(WordCount, environment="large", worker="treads")
 
 
 def test_what_is_typed_in_runs() -> None:
