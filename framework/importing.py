@@ -1,4 +1,4 @@
-"""User code by name: dotted class paths to classes, with the project's folders importable."""
+"""Imports of user code: classes by their dotted paths, with the project's folders importable."""
 
 from __future__ import annotations
 
@@ -84,10 +84,13 @@ def _object(path: str) -> object:
 
 
 def project_folders(file: str | os.PathLike[str] | None) -> tuple[str, ...]:
-    """Folders that user code is imported from for a topology file, or for a module if None.
+    """The folders that user code of a topology is imported from: absolute, and only those that exist.
 
-    They are those that ``sparse`` takes, ``../src`` beside the file and the file's own, then
-    ``src`` in that, then the current one; those that exist, absolute.
+    They are those that ``sparse`` takes: ``../src`` beside the topology's file, the file's own folder,
+    ``src`` in that folder, and the current folder.
+
+    Args:
+        file: the topology's file; None for a topology in a module, whose folder is the current one.
     """
     folder = Path() if file is None else Path(file).parent
     candidates = (folder / ".." / "src", folder, folder / "src", Path())
@@ -124,7 +127,7 @@ def _module(name: str, path: str) -> object:
 
 
 def _in_one_line(error: Exception) -> str:
-    """What was raised; of several problems the first one, with the number of the others."""
+    """An exception in one line; of several problems the first one, with the number of the others."""
     first, *others = str(error).splitlines() or [""]
     return f"{type(error).__name__}: {first}" + (f" (and {len(others)} more)" if others else "")
 

@@ -49,7 +49,8 @@ def test_the_wheel_holds_the_packages_the_defaults_and_nothing_else(wheel: Path)
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.partition("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"framework", "viper", "spark_ingest"}
-    for name in ("framework/conf/defaults.yaml", "framework/py.typed", "viper/py.typed", "viper/_rows.pyi"):
+    typed = [f"{package}/py.typed" for package in ("framework", "spark_ingest", "viper")]
+    for name in ("framework/conf/defaults.yaml", "viper/_rows.pyi", *typed):
         assert name in names
     assert any(name.startswith("framework/cli/templates/") for name in names)
     assert not any(name.endswith((".c", ".h", ".pyc")) for name in names)
@@ -72,6 +73,19 @@ def test_a_project_runs_outside_the_checkout(installed: Path, tmp_path: Path) ->
 def test_a_ported_project_runs_outside_the_checkout(installed: Path, tmp_path: Path) -> None:
     succeed(installed / "viper", "init", "--streamparse", "ported", cwd=tmp_path)
     succeed(installed / "viper", "run", "--max-tuples", "100", cwd=tmp_path / "ported")
+
+
+def test_mypy_finds_the_types_of_what_is_installed(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "words.py").write_text(
+        "import viper.position\n"
+        "from framework import Bolt, Tuple, run\n"
+        "from spark_ingest import Source\n"
+        "class Say(Bolt):\n"
+        "    def process(self, tup: Tuple) -> None:\n"
+        "        print(tup.values.word, Source, run, viper.position.Position)\n"
+    )
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "words.py"]
+    succeed(*command, "--python-executable", installed / "python", cwd=tmp_path)
 
 
 def test_the_shipped_defaults_are_found(installed: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The layer of command-line options: ``-o viper.jumbo.size=512``."""
+"""The highest layer: options of the command line, ``-o viper.jumbo.size=512``, and arguments of a call."""
 
 from __future__ import annotations
 
@@ -26,6 +26,11 @@ def parse_option(option: str) -> tuple[str, Any]:
         raise ConfigError(f"option {option!r}: {value!r} is {error}") from error
 
 
-def options_layer(options: Mapping[str, Any]) -> Layer:
-    """What options set."""
-    return {key: Entry(value, Place(attribute="option -o")) for key, value in options.items()}
+def options_layer(options: Mapping[str, Any], given_as: str) -> Layer:
+    """What options set.
+
+    Args:
+        options: values by key.
+        given_as: how they were given, for messages: ``option -o`` or the name of an argument.
+    """
+    return {key: Entry(value, Place(attribute=given_as)) for key, value in options.items()}

@@ -2,10 +2,11 @@
 
 from framework.discovery.failures import problems_of
 from framework.discovery.modules import import_file, import_named, own_modules
-from framework.discovery.selection import first, is_topology, named
+from framework.discovery.selection import EXPECTED, first, is_topology, named
 from framework.discovery.values import renamed, topology_from
 
 __all__ = [
+    "EXPECTED",
     "first",
     "import_file",
     "import_named",

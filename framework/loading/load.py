@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,9 +12,11 @@ from types import ModuleType
 
 from framework.declaration import shown
 from framework.discovery import (
+    EXPECTED,
     first,
     import_file,
     import_named,
+    is_topology,
     named,
     own_modules,
     problems_of,
@@ -57,6 +61,26 @@ def load(
     place = Place(shown(str(found.file)) if found.file else target)
     with importable(folders), _quiet_streamparse():
         return _importable_from(folders, _guarded(found, folders, place, environment, name))
+
+
+def load_any(topology: object, *, environment: str | None = None) -> Loaded:
+    """The topology that a target or a Python object stands for.
+
+    Args:
+        topology: a target or path as in `load`; a topology class (ours or streamparse's), a topology, a
+            `TopologyBuilder`, or a function without arguments that returns one of them.
+        environment: chooses from a ``par`` that is given per environment.
+
+    Raises:
+        LoadError: it is none of these.
+        Exception: what a function raised.
+    """
+    if isinstance(topology, str | os.PathLike):
+        return load(os.fspath(topology), environment=environment)
+    if not is_topology(topology) and not inspect.isroutine(topology):
+        found = f"the class {topology.__name__}" if isinstance(topology, type) else repr(topology)
+        raise LoadError(f"found {found:.200}, expected {EXPECTED}, or the path of a topology file")
+    return topology_from(topology, getattr(topology, "__name__", "topology"), environment)
 
 
 def _guarded(

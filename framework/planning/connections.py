@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from framework.planning.copying import copies
 from framework.planning.plan import Channel, Subscription, Task
 from framework.planning.time_mode import TimeMode
 from framework.topology import GroupingKind, Role, Topology
@@ -24,6 +25,7 @@ def make_subscriptions(topology: Topology) -> tuple[Subscription, ...]:
             grouping=i.grouping,
             feedback=(i.source, i.stream, c.id) in feedback,
             cyclic=ring_of[i.source] == ring_of[c.id],
+            copies=copies(i.grouping),
         )
         for c in topology.components
         for i in c.inputs

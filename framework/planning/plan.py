@@ -39,6 +39,8 @@ class Subscription:
     """Whether it closes a cycle: delivered as it arrives, without waiting for others."""
     cyclic: bool
     """Whether it is part of a cycle: what its producer emits must not wait for its consumer to have room."""
+    copies: bool
+    """Whether one tuple may go to several of its consumer's tasks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike, fspath
 from typing import Any
 
 from framework.config import Settings, resolve
-from framework.discovery.values import topology_from
 from framework.errors import TopologyError
-from framework.loading import load
+from framework.loading import load_any
 from framework.planning import Plan, make_plan
 from framework.topology import Topology
 from framework.validation import check_runnable, validate
@@ -89,10 +87,7 @@ def _check_given(topology: Topology, given: Sequence[str]) -> None:
 
 
 def _loaded(topology: object, environment: str | None) -> Topology:
-    if isinstance(topology, str | PathLike):
-        found = load(fspath(topology), environment=environment)
-    else:
-        found = topology_from(topology, getattr(topology, "__name__", "backfill"), environment)
+    found = load_any(topology, environment=environment)
     errors = [problem for problem in found.problems if not problem.warning]
     if found.topology is None or errors:
         raise TopologyError(errors)

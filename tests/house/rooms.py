@@ -16,6 +16,7 @@ Rows = Sequence[Sequence[str]]
 ORDERS: Mapping[str, Rows] = {
     "framework": (
         ("framework", "cli"),
+        ("running",),
         ("testing",),
         ("loading",),
         ("flux",),

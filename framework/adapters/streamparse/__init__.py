@@ -5,7 +5,7 @@ then its modules are found among those that are loaded.
 """
 
 from framework.adapters.streamparse.construction import hosting
-from framework.adapters.streamparse.refusal import refusal
+from framework.adapters.streamparse.refusals import refusal
 from framework.adapters.streamparse.topology import from_streamparse, is_topology, refuse_classes, specs_in
 from framework.importing import guard_imports
 
