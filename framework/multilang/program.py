@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from framework.lifeline import ending_with_this_thread
 from framework.log import Origin
 from framework.multilang.errors import NoMessage, ProgramError
 from framework.multilang.messages import Decoder, encoded
@@ -34,8 +35,8 @@ class Program:
     """Started when it is made, and gone after `close` or `abandon`.
 
     It has a process group of its own, so that a Ctrl-C, which the run drains at, does not end it at once,
-    and that what it starts itself ends with it. A process of ours that dies, however, closes the program's
-    stdin; what does not look there goes on, as there is no other way that all systems have.
+    and that what it starts itself ends with it. Where our own process is killed, Linux kills the program, too;
+    on other systems the program only sees the end of its stdin.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class Program:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 process_group=0,
+                preexec_fn=ending_with_this_thread(),
             )
         except (OSError, ValueError) as error:
             raise ProgramError(f"the program {_shown(command)} cannot be started: {error}") from error

@@ -10,11 +10,13 @@ import sys
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 from framework.components.component import LOGGER_PREFIX
 from framework.errors import ComponentError, LoadError, ViperError, WorkerError
 from framework.importing import importable
+from framework.lifeline import ORPHANED, ReceivedLifeline
 from framework.runtime.assembly.network import Network
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.workers.logs import forward_logs
@@ -42,21 +44,27 @@ from viper.arena import ArenaHandle
 
 log = logging.getLogger("viperstorm.worker")
 
-ORPHANED = 70
-"""Exit status of a worker whose parent has died."""
 LEFT_TO_PARENT = frozenset((signal.SIGINT, signal.SIGTERM, signal.SIGQUIT))
 """Signals that a worker ignores; it is started with them blocked."""
 
 
-def main(connection: Connection, handle: ArenaHandle, streams: dict[int, Any], packed: bytes) -> None:
+def main(
+    connection: Connection,
+    lifeline: ReceivedLifeline,
+    handle: ArenaHandle,
+    streams: dict[int, Any],
+    packed: bytes,
+) -> None:
     """What a worker process executes.
 
     Args:
         connection: to the parent.
+        lifeline: of the parent.
         handle: of the arena that the parent has made.
         streams: the parent's stdout and stderr, by number, as duplicated descriptors.
         packed: the job.
     """
+    lifeline.end_with_it()
     _leave_signals_to_parent()
     _take_over(streams)
     line = _Line(connection)
@@ -66,8 +74,6 @@ def main(connection: Connection, handle: ArenaHandle, streams: dict[int, Any], p
         os.environ.update(job.environment)
         with importable(job.plan.topology.import_paths):
             _Child(line, handle, job).live()
-    except BrokenPipeError:
-        os._exit(ORPHANED)
     except BaseException as error:
         line.send(failed(error))
         line.closing.wait()
@@ -93,9 +99,13 @@ class _Line:
         threading.Thread(target=self._listen, name="viper-parent", daemon=True).start()
 
     def send(self, message: FromWorker) -> None:
-        """Tell the parent."""
-        with self._lock:
-            self._connection.send(message)
+        """Send the parent a message."""
+        data = ForkingPickler.dumps(message)
+        try:
+            with self._lock:
+                self._connection.send_bytes(data)
+        except ConnectionError:
+            os._exit(ORPHANED)  # nobody reads it any more
 
     def may_begin(self) -> bool:
         """Wait until the parent asks for the run; False if there will be none."""

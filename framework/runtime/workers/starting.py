@@ -17,6 +17,7 @@ from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import DupFd
 from types import ModuleType
 
+from framework.lifeline import Lifeline
 from framework.runtime.workers import main as child
 from framework.runtime.workers.main import LEFT_TO_PARENT
 from framework.runtime.workers.shipping import needs_main_module
@@ -39,7 +40,12 @@ def make_context() -> BaseContext:
 
 
 def start(
-    context: BaseContext, name: str, main: Callable[..., None], handle: ArenaHandle, packed: bytes
+    context: BaseContext,
+    name: str,
+    main: Callable[..., None],
+    lifeline: Lifeline,
+    handle: ArenaHandle,
+    packed: bytes,
 ) -> tuple[BaseProcess, Connection]:
     """Start a process; returns it and this end of the pipe to it.
 
@@ -47,12 +53,13 @@ def start(
         context: how.
         name: of the process.
         main: what it executes, as `child.main`.
+        lifeline: of this process.
         handle: of the arena.
         packed: its job.
     """
     ours, theirs = context.Pipe()
     process = context.Process(  # type: ignore[attr-defined]
-        target=main, args=(theirs, handle, _Streams(), packed), name=name
+        target=main, args=(theirs, lifeline, handle, _Streams(), packed), name=name
     )
     with _blocked({signal.SIGQUIT}):  # which Ctrl-\\ sends to all processes of a terminal
         resource_tracker.ensure_running()  # which unblocks other signals when it is started later

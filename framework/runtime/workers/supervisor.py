@@ -11,6 +11,7 @@ from multiprocessing.connection import wait
 
 from framework.config import Settings
 from framework.errors import ComponentError, ViperError, WorkerError
+from framework.lifeline import Lifeline
 from framework.log import active_limits
 from framework.planning import Plan
 from framework.runtime.assembly.network import Network
@@ -91,6 +92,7 @@ class Fleet:
         self._asks_at = 0.0
         """Monotonic time in seconds at which all are asked how far they are, in case one of them dies."""
         self._dump_asked = False
+        self._lifeline = Lifeline()
 
     @contextlib.contextmanager
     def surroundings(self) -> Iterator[None]:
@@ -102,6 +104,7 @@ class Fleet:
             for worker in self._workers:
                 worker.leave()
             self._workers.clear()
+            self._lifeline.close()
 
     def prepare(self) -> None:
         """Start all processes and have them initialize their components.
@@ -175,7 +178,9 @@ class Fleet:
         handle = self._network.arena.handle()
         try:
             name = f"viper-worker-{index + 1}"
-            process, connection = start(self._context, name, child.main, handle, packed)
+            process, connection = start(
+                self._context, name, child.main, self._lifeline, handle, packed
+            )
         except (OSError, EOFError) as error:
             raise WorkerError(
                 f"worker process {index + 1} of {len(self._plan.placement.processes)} cannot be started: "

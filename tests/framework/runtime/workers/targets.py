@@ -6,6 +6,7 @@ from framework import Bolt, Spout, TopologyBuilder
 from framework.sinks import ConsoleSink
 from tests.framework.runtime.workers.components import Endless, Numbers
 from tests.framework.runtime.workers.dying import StuckWhenRestarted
+from tests.framework.runtime.workers.orphaned import Pausing
 from tests.framework.runtime.workers.trouble import Broken, Kills, Stuck, Whole
 
 
@@ -23,6 +24,10 @@ def dying() -> TopologyBuilder:
 
 def stuck_when_restarted() -> TopologyBuilder:
     return _chain(Endless, StuckWhenRestarted)
+
+
+def pausing() -> TopologyBuilder:
+    return _chain(Endless, Pausing)
 
 
 def endless() -> TopologyBuilder:
