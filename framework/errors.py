@@ -16,10 +16,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from framework.topology.problems import Problem
+
+AnyError = TypeVar("AnyError", bound=BaseException)
 
 
 class ViperError(Exception):
@@ -88,3 +90,16 @@ class WorkerError(ViperError, RuntimeError):
 
 class InternalError(ViperError, RuntimeError):
     """Something that cannot happen did: please report it with its traceback."""
+
+
+def first_of(failures: Sequence[ViperError]) -> ViperError:
+    """The first of several errors, to be raised, with a note for each of the others."""
+    first, *others = failures
+    return with_notes(first, others)
+
+
+def with_notes(error: AnyError, others: Iterable[ViperError]) -> AnyError:
+    """An error with a note of one line for each of some others that it has led to, or that came after it."""
+    for other in others:
+        error.add_note(f"and then: {str(other).splitlines()[0]}")
+    return error

@@ -31,6 +31,16 @@ def is_ported(cls: type) -> bool:
     return pystorm is not None and issubclass(cls, pystorm.Component) and not issubclass(cls, Component)
 
 
+def is_restarted_by_storm(component: ComponentSpec) -> bool:
+    """Whether a component is a process of its own on Storm, which starts it again whenever it ends."""
+    if isinstance(component.implementation, ShellImplementation):
+        return True
+    try:
+        return is_ported(class_of(component))
+    except LoadError:
+        return False
+
+
 def base_classes(name: str) -> tuple[type, ...]:
     """Our base class of that name, and pystorm's if a topology has imported it."""
     module = sys.modules.get("pystorm")

@@ -105,7 +105,7 @@ def _ask_for_signal() -> None:
 
 
 def _find_prctl() -> Any:
-    """The system call, looked up before any fork: a child of a process with threads may not load a library."""
+    """The system call, looked up before any fork: the child of a process with threads may load no library."""
     if sys.platform != "linux":
         return None
     found = ctypes.CDLL(None).prctl

@@ -18,9 +18,9 @@ _RECORD: Final = struct.Struct("=II")
 class BlackBox:
     """Keeps the last record of one writing process for any number of reading ones.
 
-    Records are written to two slots in turn, each with a checksum, and are counted afterwards. A writer that is
-    killed within a record leaves the one before. A reader that looks while the slots are written twice finds
-    neither whole, and is told that there is none: it may look again.
+    Records are written to two slots in turn, each with a checksum, and are counted afterwards. A writer that
+    is killed within a record leaves the one before. A reader that looks while both slots are written finds
+    neither of them whole, and may look again.
     `create` makes one, `attach` finds one that another process made.
     """
 

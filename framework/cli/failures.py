@@ -87,6 +87,7 @@ def _flush_stdout() -> None:
 def _reported(error: Exception, with_traceback: bool) -> ExitCode:
     """Tell what went wrong, and choose the exit code."""
     text = "".join(traceback.format_exception(error)) if with_traceback else ""
+    notes: Sequence[str] = getattr(error, "__notes__", ())
     if isinstance(error, TopologyError):
         if text:
             failure(f"{len(error.problems)} problems", error, text)
@@ -94,9 +95,9 @@ def _reported(error: Exception, with_traceback: bool) -> ExitCode:
     elif isinstance(error, ComponentError):
         raised = error.__cause__ or error
         shown = text or "".join(of_user_code(error.__cause__))
-        failure(str(error), raised, shown, component=error.component, task=error.task)
+        failure(str(error), raised, shown, notes, component=error.component, task=error.task)
     elif isinstance(error, ViperError):
-        failure(str(error), error, text)
+        failure(str(error), error, text, notes)
     elif _has_no_room(error):
         failure(f"cannot write: {error}", error, text)
     else:

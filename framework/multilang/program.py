@@ -35,8 +35,8 @@ class Program:
     """Started when it is made, and gone after `close` or `abandon`.
 
     It has a process group of its own, so that a Ctrl-C, which the run drains at, does not end it at once,
-    and that what it starts itself ends with it. Where our own process is killed, Linux kills the program, too;
-    on other systems the program only sees the end of its stdin.
+    and that what it starts itself ends with it. Where our own process is killed, Linux kills the program,
+    too; on other systems the program only sees the end of its stdin.
     """
 
     def __init__(

@@ -55,7 +55,7 @@ def test_a_writer_that_dies_after_any_byte_leaves_the_record_before_or_the_new_o
     now = bytes(box._memory)
     count, slot = range(8), range(8 + (before + 1) % 2 * (8 + CAPACITY), len(now))
     data = [at for at in slot[8:] if was[at] != now[at]]
-    steps = [*data, *[at for at in slot[:8] if was[at] != now[at]], *[at for at in count if was[at] != now[at]]]
+    steps = [*data, *(at for at in (*slot[:8], *count) if was[at] != now[at])]
     box._memory[:] = was
     for at in steps:
         assert box.read() in (b"record %d" % (before - 1), b"the new one")

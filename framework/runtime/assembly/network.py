@@ -1,4 +1,4 @@
-"""The channels of a run, the bells of its executors, its quota and its cuts: all in one arena."""
+"""All that the processes of a run share, in one arena: channels, bells, quota, cuts, trees, black boxes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from framework.runtime.edges.limits import SPILL_AT
 from framework.topology import Role
 from viper.arena import Arena, ArenaHandle
 from viper.bell import Bell
+from viper.blackbox import BlackBox
 from viper.cut import Cut
 from viper.errors import ArenaError
 from viper.forest import Forest
@@ -21,6 +22,10 @@ from viper.quota import Quota
 from viper.reader import Reader
 from viper.source import Source
 from viper.statistics import GateStatistics
+
+STATUS_BYTES = 4096
+STATUS_BYTES_PER_TASK = 1024
+"""How long what a worker process reports of itself may be: in any case, and for each of its tasks."""
 
 Way = tuple[tuple[int, ...], tuple[int, ...]]
 """Ids of the producing tasks and of the consuming tasks that share a gate."""
@@ -34,6 +39,8 @@ class NetworkMap:
     bells: tuple[int, ...]
     quota: int
     cuts: tuple[int, ...]
+    black_boxes: tuple[int, ...] = ()
+    """By process; empty where all tasks run in this one."""
     forest: int | None = None
     """None where nothing is tracked."""
 
@@ -94,6 +101,8 @@ class Network:
         small = len(plan.placement.executors) * Bell.size() + Quota.size(len(plan.placement.processes))
         small += sum(Cut.size(len(tasks)) for tasks in plan.cuts)
         trees = _trees(plan, settings)
+        boxes = list(_black_boxes(plan))
+        small += sum(map(BlackBox.size, boxes))
         arena = _arena(plan, sum(sizes) + small + (Forest.size(*trees) if trees else 0))
         gates = [ScaleGate.create(arena, *_dimensions(way), **_capacity(plan, settings, way)) for way in ways]
         bells = [Bell.create(arena) for _ in plan.placement.executors]
@@ -105,6 +114,7 @@ class Network:
             tuple(b.offset for b in bells),
             quota.offset,
             cuts,
+            tuple(BlackBox.create(arena, capacity).offset for capacity in boxes),
             forest.offset if forest else None,
         )
         process = -1 if plan.placement.kind is WorkerKind.PROCESS else 0
@@ -156,6 +166,11 @@ class Network:
     def quota_of(self, process: int) -> Quota:
         """The quota with the account of a process."""
         return Quota.attach(self.arena, self.place.quota, account=process)
+
+    def black_box(self, process: int) -> BlackBox:
+        """Where a worker process writes what it is doing, for its parent."""
+        capacity = list(_black_boxes(self._plan))[process]
+        return BlackBox.attach(self.arena, self.place.black_boxes[process], capacity)
 
     def cut_of(self, task: int) -> tuple[Cut, int] | None:
         """The cut that a task of a partitioned spout stops at, and which member of it the task is."""
@@ -214,6 +229,13 @@ def _tasks_of(plan: Plan, process: int) -> Sequence[int]:
         return ()
     executors = plan.placement.executors
     return [task for index in plan.placement.processes[process] for task in executors[index].tasks]
+
+
+def _black_boxes(plan: Plan) -> Iterator[int]:
+    """The capacity in bytes of each worker process's black box."""
+    if plan.placement.kind is WorkerKind.PROCESS:
+        for process in range(len(plan.placement.processes)):
+            yield STATUS_BYTES + STATUS_BYTES_PER_TASK * len(_tasks_of(plan, process))
 
 
 def _dimensions(way: Way) -> tuple[int, int]:

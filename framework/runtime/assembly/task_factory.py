@@ -143,7 +143,7 @@ class Wiring:
     def _replay(self, task: Task, output: Output, identity: Identity) -> ReplayTask:
         collector = TaskCollector(task.component, output, TaskCounters(), identity.logger, limit=SPILL_AT)
         source = self._deck.source(task)
-        recovery, quota = self._recovery(task, identity), self._network.quota
+        recovery, quota = self._recovery(task, identity, Host.restart_tries), self._network.quota
         return ReplayTask(task, collector, output, identity, recovery, source=source, quota=quota)
 
     def _collector_options(self, identity: Identity, host: Host) -> dict[str, Any]:
@@ -167,7 +167,7 @@ class Wiring:
             collector,
             output,
             identity,
-            self._recovery(task, identity),
+            self._recovery(task, identity, host.restart_tries),
             tasks=len(self._plan.tasks_of(task.component)),
             level=self._plan.layout.components[task.component],
             places=self._plan.places.get(task.component, {}),
@@ -193,7 +193,7 @@ class Wiring:
             collector,
             output,
             identity,
-            self._recovery(task, identity),
+            self._recovery(task, identity, host.restart_tries),
             clock=make_clock(
                 self._plan.time, level, f"{task.component}:{task.id}", _time_fields(output, conf), unit
             ),
@@ -215,12 +215,14 @@ class Wiring:
         timeout_s = conf["topology.message.timeout.secs"] if times_out else None
         return Pending(forest, task.id - 1, most, timeout_s)
 
-    def _recovery(self, task: Task, identity: Identity) -> Recovery:
+    def _recovery(self, task: Task, identity: Identity, default_tries: int | None) -> Recovery:
         conf = identity.conf
-        said = conf["viper.on.error"]
+        said, tries = conf["viper.on.error"], conf["viper.restart.tries"]
         return Recovery(
             OnError(said) if said else None,
-            RestartBudget(conf["viper.restart.tries"], conf["viper.restart.window.secs"]),
+            RestartBudget(
+                default_tries if tries is None else tries, conf["viper.restart.window.secs"]
+            ),
             lambda: self._host(task),
         )
 
@@ -238,7 +240,7 @@ class Wiring:
             collector,
             output,
             identity,
-            self._recovery(task, identity),
+            self._recovery(task, identity, host.restart_tries),
             received=BoltInput(
                 self._network.reader(task.id),
                 [self._input_source(source, task) for source in channel.sources],

@@ -12,7 +12,7 @@ from framework.components import Bolt, Spout, TicklessBatchingBolt, Tuple
 from framework.components.batching import BatchingBolt
 from framework.hosting import is_generator_spout
 from framework.runtime.edges.collector import TaskCollector
-from framework.runtime.hosts.faults import OnError
+from framework.runtime.hosts.faults import TRIES, OnError
 
 MOST_NOTICED = 1000
 """Ticks in a row after which a bolt has noticed that nothing comes: its windows have passed by then."""
@@ -40,7 +40,9 @@ class Host:
     record: type[tuple[Any, ...]] = Tuple
     """The class of the tuples that the component receives."""
     on_error = OnError.STOP
-    """What happens when the component raises, unless somebody says otherwise."""
+    """What happens when the component raises, where the configuration leaves that open."""
+    restart_tries: int | None = TRIES
+    """How often the component may be restarted within a window, likewise; None for any number of times."""
 
     def __init__(self, component: Any) -> None:
         self.component = component

@@ -192,7 +192,7 @@ class RunningTask(ABC):
         if self.finished or self.blocked or self.running:
             return False
         if self.restart_at_s is not None:
-            return now_s >= self.restart_at_s
+            return stopping or now_s >= self.restart_at_s  # a drain waits for no pause
         if stopping and not self.ending and self.stops(now_s):
             return True
         return self._wants_turn(now_s) or self.has_ended
@@ -334,7 +334,9 @@ class RunningTask(ABC):
             tried = f"restarted {budget.tries} times within {budget.window_s:g} s (viper.restart.tries)"
             self._failed(during, error, tup, tried)
         self.restart_at_s = now + pause_s
-        self.identity.logger.warning("%s is restarted; its state is gone", self.name)
+        self.identity.logger.warning(
+            "%s is restarted%s; its state is gone", self.name, budget.in_words("viper.restart.tries")
+        )
 
     def _restart(self) -> None:
         """Make the component anew.

@@ -54,7 +54,7 @@ class Asking:
 
 
 def state_of(pid: int) -> str:
-    """The state of a process as the kernel names it (``T``: stopped, ``Z``: ended); empty if there is none."""
+    """The state of a process as Linux names it (``T``: stopped, ``Z``: ended); empty if there is none."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
     except FileNotFoundError:

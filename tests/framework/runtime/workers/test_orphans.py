@@ -38,7 +38,7 @@ def watched() -> Iterator[list[int]]:
 
 
 def workers_of(leader: Leader) -> list[int]:
-    """The pids of a run's workers, as many as run; they are children of a server that its leader has started."""
+    """The pids of a run's workers that run now: children of a server that its leader has started."""
     workers = [worker for child in children_of(leader.pid) for worker in children_of(child)]
     assert workers
     return workers

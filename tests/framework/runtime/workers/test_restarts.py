@@ -11,7 +11,7 @@ import pytest
 from framework import Bolt, Spout, TopologyBuilder
 from framework.errors import WorkerError
 from framework.runtime import RunReport, StopReason, StopSignal
-from framework.runtime.workers import supervisor as fleet
+from framework.runtime.workers import supervisor
 from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.components import Forward, Numbers, Pass, RowsOfTwo, wait_at
 from tests.framework.runtime.workers.conftest import Gate
@@ -302,7 +302,7 @@ def test_a_worker_dies_while_the_run_drains(marks: Path) -> None:
 def test_a_drain_does_not_wait_for_ever_for_one_that_is_restarted(
     marks: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fleet, "LAST_CALL_S", 0.3)
+    monkeypatch.setattr(supervisor, "LAST_CALL_S", 0.3)
     stop, arrived = StopSignal(), gate("arrived")
 
     def end_the_run() -> None:
