@@ -173,9 +173,7 @@ class WorkerHandle:
         return f"worker process {self._number} (pid {self.process.pid}: {', '.join(self.tasks)})"
 
 
-def added(
-    earlier: Mapping[int, TaskCounters], now: Mapping[int, TaskCounters]
-) -> Mapping[int, TaskCounters]:
+def added(earlier: Mapping[int, TaskCounters], now: Mapping[int, TaskCounters]) -> Mapping[int, TaskCounters]:
     """The counts of a process together with those of the ones that it has replaced, by task."""
     if not earlier:
         return now

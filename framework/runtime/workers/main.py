@@ -41,7 +41,6 @@ from viper.arena import ArenaHandle
 log = logging.getLogger("viperstorm.worker")
 
 
-
 def main(
     connection: Connection,
     lifeline: ReceivedLifeline,
@@ -140,8 +139,8 @@ class _Child:
         self._send_counted = forward_logs(job.levels, job.limits, lambda record: line.send(Logged(record)))
         if sys.flags.hash_randomization and job.process == job.attempt == 0:
             log.warning(
-                "the processes of this run are started by a server that other code has had multiprocessing "
-                "start: the order of sets of strings differs from run to run"
+                "the processes of this run have been started by a server that other code has had "
+                "multiprocessing start: the order of sets of strings differs from run to run"
             )
         self._stop = line.stop
         self._network = Network.attach(job.plan, job.settings, handle, job.network, job.process)
@@ -157,7 +156,7 @@ class _Child:
         )
 
     def live(self) -> None:
-        """Go through all phases of a run; a failure is sent to the parent, and components are closed anyway."""
+        """Go through all phases of a run; a failure is sent to the parent, and components are closed."""
         self._line.on_dump(self._worker.tell_stacks)
         status = StatusWriter(self._worker, self._network.black_box(self._job.process))
         with self._worker.surroundings():

@@ -104,7 +104,7 @@ class RestartPolicy:
         if worker.phase >= Phase.RAN:
             return "it is not restarted, as its tasks had ended and only its results were awaited"
         if self._began_s is None or (worker.phase < Phase.READY and worker.attempt == 0):
-            return "it is not restarted, as the run had not begun"
+            return "it is not restarted, as it had not come to run"
         if self._tape != NO_TAPE:
             return "it is not restarted, as this run is recorded or replayed"
         return None

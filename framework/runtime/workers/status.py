@@ -121,9 +121,7 @@ class StatusWriter:
             call = (current.name, executor.calls)
             if self._calls.get(thread, (None, 0.0))[0] != call:
                 self._calls[thread] = (call, now_s)
-            yield Activity(
-                current.name, callback_of(thread, Executor.call.__code__), self._calls[thread][1]
-            )
+            yield Activity(current.name, callback_of(thread, Executor.call.__code__), self._calls[thread][1])
 
 
 def read_status(box: BlackBox) -> Status | None:
@@ -145,8 +143,7 @@ def _packed(status: Status) -> bytes:
 def _shortened(status: Status) -> Status:
     """A status without what may be of any size."""
     plain = {
-        task: replace(counted, metrics={}, reasons={}, places={})
-        for task, counted in status.counters.items()
+        task: replace(counted, metrics={}, reasons={}, places={}) for task, counted in status.counters.items()
     }
     return replace(status, counters=plain, executors=())
 

@@ -114,6 +114,7 @@ class Supervisor:
         for index, packed in enumerate(jobs):
             self._workers.append(self._started(index, packed))
         self._wait_for(Phase.READY)
+        self._raise_failures()
 
     def run(self) -> None:
         """Run until all tasks have ended, or the run is stopped.
@@ -126,13 +127,13 @@ class Supervisor:
         self._pass_on_activity()
         self._send_all(Begin())
         self._wait_for(Phase.RAN)
+        self._raise_failures()
 
     def close(self) -> Sequence[ViperError]:
         """Close all components, whatever happens to some; returns what went wrong there."""
         self._failures.clear()
         self._send_all(Close())
-        with contextlib.suppress(ViperError):
-            self._wait_for(Phase.CLOSED)
+        self._wait_for(Phase.CLOSED)
         return self._failures
 
     def reports(self) -> Sequence[WorkerReport]:
@@ -171,9 +172,7 @@ class Supervisor:
         handle = self._network.arena.handle()
         try:
             name = f"viper-worker-{index + 1}"
-            process, connection = start(
-                self._context, name, child.main, self._lifeline, handle, packed
-            )
+            process, connection = start(self._context, name, child.main, self._lifeline, handle, packed)
         except (OSError, EOFError) as error:
             raise WorkerError(
                 f"worker process {index + 1} of {len(self._plan.placement.processes)} cannot be started: "
@@ -209,7 +208,7 @@ class Supervisor:
     # -- listening
 
     def _wait_for(self, phase: Phase) -> None:
-        """Wait until every process has completed a phase; then raise the first failure, if there is one."""
+        """Wait until every process has completed a phase, or is gone."""
         began = time.monotonic()
         while self._restarts.is_awaited or any(
             not worker.gone and worker.phase < phase for worker in self._workers
@@ -223,6 +222,8 @@ class Supervisor:
             self._pass_on_dump()
             if self._deadline.is_past(now, LAST_CALL_S, began):
                 self._end_all(phase)
+
+    def _raise_failures(self) -> None:
         if self._failures:
             raise first_of(self._failures)
 

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from framework.runtime.workers.messages import Forwarding
 
 from framework.log.forms import JsonForm, TextForm
+from framework.runtime.workers.messages import Forwarding
 from tests.framework.log.records import Kept, raised, record
 
 

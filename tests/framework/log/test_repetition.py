@@ -6,10 +6,10 @@ import logging
 import random
 
 import pytest
-from framework.runtime.workers.messages import Forwarding
 
 from framework.log.counting import Counting
 from framework.log.repetition import Limits, key_of
+from framework.runtime.workers.messages import Forwarding
 from tests.framework.log.records import Clock, Kept, raised, record
 
 LIMITS = Limits(interval_s=10, most=5)

@@ -14,6 +14,15 @@ def broken() -> TopologyBuilder:
     return _chain(Numbers, Broken)
 
 
+def broken_twice() -> TopologyBuilder:
+    """The bolt ``middle`` raises in ``process``, and both tasks of ``last`` in ``close``."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers)
+    builder.set_bolt("middle", Broken, config={"broken.in": "process"}).shuffle_grouping("source")
+    builder.set_bolt("last", Broken, 2, config={"broken.in": "close"}).shuffle_grouping("middle")
+    return builder
+
+
 def stuck() -> TopologyBuilder:
     return _chain(Endless, Stuck)
 

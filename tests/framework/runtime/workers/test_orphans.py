@@ -60,9 +60,7 @@ def check_all_end(leader: Leader, pids: Sequence[int], *, resume: bool = False) 
 
 
 @pytest.mark.parametrize("callback", CALLBACKS)
-def test_a_worker_ends_whatever_it_is_at(
-    viper: Viper, gate: Gate, watched: list[int], callback: str
-) -> None:
+def test_a_worker_ends_whatever_it_is_at(viper: Viper, gate: Gate, watched: list[int], callback: str) -> None:
     arrived = gate("arrived")
     gates = {"gate__arrived": arrived, "gate__never": gate("never"), "pause__in": callback}
     leader = viper("pausing", "-q", *CALLBACKS[callback], workers=PROCESSES, **gates)

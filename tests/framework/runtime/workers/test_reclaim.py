@@ -84,9 +84,7 @@ def test_what_waits_is_dropped_only_where_nobody_else_has_it(plan: Plan, network
     add(network, LEFT, SINK, 5, 4)
     add(network, RIGHT, SINK, 5, 2)
     assert reclaim(plan, network, 1).tuples == 4
-    waiting = {
-        way: [s.waiting_tuples for s in gate.readers[0].sources] for way, gate in network.statistics()
-    }
+    waiting = {way: [s.waiting_tuples for s in gate.readers[0].sources] for way, gate in network.statistics()}
     assert waiting[(SOURCE,), (LEFT,)] == [3]
     assert waiting[(LEFT, RIGHT), (SINK,)] == [0, 2]
 

@@ -324,11 +324,11 @@ def test_one_that_dies_again_and_again_ends_the_run(marks: Path) -> None:
     limit = {"tries": 2, "window__secs": 600}
     with pytest.raises(WorkerError) as caught:
         run(chain(AlwaysDies), marks, **{f"viper__worker__restart__{k}": v for k, v in limit.items()})
-    assert str(caught.value).endswith(
+    assert (
         "middle:1) was killed by SIGKILL: what was in flight and the state of its tasks are lost; it is not "
         "restarted, as 2 restarts within 600 s are the limit (viper.worker.restart.tries, "
         "viper.worker.restart.window.secs)"
-    )
+    ) in str(caught.value)
 
 
 def test_one_that_never_came_to_run_is_not_restarted(marks: Path) -> None:
