@@ -15,6 +15,7 @@ ViperError
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
@@ -50,6 +51,10 @@ class LoadError(ViperError, ValueError):
 
 class RecordingError(ViperError, ValueError):
     """A recording that cannot be written, cannot be read, or is of another topology."""
+
+
+class NoRoomError(RecordingError):
+    """A recording for which there is no room left: on the disk, within a quota, or in a file."""
 
 
 class PlaceError(ViperError, ValueError):
@@ -90,6 +95,21 @@ class WorkerError(ViperError, RuntimeError):
 
 class InternalError(ViperError, RuntimeError):
     """Something that cannot happen did: please report it with its traceback."""
+
+
+def has_no_room(error: BaseException | None) -> bool:
+    """Whether an error says that a disk is full, a quota is used up, or a file may not become longer."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+
+
+def recording_error(message: str, error: OSError) -> RecordingError:
+    """What the system's error means for a recording.
+
+    Args:
+        message: what cannot be done.
+        error: why not.
+    """
+    return (NoRoomError if has_no_room(error) else RecordingError)(message)
 
 
 def first_of(failures: Sequence[ViperError]) -> ViperError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import select
 import sys
@@ -17,13 +16,18 @@ from framework.cli.exit_codes import ExitCode
 from framework.cli.messages import error_line, failure, problem_lines
 from framework.cli.plugins import PluginGroup
 from framework.cli.program import as_a_program
-from framework.errors import ComponentError, InternalError, TopologyError, ViperError
+from framework.errors import (
+    ComponentError,
+    InternalError,
+    NoRoomError,
+    TopologyError,
+    ViperError,
+    has_no_room,
+)
 from framework.tracebacks import name_of, of_user_code
 
 TRACEBACKS = "framework.cli.tracebacks"
 """The key in a context's `meta` that says whether errors come with a traceback."""
-
-_NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
 class ViperGroup(PluginGroup):
@@ -98,7 +102,7 @@ def _reported(error: Exception, with_traceback: bool) -> ExitCode:
         failure(str(error), raised, shown, notes, component=error.component, task=error.task)
     elif isinstance(error, ViperError):
         failure(str(error), error, text, notes)
-    elif _has_no_room(error):
+    elif has_no_room(error):
         failure(f"cannot write: {error}", error, text)
     else:
         what = f"{type(error).__name__}: {error}"
@@ -109,14 +113,11 @@ def _reported(error: Exception, with_traceback: bool) -> ExitCode:
 
 def _exit_code(error: Exception) -> ExitCode:
     """By what a `ViperError` is besides, so that those of other packages have theirs."""
+    if isinstance(error, NoRoomError):
+        return ExitCode.FAILED
     if isinstance(error, ViperError) and not isinstance(error, InternalError):
         return ExitCode.INVALID if isinstance(error, ValueError) else ExitCode.FAILED
-    return ExitCode.FAILED if _has_no_room(error) else ExitCode.INTERNAL
-
-
-def _has_no_room(error: Exception) -> bool:
-    """Whether it is no bug, but a full disk or quota."""
-    return isinstance(error, OSError) and error.errno in _NO_ROOM
+    return ExitCode.FAILED if has_no_room(error) else ExitCode.INTERNAL
 
 
 def _broke_a_pipe(cause: BaseException | None) -> bool:

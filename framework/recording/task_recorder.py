@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
-from framework.errors import RecordingError
+from framework.errors import RecordingError, recording_error
 from framework.planning import Task
 from framework.recording.chunks import Batch, write_batches, write_ticks
 from framework.recording.header import PartSummary
@@ -140,9 +140,9 @@ class TaskRecorder:
         try:
             yield
         except OSError as error:
-            raise RecordingError(
-                f"{self._name}: cannot record to {self._summary_path.parent}: {error.strerror or error}"
-            ) from error
+            folder = self._summary_path.parent
+            message = f"{self._name}: cannot record to {folder}: {error.strerror or error}"
+            raise recording_error(message, error) from error
 
 
 def _culprit(rows: Sequence[tuple[Any, ...]]) -> object:

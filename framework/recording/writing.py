@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from framework.errors import RecordingError
+from framework.errors import RecordingError, recording_error
 from framework.planning import Plan
 from framework.recording.header import Header, PartSummary, RecordedTask, header_of, to_json
 from framework.recording.parts import HEADER, part_name, summary_name
@@ -100,4 +100,5 @@ class RecordingWriter:
             yield
         except OSError as error:
             hint = f"; what was recorded so far is in {self.folder}, and can be read there" if kept else ""
-            raise RecordingError(f"cannot record to {self.path}: {error.strerror or error}{hint}") from error
+            message = f"cannot record to {self.path}: {error.strerror or error}{hint}"
+            raise recording_error(message, error) from error
