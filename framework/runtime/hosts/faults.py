@@ -63,9 +63,9 @@ class RestartBudget:
         return self._pause_s
 
     def in_words(self, key: str) -> str:
-        """What is to be said of the last restart beyond that it happens, to go on after "it is restarted".
+        """How the last restart goes on from the ones before, in words that follow "it is restarted".
 
-        Empty where there is a limit, as then the end of the run will be noticed.
+        Empty for a first one, and where there is a limit, as the end of the run will be noticed then.
 
         Args:
             key: the configuration key that sets a limit.

@@ -88,7 +88,7 @@ import multiprocessing, resource
 if (multiprocessing.parent_process() is None) is {leader}:
     resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
 """
-"""What a module of a project does to make all files short in the process that leads the run, or in the others."""
+"""What a module of a project does to keep files short in the process that leads the run, or in others."""
 
 
 @pytest.mark.parametrize("size", [100, 20_000], ids=["from the first", "in the middle"])

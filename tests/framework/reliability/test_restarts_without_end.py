@@ -1,4 +1,4 @@
-"""What Storm restarts without end is restarted so here, after pauses that grow and that no drain waits for."""
+"""What Storm restarts without end is restarted so here, after pauses for which no drain waits."""
 
 from __future__ import annotations
 
