@@ -33,7 +33,7 @@ Way = tuple[tuple[int, ...], tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class NetworkMap:
-    """Where everything lies in the arena, for those who attach to it."""
+    """Where everything lies in the arena, for processes that attach to it."""
 
     gates: tuple[int, ...]
     bells: tuple[int, ...]
@@ -51,24 +51,26 @@ class Network:
     Made by `create`; a worker process attaches to what its parent has made.
     """
 
-    def __init__(self, plan: Plan, settings: Settings, arena: Arena, place: NetworkMap, process: int) -> None:
+    def __init__(
+        self, plan: Plan, settings: Settings, arena: Arena, offsets: NetworkMap, process: int
+    ) -> None:
         """
         Args:
             plan: says who feeds whom, and who shares a process.
             settings: the configuration it was planned with.
             arena: holds everything.
-            place: where.
-            process: index of this process; -1 for one that only looks.
+            offsets: where it lies there.
+            process: index of this process; -1 for one that runs no tasks.
         """
         self.arena = arena
-        self.place = place
+        self.offsets = offsets
         self._plan = plan
         self._executors = {t: i for i, e in enumerate(plan.placement.executors) for t in e.tasks}
         self._ways = list(_ways(plan))
         here = set(_tasks_of(plan, process))
         self._gates = [
             ScaleGate.attach(arena, offset, local_readers=[i for i, r in enumerate(readers) if r in here])
-            for offset, (_, readers) in zip(place.gates, self._ways, strict=True)
+            for offset, (_, readers) in zip(offsets.gates, self._ways, strict=True)
         ]
         self._between = {
             (source, reader): (gate, sources.index(source), readers.index(reader))
@@ -79,14 +81,14 @@ class Network:
         self._encoding = {
             gate for gate, way in zip(self._gates, self._ways, strict=True) if _between_processes(plan, way)
         }
-        self.bells = [Bell.attach(arena, offset) for offset in place.bells]
+        self.bells = [Bell.attach(arena, offset) for offset in offsets.bells]
         """By executor."""
         self.quota = self.quota_of(max(process, 0))
         self._cuts = [
             (tasks, Cut.attach(arena, offset, len(tasks)))
-            for tasks, offset in zip(plan.cuts, place.cuts, strict=True)
+            for tasks, offset in zip(plan.cuts, offsets.cuts, strict=True)
         ]
-        self.forest = None if place.forest is None else Forest.attach(arena, place.forest)
+        self.forest = None if offsets.forest is None else Forest.attach(arena, offsets.forest)
         """The trees of tracked tuples, with a table for each task; None where none are tracked."""
 
     @classmethod
@@ -109,7 +111,7 @@ class Network:
         quota = Quota.create(arena, max_tuples, accounts=len(plan.placement.processes))
         cuts = tuple(Cut.create(arena, len(tasks)).offset for tasks in plan.cuts)
         forest = Forest.create(arena, trees[0], trees=trees[1], links=trees[2]) if trees else None
-        place = NetworkMap(
+        offsets = NetworkMap(
             tuple(g.offset for g in gates),
             tuple(b.offset for b in bells),
             quota.offset,
@@ -118,16 +120,16 @@ class Network:
             forest.offset if forest else None,
         )
         process = -1 if plan.placement.kind is WorkerKind.PROCESS else 0
-        network = cls(plan, settings, arena, place, process)
+        network = cls(plan, settings, arena, offsets, process)
         network._connect_bells()
         return network
 
     @classmethod
     def attach(
-        cls, plan: Plan, settings: Settings, handle: ArenaHandle, place: NetworkMap, process: int
+        cls, plan: Plan, settings: Settings, handle: ArenaHandle, offsets: NetworkMap, process: int
     ) -> Network:
         """What another process has made."""
-        return cls(plan, settings, Arena.attach(handle), place, process)
+        return cls(plan, settings, Arena.attach(handle), offsets, process)
 
     def source(self, producer: int, reader: int) -> Source:
         """The producing end of the way from one task to another."""
@@ -165,15 +167,15 @@ class Network:
 
     def quota_of(self, process: int) -> Quota:
         """The quota with the account of a process."""
-        return Quota.attach(self.arena, self.place.quota, account=process)
+        return Quota.attach(self.arena, self.offsets.quota, account=process)
 
     def black_box(self, process: int) -> BlackBox:
         """Where a worker process writes what it is doing, for its parent."""
         capacity = list(_black_boxes(self._plan))[process]
-        return BlackBox.attach(self.arena, self.place.black_boxes[process], capacity)
+        return BlackBox.attach(self.arena, self.offsets.black_boxes[process], capacity)
 
     def cut_of(self, task: int) -> tuple[Cut, int] | None:
-        """The cut that a task of a partitioned spout stops at, and which member of it the task is."""
+        """The cut that a task of a partitioned spout stops at, and the task's index there."""
         return next(((cut, tasks.index(task)) for tasks, cut in self._cuts if task in tasks), None)
 
     def outlets(self, task: int) -> list[Source]:
@@ -185,7 +187,7 @@ class Network:
         return max((outlet.floor() for outlet in self.outlets(task)), default=LEAST)
 
     def has_ended(self, task: int) -> bool:
-        """Whether a task has told its consumers that it has ended; never so where it has none."""
+        """Whether a task has ended, as far as any of its consumers knows; never so where it has none."""
         return self.floor(task) == END
 
     def statistics(self) -> list[tuple[Way, GateStatistics]]:
@@ -193,7 +195,7 @@ class Network:
         return [(way, gate.statistics()) for way, gate in zip(self._ways, self._gates, strict=True)]
 
     def _connect_bells(self) -> None:
-        """Have each executor told of what happens at the other end of its gates, by others only."""
+        """Have each executor woken by what other executors do at the other end of its gates."""
         for (source, reader), (gate, source_index, reader_index) in self._between.items():
             if self.crosses(source, reader):
                 gate.set_source_bell(source_index, self.bells[self._executors[source]])
@@ -256,8 +258,8 @@ def _between_processes(plan: Plan, way: Way) -> bool:
     executors, processes = plan.placement.executors, plan.placement.processes
     holding = {
         index
-        for index, members in enumerate(processes)
-        for e in members
+        for index, executors_there in enumerate(processes)
+        for e in executors_there
         for t in executors[e].tasks
         if t in way[0] + way[1]
     }

@@ -159,7 +159,7 @@ class Supervisor:
         return Job(
             plan=self._plan,
             settings=self._settings,
-            network=self._network.place,
+            network=self._network.offsets,
             process=index,
             attempt=attempt,
             tape=self._tape,
