@@ -121,7 +121,7 @@ def test_everything_is_closed_when_something_fails() -> None:
 
 def test_everything_is_closed_when_a_close_fails() -> None:
     called.clear()
-    with pytest.raises(ComponentError, match="'b1', task 1, in close: .*disk on fire"):
+    with pytest.raises(ComponentError, match=r"'b1', task 1, in close: .*disk on fire"):
         run_built(built(LoudSpout, bolt(lambda self, tup: None, close=fail), Loud))
     assert called[-3:] == ["bolt cleanup", "bolt close", "spout close"]
 
