@@ -220,9 +220,7 @@ class Wiring:
         said, tries = conf["viper.on.error"], conf["viper.restart.tries"]
         return Recovery(
             OnError(said) if said else None,
-            RestartBudget(
-                default_tries if tries is None else tries, conf["viper.restart.window.secs"]
-            ),
+            RestartBudget(default_tries if tries is None else tries, conf["viper.restart.window.secs"]),
             lambda: self._host(task),
         )
 
