@@ -116,7 +116,8 @@ class RestartPolicy:
                 f"it is not restarted, as {self._shared.tries} restarts within {self._window_s:g} s are the "
                 "limit (viper.worker.restart.tries, viper.worker.restart.window.secs)"
             )
-        budget = self._budgets.setdefault(index, RestartBudget(None, self._window_s))
+        tries = None if index in self._unlimited else self._shared.tries
+        budget = self._budgets.setdefault(index, RestartBudget(tries, self._window_s))
         self._due[index] = now + (budget.take(now) or 0.0)
         return None
 
