@@ -16,13 +16,14 @@ from framework.importing import importable
 from framework.planning import Plan, WorkerKind
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import Tape, taped
+from framework.runtime.assembly.statistics import channel_statistics
 from framework.runtime.control.companions import accompanied, identities
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
-from framework.runtime.metrics.statistics import ExecutorStatistics, RunStatistics, channel_statistics
+from framework.runtime.metrics.statistics import ExecutorStatistics, RunStatistics, WorkerReport
 from framework.runtime.positions.offsets import going_on
-from framework.runtime.report import Progress, RunReport, WorkerReport, progress_of, run_report
+from framework.runtime.report import Progress, RunReport, progress_of, run_report
 from framework.runtime.workers.worker import Worker
 
 PROGRESS_PERIOD_S = 0.1

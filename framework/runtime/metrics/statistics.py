@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from framework.planning import Plan
-from framework.runtime.assembly.network import Network
+from framework.runtime.metrics.counters import TaskCounters
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,19 @@ class ExecutorStatistics:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkerReport:
+    """What the tasks of one process have done."""
+
+    counters: Mapping[int, TaskCounters]
+    """By task."""
+    results: Mapping[int, Any]
+    """Of the sinks that have a result, by task."""
+    executors: Sequence[ExecutorStatistics]
+    drained: bool
+    """Whether everything that came to its tasks has been processed."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunStatistics:
     """A whole run."""
 
@@ -85,33 +98,3 @@ class RunStatistics:
             for reader in channel.readers
             if reader.held_by is not None
         }
-
-
-def channel_statistics(plan: Plan, network: Network) -> Sequence[ChannelStatistics]:
-    """All channels of a run, from whichever process; counts of the moment, not quite all of the same one."""
-    names = {task.id: f"{task.component}:{task.id}" for task in plan.tasks}
-    found = []
-    for (sources, readers), gate in network.statistics():
-        adding = [
-            SourceStatistics(
-                task=names[task],
-                tuples=added.added_tuples,
-                jumbos=added.added_jumbos,
-                payload_bytes=added.added_bytes,
-                refused=added.refused,
-                blocked_s=added.blocked_ns / 1e9,
-            )
-            for task, added in zip(sources, gate.sources, strict=True)
-        ]
-        reading = [
-            ReaderStatistics(
-                task=names[task],
-                delivered=sum(source.delivered_tuples for source in taken.sources),
-                runs=sum(source.runs for source in taken.sources),
-                waiting={names[s]: d.waiting_tuples for s, d in zip(sources, taken.sources, strict=True)},
-                held_by=None if taken.holding is None else names[sources[taken.holding]],
-            )
-            for task, taken in zip(readers, gate.readers, strict=True)
-        ]
-        found.append(ChannelStatistics(adding, reading, gate.tuples))
-    return found

@@ -12,8 +12,7 @@ from multiprocessing.process import BaseProcess
 
 from framework.errors import WorkerError
 from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.metrics.statistics import ExecutorStatistics
-from framework.runtime.report import WorkerReport
+from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.workers.messages import Look, ToWorker
 
 LAST_THREADS_S = 1.0

@@ -9,8 +9,7 @@ from logging import LogRecord
 from framework.errors import ViperError
 from framework.runtime.control.stop import StopReason
 from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.metrics.statistics import ExecutorStatistics
-from framework.runtime.report import WorkerReport
+from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
 
 # -- to a worker
 

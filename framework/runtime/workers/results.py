@@ -9,7 +9,7 @@ from typing import Any
 
 from framework.errors import ComponentError
 from framework.planning import Plan
-from framework.runtime.report import WorkerReport
+from framework.runtime.metrics.statistics import WorkerReport
 
 
 def with_packed_results(report: WorkerReport, plan: Plan) -> WorkerReport:

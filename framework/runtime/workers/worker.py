@@ -30,11 +30,11 @@ from framework.runtime.execution.speaking import speaking_for
 from framework.runtime.execution.watchdog import Watch
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
-from framework.runtime.metrics.statistics import ExecutorStatistics
-from framework.runtime.report import WorkerReport, executor_statistics, worker_report
+from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.tasks.blocking_tasks import BlockingTask
 from framework.runtime.tasks.task import RunningTask
 from framework.runtime.workers.executor_thread import Lane
+from framework.runtime.workers.reporting import executor_statistics, worker_report
 
 log = logging.getLogger("viperstorm.worker")
 

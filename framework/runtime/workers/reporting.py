@@ -1,0 +1,72 @@
+"""What the executors of one process say of themselves and of their tasks, as values that can be sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from framework.errors import ComponentError
+from framework.planning import Plan
+from framework.runtime.execution.executor import Executor
+from framework.runtime.hosts.user_errors import user_errors
+from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
+from framework.runtime.tasks.task import RunningTask
+from framework.sinks import Sink
+
+
+def executor_statistics(
+    plan: Plan, numbers: Sequence[int], executors: Sequence[Executor]
+) -> list[ExecutorStatistics]:
+    """How executors are doing; from any thread.
+
+    Args:
+        plan: what is run.
+        numbers: their indexes in its placement.
+        executors: the executors.
+    """
+    return [
+        ExecutorStatistics(
+            worker=plan.placement.executors[number].worker,
+            tasks=[running.name for running in executor.tasks],
+            turns=executor.turns,
+            rests=executor.rests,
+            rested_s=executor.rested_s,
+            cpu_s=executor.cpu_s,
+        )
+        for number, executor in zip(numbers, executors, strict=False)
+    ]
+
+
+def worker_report(
+    executors: Sequence[Executor], statistics: Sequence[ExecutorStatistics], left_behind: bool
+) -> WorkerReport:
+    """The report of a process's executors.
+
+    Args:
+        executors: all of them.
+        statistics: how they were doing.
+        left_behind: whether a callback was not waited for.
+
+    Raises:
+        ComponentError: a sink has raised instead of giving its result.
+    """
+    results: dict[int, Any] = {}
+    tasks = [running for executor in executors for running in executor.tasks]
+    for running in tasks:
+        if (result := _result_of(running)) is not None:
+            results[running.task.id] = result
+    return WorkerReport(
+        counters={running.task.id: running.collector.counters for running in tasks},
+        results=results,
+        executors=statistics,
+        drained=not (left_behind or any(executor.undrained for executor in executors)),
+    )
+
+
+def _result_of(running: RunningTask) -> Any:
+    sink = running.host.component
+    try:
+        return sink.result() if isinstance(sink, Sink) else None
+    except user_errors() as error:
+        detail = f"{type(error).__name__}: {error}"
+        raise ComponentError(running.task.component, running.task.id, "result", detail) from error
