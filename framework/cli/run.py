@@ -26,6 +26,7 @@ from framework.cli.summary import report_json, summary_lines
 from framework.components.levels import LEVELS
 from framework.errors import ViperError
 from framework.log import LogForm, limits_of, log_level
+from framework.prints import prints_to_stderr
 
 if TYPE_CHECKING:
     from framework.config import Settings
@@ -137,9 +138,10 @@ def run(
     ctx.meta[AS_JSON] = log_format == LogForm.JSON
     options = {**_time_of(replay), **choices.options, **_as_options(debug=debug, **shortcuts)}
     with _failure_told_in(report):
-        opened = open_target(*chosen(target, changed(choices, options=options)))
-        opened = _as_programs(opened) if shell else opened
-        plan = make_plan(_printing(accepted(opened, to_run=True), printed), opened.settings)
+        with prints_to_stderr():
+            opened = open_target(*chosen(target, changed(choices, options=options)))
+            opened = _as_programs(opened) if shell else opened
+            plan = make_plan(_printing(accepted(opened, to_run=True), printed), opened.settings)
         done = _watched(
             plan,
             opened.settings,
