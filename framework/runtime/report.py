@@ -11,6 +11,7 @@ from framework.runtime.control.stop import StopReason
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.statistics import ChannelStatistics, RunStatistics, WorkerReport
+from framework.tap import is_tap
 from framework.topology import Role
 
 
@@ -23,7 +24,7 @@ class Progress:
     emitted: int
     """Tuples emitted by the spouts."""
     processed: int
-    """Tuples processed by all bolts together."""
+    """Tuples processed by all bolts together; taps (`framework.tap`) are left out."""
     done: bool
     """Whether this is the last one."""
 
@@ -41,7 +42,8 @@ class RunReport:
     emitted: int
     """Tuples emitted by the spouts."""
     components: Mapping[str, TaskCounters]
-    """Counts of each component, all its tasks together, in order of definition."""
+    """Counts of each component, all its tasks together, in order of definition; taps, which only watch a
+    topology from outside, are left out."""
     results: Mapping[str, tuple[Any, ...]]
     """For each sink that has a result: what its tasks returned."""
     drained: bool
@@ -98,10 +100,11 @@ def run_report(
     found = list(workers)
     counters = {task: counted for worker in found for task, counted in worker.counters.items()}
     outcomes = {task: result for worker in found for task, result in worker.results.items()}
-    components = {component.id: TaskCounters() for component in plan.topology.components}
+    components = {c.id: TaskCounters() for c in plan.topology.components if not is_tap(c.id)}
     results: dict[str, list[object]] = {}
     for task in plan.tasks:
-        components[task.component].add(counters.get(task.id, TaskCounters()))
+        if task.component in components:
+            components[task.component].add(counters.get(task.id, TaskCounters()))
         if task.id in outcomes:
             results.setdefault(task.component, []).append(outcomes[task.id])
     return RunReport(
@@ -123,11 +126,12 @@ def progress_of(
 ) -> Progress:
     """How far a run has come, by the counts of its processes."""
     spouts = {task.id for task in plan.tasks if task.role is Role.SPOUT}
+    taps = {task.id for task in plan.tasks if is_tap(task.component)}
     emitted = processed = 0
     for counted in counters:
         for task, counts in counted.items():
             if task in spouts:
                 emitted += counts.emitted
-            else:
+            elif task not in taps:
                 processed += counts.processed
     return Progress(elapsed_s, emitted, processed, done)

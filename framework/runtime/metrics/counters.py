@@ -19,7 +19,8 @@ class TaskCounters:
     tracked: int = 0
     """For a spout: tuples emitted with an id and tracked."""
     acked: int = 0
-    """For a bolt: tuples that it acked by itself. For a spout: tracked ones that it was told are acked."""
+    """For a bolt: tuples that were acked, by the bolt itself or for it when `process` had returned, whether
+    or not anybody tracks them. For a spout: tracked ones that it was told are acked."""
     failed: int = 0
     """For a bolt: tuples that failed here. For a spout: tracked ones that it was told have failed."""
     unanswered: int = 0

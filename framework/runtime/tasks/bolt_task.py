@@ -91,6 +91,8 @@ class BoltTask(TickedTask):
         """Index in there of the first tuple whose outputs have not all been placed."""
         self._waiting = 0
         """Untracked tuples that were emitted in earlier slices, and that there was no room for as yet."""
+        self._left_open = 0
+        """Tuples that raised and were neither acked nor failed, as the component's `auto_fail` is off."""
         self._slice: Iterator[None] | None = None
         """What is left of a slice that found no room for its output."""
 
@@ -216,7 +218,10 @@ class BoltTask(TickedTask):
         self._unplaced = None
         if answers is not None:
             answers.end(tracked)
-        self.collector.counters.processed += count
+        counters = self.collector.counters
+        counters.processed += count
+        if not self.host.answers_itself:  # all that was processed is acked, but for what has raised or failed
+            counters.acked = max(counters.processed - counters.failed - self._left_open, 0)
 
     def _taken(self, inlet: Inlet, limit: int, positions: Positions) -> list[Piece]:
         try:
@@ -290,6 +295,7 @@ class BoltTask(TickedTask):
         is_tracked = self._answers is not None and self._answers.raised(self.host.fails_itself)
         self._raised("process", error, tup)
         self.collector.counters.failed += self.host.fails_itself
+        self._left_open += not self.host.fails_itself
         self.collector.counters.lost += not is_tracked
 
     @property
