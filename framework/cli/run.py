@@ -215,14 +215,15 @@ def _watched(
 
     animated = can_animate(sys.stderr) and form is LogForm.TEXT
     line, stop = ProgressLine(stderr_for_lines(form), animated=animated), StopSignal()
-    watch = None if quiet else _Watch(line, stop).show
-    log = logging_to_stderr(levels, line.clear, form, limits_of(settings))
-    with line.sharing(), log, debugger_on_stderr(line.clear), stop.active_by_signals():
+    watch = None if quiet else _Watch(line, stop, click.get_current_context()).show
+    log = logging_to_stderr(levels, line.giving_way, form, limits_of(settings))
+    with line.sharing(), log, debugger_on_stderr(line.hidden), stop.active_by_signals():
         running = Run(plan, settings, stop=stop, on_progress=watch, **limits)
         try:
             return running.execute()
         except ViperError:
             if running.report is not None and not quiet:
+                line.clear()
                 note("\n".join(summary_lines(running.report)))
             raise
 
@@ -258,18 +259,21 @@ def _levels(plan: Plan, said: Mapping[str | None, int]) -> dict[str, int]:
 
 
 class _Watch:
-    """Shows progress, and says once that a stop has been asked for."""
+    """Shows progress, and says once that a stop has been asked for; called from the run's observer."""
 
-    def __init__(self, line: ProgressLine, stop: StopSignal) -> None:
+    def __init__(self, line: ProgressLine, stop: StopSignal, context: click.Context) -> None:
         self._line = line
         self._stop = stop
+        self._context = context
         self._told = False
 
     def show(self, progress: Progress) -> None:
         from framework.runtime import StopReason
 
-        if self._stop.reason is StopReason.INTERRUPTED and not (self._told or progress.done):
-            self._told = True
-            self._line.clear()
-            note("draining; Ctrl-C again stops at once")
-        self._line.show(progress)
+        # Each thread has contexts of its own, and this one says how messages look.
+        with self._context.scope(cleanup=False):
+            if self._stop.reason is StopReason.INTERRUPTED and not (self._told or progress.done):
+                self._told = True
+                with self._line.giving_way():
+                    note("draining; Ctrl-C again stops at once")
+            self._line.show(progress)

@@ -10,7 +10,13 @@ from framework.planning import Plan
 from framework.runtime.control.stop import StopReason
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
-from framework.runtime.metrics.statistics import ChannelStatistics, RunStatistics, WorkerReport
+from framework.runtime.metrics.statistics import (
+    ChannelStatistics,
+    ExecutorStatistics,
+    LongCallback,
+    RunStatistics,
+    WorkerReport,
+)
 from framework.tap import is_tap
 from framework.topology import Role
 
@@ -20,13 +26,17 @@ class Progress:
     """How far a run has come."""
 
     elapsed_s: float
-    """Seconds since the spouts were activated."""
+    """Seconds since the spouts were activated; 0 before."""
     emitted: int
     """Tuples emitted by the spouts."""
     processed: int
     """Tuples processed by all bolts together; taps (`framework.tap`) are left out."""
     done: bool
     """Whether this is the last one."""
+    draining: bool = False
+    """Whether the run has been asked to end, and what is in flight is being finished."""
+    callbacks: Sequence[LongCallback] = ()
+    """Callbacks that have been running for a second or longer, the longest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +132,12 @@ def run_report(
 
 
 def progress_of(
-    plan: Plan, counters: Iterable[Mapping[int, TaskCounters]], elapsed_s: float, *, done: bool
+    plan: Plan,
+    counters: Iterable[Mapping[int, TaskCounters]],
+    elapsed_s: float,
+    *,
+    done: bool,
+    executors: Sequence[ExecutorStatistics] = (),
 ) -> Progress:
     """How far a run has come, by the counts of its processes."""
     spouts = {task.id for task in plan.tasks if task.role is Role.SPOUT}
@@ -134,4 +149,6 @@ def progress_of(
                 emitted += counts.emitted
             elif task not in taps:
                 processed += counts.processed
-    return Progress(elapsed_s, emitted, processed, done)
+    callbacks = [executor.callback for executor in executors if executor.callback is not None]
+    callbacks.sort(key=lambda callback: -callback.seconds)
+    return Progress(elapsed_s, emitted, processed, done, callbacks=callbacks)

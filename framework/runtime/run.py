@@ -22,11 +22,10 @@ from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.statistics import ExecutorStatistics, RunStatistics, WorkerReport
+from framework.runtime.observer import PERIOD_S, Observer
 from framework.runtime.positions.offsets import going_on
 from framework.runtime.report import Progress, RunReport, progress_of, run_report
 from framework.runtime.workers.worker import Worker
-
-PROGRESS_PERIOD_S = 0.1
 
 
 class Crew(Protocol):
@@ -55,10 +54,13 @@ class Crew(Protocol):
         """The processes that died, and that others have replaced."""
 
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
-        """How far each process has come, by task."""
+        """How far each process has come, by task; from any thread."""
 
     def statistics(self) -> Sequence[ExecutorStatistics]:
-        """How the executors are doing."""
+        """How the executors are doing; from any thread."""
+
+    def refresh(self) -> None:
+        """Have other processes say again how far they have come; in the thread that calls the phases."""
 
 
 class Run:
@@ -71,7 +73,9 @@ class Run:
         max_tuples: tuples after which the spouts stop, all together; a spout that emits several
             from one `next_tuple` may go a little beyond.
         stop: asks for a drain from outside.
-        on_progress: called about ten times a second, and once at the end.
+        on_progress: called about ten times a second from a thread of its own, also while components are
+            being made and closed, and once at the end from the thread of `execute`. What it raises ends the
+            run.
         record: a file to write down everything in that was emitted.
         replay: such a file, to be the input instead of the spouts.
         inactive: whether the spouts are left alone until `activate`.
@@ -109,7 +113,7 @@ class Run:
         self._sources: Mapping[str, str] = {}
         """The names of the data of its spouts, as they were when it began."""
         self._crew: Crew | None = None
-        self._next_look = 0.0
+        self._refresh_at_s = 0.0
         self._started: float | None = None
         """Monotonic time in seconds at which the spouts were activated."""
 
@@ -149,7 +153,8 @@ class Run:
         crew = self._crew = self._make_crew(tape)
         with crew.surroundings():
             try:
-                self._lead(crew)
+                with self._observed():
+                    self._lead(crew)
             except ViperError:
                 if self._started is not None:
                     with contextlib.suppress(ViperError):
@@ -194,7 +199,6 @@ class Run:
             self._network,
             stop=self._stop,
             tape=tape,
-            duration_s=self._duration_s,
             on_look=self._look,
         )
 
@@ -212,23 +216,37 @@ class Run:
         if failures:
             raise failures[0]
 
-    def _look(self, now: float) -> None:
-        if self._network.quota.used_up:
-            self._stop.request(StopReason.MAX_TUPLES)
-        if now < self._next_look or self._started is None:
-            return
-        self._next_look = now + PROGRESS_PERIOD_S
-        if self._duration_s is not None:
-            left = self._started + self._duration_s - now
-            self._next_look = min(self._next_look, now + max(left, 0.0))
-            if left <= 0:
-                self._stop.request(StopReason.DURATION)
+    def _observed(self) -> AbstractContextManager[None]:
+        """For as long as the block runs, another thread looks at the clock and tells of progress."""
+        if self._on_progress is None and self._duration_s is None:
+            return contextlib.nullcontext()
+        return Observer(self._observe, self._stop.abort).observing()
+
+    def _observe(self, now: float) -> None:
+        """Called by the observer's thread, as the crew's may be in a callback that does not return."""
+        self._stop_in_time(now)
         if self._on_progress is not None:
             self._on_progress(self._progress(now, done=False))
 
+    def _look(self, now: float) -> None:
+        """Called by the crew's thread whenever it has nothing else in hand."""
+        if self._network.quota.used_up:
+            self._stop.request(StopReason.MAX_TUPLES)
+        self._stop_in_time(now)
+        if self._on_progress is not None and now >= self._refresh_at_s and self._crew is not None:
+            self._refresh_at_s = now + PERIOD_S
+            self._crew.refresh()
+
+    def _stop_in_time(self, now: float) -> None:
+        if self._duration_s is None or self._started is None or now < self._started + self._duration_s:
+            return
+        self._stop.request(StopReason.DURATION)
+
     def _progress(self, now: float, *, done: bool) -> Progress:
         counters = self._crew.counters() if self._crew else ()
-        return progress_of(self._plan, counters, self._elapsed(now), done=done)
+        executors = self._crew.statistics() if self._crew else ()
+        found = progress_of(self._plan, counters, self._elapsed(now), done=done, executors=executors)
+        return replace(found, draining=self._stop.requested)
 
     def _elapsed(self, now: float) -> float:
         return now - self._started if self._started is not None else 0.0

@@ -1,15 +1,17 @@
-"""Looks after a run from outside its callbacks, which may not return."""
+"""The alarm of a process: it ends callbacks that do not return in time."""
 
 from __future__ import annotations
 
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from framework.runtime.control.stop import StopReason, StopSignal
+from framework.runtime.control.stop import StopSignal
+from framework.runtime.execution.executor import Executor
+from framework.runtime.execution.stacks import callback_at
 from framework.runtime.tasks.task import TaskStopped
 
 PERIOD_S = 0.25
@@ -17,36 +19,30 @@ PERIOD_S = 0.25
 
 
 @contextmanager
-def looked_after(
-    stop: StopSignal, duration_s: float | None, drain_timeout_s: float, in_callback: Callable[[], bool]
-) -> Iterator[None]:
-    """For as long as the block runs, have the end come in time although a callback does not return.
+def looked_after(stop: StopSignal, drain_timeout_s: float, executor: Executor) -> Iterator[None]:
+    """For as long as the block runs, have the run end in time although a callback does not return.
 
-    A turn's end is where a run looks whether its time is up. A callback that sleeps or waits for
-    a network never gets there, so a timer signal looks too: it asks for the end when the duration
-    is up, and when the time to drain is up as well, or some other part of the run has failed, the
-    callback is left by `TaskStopped`.
+    An executor looks at the end of each turn whether the drain has taken too long. A callback that sleeps or
+    waits for a network never gets there. So the handler of a timer signal looks too, on top of the callback,
+    and leaves it by `TaskStopped` when the time to drain is up or some other part of the run has failed.
 
-    Only the main thread of a process can do so, where there are such signals.
+    Only the main thread of a process can do so, where there are such signals; elsewhere the block just runs.
 
     Args:
-        stop: what asks the run to drain.
-        duration_s: seconds from now after which it shall drain; None for no such end.
+        stop: asks the run to drain.
         drain_timeout_s: seconds after which a drain is given up.
-        in_callback: whether a component is being called right now.
+        executor: runs in this thread.
     """
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield
         return
-    ends_at = None if duration_s is None else time.monotonic() + duration_s
 
     def look(number: int, frame: FrameType | None) -> None:
-        now = time.monotonic()
-        if ends_at is not None and now >= ends_at:
-            stop.request(StopReason.DURATION)
-        # The worker itself gives up at the end of the time; a period later it is clear that it cannot.
+        # The executor itself gives up at the end of the time; a period later it is clear that it cannot.
         left_s = 0.0 if stop.aborted else drain_timeout_s
-        if stop.at_s is not None and now - stop.at_s > left_s + PERIOD_S and in_callback():
+        late = stop.at_s is not None and time.monotonic() - stop.at_s > left_s + PERIOD_S
+        if late and executor.in_callback():
+            executor.cut_off(callback_at(frame, Executor.call.__code__))
             raise TaskStopped
 
     before = signal.signal(signal.SIGALRM, look)

@@ -83,6 +83,8 @@ class Executor:
         """Seconds that it has rested then."""
         self.cpu_s = 0.0
         """CPU seconds of its run; known when that has ended."""
+        self._held_up_by = ""
+        """The task whose callback had to be ended as it did not return in time, in words."""
         self._failure: Exception | None = None
         """What failed on top of another task's callback, which is being unwound."""
         self._policy = policy
@@ -206,6 +208,15 @@ class Executor:
         """Whether a component is being called right now."""
         return self.current is not None
 
+    def cut_off(self, callback: str | None) -> None:
+        """The current callback is about to be ended, as it has not returned in time; from a signal's handler.
+
+        Args:
+            callback: its name.
+        """
+        if self.current is not None:
+            self._held_up_by = f"{self.current.name} has not returned from {callback or 'a callback'}"
+
     def call(self, running: RunningTask, callback: Callable[[], int | None]) -> int:
         """Call back into a task, which is the current one meanwhile."""
         outer, self.current = self.current, running
@@ -251,7 +262,8 @@ class Executor:
             not self.undrained and started is not None and time.monotonic() - started >= self._drain_timeout_s
         ):
             self.undrained = True
-            log.warning("not drained within %g s: %s", self._drain_timeout_s, self._unfinished())
+            blamed = self._held_up_by or self._unfinished()
+            log.warning("not drained within %g s: %s", self._drain_timeout_s, blamed)
         return self.undrained
 
     def _unfinished(self) -> str:

@@ -53,6 +53,20 @@ class ChannelStatistics:
 
 
 @dataclass(frozen=True, slots=True)
+class LongCallback:
+    """A callback that has been running for a while without having emitted anything."""
+
+    task: str
+    callback: str
+    """Its name, e.g. ``process``."""
+    seconds: float
+    """For how long; right to a second."""
+
+    def __str__(self) -> str:
+        return f"{self.task} has been in {self.callback} for {self.seconds:.0f} s"
+
+
+@dataclass(frozen=True, slots=True)
 class ExecutorStatistics:
     """One thread of execution."""
 
@@ -67,6 +81,8 @@ class ExecutorStatistics:
     """Seconds that it has rested in all."""
     cpu_s: float
     """CPU seconds that its thread has used; 0 until its tasks have ended."""
+    callback: LongCallback | None = None
+    """The callback that it is in, if that has been running for a second or longer."""
 
 
 @dataclass(frozen=True, slots=True)

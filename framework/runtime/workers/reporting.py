@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from framework.errors import ComponentError
 from framework.planning import Plan
 from framework.runtime.execution.executor import Executor
 from framework.runtime.hosts.user_errors import user_errors
-from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
+from framework.runtime.metrics.statistics import ExecutorStatistics, LongCallback, WorkerReport
 from framework.runtime.tasks.task import RunningTask
 from framework.sinks import Sink
 
 
 def executor_statistics(
-    plan: Plan, numbers: Sequence[int], executors: Sequence[Executor]
+    plan: Plan, executors: Mapping[int, Executor], callbacks: Mapping[Executor, LongCallback]
 ) -> list[ExecutorStatistics]:
     """How executors are doing; from any thread.
 
     Args:
         plan: what is run.
-        numbers: their indexes in its placement.
-        executors: the executors.
+        executors: the executors, by their indexes in its placement.
+        callbacks: those of them that have been in a callback for long.
     """
     return [
         ExecutorStatistics(
@@ -32,8 +32,9 @@ def executor_statistics(
             rests=executor.rests,
             rested_s=executor.rested_s,
             cpu_s=executor.cpu_s,
+            callback=callbacks.get(executor),
         )
-        for number, executor in zip(numbers, executors, strict=False)
+        for number, executor in executors.items()
     ]
 
 

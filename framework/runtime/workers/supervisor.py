@@ -146,14 +146,16 @@ class Fleet:
         return self._succession.incidents
 
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
-        """How far the processes had come when they last said so; asks them to say it again."""
-        self._ask_all()
+        """How far the processes had come when they last said so; from any thread."""
         return [worker.counters for worker in self._workers]
 
     def statistics(self) -> Sequence[ExecutorStatistics]:
-        """How all executors were doing when their processes last said so; asks them to say it again."""
-        self._ask_all()
+        """How all executors were doing when their processes last said so; from any thread."""
         return [executor for worker in self._workers for executor in worker.executors]
+
+    def refresh(self) -> None:
+        """Ask the processes how far they have come."""
+        self._ask_all()
 
     # -- starting
 

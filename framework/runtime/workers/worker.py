@@ -62,7 +62,6 @@ class Worker:
         incarnation: int = 0,
         stop: StopSignal,
         tape: Tape,
-        duration_s: float | None = None,
         on_look: Callable[[float], None] = lambda now: None,
     ) -> None:
         """
@@ -74,14 +73,12 @@ class Worker:
             incarnation: how many processes have died in its place; it goes on where they had come to.
             stop: asks for the end.
             tape: what is recorded, and what is replayed.
-            duration_s: seconds after which to drain; None runs until the spouts have ended.
             on_look: called at every turn of the first executor, with the monotonic time in seconds.
         """
         self._plan = plan
         self._settings = settings
         self._network = network
         self._stop = stop
-        self._duration_s = duration_s
         self._on_look = on_look
         self._deck = Deck(tape, plan)
         self._wiring = Wiring(plan, settings, network, Beans(plan.topology.beans), self._deck, incarnation)
@@ -145,7 +142,7 @@ class Worker:
         drain_s = self._settings["viper.drain.timeout.secs"]
         blocking = [running for running in self.tasks if isinstance(running, BlockingTask)]
         with (
-            looked_after(self._stop, self._duration_s, drain_s, self._executors[0].in_callback),
+            looked_after(self._stop, drain_s, self._executors[0]),
             speaking_for(blocking, self._stop),
         ):
             self._everywhere(self._run)
@@ -176,12 +173,17 @@ class Worker:
         return ()
 
     def statistics(self) -> Sequence[ExecutorStatistics]:
-        """How its executors are doing."""
-        return executor_statistics(self._plan, self._numbers, self.executors)
+        """How its executors are doing; from any thread."""
+        made = dict(self._executors)  # which their threads may still be making
+        executors = {self._numbers[index]: made[index] for index in sorted(made)}
+        return executor_statistics(self._plan, executors, self._watch.long_callbacks(time.monotonic()))
 
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
-        """How far its tasks have come, by task."""
+        """How far its tasks have come, by task; from any thread."""
         return [{running.task.id: running.collector.counters for running in self.tasks}]
+
+    def refresh(self) -> None:
+        """Nothing: what its tasks count can be seen at any time."""
 
     def tell_stacks(self) -> None:
         """Log where all its tasks are that are in a callback; from any thread."""
