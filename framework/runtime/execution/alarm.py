@@ -7,15 +7,19 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 
+from framework.runtime import tasks
 from framework.runtime.control.stop import StopSignal
 from framework.runtime.execution.executor import Executor
-from framework.runtime.execution.stacks import callback_at
-from framework.runtime.tasks.task import TaskStopped
+from framework.runtime.execution.stacks import callback_at, is_in_users_code
+from framework.runtime.tasks.source_task import SourceTask
+from framework.runtime.tasks.task import RunningTask, TaskStopped
 
 PERIOD_S = 0.25
 """Seconds between two looks."""
+_TASKS = str(Path(tasks.__file__).parent)
 
 
 @contextmanager
@@ -24,7 +28,11 @@ def looked_after(stop: StopSignal, drain_timeout_s: float, executor: Executor) -
 
     An executor looks at the end of each turn whether the drain has taken too long. A callback that sleeps or
     waits for a network never gets there. So the handler of a timer signal looks too, on top of the callback,
-    and leaves it by `TaskStopped` when the time to drain is up or some other part of the run has failed.
+    and leaves it by `TaskStopped` in two cases:
+
+    - The time to drain is up, or some other part of the run has failed.
+    - A spout waits for input although the run is to stop. What it does not bring was never a part of the run,
+      so the executor goes on, and the run drains without it.
 
     Only the main thread of a process can do so, where there are such signals; elsewhere the block just runs.
 
@@ -44,6 +52,8 @@ def looked_after(stop: StopSignal, drain_timeout_s: float, executor: Executor) -
         if late and executor.in_callback():
             executor.cut_off(callback_at(frame, Executor.call.__code__))
             raise TaskStopped
+        if _waits_for_input(executor.current, stop.at_s, frame):
+            raise TaskStopped
 
     before = signal.signal(signal.SIGALRM, look)
     signal.setitimer(signal.ITIMER_REAL, PERIOD_S, PERIOD_S)
@@ -52,3 +62,15 @@ def looked_after(stop: StopSignal, drain_timeout_s: float, executor: Executor) -
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def _waits_for_input(
+    current: RunningTask | None, stopped_at_s: float | None, frame: FrameType | None
+) -> bool:
+    """Whether the current callback is that of a spout that waits, and may be interrupted at a frame."""
+    if stopped_at_s is None or not isinstance(current, SourceTask):
+        return False
+    if current.left_behind:  # another thread has ended it already
+        return True
+    # What the component calls of ours, e.g. `emit`, is not to be broken off half done: it takes no time.
+    return current.is_left_waiting(stopped_at_s) and is_in_users_code(frame, _TASKS)

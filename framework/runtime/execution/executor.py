@@ -184,7 +184,8 @@ class Executor:
         except TaskStopped:
             if self._failure is not None or self._given_up():
                 raise
-            self._end(running)
+            if not running.finished:  # as a task is that was left behind
+                self._end(running)
             return
         self._adapt(running, limit, count, time.monotonic() - started)
         if count:

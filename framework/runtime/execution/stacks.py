@@ -7,11 +7,14 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import dropwhile
+from pathlib import Path
 from types import CodeType, FrameType
 
+from framework import components
 from framework.tracebacks import is_ours
 
 _DEBUGGER = "bdb"
+_COMPONENTS = str(Path(components.__file__).parent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,26 @@ def callback_at(innermost: FrameType | None, below: CodeType) -> str | None:
     frames = _frames_below(innermost, below)
     users = list(dropwhile(is_ours, frames))
     return _name(users or frames) if frames else None
+
+
+def is_in_users_code(innermost: FrameType | None, callers: str) -> bool:
+    """Whether a frame is of a component's code, or of a library that this calls, and of nothing of ours.
+
+    An exception that is raised there is raised by the component, so nothing of ours is left half done.
+
+    Args:
+        innermost: the frame.
+        callers: the folder of those modules that make callbacks.
+    """
+    frame = innermost
+    while frame is not None and not _is_of_the_runtime(frame):
+        frame = frame.f_back
+    return frame is not None and frame is not innermost and frame.f_code.co_filename.startswith(callers)
+
+
+def _is_of_the_runtime(frame: FrameType) -> bool:
+    """Whether it is ours, and not of the base classes of components, which only call the user's code."""
+    return is_ours(frame) and not frame.f_code.co_filename.startswith(_COMPONENTS)
 
 
 def _name(frames: Sequence[FrameType]) -> str:

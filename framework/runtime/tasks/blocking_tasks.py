@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from framework.runtime.edges.destination import Row
 from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.spout_task import SpoutTask
-from framework.runtime.tasks.task import RunningTask
+from framework.runtime.tasks.task import RunningTask, TaskStopped
 
 T = TypeVar("T")
 
@@ -43,6 +43,18 @@ class BlockingTask(RunningTask):
     @abstractmethod
     def _go_on(self) -> None:
         """Let what was emitted flow, and tell the consumers how far the task is."""
+
+    def leave(self, stopped_at_s: float) -> None:
+        """Go on to its end without its thread, if that waits for what the run can do without.
+
+        To be called by another thread, again and again, once the run is to stop.
+
+        Args:
+            stopped_at_s: monotonic time in seconds at which the stop was asked for.
+
+        Raises:
+            ComponentError: what was emitted cannot be.
+        """
 
     def speak(self) -> bool:
         """Do what its thread would, if that is away; to be called by another one.
@@ -74,17 +86,23 @@ class BlockingTask(RunningTask):
         finally:
             self._present.acquire()
             self._is_away = False
+            self._stop_if_left()
 
     def _back(self, call: Callable[[], T]) -> T:
         """Do something that may be in the middle of a callback."""
         if not self._is_away:
             return call()
         with self._present:
+            self._stop_if_left()
             self._is_away = False  # as what is done here may in turn come by here
             try:
                 return call()
             finally:
                 self._is_away = True
+
+    def _stop_if_left(self) -> None:
+        if self.left_behind:  # while it was away; nobody wants to hear from it any more
+            raise TaskStopped
 
     def _spill(self) -> None:
         self._back(super()._spill)
@@ -100,6 +118,25 @@ class BlockingSpoutTask(BlockingTask, SpoutTask):
         self._place_outputs()
         self.unblock()
         self.publish(self._clock.frontier())
+
+    def leave(self, stopped_at_s: float) -> None:
+        """As in the base class; what it has emitted is handed on, what it has not brought is left out."""
+        if self.finished or not (self.left_behind or self.is_left_waiting(stopped_at_s)):
+            return
+        if not self._present.acquire(blocking=False):
+            return
+        try:
+            if not self.left_behind:
+                self.left_behind = self.ending = self._exhausted = True
+                self._abandon()
+                self._place_outputs()
+                self.last_us = self._clock.frontier().ts
+            self.finished = self.tell_end()
+            if self.finished and self.recorder is not None:
+                self.recorder.close()
+                self.recorder = None
+        finally:
+            self._present.release()
 
     def _ask(self, call: Callable[..., T], *args: Any) -> T:
         """Call back for a tuple. Who had to wait for it will wait for the next, too, so it goes at once."""

@@ -230,14 +230,14 @@ class Worker:
 
     def _everywhere(self, phase: Callable[[int], None]) -> None:
         """Call a phase for each executor, in its thread; the first error is raised when all have returned."""
-        others = [lane.call(partial(phase, index)) for index, lane in enumerate(self._lanes, 1)]
+        others = {lane: lane.call(partial(phase, index)) for index, lane in enumerate(self._lanes, 1)}
         failure: Exception | None = None
         try:
             phase(0)
         except Exception as error:
             failure = error
         self._wait_for(others)
-        failures = [failure, *(future.exception() for future in others if future.done())]
+        failures = [failure, *(future.exception() for future in others.values() if future.done())]
         for found in failures:
             if found is not None:
                 raise found
@@ -246,15 +246,17 @@ class Worker:
         if index == 0:
             call()
         elif not self._lanes[index - 1].left_behind:
-            future = self._lanes[index - 1].call(call)
-            self._wait_for([future])
+            lane = self._lanes[index - 1]
+            future = lane.call(call)
+            self._wait_for({lane: future})
             if future.done():
                 future.result()
 
-    def _wait_for(self, others: Sequence[futures.Future[None]]) -> None:
-        while futures.wait(others, LOOK_PERIOD_S).not_done:
+    def _wait_for(self, others: Mapping[Lane, futures.Future[None]]) -> None:
+        while futures.wait(_awaited(others), LOOK_PERIOD_S).not_done:
             now = time.monotonic()
             self._on_look(now)
+            self._leave_those_that_wait()
             if self._is_over(now):
                 self._leave_behind()
                 return
@@ -265,6 +267,14 @@ class Worker:
         drain_s = 0 if self._stop.aborted else self._settings["viper.drain.timeout.secs"]
         return now > self._stop.at_s + drain_s + LAST_CALL_S
 
+    def _leave_those_that_wait(self) -> None:
+        """Spouts whose input is not wanted any more have been ended without their threads, which wait."""
+        for index, lane in enumerate(self._lanes, 1):
+            current = self._executors[index].current if index in self._executors else None
+            if current is not None and current.left_behind and current.finished and not lane.left_behind:
+                lane.left_behind = True
+                log.info("%s still waits for input; it is left behind", current.name)
+
     def _leave_behind(self) -> None:
         """Callbacks that do not return are in threads that end with the process."""
         for index, lane in enumerate(self._lanes, 1):
@@ -272,6 +282,10 @@ class Worker:
             if current is not None:
                 lane.left_behind = self._left_behind = True
                 log.warning("%s has not returned from a callback; it is left behind", current.name)
+
+
+def _awaited(others: Mapping[Lane, futures.Future[None]]) -> Sequence[futures.Future[None]]:
+    return [future for lane, future in others.items() if not lane.left_behind]
 
 
 def _current_of(executor: Executor) -> Origin | None:
