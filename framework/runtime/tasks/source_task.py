@@ -27,6 +27,8 @@ class SourceTask(RunningTask):
 
     active = False
     """Whether tuples are asked for."""
+    _asking = False
+    """Whether the component is in a callback that brings tuples."""
 
     def activate(self) -> None:
         """Tuples are asked for from now on."""
@@ -52,12 +54,12 @@ class SourceTask(RunningTask):
         return False
 
     def is_left_waiting(self, stopped_at_s: float) -> bool:
-        """Whether it is being asked for tuples, and has not come back since the run was to stop.
+        """Whether it is being asked for tuples, and has not come back although the run is to stop.
 
         Args:
             stopped_at_s: as for `leaves_now`.
         """
-        return False
+        return self._asking and self.leaves_now(stopped_at_s)
 
     def pass_time(self) -> None:
         """Let the time of a live source go on while it has nothing to say."""

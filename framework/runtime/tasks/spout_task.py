@@ -165,10 +165,6 @@ class SpoutTask(SourceTask):
         emitted = self.collector.counters.emitted - self._emitted_before_call
         return emitted >= LAST_WORDS or time.monotonic() >= stopped_at_s + LAST_WORDS_S
 
-    def is_left_waiting(self, stopped_at_s: float) -> bool:
-        """As in the base class; what it has emitted before goes its way all the same."""
-        return self._asking and self.leaves_now(stopped_at_s)
-
     def pass_time(self) -> None:
         """Let the time of a live source go on while it has nothing to say; also of one that waits for
         answers to what others may have placed where it has got to."""

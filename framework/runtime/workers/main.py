@@ -88,8 +88,8 @@ class _Line:
         """Set by the parent."""
         self.closing = threading.Event()
         """Set when the parent asks for the components to be closed."""
-        self.look: Callable[[], None] = lambda: None
-        """Called when the parent asks how far this process has come."""
+        self.look: Callable[[], None] = lambda: self.send(Looked({}, ()))
+        """Called when the parent asks how far this process has come; it asks again when it was answered."""
         self.dump: Callable[[], None] = lambda: None
         """Called when the parent asks where all tasks are."""
         threading.Thread(target=self._listen, name="viper-parent", daemon=True).start()
