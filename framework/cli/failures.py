@@ -59,14 +59,14 @@ class ViperGroup(PluginGroup):
 
 
 def _open_stderr() -> None:
-    """Have a stderr, also where it was closed: else the next file that is opened takes its number."""
+    """Open a stderr where it was closed: else the next file that is opened gets its descriptor."""
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
 @contextmanager
 def _flushing_stdout() -> Iterator[None]:
-    """Find out here whether somebody still reads stdout, and not when the interpreter ends."""
+    """Flush stdout at the end of the block: an error there is told now, and not when the interpreter ends."""
     try:
         yield
     finally:
@@ -107,14 +107,15 @@ def _reported(error: Exception, with_traceback: bool) -> ExitCode:
 
 
 def _exit_code(error: Exception) -> ExitCode:
-    """By what a `ViperError` is besides, so that those of other packages have theirs."""
+    """The exit code of an error. A `ViperError` that is a `ValueError` too is about invalid input; this holds
+    for the errors of other packages as well."""
     if isinstance(error, ViperError) and not isinstance(error, InternalError):
         return ExitCode.INVALID if isinstance(error, ValueError) else ExitCode.FAILED
     return ExitCode.FAILED if _has_no_room(error) else ExitCode.INTERNAL
 
 
 def _has_no_room(error: Exception) -> bool:
-    """Whether it is no bug, but a full disk or quota."""
+    """Whether the error is no bug, but a full disk or quota."""
     return isinstance(error, OSError) and error.errno in _NO_ROOM
 
 

@@ -18,7 +18,7 @@ _BREACHES = {
     "raised": "tuples of a restarted spout had times that lay before what it had told",
     "unplanned": "tuples were emitted outside the processing of an input",
 }
-"""Counters of what the order guarantee does not cover, in words."""
+"""What the counters mean that count what the order guarantee does not cover."""
 _REASONS = {
     "exhausted": "done",
     "duration": "time is up",

@@ -3,7 +3,7 @@
 A room may import the rooms below it, never one above; ``tests/test_house.py`` checks it.
 
 =============  ======================================================================================
-run, report    the public face: a run from its first task to its report
+run, report    the public face: a run from its first task to its report; ``observer`` looks at it meanwhile
 workers        this process or worker processes: started, led through a run, replaced when they die
 assembly       from a plan to tasks that are connected by channels
 execution      a thread that runs its tasks in turn: policy, waiting, timers, cycles, watchdog

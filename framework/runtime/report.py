@@ -1,4 +1,4 @@
-"""What a run did: counts while it runs, and the report when it has ended."""
+"""The progress of a run while it goes on, and its report when it has ended."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ class RunReport:
     incidents: Sequence[Incident] = ()
     """Worker processes that died, in order."""
     sources: Mapping[str, str] = field(default_factory=dict)
-    """For each partitioned spout the name of the data that it brought (how far: `TaskCounters.places`)."""
+    """For each partitioned spout the name of the data that it brought; `TaskCounters.places` says how far."""
 
     @property
     def lost(self) -> int:
-        """Tuples that nobody tracks and that were not processed to their end: they went down with worker
-        processes, or with components that raised."""
+        """Untracked tuples that were not processed to their end: they were lost with worker processes, or
+        with components that raised."""
         raised = sum(counters.lost for counters in self.components.values())
         return raised + sum(incident.lost for incident in self.incidents)
 

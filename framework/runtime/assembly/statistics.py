@@ -1,4 +1,4 @@
-"""What the channels of a run say of themselves, as values that can be shown and sent."""
+"""Statistics of a run's channels, as values that can be shown and sent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from framework.runtime.metrics.statistics import ChannelStatistics, ReaderStatis
 
 
 def channel_statistics(plan: Plan, network: Network) -> Sequence[ChannelStatistics]:
-    """All channels of a run, from whichever process; counts of the moment, not quite all of the same one."""
+    """Statistics of all channels of a run, whichever process they are in; from any thread.
+
+    The counts are read one after the other while tuples go on, so they are not all of the same moment.
+    """
     names = {task.id: f"{task.component}:{task.id}" for task in plan.tasks}
     found = []
     for (sources, readers), gate in network.statistics():

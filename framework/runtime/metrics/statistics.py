@@ -1,4 +1,4 @@
-"""How a run's channels and executors are doing: what waits where, and for whom."""
+"""How a run's channels, executors and workers are doing, as values that can be shown and sent."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class ReaderStatistics:
     delivered: int
     """Tuples delivered, ever."""
     runs: int
-    """Runs that they were delivered in: many short ones mean that sources interleave."""
+    """Runs of tuples from one source that they were delivered in: short ones mean that sources interleave."""
     waiting: Mapping[str, int]
     """Tuples that wait in the channel now, by the task that added them."""
     held_by: str | None
-    """The task that keeps everything else waiting, as it may still add what comes next."""
+    """The task for which the others' tuples have to wait, as it may still add the one that comes next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +104,10 @@ class RunStatistics:
 
     channels: Sequence[ChannelStatistics]
     executors: Sequence[ExecutorStatistics]
-    """Those that have said how they are doing: all of this process; of others when they last told."""
+    """All executors of this process, and those of other processes as they were when they last reported."""
 
     def holding(self) -> Mapping[str, str]:
-        """For each task that waits for another to get further: that other one."""
+        """By each task that waits for another one to get further, the task that it waits for."""
         return {
             reader.task: reader.held_by
             for channel in self.channels

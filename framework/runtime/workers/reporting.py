@@ -1,4 +1,4 @@
-"""What the executors of one process say of themselves and of their tasks, as values that can be sent."""
+"""Statistics and the report of the executors of one process, as values that can be sent."""
 
 from __future__ import annotations
 

@@ -21,6 +21,10 @@ from framework.runtime.tasks.bolt_task import BoltTask
 THREAD = 1
 
 
+class Stub(SimpleNamespace):
+    __hash__ = object.__hash__  # as an executor's
+
+
 class Seen:
     """An executor that calls a task, and a watch that looks at it at times that are made up."""
 
@@ -31,7 +35,7 @@ class Seen:
         running.identity = SimpleNamespace(logger=logging.getLogger("viperstorm.component.count"))
         running._inbox = SimpleNamespace(last_id=1)
         self.running, self.counters = running, running.collector.counters
-        self.executor: Any = SimpleNamespace(current=running, calls=1, turns=1, rests=0)
+        self.executor: Any = Stub(current=running, calls=1, turns=1, rests=0)
         self.watch = Watch({THREAD: self.executor}, {"count": after_s})
 
     def look(self, *times_s: float) -> None:
@@ -119,6 +123,22 @@ def test_who_is_being_debugged_is_left_alone(
     monkeypatch.setattr(watch_module, "stack_of", lambda *_: Stack("process", "", True))
     Seen().look(0, 1e6)
     assert log.messages == []
+
+
+def test_a_call_is_long_after_a_second_without_anything(log: pytest.LogCaptureFixture) -> None:
+    seen = Seen()
+    seen.look(0)
+    assert seen.watch.long_callbacks(0.9) == {}
+    (callback,) = seen.watch.long_callbacks(12.3).values()
+    assert str(callback) == "count:4 has been in process for 12 s"
+    seen.running._inbox.last_id += 1  # which the watch has not looked at as yet
+    assert seen.watch.long_callbacks(12.4) == {}
+
+
+def test_a_spout_that_blocks_is_not_long_in_its_callback(log: pytest.LogCaptureFixture) -> None:
+    seen = Seen(BlockingSpoutTask)
+    seen.look(0)
+    assert seen.watch.long_callbacks(100) == {}
 
 
 def test_on_request_all_stacks_are_told(log: pytest.LogCaptureFixture) -> None:
