@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import signal
 import threading
 import time
@@ -10,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from framework.runtime import tasks
 from framework.runtime.control.stop import StopSignal
 from framework.runtime.execution.executor import Executor
 from framework.runtime.execution.stacks import callback_at, is_in_users_code
@@ -19,7 +19,7 @@ from framework.runtime.tasks.task import RunningTask, TaskStopped
 
 PERIOD_S = 0.25
 """Seconds between two looks."""
-_TASKS = str(Path(tasks.__file__).parent)
+_TASKS = str(Path(inspect.getfile(SourceTask)).parent)
 
 
 @contextmanager

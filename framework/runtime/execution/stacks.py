@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import traceback
 from collections.abc import Sequence
@@ -10,11 +11,11 @@ from itertools import dropwhile
 from pathlib import Path
 from types import CodeType, FrameType
 
-from framework import components
+from framework.components import Component
 from framework.tracebacks import is_ours
 
 _DEBUGGER = "bdb"
-_COMPONENTS = str(Path(components.__file__).parent)
+_COMPONENTS = str(Path(inspect.getfile(Component)).parent)
 
 
 @dataclass(frozen=True, slots=True)
