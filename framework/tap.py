@@ -22,10 +22,17 @@ from framework.topology import (
 )
 from framework.topology.graph import SYSTEM_PREFIX
 
+_TAP = f"{SYSTEM_PREFIX}tap "
+
 
 def tap_id(component: str, stream: str = DEFAULT_STREAM) -> str:
     """Id of the sink that `tapped` adds for a stream; no user's component has such an id."""
-    return f"{SYSTEM_PREFIX}tap {component}/{stream}"
+    return f"{_TAP}{component}/{stream}"
+
+
+def is_tap(component: str) -> bool:
+    """Whether the component of an id was added by `tapped`, and so is none of the user's."""
+    return component.startswith(_TAP)
 
 
 def tapped(

@@ -16,6 +16,7 @@ from framework.cli.messages import problem_lines
 from framework.cli.opening import Opened, open_target, settings_of
 from framework.cli.parameters import complete_key, complete_target
 from framework.cli.table import table
+from framework.prints import prints_to_stderr
 
 if TYPE_CHECKING:
     from framework.config import Settings
@@ -43,7 +44,8 @@ def show(ctx: click.Context, words: tuple[str, ...], choices: Choices, as_json: 
     targets = [word for word in words if _is_target(word)]
     if len(targets) > 1:
         raise click.UsageError(f"one target at a time, found {' and '.join(targets)}")
-    opened = open_target(targets[0], choices) if targets else _without_target(choices)
+    with prints_to_stderr():
+        opened = open_target(targets[0], choices) if targets else _without_target(choices)
     keys = _matching(opened.settings, [word for word in words if word not in targets])
     rows = [(key, opened.settings[key], opened.settings.origin(key)) for key in keys]
     click.echo(_as_json(rows) if as_json else "\n".join(_lines(rows)))

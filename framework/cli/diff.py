@@ -11,6 +11,7 @@ import click
 
 from framework.cli.exit_codes import ExitCode
 from framework.cli.messages import note
+from framework.prints import prints_to_stderr
 
 if TYPE_CHECKING:
     from framework.recording import Recording
@@ -48,7 +49,7 @@ def diff(
     from framework.recording.comparing import check_comparable, compare, first_difference
 
     try:
-        with ExitStack() as stack:
+        with prints_to_stderr(), ExitStack() as stack:  # recorded values are made by user code
             first, second = (stack.enter_context(Recording(path)) for path in (a, b))
             stack.enter_context(importable(first.header.import_paths + second.header.import_paths))
             check_comparable(first.header, second.header)
@@ -57,9 +58,10 @@ def diff(
             found = [compare(first, second, *names) for names in chosen]
             difference = first_difference(found)
             shown = Shown(first, second, found, difference)
-            click.echo(json.dumps(as_object(shown), indent=2) if as_json else "\n".join(lines(shown)))
+            text = json.dumps(as_object(shown), indent=2) if as_json else "\n".join(lines(shown))
     except RecordingError as error:
         raise click.UsageError(str(error)) from error
+    click.echo(text)
     ctx.exit(ExitCode.OK if difference is None else DIFFERENT)
 
 

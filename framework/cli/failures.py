@@ -63,14 +63,14 @@ class ViperGroup(PluginGroup):
 
 
 def _open_stderr() -> None:
-    """Have a stderr, also where it was closed: else the next file that is opened takes its number."""
+    """Open a stderr where it was closed: else the next file that is opened gets its descriptor."""
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
 @contextmanager
 def _flushing_stdout() -> Iterator[None]:
-    """Find out here whether somebody still reads stdout, and not when the interpreter ends."""
+    """Flush stdout at the end of the block: an error there is told now, and not when the interpreter ends."""
     try:
         yield
     finally:

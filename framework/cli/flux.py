@@ -9,6 +9,7 @@ import click
 from framework.cli.choices import Choices, with_choices
 from framework.cli.opening import accepted, chosen, open_target
 from framework.cli.parameters import target_argument
+from framework.prints import prints_to_stderr
 
 
 @click.command()
@@ -19,5 +20,6 @@ def flux(target: str | None, choices: Choices, output: IO[str]) -> None:
     """Print TARGET as Flux YAML, which loads again to an equal topology."""
     from framework.flux import to_flux
 
-    topology = accepted(open_target(*chosen(target, choices)))
-    output.write(to_flux(topology))
+    with prints_to_stderr():
+        text = to_flux(accepted(open_target(*chosen(target, choices))))
+    output.write(text)

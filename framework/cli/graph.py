@@ -9,6 +9,7 @@ import click
 from framework.cli.choices import Choices, with_choices
 from framework.cli.opening import accepted, chosen, open_target
 from framework.cli.parameters import target_argument
+from framework.prints import prints_to_stderr
 
 FORMATS = ("mermaid", "dot", "json", "svg")
 
@@ -28,7 +29,6 @@ def graph(target: str | None, choices: Choices, form: str, output: IO[str]) -> N
     """
     from framework import render
 
-    topology = accepted(open_target(*chosen(target, choices)))
     draw = {
         "mermaid": render.to_mermaid,
         "dot": render.to_dot,
@@ -36,7 +36,8 @@ def graph(target: str | None, choices: Choices, form: str, output: IO[str]) -> N
         "svg": render.to_svg,
     }[form]
     try:
-        picture = draw(render.rendered(topology))
+        with prints_to_stderr():
+            picture = draw(render.rendered(accepted(open_target(*chosen(target, choices)))))
     except render.RenderError as error:
         raise click.UsageError(str(error)) from error
     output.write(picture)

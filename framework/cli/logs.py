@@ -6,7 +6,7 @@ import io
 import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TextIO, cast
 
 import click
@@ -32,23 +32,23 @@ def parse_levels(
 
 
 class _Stderr(logging.Handler):
-    def __init__(self, form: LogForm, before: Callable[[], None]) -> None:
+    def __init__(self, form: LogForm, around: Callable[[], AbstractContextManager[None]]) -> None:
         super().__init__()
-        self._before = before
+        self._around = around
         self._colours = _COLOURS if form is LogForm.TEXT else {}
         self.setFormatter(FORMS[form]())
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
             line = self.format(record)
-            self._before()
-            click.secho(line, err=True, fg=self._colours.get(record.levelno))
+            with self._around():
+                click.secho(line, err=True, fg=self._colours.get(record.levelno))
         except Exception:
             self.handleError(record)
 
 
 def stderr_for_lines(form: LogForm) -> TextIO:
-    """Where plain text may be written to: stderr, or what makes objects of lines where stderr has those."""
+    """Where plain text may be written to: stderr, or a stream that makes a JSON object of each line."""
     return sys.stderr if form is LogForm.TEXT else cast(TextIO, _Notes())
 
 
@@ -64,17 +64,20 @@ class _Notes(io.TextIOBase):
 
 @contextmanager
 def logging_to_stderr(
-    levels: Mapping[str, int], before: Callable[[], None], form: LogForm, limits: Limits
+    levels: Mapping[str, int],
+    around: Callable[[], AbstractContextManager[None]],
+    form: LogForm,
+    limits: Limits,
 ) -> Iterator[None]:
     """For as long as the block runs, write log lines to stderr.
 
     Args:
         levels: by name of the logger; the empty name is for all that are not named.
-        before: called before each line, to clear what stands on the terminal's last line.
+        around: makes the context in which each line is written; it keeps the terminal's last line free.
         form: what a line looks like.
         limits: how often the same error is logged before it is counted.
     """
-    handler = Counting(_Stderr(form, before), limits)
+    handler = Counting(_Stderr(form, around), limits)
     root = logging.getLogger()
     previous = {name: logging.getLogger(name).level for name in levels}
     root.addHandler(handler)

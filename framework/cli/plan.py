@@ -14,6 +14,7 @@ from framework.cli.messages import counted
 from framework.cli.opening import accepted, chosen, open_target
 from framework.cli.parameters import target_argument
 from framework.cli.table import table
+from framework.prints import prints_to_stderr
 
 if TYPE_CHECKING:
     from framework.planning import ComponentLevel, Plan, Subscription, Task
@@ -27,8 +28,9 @@ def plan(target: str | None, choices: Choices, as_json: bool) -> None:
     """Show how TARGET would run: tasks, streams, channels, levels of positions."""
     from framework.planning import make_plan
 
-    opened = open_target(*chosen(target, choices))
-    made = make_plan(accepted(opened, to_run=True), opened.settings)
+    with prints_to_stderr():
+        opened = open_target(*chosen(target, choices))
+        made = make_plan(accepted(opened, to_run=True), opened.settings)
     click.echo(json.dumps(_as_json(made), indent=2) if as_json else "\n".join(_lines(made)))
 
 

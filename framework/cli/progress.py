@@ -6,6 +6,7 @@ import io
 import os
 import shutil
 import sys
+import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,8 +26,12 @@ _CLEAR = "\r\x1b[K"
 class StatusLine:
     """Shows how far something has come, in one line of text.
 
+    Several threads may use it: one tells how far things are, others log, or write data to the same terminal.
+    A lock keeps the line from coming back between its removal and what is written in its place. The thread
+    that holds the lock may take it again, as a signal's handler may log in the middle of all this.
+
     Args:
-        stream: where to.
+        stream: where the line goes.
         animated: whether a line may be overwritten.
     """
 
@@ -35,6 +40,11 @@ class StatusLine:
         self._animated = animated
         self._next_s = PLAIN_PERIOD_S
         self._shown = False
+        self._hidden = 0
+        """How many blocks keep the line hidden."""
+        self._at_line_start = True
+        """Whether the data that was last written to the terminal ended its line."""
+        self._lock = threading.RLock()
 
     def tell(self, text: str, elapsed_s: float) -> None:
         """Show a text in place of the last one; without a terminal only now and then.
@@ -43,36 +53,86 @@ class StatusLine:
             text: without an end of line.
             elapsed_s: seconds since the beginning.
         """
-        if self._animated:
-            # A line that wraps could not be overwritten.
-            width = shutil.get_terminal_size().columns - 1
-            self._stream.write(_CLEAR + text[:width])
-            self._stream.flush()
-            self._shown = True
-        elif elapsed_s >= self._next_s:
-            self._next_s = elapsed_s - elapsed_s % PLAIN_PERIOD_S + PLAIN_PERIOD_S
-            self._stream.write(text + "\n")
-            self._stream.flush()
+        with self._lock:
+            if self._hidden or not self._at_line_start:
+                return
+            if self._animated:
+                # A line that wraps could not be overwritten.
+                width = shutil.get_terminal_size().columns - 1
+                self._write(_CLEAR + text[:width])
+                self._shown = True
+            elif elapsed_s >= self._next_s:
+                self._next_s = elapsed_s - elapsed_s % PLAIN_PERIOD_S + PLAIN_PERIOD_S
+                self._write(text + "\n")
 
     def clear(self) -> None:
-        """Make room for another line; it comes back with the next text."""
-        if self._shown:
-            self._stream.write(_CLEAR)
-            self._stream.flush()
-            self._shown = False
+        """Remove the line; it comes back with the next text."""
+        with self._lock:
+            if self._shown:
+                self._write(_CLEAR)
+                self._shown = False
 
     @contextmanager
-    def sharing(self) -> Iterator[None]:
-        """For as long as the block runs, clear the line before data appears on the same terminal."""
-        if not (self._animated and sys.stdout.isatty()):
+    def giving_way(self) -> Iterator[None]:
+        """For as long as the block runs, the line is not there; other threads that need it wait."""
+        with self._lock:
+            self.clear()
             yield
-            return
-        data = sys.stdout
-        sys.stdout = _Clearing(data, self)
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """For as long as the block runs, the line is not there; what is told is dropped, and nobody waits."""
+        with self._lock:
+            self._hidden += 1
+            self.clear()
         try:
             yield
         finally:
-            sys.stdout = data
+            with self._lock:
+                self._hidden -= 1
+
+    @contextmanager
+    def sharing(self) -> Iterator[None]:
+        """For as long as the block runs, data may appear on the same terminal; after it the line is gone."""
+        data = sys.stdout
+        shared = self._animated and data is not None and data.isatty()
+        if shared:
+            sys.stdout = _Data(data, self)
+        try:
+            yield
+        finally:
+            if shared:
+                sys.stdout = data
+            self.clear()
+
+    def write_data(self, data: TextIO, text: str) -> int:
+        """Write data to the same terminal; the line comes back when the data's line has ended."""
+        with self.giving_way():
+            written = data.write(text)
+            data.flush()
+            self._at_line_start = text.endswith("\n") or (self._at_line_start and not text)
+            return written
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
+
+
+class _Data(io.TextIOBase):
+    """Stdout, where it is the terminal that the line is on."""
+
+    def __init__(self, data: TextIO, line: StatusLine) -> None:
+        self._data = data
+        self._line = line
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        return self._line.write_data(self._data, text)
+
+    def flush(self) -> None:
+        self._data.flush()
 
 
 class ProgressLine(StatusLine):
@@ -83,7 +143,7 @@ class ProgressLine(StatusLine):
         self._recent: deque[Progress] = deque()
 
     def show(self, progress: Progress) -> None:
-        """Show how far it has come; the last one clears the line."""
+        """Show how far it has come; the last one removes the line."""
         self._recent.append(progress)
         while progress.elapsed_s - self._recent[0].elapsed_s > RATE_WINDOW_S:
             self._recent.popleft()
@@ -93,34 +153,23 @@ class ProgressLine(StatusLine):
             self.tell(self._text(progress), progress.elapsed_s)
 
     def _text(self, progress: Progress) -> str:
-        return (
-            f"{progress.elapsed_s:6.1f} s  {progress.emitted:,} emitted  "
-            f"{progress.processed:,} processed  {self._rate(progress):,.0f}/s"
-        )
+        """The callbacks that take long come early, as the end may not fit on the terminal."""
+        parts = [f"{progress.elapsed_s:6.1f} s"]
+        parts += ["draining"] if progress.draining else ["starting"] if not progress.elapsed_s else []
+        if progress.callbacks:
+            longest, *others = progress.callbacks
+            parts += [str(longest) + (f" (and {len(others)} more)" if others else "")]
+        if progress.elapsed_s:
+            parts += [f"{progress.emitted:,} emitted", f"{progress.processed:,} processed"]
+            parts += [f"{self._rate(progress):,.0f}/s"]
+        return "  ".join(parts)
 
     def _rate(self, progress: Progress) -> float:
         first = self._recent[0]
-        if first is progress:
-            return progress.processed / progress.elapsed_s if progress.elapsed_s else 0.0
-        return (progress.processed - first.processed) / (progress.elapsed_s - first.elapsed_s)
-
-
-class _Clearing(io.TextIOBase):
-    def __init__(self, data: TextIO, line: StatusLine) -> None:
-        self._data = data
-        self._line = line
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, text: str) -> int:
-        self._line.clear()
-        written = self._data.write(text)
-        self._data.flush()
-        return written
-
-    def flush(self) -> None:
-        self._data.flush()
+        elapsed_s = progress.elapsed_s - first.elapsed_s
+        if elapsed_s > 0:
+            return (progress.processed - first.processed) / elapsed_s
+        return progress.processed / progress.elapsed_s if progress.elapsed_s else 0.0
 
 
 def can_animate(stream: TextIO) -> bool:

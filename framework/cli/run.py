@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace as changed
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,11 +20,13 @@ from framework.cli.messages import AS_JSON, note
 from framework.cli.opening import Opened, accepted, chosen, open_target
 from framework.cli.parameters import target_argument
 from framework.cli.progress import ProgressLine, can_animate
+from framework.cli.reports import ReportFile, parse_report, report_json
 from framework.cli.statistics import statistics_lines
-from framework.cli.summary import report_json, summary_lines
+from framework.cli.summary import summary_lines
 from framework.components.levels import LEVELS
 from framework.errors import ViperError
 from framework.log import LogForm, limits_of, log_level
+from framework.prints import prints_to_stderr
 
 if TYPE_CHECKING:
     from framework.config import Settings
@@ -100,7 +101,10 @@ if TYPE_CHECKING:
 )
 @click.option("-q", "--quiet", is_flag=True, help="Neither progress nor summary.")
 @click.option(
-    "--report", type=click.File("w", encoding="utf-8", lazy=False), help="Write the report as JSON."
+    "--report",
+    metavar="FILE",
+    callback=parse_report,
+    help="Write the report as JSON; the file appears, or is replaced, at the end.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON to stdout, after the data.")
 @click.pass_context
@@ -121,7 +125,7 @@ def run(
     statistics: bool,
     inactive: bool,
     quiet: bool,
-    report: IO[str] | None,
+    report: ReportFile | None,
     as_json: bool,
     debug: bool,
     **shortcuts: Any,
@@ -136,10 +140,11 @@ def run(
     ctx.meta[TRACEBACKS] |= debug
     ctx.meta[AS_JSON] = log_format == LogForm.JSON
     options = {**_time_of(replay), **choices.options, **_as_options(debug=debug, **shortcuts)}
-    with _failure_told_in(report):
-        opened = open_target(*chosen(target, changed(choices, options=options)))
-        opened = _as_programs(opened) if shell else opened
-        plan = make_plan(_printing(accepted(opened, to_run=True), printed), opened.settings)
+    with report.telling_failure() if report is not None else nullcontext():
+        with prints_to_stderr():
+            opened = open_target(*chosen(target, changed(choices, options=options)))
+            opened = _as_programs(opened) if shell else opened
+            plan = make_plan(_printing(accepted(opened, to_run=True), printed), opened.settings)
         done = _watched(
             plan,
             opened.settings,
@@ -157,31 +162,9 @@ def run(
         note("\n".join(summary_lines(done)))
     if statistics:
         note("\n".join(statistics_lines(done.statistics)))
-    for stream in filter(None, (report, sys.stdout if as_json else None)):
-        _write(stream, report_json(done))
+    for file in filter(None, (report, ReportFile("-") if as_json else None)):
+        file.write(report_json(done))
     ctx.exit(ExitCode.OK if done.drained and not done.lost else ExitCode.FAILED)
-
-
-@contextmanager
-def _failure_told_in(report: IO[str] | None) -> Iterator[None]:
-    """A run that fails has no report; what is left in its file says why, and is not nothing."""
-    try:
-        yield
-    except (Exception, KeyboardInterrupt) as error:
-        if report is not None:
-            _write(report, json.dumps({"error": str(error) or "stopped at once"}) + "\n")
-        raise
-
-
-def _write(stream: IO[str], report: str) -> None:
-    try:
-        stream.write(report)
-        stream.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        name = getattr(stream, "name", "the file")
-        raise click.ClickException(f"cannot write the report to {name}: {error.strerror or error}") from error
 
 
 def _time_of(replay: Path | None) -> Mapping[str, Any]:
@@ -233,14 +216,15 @@ def _watched(
 
     animated = can_animate(sys.stderr) and form is LogForm.TEXT
     line, stop = ProgressLine(stderr_for_lines(form), animated=animated), StopSignal()
-    watch = None if quiet else _Watch(line, stop).show
-    log = logging_to_stderr(levels, line.clear, form, limits_of(settings))
-    with line.sharing(), log, debugger_on_stderr(line.clear), active_by_signals(stop):
+    watch = None if quiet else _Watch(line, stop, click.get_current_context()).show
+    log = logging_to_stderr(levels, line.giving_way, form, limits_of(settings))
+    with line.sharing(), log, debugger_on_stderr(line.hidden), active_by_signals(stop):
         running = Run(plan, settings, stop=stop, on_progress=watch, **limits)
         try:
             return running.execute()
         except ViperError:
             if running.report is not None and not quiet:
+                line.clear()
                 note("\n".join(summary_lines(running.report)))
             raise
 
@@ -276,18 +260,21 @@ def _levels(plan: Plan, said: Mapping[str | None, int]) -> dict[str, int]:
 
 
 class _Watch:
-    """Shows progress, and says once that a stop has been asked for."""
+    """Shows progress, and says once that a stop has been asked for; called from the run's observer."""
 
-    def __init__(self, line: ProgressLine, stop: StopSignal) -> None:
+    def __init__(self, line: ProgressLine, stop: StopSignal, context: click.Context) -> None:
         self._line = line
         self._stop = stop
+        self._context = context
         self._told = False
 
     def show(self, progress: Progress) -> None:
         from framework.runtime import StopReason
 
-        if self._stop.reason is StopReason.INTERRUPTED and not (self._told or progress.done):
-            self._told = True
-            self._line.clear()
-            note("draining; Ctrl-C again stops at once")
-        self._line.show(progress)
+        # Each thread has contexts of its own, and this one says how messages look.
+        with self._context.scope(cleanup=False):
+            if self._stop.reason is StopReason.INTERRUPTED and not (self._told or progress.done):
+                self._told = True
+                with self._line.giving_way():
+                    note("draining; Ctrl-C again stops at once")
+            self._line.show(progress)

@@ -1,10 +1,9 @@
-"""What a run did, for people and for programs."""
+"""What a run did, in words."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from framework.cli.table import table
@@ -19,7 +18,7 @@ _BREACHES = {
     "raised": "tuples of a restarted spout had times that lay before what it had told",
     "unplanned": "tuples were emitted outside the processing of an input",
 }
-"""Counters of what the order guarantee does not cover, in words."""
+"""What the counters mean that count what the order guarantee does not cover."""
 _REASONS = {
     "exhausted": "done",
     "duration": "time is up",
@@ -69,21 +68,14 @@ def _fates(report: RunReport) -> Iterator[str]:
 
 def _counts(report: RunReport) -> Sequence[str]:
     """A line per component; a column for each counter that counted something."""
-    numbers = [f.name for f in fields(next(iter(report.components.values()))) if f.name not in _NO_COLUMNS]
-    shown = [
-        name
-        for name in numbers
-        if name in _ALWAYS or any(getattr(counters, name) for counters in report.components.values())
-    ]
+    counted = report.components.values()
+    numbers = [f.name for f in fields(next(iter(counted))) if f.name not in _NO_COLUMNS]
+    shown = [name for name in numbers if name in _ALWAYS or any(getattr(c, name) for c in counted)]
+    if all(counters.acked in (0, counters.processed) for counters in counted):
+        shown = [name for name in shown if name != "acked"]  # which tells nothing new
     rows = [(id, *(getattr(counters, n) for n in shown)) for id, counters in report.components.items()]
     return table(("component", *shown), rows)
 
 
 def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST_RESULT else f"{text[:_LONGEST_RESULT]} ..."
-
-
-def report_json(report: RunReport) -> str:
-    """A JSON object with the report's fields, and the rate; results that are no JSON are shown as text."""
-    told = {**asdict(report), "rate": report.rate, "lost": report.lost}
-    return json.dumps(told, indent=2, ensure_ascii=False, default=str) + "\n"

@@ -14,6 +14,7 @@ from framework.cli.exit_codes import ExitCode
 from framework.cli.messages import counted, note, problem_lines
 from framework.cli.opening import Opened, open_target
 from framework.cli.parameters import complete_target
+from framework.prints import prints_to_stderr
 
 if TYPE_CHECKING:
     from framework.topology import Problem
@@ -37,7 +38,8 @@ def validate(
     """
     if strict:
         choices = replace(choices, options={**choices.options, "viper.order": "strict"})
-    found = {target: _problems(open_target(target, choices)) for target in targets}
+    with prints_to_stderr():
+        found = {target: _problems(open_target(target, choices)) for target in targets}
     problems = [problem for of_target in found.values() for problem in of_target]
     if as_json:
         click.echo(json.dumps(_as_json(found), indent=2))

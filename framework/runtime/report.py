@@ -1,4 +1,4 @@
-"""What a run did: counts while it runs, and the report when it has ended."""
+"""The progress of a run while it goes on, and its report when it has ended."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from framework.errors import ComponentError
 from framework.planning import Plan
 from framework.runtime.control.stop import StopReason
-from framework.runtime.execution.executor import Executor
-from framework.runtime.hosts.user_errors import user_errors
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
-from framework.runtime.metrics.statistics import ChannelStatistics, ExecutorStatistics, RunStatistics
-from framework.runtime.tasks.task import Task
-from framework.sinks import Sink
+from framework.runtime.metrics.statistics import (
+    ChannelStatistics,
+    ExecutorStatistics,
+    LongCallback,
+    RunStatistics,
+    WorkerReport,
+)
+from framework.tap import is_tap
 from framework.topology import Role
 
 
@@ -24,26 +26,17 @@ class Progress:
     """How far a run has come."""
 
     elapsed_s: float
-    """Seconds since the spouts were activated."""
+    """Seconds since the spouts were activated; 0 before."""
     emitted: int
     """Tuples emitted by the spouts."""
     processed: int
-    """Tuples processed by all bolts together."""
+    """Tuples processed by all bolts together; taps (`framework.tap`) are left out."""
     done: bool
     """Whether this is the last one."""
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerReport:
-    """What the tasks of one process have done."""
-
-    counters: Mapping[int, TaskCounters]
-    """By task."""
-    results: Mapping[int, Any]
-    """Of the sinks that have a result, by task."""
-    executors: Sequence[ExecutorStatistics]
-    drained: bool
-    """Whether everything that came to its tasks has been processed."""
+    draining: bool = False
+    """Whether the run has been asked to end, and what is in flight is being finished."""
+    callbacks: Sequence[LongCallback] = ()
+    """Callbacks that have been running for a second or longer, the longest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +52,8 @@ class RunReport:
     emitted: int
     """Tuples emitted by the spouts."""
     components: Mapping[str, TaskCounters]
-    """Counts of each component, all its tasks together, in order of definition."""
+    """Counts of each component, all its tasks together, in order of definition; taps, which only watch a
+    topology from outside, are left out."""
     results: Mapping[str, tuple[Any, ...]]
     """For each sink that has a result: what its tasks returned."""
     drained: bool
@@ -69,12 +63,12 @@ class RunReport:
     incidents: Sequence[Incident] = ()
     """Worker processes that died, in order."""
     sources: Mapping[str, str] = field(default_factory=dict)
-    """For each partitioned spout the name of the data that it brought (how far: `TaskCounters.places`)."""
+    """For each partitioned spout the name of the data that it brought; `TaskCounters.places` says how far."""
 
     @property
     def lost(self) -> int:
-        """Tuples that nobody tracks and that were not processed to their end: they went down with worker
-        processes, or with components that raised."""
+        """Untracked tuples that were not processed to their end: they were lost with worker processes, or
+        with components that raised."""
         raised = sum(counters.lost for counters in self.components.values())
         return raised + sum(incident.lost for incident in self.incidents)
 
@@ -93,64 +87,6 @@ class RunReport:
         """
         (only,) = self.results[component]
         return only
-
-
-def executor_statistics(
-    plan: Plan, numbers: Sequence[int], executors: Sequence[Executor]
-) -> list[ExecutorStatistics]:
-    """How executors are doing; from any thread.
-
-    Args:
-        plan: what is run.
-        numbers: their indexes in its placement.
-        executors: the executors.
-    """
-    return [
-        ExecutorStatistics(
-            worker=plan.placement.executors[number].worker,
-            tasks=[running.name for running in executor.tasks],
-            turns=executor.turns,
-            rests=executor.rests,
-            rested_s=executor.rested_s,
-            cpu_s=executor.cpu_s,
-        )
-        for number, executor in zip(numbers, executors, strict=False)
-    ]
-
-
-def worker_report(
-    executors: Sequence[Executor], statistics: Sequence[ExecutorStatistics], left_behind: bool
-) -> WorkerReport:
-    """The report of a process's executors.
-
-    Args:
-        executors: all of them.
-        statistics: how they were doing.
-        left_behind: whether a callback was not waited for.
-
-    Raises:
-        ComponentError: a sink has raised instead of giving its result.
-    """
-    results: dict[int, Any] = {}
-    tasks = [running for executor in executors for running in executor.tasks]
-    for running in tasks:
-        if (result := _result_of(running)) is not None:
-            results[running.context.spec.id] = result
-    return WorkerReport(
-        counters={running.context.spec.id: running.context.counters for running in tasks},
-        results=results,
-        executors=statistics,
-        drained=not (left_behind or any(executor.undrained for executor in executors)),
-    )
-
-
-def _result_of(task: Task) -> Any:
-    sink, spec = task.slot.host.component, task.context.spec
-    try:
-        return sink.result() if isinstance(sink, Sink) else None
-    except user_errors() as error:
-        detail = f"{type(error).__name__}: {error}"
-        raise ComponentError(spec.component, spec.id, "result", detail) from error
 
 
 def run_report(
@@ -174,10 +110,11 @@ def run_report(
     found = list(workers)
     counters = {task: counted for worker in found for task, counted in worker.counters.items()}
     outcomes = {task: result for worker in found for task, result in worker.results.items()}
-    components = {component.id: TaskCounters() for component in plan.topology.components}
+    components = {c.id: TaskCounters() for c in plan.topology.components if not is_tap(c.id)}
     results: dict[str, list[object]] = {}
     for task in plan.tasks:
-        components[task.component].add(counters.get(task.id, TaskCounters()))
+        if task.component in components:
+            components[task.component].add(counters.get(task.id, TaskCounters()))
         if task.id in outcomes:
             results.setdefault(task.component, []).append(outcomes[task.id])
     return RunReport(
@@ -195,15 +132,23 @@ def run_report(
 
 
 def progress_of(
-    plan: Plan, counters: Iterable[Mapping[int, TaskCounters]], elapsed_s: float, *, done: bool
+    plan: Plan,
+    counters: Iterable[Mapping[int, TaskCounters]],
+    elapsed_s: float,
+    *,
+    done: bool,
+    executors: Sequence[ExecutorStatistics] = (),
 ) -> Progress:
     """How far a run has come, by the counts of its processes."""
     spouts = {task.id for task in plan.tasks if task.role is Role.SPOUT}
+    taps = {task.id for task in plan.tasks if is_tap(task.component)}
     emitted = processed = 0
     for counted in counters:
         for task, counts in counted.items():
             if task in spouts:
                 emitted += counts.emitted
-            else:
+            elif task not in taps:
                 processed += counts.processed
-    return Progress(elapsed_s, emitted, processed, done)
+    callbacks = [executor.callback for executor in executors if executor.callback is not None]
+    callbacks.sort(key=lambda callback: -callback.seconds)
+    return Progress(elapsed_s, emitted, processed, done, callbacks=callbacks)

@@ -16,17 +16,17 @@ from framework.importing import importable
 from framework.planning import Plan, WorkerKind
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import Tape, taped
+from framework.runtime.assembly.statistics import channel_statistics
 from framework.runtime.control.companions import accompanied, identities
 from framework.runtime.control.signals import draining_by_signals
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
-from framework.runtime.metrics.statistics import ExecutorStatistics, RunStatistics, channel_statistics
+from framework.runtime.metrics.statistics import ExecutorStatistics, RunStatistics, WorkerReport
+from framework.runtime.observer import Observer
 from framework.runtime.positions.offsets import going_on
-from framework.runtime.report import Progress, RunReport, WorkerReport, progress_of, run_report
+from framework.runtime.report import Progress, RunReport, progress_of, run_report
 from framework.runtime.workers.worker import Worker
-
-PROGRESS_PERIOD_S = 0.1
 
 
 class WorkerGroup(Protocol):
@@ -55,10 +55,10 @@ class WorkerGroup(Protocol):
         """The processes that died and were restarted."""
 
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
-        """How far each process has come, by task."""
+        """How far each process has come, by task; from any thread."""
 
     def statistics(self) -> Sequence[ExecutorStatistics]:
-        """How the executors are doing."""
+        """How the executors are doing; from any thread."""
 
 
 class Run:
@@ -71,7 +71,9 @@ class Run:
         max_tuples: tuples after which the spouts stop, all together; a spout that emits several
             from one `next_tuple` may go a little beyond.
         stop: asks for a drain from outside.
-        on_progress: called about ten times a second, and once at the end.
+        on_progress: called about ten times a second from a thread of its own, also while components are
+            being made and closed, and once at the end from the thread of `execute`. What it raises ends the
+            run.
         record: a file to write down everything in that was emitted.
         replay: such a file, to be the input instead of the spouts.
         inactive: whether the spouts are left alone until `activate`.
@@ -109,7 +111,6 @@ class Run:
         self._sources: Mapping[str, str] = {}
         """The names of the data of its spouts, as they were when it began."""
         self._workers: WorkerGroup | None = None
-        self._next_look = 0.0
         self._started: float | None = None
         """Monotonic time in seconds at which the spouts were activated."""
 
@@ -149,7 +150,8 @@ class Run:
         workers = self._workers = self._make_workers(tape)
         with workers.surroundings():
             try:
-                self._lead(workers)
+                with self._observed():
+                    self._lead(workers)
             except ViperError:
                 if self._started is not None:
                     with contextlib.suppress(ViperError):
@@ -163,7 +165,7 @@ class Run:
 
     def _made_report(self, workers: WorkerGroup, ended: float) -> RunReport:
         reason = self._stop.reason or StopReason.EXHAUSTED
-        channels = channel_statistics(self._plan, self._network.statistics())
+        channels = channel_statistics(self._plan, self._network)
         elapsed_s = self._elapsed(ended)
         report = run_report(self._plan, workers.reports(), channels, reason, elapsed_s, workers.incidents)
         return replace(report, sources=self._sources)
@@ -179,7 +181,7 @@ class Run:
     def statistics(self) -> RunStatistics:
         """How the channels and executors are doing, while it runs; from `on_progress` or any other thread."""
         executors = self._workers.statistics() if self._workers else ()
-        return RunStatistics(channel_statistics(self._plan, self._network.statistics()), executors)
+        return RunStatistics(channel_statistics(self._plan, self._network), executors)
 
     def _make_workers(self, tape: Tape) -> WorkerGroup:
         if self._plan.placement.kind is WorkerKind.PROCESS:
@@ -194,7 +196,6 @@ class Run:
             self._network,
             stop=self._stop,
             tape=tape,
-            duration_s=self._duration_s,
             on_look=self._look,
         )
 
@@ -215,23 +216,34 @@ class Run:
         if failures:
             raise first_of(failures)
 
-    def _look(self, now: float) -> None:
-        if self._network.quota.used_up:
-            self._stop.request(StopReason.MAX_TUPLES)
-        if now < self._next_look or self._started is None:
-            return
-        self._next_look = now + PROGRESS_PERIOD_S
-        if self._duration_s is not None:
-            left = self._started + self._duration_s - now
-            self._next_look = min(self._next_look, now + max(left, 0.0))
-            if left <= 0:
-                self._stop.request(StopReason.DURATION)
+    def _observed(self) -> AbstractContextManager[None]:
+        """For as long as the block runs, another thread looks at the clock and tells of progress."""
+        if self._on_progress is None and self._duration_s is None:
+            return contextlib.nullcontext()
+        return Observer(self._observe, self._stop.abort).observing()
+
+    def _observe(self, now: float) -> None:
+        """Called by the observer's thread, as the workers' thread may be in a callback for long."""
+        self._stop_in_time(now)
         if self._on_progress is not None:
             self._on_progress(self._progress(now, done=False))
 
+    def _look(self, now: float) -> None:
+        """Called by the workers' thread whenever it has nothing else in hand."""
+        if self._network.quota.used_up:
+            self._stop.request(StopReason.MAX_TUPLES)
+        self._stop_in_time(now)
+
+    def _stop_in_time(self, now: float) -> None:
+        if self._duration_s is None or self._started is None or now < self._started + self._duration_s:
+            return
+        self._stop.request(StopReason.DURATION)
+
     def _progress(self, now: float, *, done: bool) -> Progress:
         counters = self._workers.counters() if self._workers else ()
-        return progress_of(self._plan, counters, self._elapsed(now), done=done)
+        executors = self._workers.statistics() if self._workers else ()
+        found = progress_of(self._plan, counters, self._elapsed(now), done=done, executors=executors)
+        return replace(found, draining=self._stop.requested)
 
     def _elapsed(self, now: float) -> float:
         return now - self._started if self._started is not None else 0.0

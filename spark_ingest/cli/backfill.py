@@ -15,6 +15,7 @@ import click
 from framework.cli.choices import Choices, with_choices
 from framework.cli.messages import counted, note
 from framework.cli.parameters import target_argument
+from framework.prints import prints_to_stderr
 from spark_ingest.cli.options import SESSION, parse_pairs, with_options
 from spark_ingest.cli.progress import shown_progress
 from spark_ingest.cli.sessions import spark_commands
@@ -72,7 +73,8 @@ def backfill(
     from spark_ingest.engine.progress import Progress
 
     target, choices = chosen(target, choices)
-    topology = _configured(accepted(open_target(target, choices), to_run=True), choices)
+    with prints_to_stderr():
+        topology = _configured(accepted(open_target(target, choices), to_run=True), choices)
     given = {name: value for name, value in others.items() if value not in (None, {})}
     begin_s = time.monotonic()
     with spark_commands(folder), shown_progress(quiet) as on_progress:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from framework.prints import prints_to_stderr
+
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
@@ -16,8 +18,7 @@ def dataset(folder: Path, as_json: bool) -> None:
     from spark_ingest.datasets import manifest
     from spark_ingest.datasets.dataset import Dataset
 
-    found = Dataset.open(folder)
-    if as_json:
-        click.echo(manifest.to_json(found.manifest), nl=False)
-    else:
-        click.echo("\n".join(all_lines(found)))
+    with prints_to_stderr():
+        found = Dataset.open(folder)
+        text = manifest.to_json(found.manifest) if as_json else "\n".join(all_lines(found)) + "\n"
+    click.echo(text, nl=False)

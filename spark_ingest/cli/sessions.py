@@ -15,6 +15,7 @@ import click
 
 from framework.cli.exit_codes import ExitCode
 from framework.cli.messages import error_line
+from framework.prints import prints_to_stderr
 from spark_ingest.engine.session import PATIENCE_S, kill_java
 from spark_ingest.job.files import is_local
 
@@ -24,7 +25,8 @@ def spark_commands(folder: str | Path) -> Iterator[None]:
     """For as long as the block runs, Spark may.
 
     Modules are found as by a topology of the project in the current folder. Ctrl-C and SIGTERM end the block
-    alike and in order: what it began is undone, and one line says so.
+    alike and in order: what it began is undone, and one line says so. What user code, Spark and its programs
+    print meanwhile goes to stderr.
 
     Args:
         folder: what is made or replaced; the line says whether it was. A URL is not looked at.
@@ -35,7 +37,7 @@ def spark_commands(folder: str | Path) -> Iterator[None]:
     interrupts, there = _Interrupts(), _seen(folder)
     before = {number: signal.signal(number, interrupts.take) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        with _users_code(), _without_noise():
+        with prints_to_stderr(), _users_code(), _without_noise():
             yield
     except (KeyboardInterrupt, Exception):  # the latter where tidying up fails
         if not interrupts.came:

@@ -11,6 +11,7 @@ from framework.components import PartitionedSpout
 from framework.errors import ComponentError, ViperError
 from framework.instantiate import Beans
 from framework.planning import Plan
+from framework.prints import prints_to_stderr
 from framework.runtime.control.stop import StopSignal
 from framework.runtime.hosts.making import make_host
 from framework.runtime.hosts.user_errors import user_errors
@@ -44,7 +45,8 @@ def identities(plan: Plan) -> Mapping[str, str]:
 def _entered(plan: Plan, spout: str, stack: ExitStack) -> Mapping[str, Any]:
     made = _made(plan, spout)
     try:
-        return stack.enter_context(made.companion(plan.confs[spout]))
+        with prints_to_stderr():
+            return stack.enter_context(made.companion(plan.confs[spout]))
     except ViperError:
         raise
     except user_errors() as error:
@@ -54,6 +56,7 @@ def _entered(plan: Plan, spout: str, stack: ExitStack) -> Mapping[str, Any]:
 
 def _made(plan: Plan, spout: str) -> PartitionedSpout:
     topology = plan.topology
-    host = make_host(topology.component(spout), plan.tasks_of(spout)[0], Beans(topology.beans))
+    with prints_to_stderr():
+        host = make_host(topology.component(spout), plan.tasks_of(spout)[0], Beans(topology.beans))
     made: PartitionedSpout = host.component
     return made

@@ -23,14 +23,14 @@ LEFT_TO_PARENT = frozenset(
 @contextmanager
 def draining_by_signals(stop: StopSignal) -> Iterator[None]:
     """For as long as the block runs, the first SIGINT or SIGTERM drains and the second stops at once."""
-    with _handling({"SIGINT": stop.interrupt, "SIGTERM": stop.interrupt}):
+    with _handling({"SIGINT": _without_frame(stop.interrupt), "SIGTERM": _without_frame(stop.interrupt)}):
         yield
 
 
 @contextmanager
 def active_by_signals(stop: StopSignal) -> Iterator[None]:
     """For as long as the block runs, SIGUSR1 activates the spouts and SIGUSR2 deactivates them."""
-    with _handling({"SIGUSR1": stop.activate, "SIGUSR2": stop.deactivate}):
+    with _handling({"SIGUSR1": _without_frame(stop.activate), "SIGUSR2": _without_frame(stop.deactivate)}):
         yield
 
 
@@ -45,17 +45,18 @@ def asked_by_sigquit(ask: Callable[[], None]) -> Iterator[None]:
     """
     number = getattr(signal, "SIGQUIT", None)
     ignored = number is None or signal.getsignal(number) in (signal.SIG_IGN, None)
-    with _handling({} if ignored else {"SIGQUIT": ask}):
+    with _handling({} if ignored else {"SIGQUIT": _without_frame(ask)}):
         yield
 
 
 @contextmanager
-def called_every(period_s: float, look: Callable[[], None]) -> Iterator[None]:
+def called_every(period_s: float, look: Callable[[FrameType | None], None]) -> Iterator[None]:
     """For as long as the block runs, a timer's signal has something called, whatever the main thread is at.
 
     Args:
         period_s: seconds between two calls.
-        look: called in the signal's handler; what it raises is raised where the main thread is.
+        look: called in the signal's handler with the frame that the main thread is in; what it raises is
+            raised there.
     """
     with _handling({"SIGALRM": look}) as handles:
         if not handles:
@@ -86,11 +87,11 @@ def blocked(signals: frozenset[signal.Signals]) -> Iterator[None]:
 
 
 @contextmanager
-def _handling(calls: Mapping[str, Callable[[], None]]) -> Iterator[bool]:
+def _handling(calls: Mapping[str, Callable[[FrameType | None], None]]) -> Iterator[bool]:
     """For as long as the block runs, signals have something called; gives whether that is possible here.
 
     Args:
-        calls: what is called, by the name of the signal.
+        calls: what is called with the frame that the main thread is in, by the name of the signal.
     """
     if threading.current_thread() is not threading.main_thread():
         yield False
@@ -107,8 +108,12 @@ def _handling(calls: Mapping[str, Callable[[], None]]) -> Iterator[bool]:
             signal.signal(number, handler)
 
 
-def _handler(call: Callable[[], None]) -> Callable[[int, FrameType | None], None]:
+def _handler(call: Callable[[FrameType | None], None]) -> Callable[[int, FrameType | None], None]:
     def handle(number: int, frame: FrameType | None) -> None:
-        call()
+        call(frame)
 
     return handle
+
+
+def _without_frame(call: Callable[[], None]) -> Callable[[FrameType | None], None]:
+    return lambda frame: call()

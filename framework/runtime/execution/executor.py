@@ -90,6 +90,8 @@ class Executor:
         """Seconds that it has waited then."""
         self.cpu_s = 0.0
         """CPU seconds of its run; known when that has ended."""
+        self._held_up_by = ""
+        """The task whose callback had to be ended as it did not return in time, in words."""
         self._failure: Exception | None = None
         """What failed on top of another task's callback, which is being unwound."""
         self._rules = rules
@@ -186,7 +188,8 @@ class Executor:
         except TaskStopped:
             if self._failure is not None or self._given_up() or not isinstance(task, SourceTask):
                 raise
-            self.call(task, task.end)
+            if not task.is_finished:  # as a task is that was left
+                self.call(task, task.end)
             return
         self._adapt(task, limit, count, time.monotonic() - started)
         if count:
@@ -203,6 +206,15 @@ class Executor:
     def in_callback(self) -> bool:
         """Whether a component is being called right now."""
         return self.current is not None
+
+    def cut_off(self, callback: str | None) -> None:
+        """The current callback is about to be ended, as it has not returned in time; from a signal's handler.
+
+        Args:
+            callback: its name.
+        """
+        if self.current is not None:
+            self._held_up_by = f"{self.current.name} has not returned from {callback or 'a callback'}"
 
     def _is_in_callback(self, task: Task) -> bool:
         return task in self._in_callbacks
@@ -250,7 +262,7 @@ class Executor:
             self.undrained = True
         elif not self.undrained and started is not None and time.monotonic() - started >= timeout_s:
             self.undrained = True
-            log.warning("not drained within %g s: %s", timeout_s, self._unfinished())
+            log.warning("not drained within %g s: %s", timeout_s, self._held_up_by or self._unfinished())
         return self.undrained
 
     def _unfinished(self) -> str:

@@ -1,22 +1,26 @@
-"""Where a thread is within a callback."""
+"""Where a thread is within a callback, seen from another thread or from a signal's handler."""
 
 from __future__ import annotations
 
+import inspect
 import sys
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import dropwhile
+from pathlib import Path
 from types import CodeType, FrameType
 
+from framework.components import Component
 from framework.tracebacks import is_ours
 
 _DEBUGGER = "bdb"
+_COMPONENTS = str(Path(inspect.getfile(Component)).parent)
 
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """The frames of a callback, as they were at one moment; the callback's own is the first."""
+    """The frames of a callback as they were at one moment; the first is that of the callback itself."""
 
     callback: str
     """The name of the callback, e.g. ``process``."""
@@ -31,7 +35,8 @@ def stack_of(thread: int, below: CodeType) -> Stack | None:
 
     Args:
         thread: its identifier.
-        below: the code of the function that makes callbacks; of several calls of it the innermost counts.
+        below: the code of the function that makes callbacks; if the thread is in several calls of it, the
+            innermost counts.
     """
     frames = _frames_below(sys._current_frames().get(thread), below)
     if not frames:
@@ -39,7 +44,7 @@ def stack_of(thread: int, below: CodeType) -> Stack | None:
     shown = list(dropwhile(is_ours, frames)) or frames
     extracted = traceback.StackSummary.extract((frame, frame.f_lineno) for frame in shown)
     return Stack(
-        callback="a callback" if is_ours(shown[0]) else shown[0].f_code.co_name,
+        callback=_name(shown),
         text="".join(extracted.format()).rstrip(),
         in_debugger=any(frame.f_globals.get("__name__") == _DEBUGGER for frame in frames),
     )
@@ -54,10 +59,44 @@ def callback_of(thread: int, below: CodeType) -> str:
 def _is_of_a_layer(frame: FrameType) -> bool:
     """Whether a frame is of the framework, or of the layer below."""
     return is_ours(frame) or str(frame.f_globals.get("__name__")).startswith("viper.")
+def callback_at(innermost: FrameType | None, below: CodeType) -> str | None:
+    """The name of the callback that a frame is in; None if it is in none.
+
+    Args:
+        innermost: the frame.
+        below: as for `stack_of`.
+    """
+    frames = _frames_below(innermost, below)
+    users = list(dropwhile(is_ours, frames))
+    return _name(users or frames) if frames else None
+
+
+def is_in_users_code(innermost: FrameType | None, callers: str) -> bool:
+    """Whether a frame is of a component's code, or of a library that this calls, and of nothing of ours.
+
+    An exception that is raised there is raised by the component, so nothing of ours is left half done.
+
+    Args:
+        innermost: the frame.
+        callers: the folder of those modules that make callbacks.
+    """
+    frame = innermost
+    while frame is not None and not _is_of_the_runtime(frame):
+        frame = frame.f_back
+    return frame is not None and frame is not innermost and frame.f_code.co_filename.startswith(callers)
+
+
+def _is_of_the_runtime(frame: FrameType) -> bool:
+    """Whether it is ours, and not of the base classes of components, which only call the user's code."""
+    return is_ours(frame) and not frame.f_code.co_filename.startswith(_COMPONENTS)
+
+
+def _name(frames: Sequence[FrameType]) -> str:
+    return "a callback" if is_ours(frames[0]) else frames[0].f_code.co_name
 
 
 def _frames_below(innermost: FrameType | None, below: CodeType) -> Sequence[FrameType]:
-    """The frames from the one that was called by `below`, the outermost first."""
+    """The frames from the one that `below` has called down to the innermost; none if `below` is not there."""
     frames: list[FrameType] = []
     frame = innermost
     while frame is not None:

@@ -1,4 +1,4 @@
-"""Watches the callbacks of a process: which of them take long, and on request where all of them are."""
+"""The watchdog of a process: it tells which callbacks take long, and on request where all tasks are."""
 
 from __future__ import annotations
 
@@ -14,37 +14,44 @@ from typing import Any
 from framework.log import Origin, speaking_as
 from framework.runtime.execution.executor import Executor
 from framework.runtime.execution.stacks import Stack, stack_of
+from framework.runtime.metrics.statistics import LongCallback
 from framework.runtime.tasks.task import Task
 
 log = logging.getLogger("viperstorm.worker")
 
 PERIOD_S = 1.0
 """Seconds between two looks; nothing is measured between them, so times are right to a second."""
+LONG_S = 1.0
+"""Seconds from which on a callback is shown in progress. A shorter one cannot be told from none."""
 _NEVER_COUNTED: Mapping[str, Any] = {"viper_key": None}
-"""What such a record has that the log does not take it for one more of the same."""
+"""Marks a record that the log is not to count as a repetition of the one before."""
 
 
 @dataclass(slots=True)
 class _Call:
-    """A callback that runs, as it was seen."""
+    """A callback that runs, as the watchdog has seen it."""
 
     running: Task
     which: tuple[int, ...]
-    """Numbers of which one is another in the next callback."""
+    """Numbers that identify the callback: at least one of them differs in the next one."""
     done: tuple[int, ...]
-    """Numbers of which one is another when it has emitted, or has had to wait for room."""
+    """Numbers that show that it gets on: at least one grows when it emits or waits for room."""
     began_s: float
     """When it was seen first."""
     still_since_s: float
-    """When it was seen first without having done anything since."""
+    """When it was first seen in its present state: it has neither emitted nor waited for room since."""
     told: str = ""
     """The callback's name, if it has been told that it takes long."""
 
 
 class Watch:
-    """Looks at the callbacks of a process's executors now and then, and tells of those that take long.
+    """Looks at the callbacks of a process's executors once a second, and tells of those that take long.
 
-    Nothing is done to them. What a callback emits shows that it gets on, so only the time without counts.
+    It does nothing to them. A callback that emits gets on, so only the time since it last emitted counts.
+
+    What it reads of executors and tasks is written by their own threads at the same time. These are single
+    attributes: an integer, or a reference to the current task. Each is read once, is replaced as a whole, and
+    may be a moment old; a callback that ends between two reads looks like another one at the next look.
 
     Args:
         executors: by the identifiers of their threads; may grow meanwhile.
@@ -54,7 +61,6 @@ class Watch:
     def __init__(self, executors: Mapping[int, Executor], stuck_after_s: Mapping[str, float | None]) -> None:
         self._executors = executors
         self._stuck_after_s = stuck_after_s
-        self._period_s = PERIOD_S if any(stuck_after_s.values()) else -1.0
         self._calls: dict[int, _Call] = {}
         self._over = self._asked = False
         # Held but while the watch has been woken: a lock can be released in a signal handler, whatever that
@@ -94,6 +100,26 @@ class Watch:
                 self._calls[thread] = _continued(before, call)
                 self._tell_if_stuck(thread, self._calls[thread], now)
 
+    def long_callbacks(self, now: float) -> Mapping[Executor, LongCallback]:
+        """The callbacks that have been running for long without emitting, by their executors.
+
+        Spouts that block are left out, as they wait by nature, and so are callbacks that are being debugged.
+        It may be called from any thread.
+
+        Args:
+            now: monotonic time in seconds.
+        """
+        found = {}
+        for thread, call in list(self._calls.items()):
+            executor, seconds = self._executors[thread], now - call.still_since_s
+            if seconds < LONG_S or call.running.waits_for_world:
+                continue
+            stack = stack_of(thread, Executor.call.__code__)
+            if stack is None or stack.in_debugger or not _is_unchanged(call, executor, now):
+                continue
+            found[executor] = LongCallback(call.running.name, stack.callback, seconds)
+        return found
+
     def tell_stacks(self) -> None:
         """Tell where all tasks are that are in a callback right now."""
         told = 0
@@ -110,7 +136,7 @@ class Watch:
 
     def _run(self) -> None:
         while True:
-            self._asleep.acquire(timeout=self._period_s)
+            self._asleep.acquire(timeout=PERIOD_S)
             over = self._over  # asked before the last look, which tells what has returned
             if self._asked:
                 self._asked = False
@@ -145,6 +171,13 @@ def _seen(executor: Executor, running: Task, now: float) -> _Call:
         began_s=now,
         still_since_s=now,
     )
+
+
+def _is_unchanged(call: _Call, executor: Executor, now: float) -> bool:
+    """Whether an executor is still in a callback, which has not done anything since it was seen."""
+    running = executor.current
+    seen = _seen(executor, running, now) if running is not None else None
+    return seen is not None and _is_same(call, seen) and call.done == seen.done
 
 
 def _is_same(before: _Call | None, call: _Call | None) -> bool:

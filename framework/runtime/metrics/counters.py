@@ -1,4 +1,4 @@
-"""What is counted while a topology runs."""
+"""The counters of a task, which grow while a topology runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(slots=True)
 class TaskCounters:
-    """Counts of one task; only ever growing."""
+    """Counts of one task. Its thread alone adds to them; other threads may read them."""
 
     emitted: int = 0
     """Tuples emitted, whether or not anybody subscribes to their stream."""
@@ -19,29 +19,30 @@ class TaskCounters:
     tracked: int = 0
     """For a spout: tuples emitted with an id and tracked."""
     acked: int = 0
-    """For a bolt: tuples that it acked by itself. For a spout: tracked ones that it was told are acked."""
+    """For a bolt: tuples that were acked, by the bolt itself or for it when `process` had returned, whether
+    or not anybody tracks them. For a spout: tracked ones that it was told are acked."""
     failed: int = 0
     """For a bolt: tuples that failed here. For a spout: tracked ones that it was told have failed."""
     unanswered: int = 0
-    """For a spout: tracked tuples of whose fate it had not heard when the run ended, or it died."""
+    """For a spout: tracked tuples that were neither acked nor failed when the run ended or the spout died."""
     second_answers: int = 0
-    """For a bolt: acks and fails of tuples that had been answered before; they had no effect."""
+    """For a bolt: acks and fails of tuples that had been acked or failed before; they had no effect."""
     errors: int = 0
     """Exceptions that did not end the run."""
     restarts: int = 0
     """Times that the component was made anew after an exception."""
     lost: int = 0
-    """Tuples that nobody tracks, and that were not processed to their end because of an exception."""
+    """Untracked tuples that were not processed to their end because of an exception."""
     undeclared: int = 0
     """Tuples dropped because their stream is not declared."""
     saturated: int = 0
-    """Tuples whose position had no room left for their place among their siblings."""
+    """Tuples whose position had no room left for their number among their siblings."""
     raised: int = 0
-    """For a spout that was restarted: tuples whose time lay before what it had told, and was raised."""
+    """For a spout that was restarted: tuples whose time lay before what it had promised, and was raised."""
     unplanned: int = 0
     """Tuples emitted outside the processing of an input: in `initialize`, by a timer, by a thread."""
     reasons: dict[str, int] = field(default_factory=dict)
-    """For a spout: why tracked tuples have failed, in words, and how many did."""
+    """For a spout: the number of tracked tuples that have failed, by the reason in words."""
     places: dict[int, tuple[int, int]] = field(default_factory=dict)
     """For a partitioned spout that has ended: how far each partition was brought, as time of the last row
     in microseconds and number of rows of that time; a time of 2**63 - 1 for all of it."""
@@ -51,7 +52,7 @@ class TaskCounters:
     def failed_for(self, reason: str) -> None:
         """Count a tracked tuple that has failed."""
         self.failed += 1
-        # A new dictionary, as another thread may be telling the old one.
+        # A new dictionary, as another thread may be going through the old one.
         self.reasons = {**self.reasons, reason: self.reasons.get(reason, 0) + 1}
 
     def add(self, other: TaskCounters) -> None:

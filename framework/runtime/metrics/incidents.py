@@ -1,4 +1,4 @@
-"""What happened to a run that did not end it."""
+"""Incidents: what has gone wrong in a run that went on all the same."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Incident:
     at_s: float
     """Seconds into the run."""
     lost: int
-    """Tuples that nobody tracks and that its tasks had taken and not finished, or that waited for them
-    in its memory; what several tasks got is counted for each."""
+    """Untracked tuples that its tasks had taken and not finished, or that waited for them in its memory; a
+    tuple that several tasks got is counted for each."""
     restarted: bool
     """Whether another process has taken its place."""
     state_lost: Sequence[str]

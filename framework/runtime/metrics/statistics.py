@@ -1,15 +1,12 @@
-"""How a run's channels and executors are doing: what waits where, and for whom."""
+"""How a run's channels, executors and workers are doing, as values that can be shown and sent."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from framework.planning import Plan
-from viper.statistics import GateStatistics
-
-Ends = tuple[tuple[int, ...], tuple[int, ...]]
-"""Ids of the tasks that feed a channel, and of those that read from it."""
+from framework.runtime.metrics.counters import TaskCounters
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +35,11 @@ class ReaderStatistics:
     delivered: int
     """Tuples delivered, ever."""
     runs: int
-    """Runs that they were delivered in: many short ones mean that sources interleave."""
+    """Runs of tuples from one source that they were delivered in: short ones mean that sources interleave."""
     waiting: Mapping[str, int]
     """Tuples that wait in the channel now, by the task that added them."""
     held_by: str | None
-    """The task that keeps everything else waiting, as it may still add what comes next."""
+    """The task for which the others' tuples have to wait, as it may still add the one that comes next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +50,20 @@ class ChannelStatistics:
     readers: Sequence[ReaderStatistics]
     capacity: int
     """Tuples that it has room for, from each source."""
+
+
+@dataclass(frozen=True, slots=True)
+class LongCallback:
+    """A callback that has been running for a while without having emitted anything."""
+
+    task: str
+    callback: str
+    """Its name, e.g. ``process``."""
+    seconds: float
+    """For how long; right to a second."""
+
+    def __str__(self) -> str:
+        return f"{self.task} has been in {self.callback} for {self.seconds:.0f} s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +81,21 @@ class ExecutorStatistics:
     """Seconds that it has rested in all."""
     cpu_s: float
     """CPU seconds that its thread has used; 0 until its tasks have ended."""
+    callback: LongCallback | None = None
+    """The callback that it is in, if that has been running for a second or longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerReport:
+    """What the tasks of one process have done."""
+
+    counters: Mapping[int, TaskCounters]
+    """By task."""
+    results: Mapping[int, Any]
+    """Of the sinks that have a result, by task."""
+    executors: Sequence[ExecutorStatistics]
+    drained: bool
+    """Whether everything that came to its tasks has been processed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,51 +104,13 @@ class RunStatistics:
 
     channels: Sequence[ChannelStatistics]
     executors: Sequence[ExecutorStatistics]
-    """Those that have said how they are doing: all of this process; of others when they last told."""
+    """All executors of this process, and those of other processes as they were when they last reported."""
 
     def holding(self) -> Mapping[str, str]:
-        """For each task that waits for another to get further: that other one."""
+        """By each task that waits for another one to get further, the task that it waits for."""
         return {
             reader.task: reader.held_by
             for channel in self.channels
             for reader in channel.readers
             if reader.held_by is not None
         }
-
-
-def channel_statistics(
-    plan: Plan, gates: Iterable[tuple[Ends, GateStatistics]]
-) -> Sequence[ChannelStatistics]:
-    """The statistics of all channels of a run, by the names of tasks.
-
-    Args:
-        plan: knows the tasks' names.
-        gates: for each channel its tasks and the counts of its gate. Counts that processes change meanwhile
-            are of slightly different moments.
-    """
-    names = {task.id: f"{task.component}:{task.id}" for task in plan.tasks}
-    found = []
-    for (sources, readers), gate in gates:
-        adding = [
-            SourceStatistics(
-                task=names[task],
-                tuples=added.added_tuples,
-                jumbos=added.added_jumbos,
-                payload_bytes=added.added_bytes,
-                refused=added.refused,
-                blocked_s=added.blocked_ns / 1e9,
-            )
-            for task, added in zip(sources, gate.sources, strict=True)
-        ]
-        reading = [
-            ReaderStatistics(
-                task=names[task],
-                delivered=sum(source.delivered_tuples for source in taken.sources),
-                runs=sum(source.runs for source in taken.sources),
-                waiting={names[s]: d.waiting_tuples for s, d in zip(sources, taken.sources, strict=True)},
-                held_by=None if taken.holding is None else names[sources[taken.holding]],
-            )
-            for task, taken in zip(readers, gate.readers, strict=True)
-        ]
-        found.append(ChannelStatistics(adding, reading, gate.tuples))
-    return found

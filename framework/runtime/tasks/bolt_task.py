@@ -258,7 +258,11 @@ class BoltTask(Task):
         assigner.end_tracked()
         if acker is not None:
             acker.end(tracked)
-        self.context.counters.processed += count
+        counters = self.context.counters
+        counters.processed += count
+        if not self.slot.host.answers_itself:  # all of them are acked, but for what has raised or was failed
+            left_open = self._parts.processor.left_open
+            counters.acked = max(counters.processed - counters.failed - left_open, 0)
 
     def _process_between(self, pieces: list[Piece]) -> Iterator[None]:
         """Process input, and do in between what is due there."""

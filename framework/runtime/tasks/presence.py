@@ -10,6 +10,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from framework.runtime.tasks.context import TaskStopped
+
 T = TypeVar("T")
 
 
@@ -18,6 +20,8 @@ class Presence:
 
     is_blocking = False
     """Whether the task's thread may be away."""
+    is_left = False
+    """Whether the task has been ended without its thread, which nobody waits for any more."""
 
     def away(self, call: Callable[..., T], *args: Any) -> T:
         """Call back into the component."""
@@ -34,6 +38,9 @@ class Presence:
     def stand_in(self, call: Callable[[], None]) -> bool:
         """Do something in the task's place if its thread is away; whether it has been lately."""
         return False
+
+    def leave(self, end: Callable[[], None]) -> None:
+        """End the task in place of its thread, if that is away: the thread is stopped when it comes back."""
 
     def call_stand_in_by(self, call: Callable[[], None]) -> None:
         """Say what to call when rows wait and the task's thread goes away."""
@@ -70,6 +77,7 @@ class BlockingPresence(Presence):
         finally:
             self._present.acquire()
             self._is_away = False
+            self._stop_if_left()
 
     def wrap(self, call: Callable[..., T]) -> Callable[..., T]:
         """A callable that calls back into the component as `away` does."""
@@ -84,6 +92,7 @@ class BlockingPresence(Presence):
         if not self._is_away:
             return call()
         with self._present:
+            self._stop_if_left()
             self._is_away = False  # as what is done here may in turn come by here
             try:
                 return call()
@@ -101,6 +110,19 @@ class BlockingPresence(Presence):
                 self._present.release()
         return was_busy
 
+    def leave(self, end: Callable[[], None]) -> None:
+        """End the task in place of its thread, if that is away: the thread is stopped when it comes back."""
+        if self._present.acquire(blocking=False):
+            try:
+                self.is_left = True
+                end()
+            finally:
+                self._present.release()
+
     def call_stand_in_by(self, call: Callable[[], None]) -> None:
         """Say what to call when rows wait and the task's thread goes away."""
         self._call_stand_in = call
+
+    def _stop_if_left(self) -> None:
+        if self.is_left:
+            raise TaskStopped

@@ -17,6 +17,9 @@ from viper.rows import Inbox
 class Processor(Protocol):
     """Gives the tuples of a slice to the component of a task."""
 
+    left_open: int
+    """Tuples that raised and were neither acked nor failed, as the component's `auto_fail` is off."""
+
     @property
     def last_begun(self) -> int:
         """A number that is another one for each tuple; another thread sees by it that the task goes on."""
@@ -43,6 +46,7 @@ class TupleProcessor:
             acker: is told which tuple is in process; None where nothing is tracked.
             counters: the task's.
         """
+        self.left_open = 0
         self._slot = slot
         self._inbox = inbox
         self._acker = acker
@@ -82,6 +86,7 @@ class TupleProcessor:
         is_tracked = self._acker is not None and self._acker.raised(host.fails_itself)
         self._slot.raised("process", error, tup)
         self._counters.failed += host.fails_itself
+        self.left_open += not host.fails_itself
         self._counters.lost += not is_tracked
 
 
@@ -99,6 +104,7 @@ class SinkProcessor:
         self._acker = acker
         self._counters = counters
 
+    left_open = 0
     last_begun = 0
     """A sink is called for many tuples at once."""
 

@@ -58,6 +58,14 @@ class SourceTask(Task):
         """
         return False
 
+    def is_left_waiting(self, stopped_at_s: float) -> bool:
+        """Whether the component is being asked for tuples, and has not come back although the run is to stop.
+
+        Args:
+            stopped_at_s: as for `leaves_now`.
+        """
+        return False
+
     def pass_time(self) -> None:
         """Let the time of a live source go on while it has nothing to bring."""
 

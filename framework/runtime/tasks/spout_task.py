@@ -17,6 +17,7 @@ from framework.runtime.tasks.pullers import Puller
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.source_task import SourceTask
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
+from framework.runtime.tasks.task import TaskState
 from viper.position import Position
 
 LAST_EMITS = 1000
@@ -105,6 +106,15 @@ class SpoutTask(SourceTask):
         """
         emitted = self._puller.emitted_by_call if self._puller is not None else 0
         return emitted >= LAST_EMITS or time.monotonic() >= stopped_at_s + LAST_EMITS_S
+
+    def is_left_waiting(self, stopped_at_s: float) -> bool:
+        """Whether the spout is being asked for tuples, and has not come back although the run is to stop.
+
+        Args:
+            stopped_at_s: as for `leaves_now`.
+        """
+        is_asking = self._puller is not None and self._puller.is_asking
+        return is_asking and self.leaves_now(stopped_at_s)
 
     @property
     def waits_for_world(self) -> bool:
@@ -259,6 +269,22 @@ class SpoutTask(SourceTask):
         held = self._asking.allowance.give_back()
         self._scheduler.make_room(self)
         return self._asking.allowance.take(held) >= max(held, 1)
+
+    def leave(self, stopped_at_s: float) -> None:
+        """As in the base class; what the spout has emitted is handed on, what it has not brought is lost."""
+        presence = self.slot.presence
+        if not self.is_finished and (presence.is_left or self.is_left_waiting(stopped_at_s)):
+            presence.leave(self._end_without_thread)
+
+    def _end_without_thread(self) -> None:
+        if self.state is TaskState.RUNNING:
+            self.state = TaskState.ENDING
+            self._exhausted = True
+            self._outcomes.abandon()
+            self.emitter.place()
+            self._last_us = self._assigner.current.ts
+        if self._finish():
+            self.emitter.close_recorder()
 
     def stand_in(self) -> bool:
         """Do what the task's own thread would, if that is away in a callback; whether it has been lately."""

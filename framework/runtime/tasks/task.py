@@ -240,6 +240,18 @@ class Task(ABC):
         """Whether there may be nothing to bring for hours, so that a long callback means nothing."""
         return False
 
+    def leave(self, stopped_at_s: float) -> None:  # noqa: B027
+        """Go on to the end without the task's own thread, if that waits for what the run can do without.
+
+        To be called by another thread, again and again, once the run is to stop.
+
+        Args:
+            stopped_at_s: monotonic time in seconds at which the stop was asked for.
+
+        Raises:
+            ComponentError: what was emitted cannot be.
+        """
+
     @abstractmethod
     def stand_in(self) -> bool:
         """Do what the task's own thread would, if that is away in a callback; whether it has been lately.

@@ -6,7 +6,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent import futures
 from concurrent.futures import Future
 from functools import partial
@@ -29,11 +29,17 @@ class ExecutorThread:
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
         self._left_behind = False
+        self._unfinished = False
 
     @property
     def left_behind(self) -> bool:
         """Whether its last call is not waited for any more, so that it can take no others."""
         return self._left_behind
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether that call had something to do that is missing now."""
+        return self._unfinished
 
     def call(self, callback: Callable[[], None]) -> Future[None]:
         """Have something called when everything before it has returned."""
@@ -41,9 +47,14 @@ class ExecutorThread:
         self._calls.put((callback, future))
         return future
 
-    def leave_behind(self) -> None:
-        """Wait for its last call no more."""
+    def leave_behind(self, *, unfinished: bool) -> None:
+        """Wait for its last call no more.
+
+        Args:
+            unfinished: whether the call had something to do that is missing now.
+        """
         self._left_behind = True
+        self._unfinished = unfinished
 
     def end(self) -> None:
         """End the thread, once its last call has returned."""
@@ -70,6 +81,7 @@ class ExecutorThreads:
         numbers: of the executors in the plan's placement, for the threads' names.
         deadline: when the run has to be over.
         in_callback: for an executor's index here, the name of its task that is in a callback, if one is.
+        is_left: for such an index, whether that task was ended without its thread, as it only waited.
         on_look: called now and then while only other threads work, with the monotonic time in seconds.
     """
 
@@ -78,11 +90,13 @@ class ExecutorThreads:
         numbers: Sequence[int],
         deadline: DrainDeadline,
         in_callback: Callable[[int], str | None],
+        is_left: Callable[[int], bool],
         on_look: Callable[[float], None],
     ) -> None:
         self._others = [ExecutorThread(f"viper-executor-{number}") for number in numbers[1:]]
         self._deadline = deadline
         self._in_callback = in_callback
+        self._is_left = is_left
         self._on_look = on_look
 
     def everywhere(self, call: Callable[[int], None]) -> None:
@@ -91,14 +105,14 @@ class ExecutorThreads:
         Raises:
             Exception: the first that was raised, once all have returned.
         """
-        others = [thread.call(partial(call, index)) for index, thread in enumerate(self._others, 1)]
+        others = {thread: thread.call(partial(call, index)) for index, thread in enumerate(self._others, 1)}
         failure: Exception | None = None
         try:
             call(0)
         except Exception as error:
             failure = error
         self._wait_for(others)
-        for found in [failure, *(future.exception() for future in others if future.done())]:
+        for found in [failure, *(future.exception() for future in others.values() if future.done())]:
             if found is not None:
                 raise found
 
@@ -107,8 +121,9 @@ class ExecutorThreads:
         if index == 0:
             call()
         elif not self.left_behind(index):
-            future = self._others[index - 1].call(call)
-            self._wait_for([future])
+            thread = self._others[index - 1]
+            future = thread.call(call)
+            self._wait_for({thread: future})
             if future.done():
                 future.result()
 
@@ -117,27 +132,39 @@ class ExecutorThreads:
         return index > 0 and self._others[index - 1].left_behind
 
     @property
-    def any_left_behind(self) -> bool:
-        """Whether that is so for one of them."""
-        return any(thread.left_behind for thread in self._others)
+    def any_unfinished(self) -> bool:
+        """Whether one of them was left behind with something to do that is missing now."""
+        return any(thread.unfinished for thread in self._others)
 
     def end(self) -> None:
         """End all threads."""
         for thread in self._others:
             thread.end()
 
-    def _wait_for(self, others: Sequence[Future[None]]) -> None:
-        while futures.wait(others, LOOK_PERIOD_S).not_done:
+    def _wait_for(self, others: Mapping[ExecutorThread, Future[None]]) -> None:
+        while futures.wait(_awaited(others), LOOK_PERIOD_S).not_done:
             now = time.monotonic()
             self._on_look(now)
+            self._leave_those_that_wait()
             if self._deadline.is_past(now, LAST_CALL_S):
                 self._leave_behind()
                 return
+
+    def _leave_those_that_wait(self) -> None:
+        """Spouts whose input is not wanted any more have been ended without their threads, which wait."""
+        for index, thread in enumerate(self._others, 1):
+            if not thread.left_behind and self._is_left(index):
+                thread.leave_behind(unfinished=False)
+                log.info("%s still waits for input; it is left behind", self._in_callback(index))
 
     def _leave_behind(self) -> None:
         """Callbacks that do not return stay in threads that end with the process."""
         for index, thread in enumerate(self._others, 1):
             name = self._in_callback(index)
             if name is not None:
-                thread.leave_behind()
+                thread.leave_behind(unfinished=True)
                 log.warning("%s has not returned from a callback; it is left behind", name)
+
+
+def _awaited(others: Mapping[ExecutorThread, Future[None]]) -> Sequence[Future[None]]:
+    return [future for thread, future in others.items() if not thread.left_behind]

@@ -13,8 +13,7 @@ from multiprocessing.process import BaseProcess
 
 from framework.errors import WorkerError
 from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.metrics.statistics import ExecutorStatistics
-from framework.runtime.report import WorkerReport
+from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.workers.death import Death, count_oom_kills, death_of
 from framework.runtime.workers.messages import ToWorker
 from framework.runtime.workers.status import Status, read_status

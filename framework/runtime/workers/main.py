@@ -15,6 +15,7 @@ from typing import Any
 from framework.components.component import LOGGER_PREFIX
 from framework.importing import importable
 from framework.lifeline import ORPHANED, ReceivedLifeline
+from framework.prints import prints_to_stderr
 from framework.runtime.assembly.network import Network
 from framework.runtime.control.signals import leave_signals_to_parent
 from framework.runtime.control.stop import StopReason, StopSignal
@@ -62,7 +63,8 @@ def main(
     _take_over(streams)
     line = _Line(connection)
     try:
-        job = unpack(packed)
+        with prints_to_stderr():  # as user code is imported on the way
+            job = unpack(packed)
         os.environ.clear()
         os.environ.update(job.environment)
         with importable(job.plan.topology.import_paths):

@@ -16,7 +16,7 @@ from framework.errors import ComponentError, LoadError, ViperError, WorkerError
 from framework.log import Counting, Limits, key_of
 from framework.log.forms import error_name, traceback_text
 from framework.runtime.control.stop import StopReason
-from framework.runtime.report import WorkerReport
+from framework.runtime.metrics.statistics import WorkerReport
 from framework.tracebacks import RemoteTraceback, of_user_code
 
 # -- to a worker

@@ -20,7 +20,7 @@ from framework.log import Limits
 from framework.planning import Plan
 from framework.runtime.assembly.network import NetworkMap
 from framework.runtime.assembly.recording import Tape
-from framework.runtime.report import WorkerReport
+from framework.runtime.metrics.statistics import WorkerReport
 from framework.topology import ObjectDef, Problem, PythonImplementation, Topology, about
 from framework.validation.subscriptions import subscriptions
 

@@ -20,8 +20,7 @@ from framework.runtime.control.signals import asked_by_sigquit
 from framework.runtime.control.stop import DrainDeadline, StopSignal
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
-from framework.runtime.metrics.statistics import ExecutorStatistics
-from framework.runtime.report import WorkerReport
+from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.workers import main as child
 from framework.runtime.workers.handle import Phase, WorkerHandle
 from framework.runtime.workers.messages import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
@@ -33,10 +34,10 @@ from framework.runtime.execution.speaking import speaking_for
 from framework.runtime.execution.watchdog import Watch
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
-from framework.runtime.metrics.statistics import ExecutorStatistics
-from framework.runtime.report import WorkerReport, executor_statistics, worker_report
+from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.tasks.task import Task
 from framework.runtime.workers.executor_thread import ExecutorThreads
+from framework.runtime.workers.reporting import executor_statistics, worker_report
 
 YOUNG_OBJECTS = 50_000
 """New objects between two young collections."""
@@ -58,7 +59,6 @@ class Worker:
         attempt: int = 0,
         stop: StopSignal,
         tape: Tape,
-        duration_s: float | None = None,
         on_look: Callable[[float], None] = lambda now: None,
     ) -> None:
         """
@@ -70,14 +70,12 @@ class Worker:
             attempt: how often its process has been restarted; it goes on where the ones before had come to.
             stop: asks for the end.
             tape: what is recorded, and what is replayed.
-            duration_s: seconds after which to drain; None runs until the spouts have ended.
             on_look: called at every turn of the first executor, with the monotonic time in seconds.
         """
         self._plan = plan
         self._settings = settings
         self._network = network
         self._stop = stop
-        self._duration_s = duration_s
         self._on_look = on_look
         self._deck = Deck(tape, plan)
         self._factory = TaskFactory(plan, settings, network, Beans(plan.topology.beans), self._deck)
@@ -85,7 +83,9 @@ class Worker:
         self._numbers = plan.placement.processes[process]
         """The executors' indexes in the placement."""
         self._deadline = DrainDeadline(stop, settings["viper.drain.timeout.secs"])
-        self._threads = ExecutorThreads(self._numbers, self._deadline, self._name_in_callback, on_look)
+        self._threads = ExecutorThreads(
+            self._numbers, self._deadline, self._name_in_callback, self._is_left, on_look
+        )
         self._executors: dict[int, Executor] = {}
         """By their index here, which is that of their thread."""
         self._begun: list[tuple[int, Task]] = []
@@ -140,7 +140,7 @@ class Worker:
         """
         blocking = [task for task in self.tasks if task.slot.presence.is_blocking]
         with (
-            ending_in_time(self._stop, self._deadline, self._duration_s, self._executors[0].in_callback),
+            ending_in_time(self._stop, self._deadline, self._executors[0]),
             speaking_for(blocking, self._stop),
         ):
             self._threads.everywhere(self._run)
@@ -162,7 +162,7 @@ class Worker:
 
     def reports(self) -> Sequence[WorkerReport]:
         """What its tasks have done so far."""
-        return [worker_report(self.executors, self.statistics(), self._threads.any_left_behind)]
+        return [worker_report(self.executors, self.statistics(), self._threads.any_unfinished)]
 
     @property
     def incidents(self) -> Sequence[Incident]:
@@ -170,8 +170,10 @@ class Worker:
         return ()
 
     def statistics(self) -> Sequence[ExecutorStatistics]:
-        """How its executors are doing."""
-        return executor_statistics(self._plan, self._numbers, self.executors)
+        """How its executors are doing; from any thread."""
+        made = dict(self._executors)  # which their threads may still be making
+        executors = {self._numbers[index]: made[index] for index in sorted(made)}
+        return executor_statistics(self._plan, executors, self._watch.long_callbacks(time.monotonic()))
 
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
         """How far its tasks have come, by task."""
@@ -226,6 +228,12 @@ class Worker:
 
     def _close(self, index: int, running: Task) -> None:
         self._executors[index].call(running, running.close)
+
+    def _is_left(self, index: int) -> bool:
+        """Whether an executor's thread is in a callback of a task that was ended without it."""
+        executor = self._executors.get(index)
+        current = executor.current if executor is not None else None
+        return current is not None and current.is_finished and current.slot.presence.is_left
 
     def _name_in_callback(self, index: int) -> str | None:
         """The name of an executor's task that is in a callback; None if there is none."""

@@ -9,6 +9,7 @@ import pytest
 
 from framework.cli.progress import PLAIN_PERIOD_S, ProgressLine, can_animate
 from framework.runtime import Progress
+from framework.runtime.metrics.statistics import LongCallback
 
 
 class Terminal(io.StringIO):
@@ -68,6 +69,53 @@ def test_data_on_the_same_terminal_clears_the_line(monkeypatch: pytest.MonkeyPat
         sys.stdout.writelines(["word\n", "another\n"])
     assert sys.stdout is terminal
     assert terminal.getvalue().endswith("/s\r\x1b[Kword\nanother\n")
+
+
+def test_the_line_stays_away_until_the_line_of_data_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stdout", terminal)
+    line = ProgressLine(terminal, animated=True)
+    with line.sharing():
+        sys.stdout.write("half of")
+        line.show(at(1.0))
+        sys.stdout.write(" a line\n")
+        assert terminal.getvalue() == "half of a line\n"
+        line.show(at(2.0))
+    assert terminal.getvalue().startswith("half of a line\n\r\x1b[K   2.0 s")
+    assert terminal.getvalue().endswith("\r\x1b[K")
+
+
+def test_a_hidden_line_is_neither_there_nor_shown() -> None:
+    stream = Terminal()
+    line = ProgressLine(stream, animated=True)
+    line.show(at(1.0))
+    with line.hidden():
+        before = stream.getvalue()
+        line.show(at(2.0))
+    assert before.endswith("\r\x1b[K")
+    assert stream.getvalue() == before
+
+
+def test_what_is_waited_for_stands_before_the_counts() -> None:
+    stream = Terminal()
+    callbacks = [LongCallback("slow:2", "process", 12.3), LongCallback("slow:3", "process", 2.0)]
+    progress = Progress(20.0, 10, 1_000, False, draining=True, callbacks=callbacks)
+    ProgressLine(stream, animated=True).show(progress)
+    assert stream.getvalue().removeprefix("\r\x1b[K") == (
+        "  20.0 s  draining  slow:2 has been in process for 12 s (and 1 more)  10 emitted  1,000"
+    )[:79]
+
+
+def test_a_run_that_has_not_begun_starts() -> None:
+    stream = Terminal()
+    line = ProgressLine(stream, animated=True)
+    line.show(at(0.0))
+    line.show(at(0.0))
+    line.show(at(1.0, 100))
+    assert stream.getvalue().split("\r\x1b[K")[1:] == [
+        *["   0.0 s  starting"] * 2,
+        "   1.0 s  10 emitted  100 processed  100/s",
+    ]
 
 
 def test_data_that_goes_elsewhere_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

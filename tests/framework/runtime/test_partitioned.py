@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from framework import TopologyBuilder
-from framework.cli.summary import report_json
+from framework.cli.reports import report_json
 from framework.components import Block, PartitionedSpout
 from framework.errors import ComponentError, PlaceError, TopologyError
 from framework.runtime import RunReport

@@ -9,29 +9,38 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from framework.runtime.tasks.blocking_tasks import BlockingSpoutTask
 
 from framework.runtime.control.signals import asked_by_sigquit
 from framework.runtime.execution import watchdog as watch_module
 from framework.runtime.execution.executor import Executor
 from framework.runtime.execution.stacks import Stack, stack_of
 from framework.runtime.execution.watchdog import Watch
-from framework.runtime.tasks.bolt_task import BoltTask
 
 THREAD = 1
+
+
+class Stub(SimpleNamespace):
+    __hash__ = object.__hash__  # as an executor's
 
 
 class Seen:
     """An executor that calls a task, and a watch that looks at it at times that are made up."""
 
-    def __init__(self, kind: type[Any] = BoltTask, after_s: float | None = 30) -> None:
-        running = object.__new__(kind)
-        running.task = SimpleNamespace(component="count", id=4)
-        running.collector = SimpleNamespace(counters=SimpleNamespace(ticks=0, emitted=0), outbox=[])
-        running.identity = SimpleNamespace(logger=logging.getLogger("viperstorm.component.count"))
-        running._inbox = SimpleNamespace(last_id=1)
-        self.running, self.counters = running, running.collector.counters
-        self.executor: Any = SimpleNamespace(current=running, calls=1, turns=1, rests=0)
+    def __init__(self, after_s: float | None = 30, *, blocks: bool = False) -> None:
+        context = SimpleNamespace(
+            spec=SimpleNamespace(component="count", id=4),
+            counters=SimpleNamespace(ticks=0, emitted=0),
+            logger=logging.getLogger("viperstorm.component.count"),
+        )
+        running: Any = SimpleNamespace(
+            name="count:4",
+            context=context,
+            slot=SimpleNamespace(waiting_rows=0),
+            last_begun=1,
+            waits_for_world=blocks,
+        )
+        self.running, self.counters = running, context.counters
+        self.executor: Any = Stub(current=running, calls=1, turns=1, rests=0)
         self.watch = Watch({THREAD: self.executor}, {"count": after_s})
 
     def look(self, *times_s: float) -> None:
@@ -63,7 +72,7 @@ def test_a_call_is_told_once_and_when_it_returns(log: pytest.LogCaptureFixture) 
 def test_the_next_call_is_told_again(log: pytest.LogCaptureFixture) -> None:
     seen = Seen()
     seen.look(0, 30)
-    seen.running._inbox.last_id += 1
+    seen.running.last_begun += 1
     seen.look(31, 61)
     assert log.messages == [STUCK, "count:4 returned from process after 31 s", STUCK]
 
@@ -74,9 +83,9 @@ def test_the_next_call_is_told_again(log: pytest.LogCaptureFixture) -> None:
         lambda seen: setattr(seen.executor, "calls", seen.executor.calls + 1),
         lambda seen: setattr(seen.executor, "rests", seen.executor.rests + 1),
         lambda seen: setattr(seen.executor, "turns", seen.executor.turns + 1),
-        lambda seen: setattr(seen.running._inbox, "last_id", seen.running._inbox.last_id + 1),
+        lambda seen: setattr(seen.running, "last_begun", seen.running.last_begun + 1),
         lambda seen: setattr(seen.counters, "ticks", seen.counters.ticks + 1),
-        lambda seen: seen.running.collector.outbox.append(()),
+        lambda seen: setattr(seen.running.slot, "waiting_rows", seen.running.slot.waiting_rows + 1),
     ],
     ids=["slices", "waits for room", "runs others", "tuples", "ticks", "emits"],
 )
@@ -93,7 +102,7 @@ def test_a_call_that_went_on_for_a_while_is_told_of_its_whole_time_at_the_end(
 ) -> None:
     seen = Seen()
     seen.look(0, 20)
-    seen.running.collector.outbox.append(())
+    seen.running.slot.waiting_rows += 1
     seen.look(21, 50)
     assert log.messages == []
     seen.look(51)
@@ -109,7 +118,7 @@ def test_it_may_be_never(log: pytest.LogCaptureFixture, after_s: float | None) -
 
 
 def test_a_spout_that_blocks_waits_by_nature(log: pytest.LogCaptureFixture) -> None:
-    Seen(BlockingSpoutTask).look(0, 1e6)
+    Seen(blocks=True).look(0, 1e6)
     assert log.messages == []
 
 
@@ -119,6 +128,22 @@ def test_who_is_being_debugged_is_left_alone(
     monkeypatch.setattr(watch_module, "stack_of", lambda *_: Stack("process", "", True))
     Seen().look(0, 1e6)
     assert log.messages == []
+
+
+def test_a_call_is_long_after_a_second_without_anything(log: pytest.LogCaptureFixture) -> None:
+    seen = Seen()
+    seen.look(0)
+    assert seen.watch.long_callbacks(0.9) == {}
+    (callback,) = seen.watch.long_callbacks(12.3).values()
+    assert str(callback) == "count:4 has been in process for 12 s"
+    seen.running.last_begun += 1  # which the watch has not looked at as yet
+    assert seen.watch.long_callbacks(12.4) == {}
+
+
+def test_a_spout_that_blocks_is_not_long_in_its_callback(log: pytest.LogCaptureFixture) -> None:
+    seen = Seen(blocks=True)
+    seen.look(0)
+    assert seen.watch.long_callbacks(100) == {}
 
 
 def test_on_request_all_stacks_are_told(log: pytest.LogCaptureFixture) -> None:
@@ -138,7 +163,7 @@ def test_a_stack_begins_with_the_callback() -> None:
         return 0
 
     executor: Any = object.__new__(Executor)
-    executor.current, executor.calls = None, 0
+    executor.current, executor.calls, executor._in_callbacks = None, 0, []
     running: Any = SimpleNamespace()
     thread = threading.Thread(target=Executor.call, args=(executor, running, callback))
     thread.start()

@@ -1,0 +1,73 @@
+"""Statistics and the report of the executors of one process, as values that can be sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from framework.errors import ComponentError
+from framework.planning import Plan
+from framework.runtime.execution.executor import Executor
+from framework.runtime.hosts.user_errors import user_errors
+from framework.runtime.metrics.statistics import ExecutorStatistics, LongCallback, WorkerReport
+from framework.runtime.tasks.task import Task
+from framework.sinks import Sink
+
+
+def executor_statistics(
+    plan: Plan, executors: Mapping[int, Executor], callbacks: Mapping[Executor, LongCallback]
+) -> list[ExecutorStatistics]:
+    """How executors are doing; from any thread.
+
+    Args:
+        plan: what is run.
+        executors: the executors, by their indexes in its placement.
+        callbacks: those of them that have been in a callback for long.
+    """
+    return [
+        ExecutorStatistics(
+            worker=plan.placement.executors[number].worker,
+            tasks=[task.name for task in executor.tasks],
+            turns=executor.turns,
+            rests=executor.rests,
+            rested_s=executor.rested_s,
+            cpu_s=executor.cpu_s,
+            callback=callbacks.get(executor),
+        )
+        for number, executor in executors.items()
+    ]
+
+
+def worker_report(
+    executors: Sequence[Executor], statistics: Sequence[ExecutorStatistics], left_behind: bool
+) -> WorkerReport:
+    """The report of a process's executors.
+
+    Args:
+        executors: all of them.
+        statistics: how they were doing.
+        left_behind: whether a callback was not waited for.
+
+    Raises:
+        ComponentError: a sink has raised instead of giving its result.
+    """
+    results: dict[int, Any] = {}
+    tasks = [task for executor in executors for task in executor.tasks]
+    for task in tasks:
+        if (result := _result_of(task)) is not None:
+            results[task.context.spec.id] = result
+    return WorkerReport(
+        counters={task.context.spec.id: task.context.counters for task in tasks},
+        results=results,
+        executors=statistics,
+        drained=not (left_behind or any(executor.undrained for executor in executors)),
+    )
+
+
+def _result_of(task: Task) -> Any:
+    sink, spec = task.slot.host.component, task.context.spec
+    try:
+        return sink.result() if isinstance(sink, Sink) else None
+    except user_errors() as error:
+        detail = f"{type(error).__name__}: {error}"
+        raise ComponentError(spec.component, spec.id, "result", detail) from error
