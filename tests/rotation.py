@@ -34,12 +34,13 @@ def schedules() -> range:
         ValueError: the environment says something that is no range of numbers.
     """
     text = os.environ.get(SCHEDULES, f"0:{ALL_SCHEDULES}")
+    found = f"{SCHEDULES}={text!r}"
     try:
         first, end = map(int, text.split(":"))
     except ValueError:
-        raise ValueError(f"{SCHEDULES}={text!r}: expected two numbers with a colon between, as 200:400") from None
+        raise ValueError(f"{found}: expected two numbers with a colon between, as 200:400") from None
     if not 0 <= first < end:
-        raise ValueError(f"{SCHEDULES}={text!r}: expected a first number from 0 on, and a larger one behind it")
+        raise ValueError(f"{found}: expected a first number from 0 on, and a larger one behind it")
     return range(first, end)
 
 

@@ -17,9 +17,10 @@ def names() -> set[str]:
 def left_since(before: set[str]) -> set[str]:
     """The names that were not there before, and that the tests of this process have left.
 
-    Other test processes may have names there for a moment, which is over at a second look. Who is killed in that
-    moment leaves a segment, of which the maker's folder for temporary files has a record (`viper.segments`); this
-    process has a folder of its own (`tests.conftest`), so that a segment which is recorded elsewhere is another's.
+    Other test processes may have names there for a moment, which is over at a second look. A process that is
+    killed in that moment leaves a segment, and a record of it in its folder for temporary files
+    (`viper.segments`). Each test process has such a folder of its own (`tests.conftest`), so a segment that is
+    recorded elsewhere is another's.
     """
     new = names() - before
     return {name for name in new & names() if not name.startswith("vp-") or _is_ours(name)}

@@ -1,6 +1,6 @@
 """The two designs of ScaleGate that are measured against each other deliver the same sequence.
 
-That decision has been made: these tests keep its evidence true, and are run with everything else that is exhaustive.
+That decision has been made. These tests keep its evidence true, and run with all else that is exhaustive.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The C layer's own tests, of which `make` repeats none unless something has changed; `make check` has the rest."""
+"""The C layer's own tests, which `make` repeats only if something has changed; `make check` has the rest."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ PLANTED: dict[str, tuple[str, Any, str]] = {
         "topology=by_value par=1 worker=inline workers=1 jumbo=1 seed=12",
     ),
 }
-"""Each mistake: what is replaced, by what, and the first variant of the sample that was seen to find it quickly."""
+"""Each mistake: what is replaced, by what, and a variant of the sample that was seen to find it quickly."""
 SHUFFLE = "topology=where par=3 worker=inline workers=1 jumbo=2 seed=13"
 
 

@@ -24,8 +24,8 @@ Script = Callable[[str], tuple[str, str]]
 @pytest.fixture(autouse=True)
 def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folder for temporary files, of which none is left; nor is a process that began in the test."""
-    # Not below tmp_path: the paths of sockets in it would become longer than the system allows. The folder stays
-    # until this test process ends: its server of worker processes keeps its socket where it first started.
+    # Not below tmp_path: the paths of sockets in it would become longer than the system allows. The folder
+    # stays until this test process ends, because its server of worker processes may keep a socket there.
     mark, folder = uuid.uuid4().hex, Path(tempfile.mkdtemp(prefix="t-"))
     monkeypatch.setenv(MARK, mark)
     monkeypatch.setenv("TMPDIR", str(folder))
