@@ -19,7 +19,7 @@ from tests.rotation import seeds_of_this_run
 settings.register_profile("viper", derandomize=True, deadline=None, print_blob=True)
 settings.load_profile("viper")
 
-# A shell that starts the tests in the background makes them ignore these signals, and all that they start too.
+# A shell that starts the tests in the background makes them, and all that they start, ignore these signals.
 for _number, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, _usual)

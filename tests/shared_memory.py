@@ -19,8 +19,8 @@ def left_since(before: set[str]) -> set[str]:
 
     Other test processes may have names there for a moment, which is over at a second look. A process that is
     killed in that moment leaves a segment, and a record of it in its folder for temporary files
-    (`viper.segments`). Each test process has such a folder of its own (`tests.conftest`), so a segment that is
-    recorded elsewhere is another's.
+    (`viper.segments`). Each test process has such a folder of its own (`tests.conftest`), so a segment that
+    is recorded elsewhere is another's.
     """
     new = names() - before
     return {name for name in new & names() if not name.startswith("vp-") or _is_ours(name)}
