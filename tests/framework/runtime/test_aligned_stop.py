@@ -89,8 +89,8 @@ def test_what_is_far_ahead_is_waited_for_a_while_only(
     tmp_path: Path, waits_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The rest of the time, for what is in flight, is long in both cases: a busy machine needs it.
-    init = CommonStop.__init__
-    monkeypatch.setattr(CommonStop, "__init__", lambda self, cut, longest_s: init(self, cut, waits_s))
+    init = AlignedStop.__init__
+    monkeypatch.setattr(AlignedStop, "__init__", lambda self, cut, longest_s: init(self, cut, waits_s))
     whole = run_built(chain_of(Sparse(4, FAR, 1, 0, 0), 1)).result("rows")
     spout = Sparse(4, FAR, 1, os.getpid(), 200)
     first = stopped(spout, 1, 4, viper__channel__tuples=8192)
