@@ -146,8 +146,8 @@ def second_answers_count(monkeypatch: Patch) -> None:
         tree = self._fresh.get(tup_id) or self._held.get(tup_id)
         answered = answer(self, tup_id, verb, failure)
         if tree:
-            self._given.append((tree, False))
-            self._given.append((tree, False))
+            self._acks_to_give.append((tree, False))
+            self._acks_to_give.append((tree, False))
         return answered
 
     monkeypatch.setattr(Acker, "_answer", answer_twice)
