@@ -5,18 +5,23 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 METADATA := setup.cfg setup.py pyproject.toml
+# A test process for each processor; one that has nothing left takes tests from another.
+JOBS := auto
+PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 BENCHMARKS := per_tuple tracking workers latency memory idle codec gate
 STORM := 2.8.3
 C_SOURCES := $(shell find cbackend viper -name '*.[ch]' -o -name 'build.py')
 
-.PHONY: help demo demo-spark test check imports determinism spark-matrix storm-programs bench bench-spark clean
+.PHONY: help demo demo-spark test test-ci test-all check imports determinism spark-matrix storm-programs bench bench-spark clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    count the words of a long text, to see the thing run"
 	@echo "make demo-spark   prepare a year of flights with Spark, and replay it; wants Java 17"
-	@echo "make test    all tests"
-	@echo "make check   ruff, mypy --strict, and the C layer under its sanitizers"
+	@echo "make test    all that a change needs, without Java; 5 minutes on two processors"
+	@echo "make check   ruff, mypy --strict, the C layer under its sanitizers and with planted bugs; 3 minutes"
+	@echo "make test-ci   what CI tests: also with Spark, and what is slow; 15 minutes"
+	@echo "make test-all   every test, also those of make spark-matrix; half an hour"
 	@echo "make imports   which room imports which, as text and, in build/imports, as pictures"
 	@echo "make determinism   every plan of the matrix against the serial run; takes hours"
 	@echo "make spark-matrix   jobs as spouts for every number of streams and tasks; a quarter of an hour"
@@ -34,7 +39,14 @@ demo-spark: .venv/.spark
 	$(BIN)/viper run topologies/flights.yaml
 
 test: .venv/.dev
-	$(BIN)/python -m pytest
+	@$(MAKE) --no-print-directory -C cbackend test
+	$(PYTEST)
+
+test-ci: .venv/.dev
+	$(PYTEST) -m 'not exhaustive'
+
+test-all: .venv/.dev
+	$(PYTEST) -m ''
 
 check: .venv/.dev
 	$(BIN)/ruff check .
@@ -50,7 +62,7 @@ determinism: .venv/.dev
 	$(BIN)/python -m tests.determinism
 
 spark-matrix: .venv/.dev
-	$(BIN)/python -m pytest -m exhaustive
+	$(BIN)/python -m pytest -m 'exhaustive and spark'
 
 # They are Apache's, and are fetched where tests need them. A jar is a zip file with a folder `resources`.
 storm-programs:

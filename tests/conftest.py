@@ -1,16 +1,60 @@
-"""What holds for every test."""
+"""What holds for every test, in whichever of several test processes it runs."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator
+from multiprocessing.util import Finalize
 
 import pytest
 from hypothesis import settings
+
+from tests.rotation import seeds_of_this_run
 
 # Examples are drawn the same way each time; a failure prints how to draw its example again. There is no
 # deadline, since the machine may be busy with something else.
 settings.register_profile("viper", derandomize=True, deadline=None, print_blob=True)
 settings.load_profile("viper")
+
+# A shell that starts the tests in the background makes them, and all that they start, ignore these signals.
+for _number, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _usual)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs a Spark, before marks are looked at."""
+    for item in items:
+        if {"spark", "java"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.spark)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how to draw the same samples again."""
+    terminalreporter.write_line(f"samples: {seeds_of_this_run()}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Give each test process its own folder for temporary files, so that what is left there is its own.
+
+    Its path is short: sockets lie in it, and the paths of those are limited to about a hundred characters.
+    """
+    tmp_path_factory.getbasetemp()  # stays where it is kept after the tests
+    before, folder = os.environ.get("TMPDIR"), tempfile.mkdtemp(prefix="vt-")
+    os.environ["TMPDIR"], tempfile.tempdir = folder, None
+    # At the very end: behind what multiprocessing itself removes there, at -100.
+    Finalize(None, shutil.rmtree, args=(folder, True), exitpriority=-200)
+    yield
+    tempfile.tempdir = None
+    if before is None:
+        del os.environ["TMPDIR"]
+    else:
+        os.environ["TMPDIR"] = before
 
 
 @pytest.fixture(autouse=True)

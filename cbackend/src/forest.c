@@ -121,20 +121,9 @@ bool vp_forest_alive(const vp_forest *forest, uint64_t tree)
     return vp_tree_lives(atomic_load_explicit(&vp_tree_at(forest, tree)->state, memory_order_relaxed), tree);
 }
 
-void vp_forest_incident(vp_forest *forest)
-{
-    /* Relaxed, all: a bell orders what it is rung for, and is set before its task runs. */
-    atomic_fetch_add_explicit(&forest->incidents, 1, memory_order_relaxed);
-    for (uint32_t i = 0; i < forest->table_count; i++) {
-        uint64_t bell = atomic_load_explicit(&vp_forest_table_at(forest, i)->bell, memory_order_relaxed);
-        if (bell)
-            vp_bell_ring((vp_bell *)((char *)forest - forest->at + bell));
-    }
-}
-
 uint64_t vp_forest_incidents(const vp_forest *forest)
 {
-    return atomic_load_explicit(&forest->incidents, memory_order_relaxed); /* relaxed: likewise */
+    return atomic_load_explicit(&forest->incidents, memory_order_relaxed); /* relaxed: a bell orders what it is rung for */
 }
 
 void vp_forest_set_bell(vp_forest *forest, uint32_t table, uint64_t bell)

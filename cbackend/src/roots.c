@@ -138,6 +138,29 @@ static void disown(vp_table *table, uint32_t links)
     spare_links(table, links);
 }
 
+/* Whether any tree that lives counts this joint. */
+static bool is_needed(const vp_table *table, const vp_tree *at)
+{
+    /* Relaxed, both: the owner's own. */
+    for (uint32_t link = atomic_load_explicit(&at->links, memory_order_relaxed); link;) {
+        const vp_link *to = vp_table_link(table, link);
+        if (vp_forest_alive(vp_table_forest(table), atomic_load_explicit(&to->parent, memory_order_relaxed)))
+            return true;
+        link = atomic_load_explicit(&to->next, memory_order_relaxed);
+    }
+    return false;
+}
+
+void vp_table_prune(vp_table *table)
+{
+    for (uint32_t place = 0; place < table->trees_touched; place++) {
+        vp_tree *at = vp_table_tree(table, place);
+        uint64_t state = vp_tree_state(at);
+        if (vp_state_is_open(state) && !vp_tree_is_root(at) && !is_needed(table, at) && vp_tree_give_up(at, state))
+            vp_table_recycle(table, place);
+    }
+}
+
 static int64_t join(vp_table *table, const uint64_t *parents, uint64_t count)
 {
     uint32_t links = 0, place = 0;

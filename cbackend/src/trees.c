@@ -24,7 +24,7 @@
  * Death.       Who dies before a swap has done nothing; after it, it leaves the counts of parents too high, what
  *              is held of them wrong, or an ended tree that is on no list: after the incident that follows, all
  *              roots that were open then are ended by their owners, and such a tree is left where it is
- *              (a zombie, see endings.c). Who dies behind D0 leaves a bell unrung; an incident rings all.
+ *              (a zombie, see abandon.c). Who dies behind D0 leaves a bell unrung; an incident rings all.
  * ABA.         A swap could take one generation for another after 2^20 uses of its place between a load and the
  *              swap. Pushing compares the list's first tree, and need not know whether it is the same as before.
  * Progress.    Lock-free: a swap fails, and links are read again, only where another one succeeded.
@@ -183,6 +183,17 @@ static void finish(vp_forest *forest, work *left)
         link = atomic_load_explicit(&to->next, memory_order_relaxed);
     }
     push(forest, tree);
+}
+
+void vp_forest_incident(vp_forest *forest)
+{
+    /* Relaxed, all: a bell orders what it is rung for, and is set before its task runs. */
+    atomic_fetch_add_explicit(&forest->incidents, 1, memory_order_relaxed);
+    for (uint32_t i = 0; i < forest->table_count; i++) {
+        uint64_t bell = atomic_load_explicit(&vp_forest_table_at(forest, i)->bell, memory_order_relaxed);
+        if (bell)
+            vp_bell_ring((vp_bell *)((char *)forest - forest->at + bell));
+    }
 }
 
 /* Does what is left. */

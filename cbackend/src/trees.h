@@ -164,7 +164,18 @@ static inline bool vp_tree_lives(uint64_t state, uint64_t tree)
     return vp_state_generation(state) == vp_tree_generation(tree) && vp_state_is_open(state);
 }
 
-/* -- the owner's: roots.c */
+/* -- the owner's */
+
+/* Acquire: what a dead owner wrote before it published a tree. */
+static inline uint64_t vp_tree_state(const vp_tree *tree)
+{
+    return atomic_load_explicit(&tree->state, memory_order_acquire); /* T1 <- T0 */
+}
+
+static inline bool vp_tree_is_root(const vp_tree *tree)
+{
+    return !atomic_load_explicit(&tree->links, memory_order_relaxed); /* relaxed: the owner's own */
+}
 
 static inline vp_tree *vp_table_tree(const vp_table *table, uint32_t place)
 {
@@ -175,6 +186,8 @@ static inline vp_link *vp_table_link(const vp_table *table, uint32_t link)
 {
     return vp_link_at(vp_table_forest(table), table->index, link);
 }
+
+/* -- roots.c */
 
 /* Adds a place, or a link, to those that may be used again. */
 void vp_table_spare_tree(vp_table *table, uint32_t place);
@@ -195,6 +208,8 @@ void vp_table_prune(vp_table *table);
 /* Gives up a tree that lives in that state; false if it is in another one by now. Its place is free, but not yet
  * to be used again. */
 bool vp_tree_give_up(vp_tree *tree, uint64_t state);
+
+/* -- endings.c */
 
 /* Appends what became of a root, for which there must be room. */
 void vp_table_tell(vp_table *table, vp_endings *endings, uint64_t tree, uint32_t reason);

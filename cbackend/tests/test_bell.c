@@ -84,9 +84,17 @@ static void *play(void *argument)
     return NULL;
 }
 
+/* The time is that without a turn: where bells poll, all of them take long on a busy machine. */
 static void too_long(int signal)
 {
     (void)signal;
+    static uint32_t before;
+    uint32_t now = atomic_load(&turn);
+    if (now != before) {
+        before = now;
+        alarm(TOO_LONG_S);
+        return;
+    }
     static const char message[] = "a ring was lost: not so\n";
     (void)!write(2, message, sizeof message - 1);
     _exit(1);

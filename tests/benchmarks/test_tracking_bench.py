@@ -13,6 +13,7 @@ Load = Callable[[str], ModuleType]
 KINDS = ["plain", "tracked", "at emit", "reliable"]
 
 
+@pytest.mark.slow
 def test_every_kind_has_a_line_with_its_ratios(run_script: Run) -> None:
     rows = run_script("tracking.py", "--rounds=1", "--words=1000")
     assert [row[0] for row in rows] == KINDS

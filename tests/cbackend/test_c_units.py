@@ -1,4 +1,4 @@
-"""The C layer's own tests; its sanitizers and planted bugs are `make check`."""
+"""The C layer's own tests, which `make` repeats only if something has changed; `make check` has the rest."""
 
 from __future__ import annotations
 

@@ -1,24 +1,8 @@
-"""What a sample is drawn from, and how large it is."""
+"""How large the sample of the matrix is; `tests.rotation` has what it is drawn from."""
 
 from __future__ import annotations
 
-import os
-
-VARIABLE = "DETERMINISM_SEED"
-"""Environment variable that chooses another sample."""
-
 SAMPLED = {"inline": 6, "thread": 8, "process": 4}
 """Variants of each topology for each kind of worker: about a minute on two cores in all."""
-
-
-def sample_seed() -> int:
-    """The seed of the sample.
-
-    Raises:
-        ValueError: the environment says something that is no number.
-    """
-    text = os.environ.get(VARIABLE, "1")
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError(f"{VARIABLE}={text!r}: expected a number") from None
+AT_ONCE = 2
+"""Variants of the sample that one test runs; all but the first of these tests are slow ones."""

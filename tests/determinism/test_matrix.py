@@ -12,9 +12,10 @@ import pytest
 from framework.testing.preparing import loaded
 from tests.determinism.comparing import difference, first_difference, serial
 from tests.determinism.oracle import Oracle
-from tests.determinism.sampling import SAMPLED, sample_seed
+from tests.determinism.sampling import AT_ONCE, SAMPLED
 from tests.determinism.topologies import INSIDE, TOPOLOGIES
 from tests.determinism.variants import kinds, parse, sample
+from tests.rotation import determinism_seed
 
 ONCE_WRONG = [
     # A bolt whose output waited for room kept to itself how far it had come: the run stood still.
@@ -29,10 +30,18 @@ AGAIN = 4
 """How often they are run: what threads and processes do together is another thing each time."""
 
 
-@pytest.mark.parametrize("kind", kinds())
+PARTS = [
+    pytest.param(kind, first, marks=[pytest.mark.slow] if first else [])
+    for kind in kinds()
+    for first in range(0, SAMPLED[kind], AT_ONCE)
+]
+"""Kinds of worker, and where in the sample to begin."""
+
+
+@pytest.mark.parametrize(("kind", "first"), PARTS)
 @pytest.mark.parametrize("topology", TOPOLOGIES)
-def test_the_output_is_that_of_the_serial_run(topology: str, kind: str) -> None:
-    for variant in sample(topology, kind, SAMPLED[kind], sample_seed()):
+def test_the_output_is_that_of_the_serial_run(topology: str, kind: str, first: int) -> None:
+    for variant in sample(topology, kind, SAMPLED[kind], determinism_seed())[first : first + AT_ONCE]:
         found = difference(variant)
         assert found is None, str(found)
 

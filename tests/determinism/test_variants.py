@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.determinism import sampling
 from tests.determinism.comparing import first_difference
+from tests.determinism.sampling import SAMPLED
 from tests.determinism.topologies import TOPOLOGIES
 from tests.determinism.variants import JUMBO_SIZES, PARALLELISMS, SEEDS, kinds, parse, product, sample
 
@@ -24,7 +24,7 @@ def test_a_sample_is_the_same_for_the_same_seed_only() -> None:
 
 
 def test_a_sample_uses_every_choice_somewhere() -> None:
-    drawn = [v for name in TOPOLOGIES for v in sample(name, "inline", sampling.SAMPLED["inline"], 1)]
+    drawn = [v for name in TOPOLOGIES for v in sample(name, "inline", SAMPLED["inline"], 1)]
     assert {v.par for v in drawn} == set(PARALLELISMS)
     assert {v.jumbo for v in drawn} == set(JUMBO_SIZES)
     assert {v.seed for v in drawn} == set(SEEDS)
@@ -44,16 +44,6 @@ def test_a_variant_is_read_as_it_was_printed() -> None:
 def test_what_is_no_variant(text: str) -> None:
     with pytest.raises(ValueError, match=r"is no variant: expected topology=\.\.\. par=\.\.\. worker="):
         parse(text)
-
-
-def test_the_environment_chooses_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(sampling.VARIABLE, raising=False)
-    assert sampling.sample_seed() == 1
-    monkeypatch.setenv(sampling.VARIABLE, "77")
-    assert sampling.sample_seed() == 77
-    monkeypatch.setenv(sampling.VARIABLE, "x")
-    with pytest.raises(ValueError, match="DETERMINISM_SEED='x': expected a number"):
-        sampling.sample_seed()
 
 
 def test_the_first_difference_is_shown_with_its_neighbours() -> None:

@@ -22,10 +22,11 @@ Script = Callable[[str], tuple[str, str]]
 
 
 @pytest.fixture(autouse=True)
-def temporary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folder for temporary files, of which none is left; nor is a process that began in the test."""
-    mark, folder = uuid.uuid4().hex, tmp_path / "temporary"
-    folder.mkdir()
+    # Not below tmp_path: the paths of sockets in it would become longer than the system allows. The folder
+    # stays until this test process ends, because its server of worker processes may keep a socket there.
+    mark, folder = uuid.uuid4().hex, Path(tempfile.mkdtemp(prefix="t-"))
     monkeypatch.setenv(MARK, mark)
     monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.setattr(tempfile, "tempdir", None)

@@ -54,6 +54,11 @@ class Node:
         self.me = self
 
 
+def kind_of(value: object) -> str:
+    """How a value is named in the names of tests, which its repr cannot be: sets have theirs in any order."""
+    return type(value).__name__
+
+
 @pytest.mark.parametrize(
     "value",
     [
@@ -73,7 +78,7 @@ class Node:
             Node(1),
         ),
     ],
-    ids=lambda value: f"{value!r:.30}",
+    ids=kind_of,
 )
 def test_a_copy_is_the_same(value: Any) -> None:
     assert same(value, copy.deepcopy(value))
@@ -107,7 +112,7 @@ def test_nan_is_the_same_as_any_nan() -> None:
         ),
         *((re.compile("a"), re.compile("a", re.I)), (None, 0), (None, False), (same, copy.copy)),
     ],
-    ids=lambda value: f"{value!r:.30}",
+    ids=kind_of,
 )
 def test_what_would_be_written_otherwise_is_not_the_same(a: Any, b: Any) -> None:
     assert not same(a, b)

@@ -33,6 +33,8 @@ from tests.spark_ingest.direct.processes import descendants, named
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+pytestmark = pytest.mark.usefixtures("java")
+
 REPOSITORY = Path(__file__).parents[3]
 
 

@@ -22,6 +22,8 @@ from tests.spark_ingest.direct.jobs import job, rows_of, run  # noqa: E402
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+pytestmark = pytest.mark.usefixtures("java")
+
 COLUMNS = ["at", "n", "name"]
 SCHEMA = "at timestamp, n bigint, name string"
 DISORDER_S = 20

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests import shared_memory
 from tests.framework.runtime.workers.running import Workers
 from tests.framework.runtime.workers.watching import bounded
 
@@ -24,22 +25,17 @@ REPOSITORY = Path(__file__).parents[4]
 TARGETS = "tests.framework.runtime.workers.targets"
 SLOW_TEST_S = 300.0
 """Seconds that a test that is marked as slow may take."""
-SHARED_MEMORY = Path("/dev/shm")
 
 
 @pytest.fixture(autouse=True)
 def _ends_and_leaves_nothing(request: pytest.FixtureRequest) -> Iterator[None]:
-    threads, segments = set(threading.enumerate()), _segments()
+    threads, segments = set(threading.enumerate()), shared_memory.names()
     with bounded(SLOW_TEST_S) if request.node.get_closest_marker("slow") else bounded():
         yield
     assert multiprocessing.active_children() == []
-    assert _segments() <= segments
+    assert shared_memory.left_since(segments) == set()
     left = set(threading.enumerate()) - threads
     assert [thread.name for thread in left if not thread.daemon] == []
-
-
-def _segments() -> set[str]:
-    return set(os.listdir(SHARED_MEMORY)) if SHARED_MEMORY.is_dir() else set()
 
 
 @pytest.fixture

@@ -1,0 +1,32 @@
+"""What the tests of this process leave in the system's shared memory, whatever others do there meanwhile."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+SHARED_MEMORY = Path("/dev/shm")
+
+
+def names() -> set[str]:
+    """Every name that is there now; none on systems without such a folder."""
+    return set(os.listdir(SHARED_MEMORY)) if SHARED_MEMORY.is_dir() else set()
+
+
+def left_since(before: set[str]) -> set[str]:
+    """The names that were not there before, and that the tests of this process have left.
+
+    Other test processes may have names there for a moment, which is over at a second look. A process that is
+    killed in that moment leaves a segment, and a record of it in its folder for temporary files
+    (`viper.segments`). Each test process has such a folder of its own (`tests.conftest`), so a segment that
+    is recorded elsewhere is another's.
+    """
+    new = names() - before
+    return {name for name in new & names() if not name.startswith("vp-") or _is_ours(name)}
+
+
+def _is_ours(segment: str) -> bool:
+    """Whether the segment of that name was made in this process, or by one with its temporary folder."""
+    recorded = Path(tempfile.gettempdir()) / f"viperstorm-{os.getuid()}" / segment
+    return segment.startswith(f"vp-{os.getpid()}-") or recorded.exists()
