@@ -16,6 +16,14 @@ pytestmark = pytest.mark.slow
 
 REPOSITORY = Path(__file__).parents[1]
 
+TYPED = (
+    "framework/py.typed",
+    "spark_ingest/py.typed",
+    "viper/_rows.pyi",
+    "viper/py.typed",
+    "viperstorm/py.typed",
+)
+
 
 def succeed(*command: object, cwd: Path) -> str:
     """Run a program without the checkout on its path; its stdout."""
@@ -48,8 +56,13 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_the_packages_the_defaults_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.partition("/")[0] for name in names}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"framework", "viper", "spark_ingest"}
-    for name in ("framework/conf/defaults.yaml", "framework/py.typed", "viper/py.typed", "viper/_rows.pyi"):
+    assert {top for top in tops if not top.endswith(".dist-info")} == {
+        "framework",
+        "spark_ingest",
+        "viper",
+        "viperstorm",
+    }
+    for name in ("framework/conf/defaults.yaml", *TYPED):
         assert name in names
     assert any(name.startswith("framework/cli/templates/") for name in names)
     assert not any(name.endswith((".c", ".h", ".pyc")) for name in names)

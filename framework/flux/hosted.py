@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from framework.topology import Role
 
 _PYTHON = re.compile(r"python(3(\.\d+)?)?")
-_LIBRARIES = ("framework", "streamparse", "pystorm")
+_LIBRARIES = ("viperstorm", "framework", "streamparse", "pystorm")
 _BASES = {
     Role.SPOUT: ("Spout", "ReliableSpout"),
     Role.BOLT: ("Bolt", "BatchingBolt", "TicklessBatchingBolt"),
