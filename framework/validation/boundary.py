@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -40,9 +41,10 @@ def check_order(topology: Topology, settings: Settings, confs: Confs) -> Iterato
     if time is TimeMode.INGEST:
         message = "outside the order guarantee: timestamps are the wall clock's, as viper.time is ingest"
         yield Problem(topology.sources.at("config", "viper.time"), message, warning=relaxed)
+    going_back = _sources_going_back(topology)
     for bolt in topology.bolts:
         conf = confs[bolt.id]
-        reasons = [*_keyless(bolt, conf), *_cycles(topology, bolt), *_clocks(bolt, conf, time)]
+        reasons = [*_keyless(bolt, conf), *_cycles(going_back[bolt.id]), *_clocks(bolt, conf, time)]
         if reasons:
             message = f"is outside the order guarantee: {'; '.join(reasons)}"
             yield about(topology, bolt, message, warning=relaxed)
@@ -67,8 +69,16 @@ def _keyless(bolt: ComponentSpec, conf: Mapping[str, Any]) -> Iterator[str]:
         yield f"{' and '.join(kinds)} grouping over {tasks} tasks, and viper.stateless is not true"
 
 
-def _cycles(topology: Topology, bolt: ComponentSpec) -> Iterator[str]:
-    for source in sorted({source for source, _, target in feedback_edges(topology) if target == bolt.id}):
+def _sources_going_back(topology: Topology) -> defaultdict[str, set[str]]:
+    """The sources of the edges that close a cycle, by the bolt that each leads to: one search for all bolts."""
+    sources: defaultdict[str, set[str]] = defaultdict(set)
+    for source, _, target in feedback_edges(topology):
+        sources[target].add(source)
+    return sources
+
+
+def _cycles(sources: set[str]) -> Iterator[str]:
+    for source in sorted(sources):
         yield f"tuples from {source!r} come back through a cycle"
 
 

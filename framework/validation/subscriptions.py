@@ -67,10 +67,14 @@ def check_stream_names(topology: Topology) -> Iterator[Problem]:
 
 def check_repeats(topology: Topology) -> Iterator[Problem]:
     """No bolt subscribes to a stream twice."""
+    seen: set[tuple[str, str]] = set()
     for found in subscriptions(topology):
-        earlier = [(i.source, i.stream) for i in found.bolt.inputs[: found.position]]
-        if (found.input.source, found.input.stream) in earlier:
+        if found.position == 0:
+            seen.clear()
+        stream = (found.input.source, found.input.stream)
+        if stream in seen:
             yield found.problem(f"the stream {found.input.stream!r} is subscribed to twice")
+        seen.add(stream)
 
 
 def _streams_of(source: str, components: Mapping[str, ComponentSpec]) -> dict[str, Stream] | None:
