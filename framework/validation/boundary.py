@@ -70,7 +70,7 @@ def _keyless(bolt: ComponentSpec, conf: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _sources_going_back(topology: Topology) -> defaultdict[str, set[str]]:
-    """The sources of the edges that close a cycle, by the bolt that each leads to: one search for all bolts."""
+    """The sources of edges that close a cycle, by the bolt that each leads to: one search for all bolts."""
     sources: defaultdict[str, set[str]] = defaultdict(set)
     for source, _, target in feedback_edges(topology):
         sources[target].add(source)
