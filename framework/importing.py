@@ -37,6 +37,8 @@ def looks_like_java(class_name: str) -> bool:
 def import_class(class_name: str) -> type:
     """The class of a dotted path: ``package.module.Class`` or ``package.module:Outer.Inner``.
 
+    Between an outer class and an inner one, Java's ``$`` is read as a dot.
+
     Raises:
         LoadError: no such module or class, or the module raised while it was imported;
             the message says which, and the nearest valid name.
@@ -51,8 +53,9 @@ def import_object(path: str) -> object:
     """Whatever a dotted path names; errors as in `import_class`."""
     module_name, _, attributes = path.partition(":")
     if attributes:
-        return _attribute(_module(module_name, path), attributes.split("."), path)
-    parts = path.split(".")
+        names = attributes.replace("$", ".").split(".")
+        return _attribute(_module(module_name, path), names, path)
+    parts = path.replace("$", ".").split(".")
     if len(parts) < 2 or not all(part.isidentifier() for part in parts):
         raise LoadError(f"{path!r} is no class path: expected 'package.module.Class'")
     depth = _depth_of_modules(parts)

@@ -13,7 +13,7 @@ from framework.topology import did_you_mean, one_of
 TOPOLOGIES = "topologies"
 """Folder of a project in which a bare name is looked up, as by ``sparse -n``."""
 
-YAML_SUFFIXES = (".yaml", ".yml")
+YAML_SUFFIXES = (".yaml", ".yml", ".flux")
 SUFFIXES = (".py", *YAML_SUFFIXES)
 
 _FORMS = "path.yaml, path.py, path.py:Name, package.module:Name, or the name of a file in topologies/"

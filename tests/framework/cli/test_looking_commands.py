@@ -26,7 +26,7 @@ class TestValidate:
         result = viper("validate", "topologies/wrong.py", "doubling", "nowhere.yaml")
         assert result.exit_code == ExitCode.INVALID
         first, second, third = result.stdout.splitlines()
-        assert first.startswith("topologies/wrong.py:7: ") and "'topology.wrokers'" in first
+        assert first.startswith("topologies/wrong.py:7: ") and "'viper.jumbo.sise'" in first
         assert second.startswith("topologies/wrong.py:9: ") and "'nubmer'" in second
         assert third.startswith("nowhere.yaml: ")
         assert result.stderr == "3 topologies: 3 errors, no warnings\n"

@@ -160,7 +160,7 @@ class TestFailures:
         result = viper("run", "wrong")
         assert (result.exit_code, result.stdout) == (ExitCode.INVALID, "")
         assert "unknown field 'nubmer'" in result.stderr
-        assert "did you mean 'topology.workers'?" in result.stderr
+        assert "did you mean 'viper.jumbo.size'?" in result.stderr
 
     def test_options_without_a_value_are_a_usage_error(self, viper: Viper) -> None:
         result = viper("run", "doubling", "-o", "viper.seed")
