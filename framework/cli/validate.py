@@ -12,7 +12,7 @@ import click
 from framework.cli.choices import Choices, with_choices
 from framework.cli.exit_codes import ExitCode
 from framework.cli.messages import counted, note, problem_lines
-from framework.cli.opening import open_target
+from framework.cli.opening import chosen, open_target, topologies_here
 from framework.cli.parameters import complete_target
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("targets", nargs=-1, required=True, shell_complete=complete_target)
+@click.argument("targets", nargs=-1, shell_complete=complete_target)
 @with_choices
 @click.option(
     "--strict", is_flag=True, help="Refuse what may break the order guarantee (viper.order: strict)."
@@ -30,13 +30,15 @@ if TYPE_CHECKING:
 def validate(
     ctx: click.Context, targets: tuple[str, ...], choices: Choices, strict: bool, as_json: bool
 ) -> None:
-    """Find everything that is wrong with TARGETS.
+    """Find everything that is wrong with TARGETS; without any, with all topologies in topologies/.
 
     Each problem is a line `file:line: message` on stdout. Exit code 3 if there is an error; warnings alone
     are fine.
     """
     if strict:
         choices = replace(choices, options={**choices.options, "viper.order": "strict"})
+    if not targets:
+        targets, choices = _all_here(choices)
     found = {target: open_target(target, choices).problems for target in targets}
     problems = [problem for of_target in found.values() for problem in of_target]
     if as_json:
@@ -47,6 +49,14 @@ def validate(
     files = counted(len(targets), "topology", "topologies")
     note(f"{files}: {counted(errors, 'error')}, {counted(len(problems) - errors, 'warning')}")
     ctx.exit(ExitCode.INVALID if errors else ExitCode.OK)
+
+
+def _all_here(choices: Choices) -> tuple[tuple[str, ...], Choices]:
+    """The project's topologies; as for sparse, ``--name`` without a target chooses one of them."""
+    if choices.name is not None:
+        target, choices = chosen(None, choices)
+        return (target,), choices
+    return tuple(topologies_here()), choices
 
 
 def _as_json(found: Mapping[str, Sequence[Problem]]) -> list[dict[str, Any]]:

@@ -78,7 +78,7 @@ def _value(definition: ObjectDef, method: str | None, declared: Topology) -> obj
 
 
 def _method_name(cls: type, method: str | None) -> str:
-    """The method to call. Flux's default may have Python's style in the class, also where the file names it."""
+    """The method to call. Flux's default may have Python's style in the class, even if the file names it."""
     if method in (None, _METHODS[0]):
         method = next((name for name in _METHODS if hasattr(cls, name)), _METHODS[0])
     check_method(cls, method)

@@ -76,6 +76,11 @@ def _contents(folder: Path) -> str:
     return f"; topology files in {str(folder)!r}: {', '.join(_files_in(folder)) or 'none'}"
 
 
+def project_files(folder: Path = Path()) -> list[Path]:
+    """The topology files of a project, by name; those whose names begin with ``_`` are none."""
+    return [Path(file) for file in _files_in(folder / TOPOLOGIES) if not Path(file).name.startswith("_")]
+
+
 def _files_in(folder: Path) -> list[str]:
     listed = folder.iterdir() if folder.is_dir() else ()
     return sorted(str(path) for path in listed if path.suffix in SUFFIXES)
@@ -83,4 +88,4 @@ def _files_in(folder: Path) -> list[str]:
 
 def project_names() -> list[str]:
     """Bare names that would be found in the current folder's project."""
-    return sorted({Path(file).stem for file in _files_in(Path(TOPOLOGIES))})
+    return sorted({file.stem for file in project_files()})
