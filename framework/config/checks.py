@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
-from framework.config.entry import Entry, Layer
 from framework.config.keys import KEYS
+from framework.config.settings import Entry, Layer
 from framework.config.storm_keys import STORM_WITHOUT_EFFECT
 from framework.topology.problems import Problem
 

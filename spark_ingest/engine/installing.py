@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from importlib.metadata import PackageNotFoundError, distribution
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from urllib.parse import unquote, urlsplit
 
 _NAME = "viperstorm"
 
@@ -26,11 +24,13 @@ def _requirement(origin: str | None, extra: str) -> str:
         return f"{_NAME}[{extra}]"
     parts = urlsplit(origin)
     if parts.scheme == "file":
-        return f"{url2pathname(parts.path)}[{extra}]"
+        return f"{unquote(parts.path)}[{extra}]"
     return f"{_NAME}[{extra}] @ {origin}"
 
 
 def _origin() -> str | None:
+    from importlib.metadata import PackageNotFoundError, distribution
+
     try:
         written = distribution(_NAME).read_text("direct_url.json")
     except PackageNotFoundError:

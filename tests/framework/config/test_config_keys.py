@@ -10,8 +10,7 @@ import pytest
 
 from framework.config import KEYS
 from framework.config.checks import KNOWN
-from framework.config.environment import KEY_OF_VARIABLE, variable_of
-from framework.config.files import defaults_layer
+from framework.config.layers import KEY_OF_VARIABLE, defaults_layer, variable_of
 from framework.config.storm_keys import STORM_PER_COMPONENT, STORM_WITHOUT_EFFECT
 
 
