@@ -18,9 +18,8 @@ from framework.flux.substitution import AsFlux, InNodes, Values
 from framework.importing import import_object, importable, looks_like_java, project_folders
 from framework.instantiate import Beans, check_method
 from framework.loading.failures import problems_of
-from framework.loading.modules import own_modules
-from framework.loading.selection import is_topology
-from framework.loading.values import topology_from
+from framework.loading.target import own_modules
+from framework.loading.topologies import is_topology, topology_from
 from framework.topology import ComponentSpec, Loaded, ObjectDef, Problem, Role, SourceMap, Topology, unknown
 
 _METHODS = ("getTopology", "get_topology")

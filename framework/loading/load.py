@@ -12,10 +12,8 @@ from framework.declaration import shown
 from framework.errors import LoadError
 from framework.importing import importable, project_folders
 from framework.loading.failures import problems_of
-from framework.loading.modules import import_target
-from framework.loading.selection import first, named
-from framework.loading.target import YAML_SUFFIXES, Target, parse
-from framework.loading.values import renamed, topology_from
+from framework.loading.target import YAML_SUFFIXES, Target, import_target, parse
+from framework.loading.topologies import first, named, renamed, topology_from
 from framework.topology import Loaded, Place, Problem
 
 

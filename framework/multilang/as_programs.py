@@ -23,7 +23,7 @@ from framework.topology import (
     ShellImplementation,
     Topology,
 )
-from framework.validation.reporting import about
+from framework.validation.structure import about
 
 
 @dataclass(frozen=True, slots=True)

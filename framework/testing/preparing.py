@@ -11,7 +11,7 @@ from framework.components import Component
 from framework.config import Settings, resolve
 from framework.errors import TopologyError
 from framework.loading import load
-from framework.loading.values import topology_from
+from framework.loading.topologies import topology_from
 from framework.planning import Plan, TimeMode, WorkerKind, make_plan
 from framework.topology import Loaded, Topology
 from framework.validation import check_runnable, validate

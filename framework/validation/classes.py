@@ -19,7 +19,7 @@ from framework.topology import (
     Role,
     Topology,
 )
-from framework.validation.reporting import about
+from framework.validation.structure import about
 
 
 def check_classes(topology: Topology) -> Iterator[Problem]:

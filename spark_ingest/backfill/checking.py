@@ -21,8 +21,8 @@ from framework.topology import (
 )
 from framework.topology.graph import SYSTEM_PREFIX, feedback_edges
 from framework.validation.classes import overrides
-from framework.validation.reporting import about
-from framework.validation.ticks import INTERVAL
+from framework.validation.order import INTERVAL
+from framework.validation.structure import about
 from spark_ingest.backfill.shapes import Output, needed
 
 Confs = Mapping[str, Mapping[str, Any]]

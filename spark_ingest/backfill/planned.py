@@ -10,7 +10,7 @@ from typing import Any
 from framework.config import Settings, resolve
 from framework.errors import TopologyError
 from framework.loading import load
-from framework.loading.values import topology_from
+from framework.loading.topologies import topology_from
 from framework.planning import Plan, make_plan
 from framework.topology import Topology
 from framework.validation import check_runnable, validate

@@ -17,7 +17,7 @@ from framework.planning import Plan
 from framework.runtime.assembly.network import NetworkMap
 from framework.runtime.assembly.recording import Tape
 from framework.topology import ObjectDef, Problem, PythonImplementation, Topology
-from framework.validation.reporting import about
+from framework.validation.structure import about
 from framework.validation.subscriptions import subscriptions
 
 

@@ -196,8 +196,8 @@ class TestOptions:
         result = viper("prepare", "rows.csv", *NEEDED)
         assert result.exit_code == ExitCode.INVALID
         assert result.stderr.endswith(
-            "error: 'at' is null in 2 of 7 rows, and --nulls refuse: say --nulls drop or --nulls keep to go on. "
-            "For example\n    nulls='refuse'\n"
+            "error: 'at' is null in 2 of 7 rows, and --nulls refuse: "
+            "say --nulls drop or --nulls keep to go on. For example\n    nulls='refuse'\n"
         )
 
     def test_two_sources_are_refused(self, asked: dict[str, Any]) -> None:

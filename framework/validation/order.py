@@ -1,4 +1,4 @@
-"""The order guarantee: what can be seen, before a run, to lie outside of it."""
+"""Time and order: ticks, timestamps, and what lies outside the order guarantee."""
 
 from __future__ import annotations
 
@@ -6,15 +6,64 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from framework.components.tuple import TICK_COMPONENT, TICK_STREAM
 from framework.config import Settings, task_count
 from framework.errors import LoadError
-from framework.hosting import base_classes, batches_by_timer
+from framework.hosting import base_classes, batches_by_ticks, batches_by_timer
 from framework.importing import importable
-from framework.planning.time_mode import TimeMode, choose_time
-from framework.topology import ComponentSpec, GroupingKind, Problem, Topology
+from framework.planning.time_mode import TimeMode, choose_time, time_problems
+from framework.topology import ComponentSpec, GroupingKind, JavaImplementation, Problem, Topology, unknown
 from framework.topology.graph import feedback_edges
 from framework.validation.classes import held_class, overrides
-from framework.validation.reporting import about
+from framework.validation.structure import about
+from framework.validation.subscriptions import subscriptions
+
+INTERVAL = "topology.tick.tuple.freq.secs"
+"""The key that says how often there are ticks."""
+
+
+def check_ticks(topology: Topology, confs: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
+    """A bolt that subscribes to the system's ticks gets some, and so does one that batches by them.
+
+    Args:
+        topology: one without errors.
+        confs: from `component_conf`, by id.
+    """
+    without = {bolt.id for bolt in topology.bolts if confs[bolt.id][INTERVAL] is None}
+    for found in subscriptions(topology):
+        asked = (found.input.source, found.input.stream) == (TICK_COMPONENT, TICK_STREAM)
+        if asked and found.bolt.id in without and not _is_java(found.bolt):
+            yield found.problem(f"there are no ticks: {_SET}")
+    for bolt in topology.bolts:
+        cls = held_class(bolt)
+        if bolt.id in without and cls is not None and batches_by_ticks(cls):
+            message = f"gathers batches, but has no ticks at which to process them before the end: {_SET}"
+            yield about(topology, bolt, message, warning=True)
+
+
+def _is_java(bolt: ComponentSpec) -> bool:
+    """Whether a bolt is a Java class, which may set its interval itself, where nothing here can see it."""
+    return isinstance(bolt.implementation, JavaImplementation)
+
+
+_SET = f"set {INTERVAL}, in the bolt's config or in the topology's"
+
+
+def check_timestamps(topology: Topology, confs: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
+    """A spout's ``viper.timestamp.field`` is one of its fields, and one spout's calls for every spout's.
+
+    Args:
+        topology: one without errors.
+        confs: from `component_conf`, by id.
+    """
+    yield from time_problems(topology, confs)
+    for spout in topology.spouts:
+        name = confs[spout.id]["viper.timestamp.field"]
+        fields = {field for stream in spout.outputs or () for field in stream.fields}
+        if name is not None and spout.outputs is not None and name not in fields:
+            message = f"takes its timestamps from an {unknown('field', name, fields)}"
+            yield about(topology, spout, message, part="config")
+
 
 Confs = Mapping[str, Mapping[str, Any]]
 """Each component's resolved configuration, by id."""
