@@ -132,7 +132,7 @@ def test_a_value_that_its_rule_allows_runs(
 )
 def test_it_runs_on_processes(key: str, value: Any, viper: Viper, project: Path) -> None:
     if (key, value) == ("viper.channel.bytes", 2**40):
-        refused = run(viper, project, {"viper.worker": "process", key: value})
+        refused = run(viper, project, {"viper.worker": "process", "topology.workers": 2, key: value})
         assert refused.exit_code == ExitCode.INVALID
         assert "an arena needs" in refused.stderr and f"lower viper.channel.tuples, {key}" in refused.stderr
         return
