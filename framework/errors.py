@@ -1,16 +1,16 @@
 """Every error that the framework raises on purpose.
 
-    ViperError
-    ├── TopologyError (ValueError)     a topology that must not start; carries all its problems
-    ├── ConfigError (ValueError)       a configuration file, variable or option that cannot be used
-    ├── LoadError (ValueError)         a target that names no topology
-    ├── RecordingError (ValueError)    a recording that cannot be written, read or replayed
-    ├── PlaceError (ValueError)        a report of a run that another run cannot go on from
-    ├── EmitError (ValueError)         an emit that the stream it goes to does not allow
-    ├── AnswerError (ValueError)       a second ack or fail of a tuple, where that is an error
-    ├── ComponentError (RuntimeError)  user code raised while a topology ran
-    ├── WorkerError (RuntimeError)     a worker process that could not start, or ended before its time
-    └── InternalError (RuntimeError)   a bug of ours, never the user's mistake
+ViperError
+├── TopologyError (ValueError)     a topology that must not start; carries all its problems
+├── ConfigError (ValueError)       a configuration file, variable or option that cannot be used
+├── LoadError (ValueError)         a target that names no topology
+├── RecordingError (ValueError)    a recording that cannot be written, read or replayed
+├── PlaceError (ValueError)        a report of a run that another run cannot go on from
+├── EmitError (ValueError)         an emit that the stream it goes to does not allow
+├── AnswerError (ValueError)       a second ack or fail of a tuple, where that is an error
+├── ComponentError (RuntimeError)  user code raised while a topology ran
+├── WorkerError (RuntimeError)     a worker process that could not start, or ended before its time
+└── InternalError (RuntimeError)   a bug of ours, never the user's mistake
 """
 
 from __future__ import annotations

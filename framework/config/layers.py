@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 
     import yaml
 
+DEFAULTS = "conf/defaults.yaml"
+
+PROJECT_FILE = "viper.yaml"
+
+_LOG_KEYS = ("path", "file", "level", "max_bytes", "backup_count")
+
+PREFIX = "VIPER_"
+
 
 def read_mapping(text: str | bytes, file: str) -> tuple[dict[str, Entry], list[Problem]]:
     """The entries of a YAML mapping; what cannot be read is among the problems.
@@ -84,10 +92,6 @@ def _misplaced(node: yaml.Node, message: str) -> yaml.MarkedYAMLError:
     return yaml.MarkedYAMLError(problem=message, problem_mark=node.start_mark)
 
 
-DEFAULTS = "conf/defaults.yaml"
-PROJECT_FILE = "viper.yaml"
-
-
 def project_files(folder: Path, given: Sequence[Path] = ()) -> tuple[Path, ...]:
     """The files to hand to `resolve`: those given, or else the folder's ``viper.yaml`` if there is one."""
     if given:
@@ -127,9 +131,6 @@ def _defaults_file() -> Traversable:
         if candidate.is_file():
             return candidate
     raise InternalError(f"{DEFAULTS} is missing from the installation: install viperstorm again")
-
-
-_LOG_KEYS = ("path", "file", "level", "max_bytes", "backup_count")
 
 
 def streamparse_layer(topology: Topology, environment: str | None) -> tuple[Layer, list[Problem]]:
@@ -199,9 +200,6 @@ def _settings_of(environment: Mapping[str, Any]) -> dict[str, Any]:
         found["pystorm.log.level"] = found["pystorm.log.level"].lower()
     options = environment.get("options")
     return found | (options if isinstance(options, dict) else {})
-
-
-PREFIX = "VIPER_"
 
 
 def variable_of(key: str) -> str:

@@ -31,6 +31,13 @@ from framework.topology import (
     unknown,
 )
 
+_LANGUAGES = ("java", "python")
+
+_NOT_GIVEN = -1
+"""What Flux has in place of a number that is not given."""
+
+_KEYED = (GroupingKind.FIELDS, GroupingKind.PARTIAL_KEY)
+
 
 def read_outputs(section: Section, reading: Reading) -> tuple[Stream, ...] | None:
     """The streams under ``outputs``; None if there is no such key."""
@@ -41,11 +48,6 @@ def read_outputs(section: Section, reading: Reading) -> tuple[Stream, ...] | Non
         Stream(output.texts("fields"), output.text("name") or DEFAULT_STREAM, output.flag("direct"))
         for output in found
     )
-
-
-_LANGUAGES = ("java", "python")
-_NOT_GIVEN = -1
-"""What Flux has in place of a number that is not given."""
 
 
 def read_vertex(section: Section, role: Role, reading: Reading) -> ComponentSpec | None:
@@ -123,9 +125,6 @@ def _config(section: Section, path: Path, declared: Declared, reading: Reading) 
 def _resources(section: Section) -> dict[str, float]:
     found = {key: section.number(key) for key in keys.RESOURCES}
     return {key: value for key, value in found.items() if value not in (None, _NOT_GIVEN)}
-
-
-_KEYED = (GroupingKind.FIELDS, GroupingKind.PARTIAL_KEY)
 
 
 def with_inputs(

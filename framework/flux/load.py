@@ -24,6 +24,8 @@ from framework.topology import ComponentSpec, Loaded, ObjectDef, Problem, Role, 
 
 _METHODS = ("getTopology", "get_topology")
 
+_UNNAMED = "unnamed"
+
 
 def existing_topology(draft: Draft, declared: Topology, reading: Reading) -> Topology | None:
     """The topology that the source returns, under the file's name and with the file's config over its own.
@@ -95,9 +97,6 @@ def _parameters(function: Callable[..., object]) -> int:
     return len(inspect.signature(function).parameters)
 
 
-_UNNAMED = "unnamed"
-
-
 def load_flux(
     path: str | os.PathLike[str],
     *,
@@ -141,7 +140,7 @@ def without_idle_bolts(loaded: Loaded) -> Loaded:
         )
         for bolt in idle
     ]
-    made = tuple(component for component in topology.components if component not in idle)
+    made = tuple(found for found in topology.components if found.role is Role.SPOUT or found.inputs)
     return Loaded(replace(topology, components=made), (*loaded.problems, *warnings))
 
 

@@ -34,6 +34,9 @@ from framework.topology import (
     unknown,
 )
 
+Read = tuple[Bean, Sequence[Reference]]
+"""A bean and what it refers to."""
+
 
 def is_java(class_name: str) -> bool:
     """Whether a name is that of a Java class which has no stand-in."""
@@ -211,10 +214,6 @@ class _Fit:
             # Items that could not be read are not among the definition's, so the index may be one too low.
             place = place_of(items[index]) if index is not None and index < len(items) else None
             self._reading.report(place or self._section.place_of(key), f"{name}: {error}")
-
-
-Read = tuple[Bean, Sequence[Reference]]
-"""A bean and what it refers to."""
 
 
 def read_beans(sections: Iterable[Section], reading: Reading) -> tuple[Bean, ...]:

@@ -34,6 +34,8 @@ from framework.topology import (
 _WIDTH = 100
 _SCALARS = (bool, int, float, str, bytes, datetime.date)
 
+Printed = dict[str, Any]
+
 
 def dumped(value: Mapping[str, Any]) -> str:
     """The value as a block of YAML, in which no text is taken for an expression to replace.
@@ -94,9 +96,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return bytes(value)
     raise TypeError(f"{value!r} is a {type(value).__name__}, which YAML has no plain value for")
-
-
-Printed = dict[str, Any]
 
 
 def to_flux(topology: Topology) -> str:

@@ -36,6 +36,14 @@ _BASES = {
     Role.BOLT: ("Bolt", "BatchingBolt", "TicklessBatchingBolt"),
 }
 
+WRAPPERS: Mapping[Role, str] = {
+    Role.SPOUT: "org.apache.storm.flux.wrappers.spouts.FluxShellSpout",
+    Role.BOLT: "org.apache.storm.flux.wrappers.bolts.FluxShellBolt",
+}
+
+NO_FIELDS = ("NONE_BUT_FLUX_WANTS_SOMETHING_HERE",)
+"""What streamparse prints for a component without outputs."""
+
 
 def hosted_class_name(command: Sequence[str], role: Role, folders: Sequence[str]) -> str | None:
     """The dotted path of the component that a command runs; None if it is another program.
@@ -107,15 +115,6 @@ def _base_names(tree: ast.Module, role: Role) -> Iterator[str]:
             for alias in node.names:
                 if alias.name.split(".")[0] in _LIBRARIES:
                     yield from (f"{alias.asname or alias.name}.{base}" for base in _BASES[role])
-
-
-WRAPPERS: Mapping[Role, str] = {
-    Role.SPOUT: "org.apache.storm.flux.wrappers.spouts.FluxShellSpout",
-    Role.BOLT: "org.apache.storm.flux.wrappers.bolts.FluxShellBolt",
-}
-
-NO_FIELDS = ("NONE_BUT_FLUX_WANTS_SOMETHING_HERE",)
-"""What streamparse prints for a component without outputs."""
 
 
 def is_wrapper(class_name: str) -> bool:

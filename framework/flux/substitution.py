@@ -22,6 +22,14 @@ _ENTRY = re.compile(r"(?P<key>(?:\\.|[^\\=:\s])*)\s*[=:]?\s*(?P<value>.*)", re.D
 _ESCAPE = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|(?P<char>.))", re.DOTALL)
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f"}
 
+# A number between two characters of Unicode's private area stands for a part that was taken out.
+_MARK = re.compile("\ue000(\\d+)\ue001")
+
+# A file's own marks are taken out as well, so that all that are left are ours.
+_EXPRESSION = re.compile(rf"(?P<escaped>\$\$\{{)|\$\{{(?P<inside>[^${{}}\n]*)\}}|{_MARK.pattern}")
+
+_LIST_ITEM = re.compile(r"(?P<key>.+)\[(?P<index>\d+)\]")
+
 
 def read_properties(path: str | os.PathLike[str]) -> dict[str, str]:
     """The entries of a ``.properties`` file in UTF-8, for `load_flux`.
@@ -63,14 +71,6 @@ def _character(match: re.Match[str]) -> str:
     if match["code"]:
         return chr(int(match["code"], 16))
     return _CONTROLS.get(match["char"], match["char"])
-
-
-# A number between two characters of Unicode's private area stands for a part that was taken out.
-_MARK = re.compile("\ue000(\\d+)\ue001")
-
-# A file's own marks are taken out as well, so that all that are left are ours.
-_EXPRESSION = re.compile(rf"(?P<escaped>\$\$\{{)|\$\{{(?P<inside>[^${{}}\n]*)\}}|{_MARK.pattern}")
-_LIST_ITEM = re.compile(r"(?P<key>.+)\[(?P<index>\d+)\]")
 
 
 class Substitution(Protocol):

@@ -27,6 +27,12 @@ SUFFIXES = (".py", *YAML_SUFFIXES)
 _FORMS = "path.yaml, path.py, path.py:Name, package.module:Name, or the name of a file in topologies/"
 _TARGET = re.compile(r"(?P<source>.+?)(?::(?P<attribute>[A-Za-z_][\w.]*))?", re.DOTALL)
 
+_ours: dict[str, Sequence[Path]] = {}
+"""Project modules that earlier targets brought into the process, and where they are from.
+
+Where from is noted at once: the folders of a package without __init__.py follow ``sys.path``.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -98,13 +104,6 @@ def _files_in(folder: Path) -> list[str]:
 def project_names() -> list[str]:
     """Bare names that would be found in the current folder's project."""
     return sorted({file.stem for file in project_files()})
-
-
-_ours: dict[str, Sequence[Path]] = {}
-"""Project modules that earlier targets brought into the process, and where they are from.
-
-Where from is noted at once: the folders of a package without __init__.py follow ``sys.path``.
-"""
 
 
 def import_target(target: Target) -> ModuleType:

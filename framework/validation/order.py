@@ -21,6 +21,19 @@ from framework.validation.subscriptions import subscriptions
 INTERVAL = "topology.tick.tuple.freq.secs"
 """The key that says how often there are ticks."""
 
+_SET = f"set {INTERVAL}, in the bolt's config or in the topology's"
+
+Confs = Mapping[str, Mapping[str, Any]]
+"""Each component's resolved configuration, by id."""
+
+_KEYLESS = (
+    GroupingKind.SHUFFLE,
+    GroupingKind.NONE,
+    GroupingKind.LOCAL_OR_SHUFFLE,
+    GroupingKind.PARTIAL_KEY,
+    GroupingKind.CUSTOM,
+)
+
 
 def check_ticks(topology: Topology, confs: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
     """A bolt that subscribes to the system's ticks gets some, and so does one that batches by them.
@@ -46,9 +59,6 @@ def _is_java(bolt: ComponentSpec) -> bool:
     return isinstance(bolt.implementation, JavaImplementation)
 
 
-_SET = f"set {INTERVAL}, in the bolt's config or in the topology's"
-
-
 def check_timestamps(topology: Topology, confs: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
     """A spout's ``viper.timestamp.field`` is one of its fields, and one spout's calls for every spout's.
 
@@ -63,18 +73,6 @@ def check_timestamps(topology: Topology, confs: Mapping[str, Mapping[str, Any]])
         if name is not None and spout.outputs is not None and name not in fields:
             message = f"takes its timestamps from an {unknown('field', name, fields)}"
             yield about(topology, spout, message, part="config")
-
-
-Confs = Mapping[str, Mapping[str, Any]]
-"""Each component's resolved configuration, by id."""
-
-_KEYLESS = (
-    GroupingKind.SHUFFLE,
-    GroupingKind.NONE,
-    GroupingKind.LOCAL_OR_SHUFFLE,
-    GroupingKind.PARTIAL_KEY,
-    GroupingKind.CUSTOM,
-)
 
 
 def check_order(topology: Topology, settings: Settings, confs: Confs) -> Iterator[Problem]:

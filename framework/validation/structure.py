@@ -10,6 +10,10 @@ from framework.config.rules import integer, optional, topology_name
 from framework.topology import ComponentSpec, Problem, Role, Stream, Topology
 from framework.topology.graph import SYSTEM_PREFIX, reachable
 
+_RESERVED = f"begins with {SYSTEM_PREFIX!r}, which is kept for the system's own names"
+
+_COUNT = integer(1, MAX_TASKS)
+
 
 def about(
     topology: Topology,
@@ -30,9 +34,6 @@ def about(
     """
     place = topology.sources.at("components", component.id, *([part] if part else []))
     return Problem(place, f"{component.role} {component.id!r} {message}", warning)
-
-
-_RESERVED = f"begins with {SYSTEM_PREFIX!r}, which is kept for the system's own names"
 
 
 def check_topology_name(topology: Topology) -> Iterator[Problem]:
@@ -81,9 +82,6 @@ def _wrong_with_streams(streams: Sequence[Stream]) -> Iterator[str]:
 def repeated(names: Iterable[str]) -> list[str]:
     """The names that occur more than once, each once."""
     return [name for name, count in Counter(names).items() if count > 1]
-
-
-_COUNT = integer(1, MAX_TASKS)
 
 
 def check_parallelism(topology: Topology) -> Iterator[Problem]:

@@ -25,6 +25,8 @@ from framework.validation.structure import repeated
 SYSTEM_STREAMS: Mapping[str, tuple[Stream, ...]] = {TICK_COMPONENT: (Stream(["rate_secs"], TICK_STREAM),)}
 """The streams of the system's components that a bolt may name."""
 
+_KEYED = (GroupingKind.FIELDS, GroupingKind.PARTIAL_KEY)
+
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
@@ -94,9 +96,6 @@ def _streams_of(source: str, components: Mapping[str, ComponentSpec]) -> dict[st
     component = components.get(source)
     streams = component.outputs if component is not None else SYSTEM_STREAMS.get(source)
     return None if streams is None else {stream.name: stream for stream in streams}
-
-
-_KEYED = (GroupingKind.FIELDS, GroupingKind.PARTIAL_KEY)
 
 
 def check_fields(topology: Topology) -> Iterator[Problem]:
