@@ -140,7 +140,7 @@ class TopologyBuilder:
         return bolt
 
     def declaration(self, name: str = "") -> Declaration:
-        """What has been said so far; later calls do not change it."""
+        """A copy of what has been declared so far; later calls do not change it."""
         specs = [declarer.snapshot() for declarer in self._declarers]
         return Declaration(name, specs, dict(self.config), SourceMap(dict(self._places())))
 

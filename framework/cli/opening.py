@@ -34,7 +34,7 @@ class Opened:
 
 
 def open_target(target: str, choices: Choices) -> Opened:
-    """Load, configure and validate; whatever is wrong is in the result."""
+    """Load, configure and validate a target; the result holds every problem."""
     from framework.loading import load
     from framework.validation import validate
 

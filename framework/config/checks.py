@@ -1,4 +1,4 @@
-"""Whether a key is known, and whether its value is one that it allows."""
+"""Checks of configuration: whether a key is known, and whether it accepts a value."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _NEAR = 0.9
 
 
 def check_layer(layer: Layer) -> list[Problem]:
-    """What is wrong with values for the whole topology."""
+    """The problems of values that hold for the whole topology."""
     return _found(_check(key, entry) for key, entry in layer.items())
 
 
 def check_component(component_id: str, layer: Layer) -> list[Problem]:
-    """What is wrong with a component's own config."""
+    """The problems of a component's own config."""
     return _found(_check_in_component(component_id, key, entry) for key, entry in layer.items())
 
 

@@ -246,5 +246,5 @@ def parse_option(option: str) -> tuple[str, Any]:
 
 
 def options_layer(options: Mapping[str, Any]) -> Layer:
-    """What options set."""
+    """The layer that options of the command line set."""
     return {key: Entry(value, Place(attribute="option -o")) for key, value in options.items()}

@@ -1,4 +1,4 @@
-"""What a value may be, with the words for it."""
+"""Rules for values: which ones a key accepts, and how a message describes them."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ def _declared(definition: ObjectDef, beans: Sequence[Bean]) -> Declared:
     try:
         return declared_by(definition, beans)
     except (TypeError, ValueError, ViperError):
-        # A loader reports it, and goes on as if the class said nothing.
+        # Loading reports the error, and then goes on as if the class declared nothing.
         return Declared()
 
 

@@ -1,4 +1,4 @@
-"""What user code raised, as a problem with the user's line."""
+"""Exceptions of user code as problems, each at the user's line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOT_USERS = (
 
 
 def problems_of(error: BaseException, place: Place, folders: Sequence[str]) -> tuple[Problem, ...]:
-    """What an exception of user code says, at the last line of the user's that it came through.
+    """The problems that an exception of user code stands for, at the last line of the user's that it came through.
 
     Args:
         error: the exception, with its traceback.

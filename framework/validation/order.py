@@ -36,7 +36,7 @@ _KEYLESS = (
 
 
 def check_ticks(topology: Topology, confs: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
-    """A bolt that subscribes to the system's ticks gets some, and so does one that batches by them.
+    """Every bolt that subscribes to the system's ticks, or that batches by ticks, has a tick interval.
 
     Args:
         topology: one without errors.

@@ -1,4 +1,4 @@
-"""What loads, validates and draws, but cannot run here, or not as its author expects."""
+"""Topologies that load, validate and draw, but cannot run here or would not run as their authors expect."""
 
 from __future__ import annotations
 

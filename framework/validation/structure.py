@@ -85,7 +85,7 @@ def repeated(names: Iterable[str]) -> list[str]:
 
 
 def check_parallelism(topology: Topology) -> Iterator[Problem]:
-    """Parallelism and number of tasks are integers of at least 1, within reason."""
+    """Parallelism and number of tasks are integers from 1 to the most tasks that a component can have."""
     for component in topology.components:
         for name, rule, value in (
             ("parallelism", _COUNT, component.parallelism),

@@ -1,4 +1,4 @@
-"""Subscriptions: they name streams that exist, each once, with groupings that fit these streams."""
+"""Subscriptions: each names a stream that exists, once, with a grouping that fits the stream."""
 
 from __future__ import annotations
 

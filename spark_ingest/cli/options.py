@@ -17,7 +17,7 @@ DECISIONS = ("keep", "drop", "refuse")
 
 
 def parse_columns(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
-    """Names of columns, each said alone or several between commas."""
+    """Names of columns: each option gives one, or several that are separated by commas."""
     return tuple(name.strip() for value in values for name in value.split(",") if name.strip())
 
 

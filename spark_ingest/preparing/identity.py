@@ -1,4 +1,4 @@
-"""What a job is asked to make, and of what: equal only where preparing it again would make the same."""
+"""The identity of a job: two jobs share it only if preparing both would make the same dataset."""
 
 from __future__ import annotations
 
