@@ -21,7 +21,7 @@ _NOT_USERS = (
 
 
 def problems_of(error: BaseException, place: Place, folders: Sequence[str]) -> tuple[Problem, ...]:
-    """The problems that an exception of user code stands for, at the last line of the user's that it came through.
+    """What an exception of user code stands for: problems at the last line of the user's in its traceback.
 
     Args:
         error: the exception, with its traceback.
