@@ -268,7 +268,7 @@ class TestEnding:
         assert not (folder / "out").exists()
 
     def test_without_java_it_says_what_to_install(self, folder: Path) -> None:
-        running = self.start("rows.csv", "--timestamp", "at", PATH=str(folder), JAVA_HOME="")
+        running = self.start("rows.csv", "--timestamp", "at", *HEADER, PATH=str(folder), JAVA_HOME="")
         _, told = running.communicate(timeout=60)
         assert running.returncode == ExitCode.FAILED
         assert "openjdk-17-jre-headless" in told
