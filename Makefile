@@ -6,9 +6,10 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 METADATA := setup.cfg setup.py pyproject.toml
 BENCHMARKS := per_tuple tracking workers latency memory idle codec gate
+STORM := 2.8.3
 C_SOURCES := $(shell find cbackend viper -name '*.[ch]' -o -name 'build.py')
 
-.PHONY: help demo demo-spark test check determinism spark-matrix bench bench-spark clean
+.PHONY: help demo demo-spark test check imports determinism spark-matrix storm-programs bench bench-spark clean
 .DEFAULT_GOAL := help
 
 help:
@@ -16,8 +17,10 @@ help:
 	@echo "make demo-spark   prepare a year of flights with Spark, and replay it; wants Java 17"
 	@echo "make test    all tests"
 	@echo "make check   ruff, mypy --strict, and the C layer under its sanitizers"
+	@echo "make imports   which room imports which, as text and, in build/imports, as pictures"
 	@echo "make determinism   every plan of the matrix against the serial run; takes hours"
 	@echo "make spark-matrix   jobs as spouts for every number of streams and tasks; a quarter of an hour"
+	@echo "make storm-programs   fetch Storm's own libraries for programs, which some tests use; wants Maven"
 	@echo "make bench   all benchmarks; half an hour, on a machine that does nothing else"
 	@echo "make bench-spark   replaying a prepared dataset beside Spark's own ways to Python"
 	@echo "make clean   remove .venv and everything that was built"
@@ -39,11 +42,24 @@ check: .venv/.dev
 	$(MAKE) -C cbackend test asan tsan planted
 	$(MAKE) -C viper/csrc asan PYTHON=$(CURDIR)/$(BIN)/python
 
+# Reads the sources only, so that any Python will do.
+imports:
+	@$(PYTHON) -m tests.house build/imports
+
 determinism: .venv/.dev
 	$(BIN)/python -m tests.determinism
 
 spark-matrix: .venv/.dev
 	$(BIN)/python -m pytest -m exhaustive
+
+# They are Apache's, and are fetched where tests need them. A jar is a zip file with a folder `resources`.
+storm-programs:
+	for name in python ruby javascript; do \
+	    mvn -B -q -ntp dependency:copy -DoutputDirectory=build/storm-programs \
+	        -Dartifact=org.apache.storm:multilang-$$name:$(STORM) || exit 1; \
+	    $(PYTHON) -m zipfile -e build/storm-programs/multilang-$$name-$(STORM).jar build/storm-programs \
+	        || exit 1; \
+	done
 
 bench: .venv/.core
 	for name in $(BENCHMARKS); do \

@@ -18,7 +18,7 @@ from framework.topology import Topology
 from spark_ingest import SparkSpout
 from spark_ingest.datasets.dataset import Dataset
 from spark_ingest.datasets.sealing import seal
-from spark_ingest.job.streams import TIME
+from spark_ingest.job.stream_spec import TIME
 from spark_ingest.preparing.writing import FILE_ROWS, GROUP_ROWS
 
 CARRIERS = pa.array(

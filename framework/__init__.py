@@ -15,6 +15,7 @@ from framework.components import (
     Watermark,
 )
 from framework.dsl import GlobalStreamId, JavaBolt, JavaSpout, ShellBolt, ShellSpout, Topology
+from framework.running import run
 from framework.topology import Grouping, Stream
 
 __all__ = [
@@ -38,4 +39,5 @@ __all__ = [
     "TopologyBuilder",
     "Tuple",
     "Watermark",
+    "run",
 ]

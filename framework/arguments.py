@@ -1,4 +1,4 @@
-"""Arguments of user code's callables: whether they fit, and what they are turned into."""
+"""Arguments for user code's callables: they are checked against its parameters, and turned into enums."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from framework.topology import did_you_mean, one_of
 def fitted(
     function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], *, bound: bool = True
 ) -> tuple[list[Any], dict[str, Any]]:
-    """The arguments as a call takes them: text for a parameter annotated as an enum becomes its member.
+    """The arguments as a call takes them. Text for a parameter that is annotated as an enum becomes a member.
 
     Args:
         function: a class, function or method.
@@ -41,7 +41,7 @@ def fitted(
 
 
 def _signature(function: Callable[..., Any], bound: bool) -> inspect.Signature | None:
-    """None for what is written in C and says nothing of its parameters."""
+    """None for a callable that is written in C and does not tell its parameters."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

@@ -9,6 +9,7 @@ ViperError
 ├── EmitError (ValueError)         an emit that the stream it goes to does not allow
 ├── AnswerError (ValueError)       a second ack or fail of a tuple, where that is an error
 ├── ComponentError (RuntimeError)  user code raised while a topology ran
+├── ProgramError (RuntimeError)    a program that cannot be started or does not speak the protocol
 ├── WorkerError (RuntimeError)     a worker process that could not start, or ended before its time
 └── InternalError (RuntimeError)   a bug of ours, never the user's mistake
 """
@@ -80,6 +81,10 @@ class ComponentError(ViperError, RuntimeError):
 
     def __reduce__(self) -> tuple[type[ComponentError], tuple[str, int, str, str]]:
         return type(self), (self.component, self.task, self.during, self._detail)
+
+
+class ProgramError(ViperError, RuntimeError):
+    """A program that cannot be started, has ended too early, or does not follow the multilang protocol."""
 
 
 class WorkerError(ViperError, RuntimeError):

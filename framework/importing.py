@@ -1,4 +1,4 @@
-"""User code by name: dotted class paths to classes, with the project's folders importable."""
+"""Imports of user code: classes by their dotted paths, with the project's folders importable."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import importlib.util
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from itertools import accumulate, takewhile
 from pathlib import Path
 
@@ -20,6 +20,23 @@ _JAVA_DOMAINS = frozenset(
     {"backtype", "com", "de", "edu", "eu", "fr", "gov", "io"}
     | {"java", "javax", "kotlin", "net", "org", "scala", "storm", "uk"}
 )
+
+ImportGuard = Callable[[], AbstractContextManager[None]]
+_guards: list[ImportGuard] = []
+
+
+def guard_imports(guard: ImportGuard) -> None:
+    """Have all user code imported within a context, which a front end brings."""
+    _guards.append(guard)
+
+
+@contextmanager
+def importing_user_code() -> Iterator[None]:
+    """Within it, a module that is imported does no more harm than it must; see `guard_imports`."""
+    with ExitStack() as contexts:
+        for guard in _guards:
+            contexts.enter_context(guard())
+        yield
 
 
 def looks_like_java(class_name: str) -> bool:
@@ -51,6 +68,11 @@ def import_class(class_name: str) -> type:
 
 def import_object(path: str) -> object:
     """Whatever a dotted path names; errors as in `import_class`."""
+    with importing_user_code():
+        return _object(path)
+
+
+def _object(path: str) -> object:
     module_name, _, attributes = path.partition(":")
     if attributes:
         names = attributes.replace("$", ".").split(".")
@@ -65,10 +87,13 @@ def import_object(path: str) -> object:
 
 
 def project_folders(file: str | os.PathLike[str] | None) -> tuple[str, ...]:
-    """Folders that user code is imported from for a topology file, or for a module if None.
+    """The folders that user code of a topology is imported from: absolute, and only those that exist.
 
-    They are those that ``sparse`` takes, ``../src`` beside the file and the file's own, then
-    ``src`` in that, then the current one; those that exist, absolute.
+    They are those that ``sparse`` takes: ``../src`` beside the topology's file, the file's own folder,
+    ``src`` in that folder, and the current folder.
+
+    Args:
+        file: the topology's file; None for a topology in a module, whose folder is the current one.
     """
     folder = Path() if file is None else Path(file).parent
     candidates = (folder / ".." / "src", folder, folder / "src", Path())
@@ -115,7 +140,7 @@ def _module(name: str, path: str) -> object:
 
 
 def _in_one_line(error: Exception) -> str:
-    """What was raised; of several problems the first one, with the number of the others."""
+    """An exception in one line; of several problems the first one, with the number of the others."""
     first, *others = str(error).splitlines() or [""]
     return f"{type(error).__name__}: {first}" + (f" (and {len(others)} more)" if others else "")
 

@@ -37,9 +37,8 @@ def tapped(
 ) -> Topology:
     """The same topology with one more sink, which gets everything that a component emits on a stream.
 
-    The topology must have been validated before: a tap sees direct streams too, which no bolt
-    of a user's may read whole. The components notice nothing but one more id among those that
-    ``need_task_ids`` returns.
+    The topology must have been validated before, because a tap also reads direct streams as a whole, which
+    no user's bolt may do. Components notice nothing, except that ``need_task_ids`` returns one id more.
 
     Args:
         topology: a valid one.

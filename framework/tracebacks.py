@@ -1,26 +1,26 @@
-"""What user code raised, without the frames of ours around it."""
+"""Exceptions of user code: their tracebacks without the frames of ours around them, also in the log."""
 
 from __future__ import annotations
 
+import logging
 import os
 import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType, GeneratorType, TracebackType
 
-from framework.errors import EmitError, LoadError, ViperError
-from framework.multilang.errors import ProgramError
+from framework.errors import EmitError, LoadError, ProgramError, ViperError
 
 _FRAMEWORK = str(Path(__file__).parent) + os.sep
 _SAID_BY_MESSAGE = (EmitError, ProgramError)
-"""Errors of ours that user code or a program has made: where that was in code of ours helps nobody."""
+"""Errors of ours that are user code's or a program's fault: our own frames would help nobody."""
 
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 """An exception as `logging` takes it."""
 
 
 class RemoteTraceback(Exception):
-    """Stands for an exception of another process, as the cause of what was made of it.
+    """Stands for an exception of another process, as the cause of the error that is raised here.
 
     Attributes:
         text: its traceback there.
@@ -34,9 +34,10 @@ class RemoteTraceback(Exception):
 
 
 def of_user_code(error: BaseException | None) -> Sequence[str]:
-    """The traceback of what user code raised, from where it was called on; nothing of nothing.
+    """The traceback of an exception of user code, from the frame in which user code was called.
 
-    Nothing either of an error of ours that has no frame of user code: its message says all that there is.
+    Empty if there is no exception, and for an error of ours without any frame of user code, whose message
+    says everything.
     """
     if error is None:
         return ()
@@ -49,9 +50,10 @@ def of_user_code(error: BaseException | None) -> Sequence[str]:
 
 
 def formatted(exc_info: ExcInfo) -> Sequence[str]:
-    """An exception as Python prints it, but for errors of ours that user code has made.
+    """An exception as Python prints it.
 
-    Those end with the user's own line. What they were made of is in their message.
+    Errors of ours that are user code's fault end with the user's own line, and without their cause, which is
+    in their message.
     """
     kind, error, frames = exc_info
     if isinstance(error, _SAID_BY_MESSAGE):
@@ -60,15 +62,15 @@ def formatted(exc_info: ExcInfo) -> Sequence[str]:
 
 
 def name_of(error: BaseException) -> str:
-    """The name of an exception's type, also of one of another process."""
+    """The name of an exception's type, even if the exception was raised in another process."""
     return error.kind if isinstance(error, RemoteTraceback) else type(error).__name__
 
 
 def exc_info_of_user_code(error: BaseException) -> ExcInfo:
-    """An exception with its frames from where user code was called on.
+    """An exception with its frames, from the one in which user code was called.
 
-    Of an object that could not be made it is the exception that kept it from being made. Where what a
-    generator of the user's has yielded could not be taken, the frame is the one that yielded it.
+    If an object could not be made, it is the exception that kept it from being made. If a row that a
+    generator of the user's yielded was refused, the frame is the one that yielded it.
     """
     while isinstance(error, LoadError) and error.__cause__ is not None:
         error = error.__cause__
@@ -99,7 +101,7 @@ def _before_ours(frames: TracebackType | None) -> TracebackType | None:
 
 
 def _at_yield(frames: TracebackType | None) -> TracebackType | None:
-    """Where a generator of the user's waits that one of these frames was drawing from, if there is one."""
+    """The line at which a user's generator has yielded, if one of these frames was iterating over it."""
     for generator in _generators(frames):
         frame = generator.gi_frame
         if frame is not None and not is_ours(frame):
@@ -110,3 +112,34 @@ def _at_yield(frames: TracebackType | None) -> TracebackType | None:
 def _generators(frames: TracebackType | None) -> Iterator[GeneratorType[object, object, object]]:
     for frame, _ in traceback.walk_tb(frames):
         yield from (value for value in frame.f_locals.values() if isinstance(value, GeneratorType))
+
+
+def log_error(logger: logging.Logger, error: BaseException, message: str, *args: object) -> None:
+    """Log an error of user code as one record, with its traceback from the user's own code on.
+
+    What follows from the error belongs into further records.
+
+    Args:
+        logger: the component's.
+        error: what user code raised.
+        message: what it did, as in ``Logger.error``, like its arguments.
+    """
+    logger.error(message, *args, exc_info=exc_info_of_user_code(error))
+
+
+def log_raised(
+    logger: logging.Logger, error: BaseException, tup: object = None, during: str | None = None
+) -> None:
+    """Log what a callback raised, where the component goes on afterwards.
+
+    Args:
+        logger: the component's.
+        error: what it raised.
+        tup: the tuple that it was called with; None or an empty one for none.
+        during: the callback, where the message has to name it.
+    """
+    if tup:
+        log_error(logger, error, "%s raised while processing %.500s", type(error).__name__, repr(tup))
+    else:
+        where = f" in {during}" if during else ""
+        log_error(logger, error, "%s raised%s", type(error).__name__, where)

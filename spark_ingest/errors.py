@@ -1,4 +1,4 @@
-"""What can go wrong between Spark and a topology.
+"""Errors between Spark and a topology, and how they get from one process to another.
 
 ViperError
 ├── JobError (ValueError)         a job that asks for what cannot be done; nothing was started or written
@@ -8,6 +8,8 @@ ViperError
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from framework.errors import ViperError
 
@@ -39,3 +41,38 @@ class DatasetError(ViperError, ValueError):
 
 class SparkError(ViperError, RuntimeError):
     """Spark or Java is missing or too old, or a Spark job failed; Spark's own exception is the cause."""
+
+
+LONGEST_LOG = 20
+"""Lines of Spark's log that an error shows."""
+
+
+def plain(error: ViperError) -> dict[str, Any]:
+    """An error as plain values: its class, message and attributes."""
+    fields: dict[str, Any] = {"error": type(error).__name__, "message": str(error)}
+    if isinstance(error, RowsRefused):
+        fields |= {"kind": error.kind, "count": error.count}
+    return fields
+
+
+_SIMPLE = {cls.__name__: cls for cls in (ViperError, JobError, DatasetError, SparkError)}
+"""Errors that have nothing but a message."""
+
+
+def rebuilt(fields: dict[str, Any]) -> ViperError:
+    """The error that `plain` took apart."""
+    if fields["error"] == RowsRefused.__name__:
+        return RowsRefused(fields["message"], fields["kind"], fields["count"])
+    return _SIMPLE.get(fields["error"], SparkError)(fields["message"])
+
+
+def ended(status: int, log: list[str]) -> SparkError:
+    """The driver has ended before its job had.
+
+    Args:
+        status: its exit status; negative: the signal that killed it.
+        log: the last lines that it and Spark wrote.
+    """
+    how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+    shown = "".join(f"\n    {line}" for line in log[-LONGEST_LOG:]) or " nothing"
+    return SparkError(f"the Spark job's driver process {how} before the job was done; it wrote last:{shown}")

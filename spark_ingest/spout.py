@@ -118,7 +118,7 @@ def _checked_pace(pace: Any) -> float | None:
 
 
 def _stage(path: str, wanted: Mapping[str, Any], job: Mapping[str, Any]) -> Feed:
-    from spark_ingest.job.keywords import KEYWORDS
+    from spark_ingest.job.spec import KEYWORDS
     from spark_ingest.replaying.stage import StageFeed
 
     for name in job:
@@ -132,7 +132,7 @@ def _stage(path: str, wanted: Mapping[str, Any], job: Mapping[str, Any]) -> Feed
 
 def _job(wanted: Mapping[str, Any], job: Mapping[str, Any]) -> Feed:
     from spark_ingest.direct.feed import DirectFeed
-    from spark_ingest.job.keywords import job_of
+    from spark_ingest.job.spec import job_of
 
     if not job:
         raise JobError(

@@ -9,8 +9,13 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
+
+from tests.house.imports import Import, circles, imports_in
+from tests.house.picture import to_svg, to_text
+from tests.house.rooms import EXCEPTIONS, ORDERS, as_text, upwards
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -81,6 +86,115 @@ def test_an_import_upwards_would_be_found(tmp_path: Path) -> None:
     path = tmp_path / "up.py"
     path.write_text("def f():\n    from topologies.words import components\n")
     assert list(imported_by(path)) == [(2, "topologies")]
+
+
+class TestRooms:
+    """The order of the rooms within framework, framework/runtime and spark_ingest."""
+
+    @pytest.mark.parametrize("house", ORDERS)
+    def test_no_room_imports_upwards(self, house: str) -> None:
+        found = upwards(imports_in(house.partition(".")[0]), house, ORDERS[house])
+        assert [str(entry) for entry in found] == []
+
+    @pytest.mark.parametrize("house", ORDERS)
+    def test_every_room_that_stands_in_the_order_exists_and_none_is_forgotten(self, house: str) -> None:
+        folder = REPOSITORY.joinpath(*house.split("."))
+        modules = {path.stem for path in folder.glob("*.py") if path.stem not in ("__init__", "__main__")}
+        packages = {path.parent.name for path in folder.glob("*/__init__.py")}
+        rooms = [room for row in ORDERS[house] for room in row]
+        assert sorted(rooms) == sorted({house} | modules | packages - _NO_ROOMS)
+
+    def test_exceptions_are_still_needed(self) -> None:
+        needed = {(entry.file, entry.imported) for entry in imports_in("framework")}
+        assert needed >= EXCEPTIONS
+
+    @pytest.mark.parametrize("package", ["framework", "spark_ingest", "viper"])
+    def test_modules_do_not_import_each_other_in_a_circle(self, package: str) -> None:
+        assert circles(imports_in(package)) == []
+
+    @pytest.mark.parametrize("house", ORDERS)
+    def test_the_documented_order_is_the_declared_one(self, house: str) -> None:
+        text = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+        assert as_text(house, ORDERS[house]) in text
+
+
+_NO_ROOMS = {"templates"}
+
+
+class TestPlantedImports:
+    """An import that breaks the order of rooms is found, wherever it hides."""
+
+    ROWS = (("top",), ("left", "right"), ("bottom",))
+
+    def imports(self, folder: Path, **modules: str) -> list[Import]:
+        for name in ("house", "house.top", "house.left", "house.right", "house.bottom"):
+            package = folder.joinpath(*name.split("."))
+            package.mkdir()
+            (package / "__init__.py").write_text("")
+        for name, source in modules.items():
+            folder.joinpath("house", name, "module.py").write_text(source)
+        return list(imports_in("house", folder))
+
+    @pytest.mark.parametrize(
+        ("source", "line"),
+        [
+            ("import house.top.module", 1),
+            ("from house.top.module import x", 1),
+            ("from house.top import module", 1),
+            ("from house import top", 1),
+            ("from ..top import module", 1),
+            ("def f():\n    from house.top.module import x", 2),
+            ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from house.top import module", 3),
+        ],
+    )
+    def test_upwards(self, tmp_path: Path, source: str, line: int) -> None:
+        imports = self.imports(tmp_path, top="x = 1", bottom=source)
+        (found,) = upwards(imports, "house", self.ROWS)
+        assert (found.file, found.line) == ("house/bottom/module.py", line)
+        assert found.imported.startswith("house.top")
+        assert found.for_types_only == ("TYPE_CHECKING" in source)
+
+    def test_within_a_row(self, tmp_path: Path) -> None:
+        imports = self.imports(tmp_path, left="from house.right import module", right="")
+        assert [entry.line for entry in upwards(imports, "house", self.ROWS)] == [1]
+
+    @pytest.mark.parametrize("room", ["top", "bottom"])
+    def test_of_a_room_without_a_row(self, tmp_path: Path, room: str) -> None:
+        imports = self.imports(tmp_path, **{room: "from house.left import module", "left": ""})
+        rows = (("top",), ("right",), ("bottom",))
+        assert [str(entry) for entry in upwards(imports, "house", rows)] == [
+            f"house/{room}/module.py:1 imports house.left.module"
+        ]
+
+    def test_downwards_is_allowed(self, tmp_path: Path) -> None:
+        imports = self.imports(
+            tmp_path, top="from house.left import module\nimport house.bottom", left="import house.bottom"
+        )
+        assert len(imports) == 3
+        assert upwards(imports, "house", self.ROWS) == []
+
+    def test_a_circle_of_lazy_imports(self, tmp_path: Path) -> None:
+        lazy = "def f():\n    from house.left import module"
+        imports = self.imports(tmp_path, left="import house.right.module", right=lazy)
+        assert circles(imports) == [("house.left.module", "house.right.module")]
+
+    def test_the_pictures_show_it(self, tmp_path: Path) -> None:
+        imports = self.imports(
+            tmp_path,
+            top="import house.left, house.bottom",
+            left="import house.bottom",
+            bottom="import house.top",
+        )
+        assert to_text(imports, "house", self.ROWS).splitlines() == [
+            "  1  top     left (1), bottom (1)",
+            "  2  left    bottom (1)",
+            "  2  right   -",
+            "  3  bottom  UP TO top (1)",
+        ]
+        drawn = ElementTree.fromstring(to_svg(imports, "house", self.ROWS))
+        arrows = [path.get("marker-end") for path in drawn.iter("{http://www.w3.org/2000/svg}path")]
+        # top -> bottom follows from top -> left -> bottom, and is not drawn.
+        assert sorted(filter(None, arrows)) == ["url(#down)", "url(#down)", "url(#up)"]
 
 
 @pytest.mark.parametrize("name", ["framework", "viperstorm", "viperstorm.spark"])

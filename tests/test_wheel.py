@@ -88,6 +88,19 @@ def test_a_ported_project_runs_outside_the_checkout(installed: Path, tmp_path: P
     succeed(installed / "viper", "run", "--max-tuples", "100", cwd=tmp_path / "ported")
 
 
+def test_mypy_finds_the_types_of_what_is_installed(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "words.py").write_text(
+        "import viper.position\n"
+        "from framework import Bolt, Tuple, run\n"
+        "from spark_ingest import Source\n"
+        "class Say(Bolt):\n"
+        "    def process(self, tup: Tuple) -> None:\n"
+        "        print(tup.values.word, Source, run, viper.position.Position)\n"
+    )
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "words.py"]
+    succeed(*command, "--python-executable", installed / "python", cwd=tmp_path)
+
+
 def test_the_shipped_defaults_are_found(installed: Path, tmp_path: Path) -> None:
     shown = succeed(installed / "viper", "config", "show", "viper.jumbo.size", cwd=tmp_path)
     assert "conf/defaults.yaml:" in shown

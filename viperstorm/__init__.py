@@ -8,6 +8,7 @@ viperstorm.testing    runs components and topologies in a test
 viperstorm.config     resolves the configuration of a topology
 viperstorm.errors     every error that is raised on purpose
 viperstorm.recording  reads what ``viper run --record`` has written
+viperstorm.runtime    reports of runs, and how a run is stopped from another thread
 viperstorm.spark      prepared datasets as spouts, and whole histories inside Spark's executors
 ====================  =======================================================================
 """

@@ -1,31 +1,30 @@
-"""streamparse's components, hosted as they are.
+"""The host of streamparse's components, which are used as they are.
 
-A pystorm component speaks JSON over pipes through its serializer, from a process of
-its own. Here the instance is the very same, but what it would write is taken from
-`send_message`, and its callbacks are called directly.
+On Storm a pystorm component runs in a process of its own, and sends JSON over pipes through its serializer.
+Here its callbacks are called directly, and its messages are taken from `send_message`, before they are JSON.
 """
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import pystorm
-import pystorm.bolt
-import pystorm.component
 
+from framework.adapters.streamparse.construction import construct
 from framework.runtime.edges.collector import TaskCollector
 from framework.runtime.hosts.faults import OnError
 from framework.runtime.hosts.host import Host, Identity
+from framework.runtime.hosts.registry import Kind, register
+from framework.topology import ComponentSpec
+from framework.traits import class_of
 
 _LEVEL_NAMES = {0: "trace", 1: "debug", 2: "info", 3: "warn", 4: "error"}
 
 
 class PortedHost(Host):
-    """A component derived from streamparse's bases."""
+    """Drives a component whose class derives from streamparse's."""
 
     record = pystorm.Tuple
     on_error = OnError.RESTART
@@ -42,13 +41,13 @@ class PortedHost(Host):
 
     @property
     def process(self) -> Any:
-        """The component's `process`, with the attribute that it expects around it."""
+        """The component's `process`, which finds its tuple in an attribute while it runs."""
         component, process = self.component, self.component.process
 
         def process_as_current(tup: Any) -> None:
             component._current_tups = [tup]
             process(tup)
-            component._current_tups = []  # what a thread of the component's emits now depends on no tuple
+            component._current_tups = []  # a thread of the component may emit now, anchored to nothing
 
         return process_as_current
 
@@ -60,12 +59,12 @@ class PortedHost(Host):
         self.component._current_tups = []
 
     def initialized(self, collector: TaskCollector) -> None:
-        """The component has been initialized, which may have changed how it anchors."""
+        """Choose the emit of a bolt, whose `initialize` may have changed how it anchors."""
         if self.is_bolt and not self.anchors_itself and self.cls.emit is pystorm.Bolt.emit:
-            del self.component.emit  # pystorm's own says what it is anchored to
+            del self.component.emit  # pystorm's own names the anchors
 
     def failed_because(self, reason: str) -> None:
-        """A ported component may have any attribute of its own, and is given none."""
+        """Do nothing: a ported component may have attributes of its own under any name, and is given none."""
 
     @property
     def is_bolt(self) -> bool:
@@ -92,7 +91,7 @@ class PortedHost(Host):
 
     @contextmanager
     def _failed_batches_given_up(self) -> Iterator[None]:
-        """As pystorm's own loop does when `process_batch` raises, or the batch would come again for ever."""
+        """Fail the batch if `process_batch` raises, as pystorm's loop does; otherwise it would come again."""
         try:
             yield
         except Exception:
@@ -101,11 +100,11 @@ class PortedHost(Host):
             raise
 
     def _give_up_failed_batches(self, component: Any) -> None:
-        """Fail the batch in process; all others as well where the component does not go on."""
+        """Fail the batch in process, and all others where the component does not survive the exception."""
         waiting = component._batches
         keys = [component._current_key] if self.survives_errors else list(waiting)
         failed = [tup for key in keys for tup in waiting.pop(key, ())]
-        # The batches before it are done, but pystorm leaves them there, emptied.
+        # pystorm has processed the batches before it, and leaves them there without their tuples.
         for key in [key for key, tups in waiting.items() if not tups]:
             del waiting[key]
         for tup in failed if component.auto_fail else ():
@@ -113,26 +112,26 @@ class PortedHost(Host):
 
     @property
     def is_polled(self) -> bool:
-        """Whether this is a spout; all ported ones are polled."""
+        """Whether this is a spout; streamparse's spouts are all polled."""
         return issubclass(self.cls, pystorm.Spout)
 
     def tuples(self) -> Iterator[Any] | None:
-        """Ported spouts have no generator."""
+        """None: streamparse's spouts have no generator."""
         return None
 
     def close(self) -> None:
-        """streamparse's components have no hook for their end."""
+        """Do nothing: streamparse's components have no hook for their end."""
 
 
 class _Messages:
-    """Takes the messages that a component would write to Storm."""
+    """Executes the messages that a component would send to Storm."""
 
     def __init__(self, collector: TaskCollector) -> None:
         self._collector = collector
         self._receivers: list[int] = []
 
     def send(self, message: Any) -> None:
-        """Do what a message asks for; what says that both sides are in step, there is no need for."""
+        """Execute a message; a ``sync`` has no meaning here, and is dropped."""
         if not isinstance(message, dict):
             self._collector.log(f"attempted to send a non dict message to Storm: {message!r:.500}", "error")
             return
@@ -152,7 +151,7 @@ class _Messages:
             self._collector.report_metric(message["name"], message["params"])
 
     def _emit(self, message: dict[str, Any]) -> None:
-        # pystorm asks for the ids by reading; it leaves need_task_ids out when it wants them.
+        # pystorm leaves need_task_ids out where it wants the ids, and then reads them.
         wanted = message.get("need_task_ids", True)
         options: dict[str, Any] = {"stream": message.get("stream"), "direct_task": message.get("task")}
         if message.get("id") is not None:
@@ -166,57 +165,9 @@ class _Messages:
         return self._receivers
 
 
-class _NoSerializer:
-    """Stands in for a serializer while a component is constructed: nothing is read or written."""
-
-    def __init__(self, *_streams: Any) -> None:
-        self.output_stream = self.input_stream = None
+def host_ported(component: ComponentSpec, folders: Sequence[str]) -> PortedHost:
+    """The host of a component whose class derives from streamparse's."""
+    return PortedHost(construct(class_of(component)))
 
 
-_constructing = threading.RLock()
-"""What is different for the whole process while a component is constructed is so for one at a time."""
-
-
-def construct(cls: type[Any]) -> Any:
-    """A ported component, constructed as streamparse does it, without pipes, signal handlers or threads.
-
-    A `TicklessBatchingBolt` starts its timer thread in its constructor; that thread ends at
-    once here, and the task's worker calls `process_batches` when it is due.
-    """
-    component: Any = cls.__new__(cls)  # type: ignore[call-overload]
-    if issubclass(cls, pystorm.TicklessBatchingBolt):
-        component._batch_entry = lambda: None
-    with _constructing, _no_serializers(), _signals_kept(), _thread_name_kept():
-        component.__init__(serializer="json")
-    return component
-
-
-@contextmanager
-def _no_serializers() -> Iterator[None]:
-    serializers = pystorm.component._SERIALIZERS
-    before = dict(serializers)
-    serializers.update(dict.fromkeys(before, _NoSerializer))
-    try:
-        yield
-    finally:
-        serializers.update(before)
-
-
-@contextmanager
-def _signals_kept() -> Iterator[None]:
-    before = signal.signal
-    signal.signal = lambda signalnum, handler: signal.getsignal(signalnum)
-    try:
-        yield
-    finally:
-        signal.signal = before
-
-
-@contextmanager
-def _thread_name_kept() -> Iterator[None]:
-    thread = threading.current_thread()
-    name = thread.name
-    try:
-        yield
-    finally:
-        thread.name = name
+register(Kind.PORTED, host_ported)

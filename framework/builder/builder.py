@@ -8,18 +8,9 @@ from typing import Any, Self
 
 from framework.builder.declarers import BoltDeclarer, Declarer, SpoutDeclarer
 from framework.components import Component
-from framework.declaration import (
-    Declaration,
-    Par,
-    Spec,
-    accepted,
-    calling_place,
-    java_implementation,
-    make_spec,
-    python_implementation,
-    recipe_of,
-)
+from framework.declaration import Declaration, accepted, calling_place, java_implementation
 from framework.dsl.foreign import ForeignComponent
+from framework.specs import Par, Spec, make_spec, python_implementation, recipe_of
 from framework.topology import (
     Argument,
     Implementation,

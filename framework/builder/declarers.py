@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
-from framework.declaration import GlobalStreamId, Spec, calling_place, subscriptions
+from framework.declaration import calling_place
+from framework.specs import GlobalStreamId, Spec, subscriptions
 from framework.topology import DEFAULT_STREAM, Argument, Grouping, Path, Place
 
 

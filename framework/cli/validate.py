@@ -12,7 +12,7 @@ import click
 from framework.cli.choices import Choices, with_choices
 from framework.cli.exit_codes import ExitCode
 from framework.cli.messages import counted, note, problem_lines
-from framework.cli.opening import chosen, open_target, topologies_here
+from framework.cli.opening import Opened, chosen, open_target, topologies_here
 from framework.cli.parameters import complete_target
 
 if TYPE_CHECKING:
@@ -33,13 +33,13 @@ def validate(
     """Find everything that is wrong with TARGETS; without any, with all topologies in topologies/.
 
     Each problem is a line `file:line: message` on stdout. Exit code 3 if there is an error; warnings alone
-    are fine.
+    are fine. What only a Storm cluster can run is a warning.
     """
     if strict:
         choices = replace(choices, options={**choices.options, "viper.order": "strict"})
     if not targets:
         targets, choices = _all_here(choices)
-    found = {target: open_target(target, choices).problems for target in targets}
+    found = {target: _problems(open_target(target, choices)) for target in targets}
     problems = [problem for of_target in found.values() for problem in of_target]
     if as_json:
         click.echo(json.dumps(_as_json(found), indent=2))
@@ -57,6 +57,15 @@ def _all_here(choices: Choices) -> tuple[tuple[str, ...], Choices]:
         target, choices = chosen(None, choices)
         return (target,), choices
     return tuple(topologies_here()), choices
+
+
+def _problems(opened: Opened) -> list[Problem]:
+    """What is wrong with a topology, and what of it cannot run here."""
+    from framework.validation import check_runnable
+
+    unable = [] if opened.topology is None else check_runnable(opened.topology, here=False)
+    by_place = dict.fromkeys([*opened.problems, *unable])
+    return sorted(by_place, key=lambda problem: problem.sort_key)
 
 
 def _as_json(found: Mapping[str, Sequence[Problem]]) -> list[dict[str, Any]]:

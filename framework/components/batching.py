@@ -14,14 +14,14 @@ from framework.components.tuple import Tuple
 class BatchingBolt(Bolt):
     """Gathers tuples by key and processes them together every few ticks.
 
-    It needs ticks: set ``topology.tick.tuple.freq.secs`` for it. As in streamparse
-    the batches fire at the first tick that comes more than `ticks_between_batches`
-    ticks after the last firing, so with the default the first batch fires on the
-    second tick. What is left at the end of the input is processed before `close`.
+    It needs ticks: set ``topology.tick.tuple.freq.secs`` for it. As in streamparse, the batches fire at the
+    first tick that comes more than `ticks_between_batches` ticks after the last firing. So with the default,
+    the first batches fire at the second tick. Tuples that are left at the end of the input are processed
+    before `close`.
     """
 
     ticks_between_batches: int = 1
-    """Ticks that pass between two firings."""
+    """How many ticks pass between two firings."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -52,8 +52,8 @@ class BatchingBolt(Bolt):
     def process_batches(self) -> None:
         """Process and ack all batches, in the order of their first tuples.
 
-        Where `process_batch` raises, its batch fails. The later ones are kept if the bolt goes on after
-        exceptions, and fail as well if it does not.
+        When `process_batch` raises, its batch fails. The later batches are kept if the bolt goes on after
+        exceptions (``exit_on_exception = False``), and fail as well if it does not.
         """
         for key in list(self._batches):
             self._current_tups = self._batches.pop(key)
@@ -87,14 +87,14 @@ class BatchingBolt(Bolt):
 
 
 class TicklessBatchingBolt(BatchingBolt):
-    """As `BatchingBolt`, but by a timer of its own instead of ticks.
+    """As `BatchingBolt`, but a timer of its own takes the place of ticks.
 
-    pystorm runs the timer on a thread of the component; here the task's worker
-    calls `process_batches` when it is due, so that no locking is needed.
+    pystorm runs the timer on a thread of the component. Here the task's worker calls `process_batches` when
+    the timer is due, so that the bolt needs no lock.
     """
 
     secs_between_batches: float = 2
     """Seconds between two firings."""
 
     def process_tick(self, tick_tup: Tuple) -> None:
-        """Ticks mean nothing to this bolt."""
+        """Does nothing: ticks fire no batches of this bolt."""

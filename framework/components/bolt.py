@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from framework.components.collector import EmitResult
 from framework.components.component import Component
-from framework.components.spec_method import SpecMethod
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM, Tuple
-
-if TYPE_CHECKING:
-    from framework.dsl import Spec
+from framework.specs import Spec, SpecMethod, bolt_spec
 
 
 class Bolt(Component):
     """Receives tuples in `process`, and may emit, ack and fail them."""
 
     auto_anchor: bool = True
-    """Whether what is emitted is anchored to the tuple that is being processed."""
+    """Whether each emit is anchored to the tuple that is being processed, unless it names other anchors."""
     auto_ack: bool = True
     """Whether a tuple is acked when `process` returns."""
     auto_fail: bool = True
@@ -34,7 +31,10 @@ class Bolt(Component):
         raise NotImplementedError(f"{type(self).__name__} must define process(self, tup)")
 
     def process_tick(self, tup: Tuple) -> None:
-        """Process a tick (``topology.tick.tuple.freq.secs``); does nothing by itself."""
+        """Process a tick; does nothing unless a subclass overrides it.
+
+        Ticks come where ``topology.tick.tuple.freq.secs`` is set for the bolt or the topology.
+        """
 
     def emit(
         self,
@@ -49,7 +49,7 @@ class Bolt(Component):
         Args:
             tup: its values, a list or tuple, one per declared field.
             stream: name of the stream; the default stream if None.
-            anchors: tuples (or their ids) that it depends on; by default the one in process.
+            anchors: tuples (or their ids) that it depends on; by default the one that is being processed.
             direct_task: id of the receiving task, for a direct stream only.
             need_task_ids: whether to return the ids of the receiving tasks.
 
@@ -65,11 +65,11 @@ class Bolt(Component):
         )
 
     def ack(self, tup: Any) -> None:
-        """Say that a tuple (or the tuple of that id) has been processed."""
+        """Answer that a tuple (or the tuple of that id) has been processed."""
         self._collector.ack(tup)
 
     def fail(self, tup: Any) -> None:
-        """Say that a tuple (or the tuple of that id) could not be processed."""
+        """Answer that a tuple (or the tuple of that id) could not be processed."""
         self._collector.fail(tup)
 
     @SpecMethod
@@ -81,6 +81,4 @@ class Bolt(Component):
         config: Mapping[str, Any] | None = None,
     ) -> Spec:
         """This bolt as a part of a `Topology` class; see `framework.dsl`."""
-        from framework.dsl import bolt_spec
-
         return bolt_spec(component, name, inputs, par, config)

@@ -1,4 +1,4 @@
-"""What stands behind a component's ``emit``, ``ack``, ``fail`` and the like."""
+"""The object that a component's ``emit``, ``ack``, ``fail`` and the like are handed on to."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ EmitResult = list[int] | None
 
 
 class Collector(Protocol):
-    """One task's way out; the runtime gives one to each component that it hosts."""
+    """Takes what one task's component emits, answers and reports; the runtime gives one to each component."""
 
     def emit(self, tup: Sequence[Any], **options: Any) -> EmitResult:
         """Emit values; the options are those of the component's own ``emit``."""
 
     def ack(self, tup: Any) -> None:
-        """A bolt has processed a tuple (or the tuple of that id)."""
+        """Note that a bolt has processed a tuple (or the tuple of that id)."""
 
     def fail(self, tup: Any) -> None:
-        """A bolt could not process a tuple (or the tuple of that id)."""
+        """Note that a bolt could not process a tuple (or the tuple of that id)."""
 
     def report_metric(self, name: str, value: Any) -> None:
         """Note a metric."""
@@ -29,7 +29,7 @@ class Collector(Protocol):
 
 
 class Unhosted:
-    """Stands in until a component is hosted, and says what is missing."""
+    """The collector of a component that no topology runs: it refuses everything, and says what is missing."""
 
     def _refuse(self, *_args: Any, **_kwargs: Any) -> NoReturn:
         raise RuntimeError(

@@ -1,4 +1,4 @@
-"""What spouts and bolts have in common."""
+"""The base class of spouts and bolts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from framework.components.collector import UNHOSTED, Collector
 from framework.components.levels import LEVELS
-from framework.components.recipe import Recipe
+from framework.specs import Recipe
 
 LOGGER_PREFIX = "viperstorm.component"
 """Each component logs to ``viperstorm.component.<id>``."""
@@ -18,9 +18,8 @@ LOGGER_PREFIX = "viperstorm.component"
 class Component(Recipe):
     """Base of spouts and bolts, with streamparse's attributes.
 
-    The constructor's parameters are pystorm's; they are accepted so that code and
-    unit tests written for pystorm go on working, and nothing is read or written
-    through them.
+    The constructor's parameters are pystorm's. They are accepted so that code and unit tests which were
+    written for pystorm still work; the framework reads and writes nothing through them.
     """
 
     outputs: Sequence[Any] | None = None
@@ -54,10 +53,15 @@ class Component(Recipe):
         self.context = {}
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
-        """Called once before the first tuple, with Storm's configuration and context."""
+        """Called once before the first tuple.
+
+        Args:
+            storm_conf: the resolved configuration, by key; a copy of the task's own.
+            context: Storm's context: ``componentid``, ``taskid``, ``task->component`` and more.
+        """
 
     def close(self) -> None:
-        """Called once after the last tuple; release what `initialize` acquired. Cannot emit."""
+        """Called once after the last tuple, to release what `initialize` acquired; it cannot emit."""
 
     def cleanup(self) -> None:
         """Storm's name for `close` in bolts; called right before it."""
@@ -72,9 +76,14 @@ class Component(Recipe):
         self.logger.log(LEVELS.get(level or "", logging.INFO), "%s", message)
 
     def report_metric(self, name: str, value: Any) -> None:
-        """Note the value of a metric of any name; it appears in the run's report."""
+        """Note the value of a metric of any name; the run's report has the last value of each."""
         self._collector.report_metric(name, value)
 
     def raise_exception(self, exception: BaseException, tup: Any = None) -> None:
-        """Report an exception with its traceback, and carry on."""
+        """Report an exception with its traceback to the log, and carry on.
+
+        Args:
+            exception: the one to report.
+            tup: the tuple that was being processed, if there was one.
+        """
         self._collector.report_error(exception, tup)

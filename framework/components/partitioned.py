@@ -18,13 +18,13 @@ class Block(NamedTuple):
     times: array[int]
     """Event time of each row, as array("q"), in microseconds since 1970 UTC; it never falls."""
     rows: list[tuple[Any, ...]]
-    """As many; the block is not changed any more once it is given."""
+    """The values of as many rows; the spout does not change a block once it has yielded it."""
     mutable: bool = False
     """Whether any row may hold a value that a consumer can change, e.g. a list."""
 
 
 class Watermark(NamedTuple):
-    """How far a partition is: none of its rows that are still to come lies before a time."""
+    """How far a partition is: none of the rows that it still brings lies before this time."""
 
     time_us: int
     """Event time in microseconds since 1970 UTC; a row of just this time may come."""
@@ -53,18 +53,18 @@ class PartitionedSpout(Spout):
 
     Each task reads some of the partitions: of three tasks the first has partitions 0, 3, 6 and so on.
     A row's position tells its partition, not its task, so the output is the same for every parallelism.
-    It ends when all its partitions have ended. It declares its default stream alone, and emits by
-    `blocks` only; nothing of what it brings is tracked.
+    The spout ends when all its partitions have ended. It declares its default stream alone, and emits
+    only by `blocks`; none of its rows is tracked.
     """
 
     @property
     def partitions(self) -> int:
-        """Number of partitions; known from the constructor on."""
+        """Number of partitions; it must be known once the constructor has run."""
         raise NotImplementedError(f"{type(self).__name__} must define the property partitions")
 
     @property
     def identity(self) -> str:
-        """Names the data, so that a place in other data is refused; empty where it has no name."""
+        """A name for the data, so that a run cannot go on from a place in other data; empty for no name."""
         return ""
 
     def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | Watermark | None]:
@@ -75,20 +75,20 @@ class PartitionedSpout(Spout):
             start_us: rows before this event time, in microseconds since 1970 UTC, may be left out.
 
         Yields:
-            The next rows, or None: nothing for now. It is asked again after a pause that grows. A watermark
-            says how far it is, so that the rows of other partitions need not wait for its next.
+            The next rows; or None if there is nothing for now, after which it is asked again after a pause
+            that grows; or a watermark, so that the rows of other partitions need not wait for its next row.
         """
         raise NotImplementedError(f"{type(self).__name__} must define blocks(self, partition, start_us)")
 
     def pace(self) -> Pace | None:
-        """At which pace rows are brought, asked after `initialize`; None: as fast as can be."""
+        """The pace at which rows are brought; None for as fast as possible. Called after `initialize`."""
         return None
 
     def companion(self, conf: Mapping[str, Any]) -> AbstractContextManager[Mapping[str, Any]]:
-        """What runs beside the tasks, in the process that leads the run.
+        """A context manager for what has to run beside the tasks, in the process that leads the run.
 
-        It is entered before the tasks are made, and left after they have ended. It is called on an instance
-        of its own, that is not initialized.
+        It is entered before the tasks are made, and left after they have ended. The method is called on an
+        instance of its own, which is not initialized.
 
         Args:
             conf: the component's configuration.

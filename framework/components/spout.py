@@ -4,31 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from framework.components.collector import EmitResult
 from framework.components.component import Component
-from framework.components.spec_method import SpecMethod
-
-if TYPE_CHECKING:
-    from framework.dsl import Spec
+from framework.specs import Spec, SpecMethod, spout_spec
 
 
 class Spout(Component):
     """Emits tuples, either from `next_tuple` or from the generator `tuples`.
 
-    A spout that defines `tuples` is a generator spout: each value that it yields is
-    emitted on the default stream (None: nothing for now), and the spout ends when
-    the generator ends. Any other spout is polled through `next_tuple`, and ends when
-    that raises StopIteration.
+    A spout that defines `tuples` is a generator spout: each row that it yields is emitted on the default
+    stream, None means that there is nothing for now, and the spout ends when the generator ends. Any other
+    spout is polled through `next_tuple`, and ends when that raises StopIteration.
     """
 
     failure: str = ""
-    """While `fail` runs: why the tuple has failed, in words."""
+    """While `fail` runs: the reason for which the tuple has failed, in words."""
 
     def next_tuple(self) -> None:
-        """Emit what there is, if anything; called again and again, with a growing pause
-        while it emits nothing. Raise StopIteration when nothing will ever come."""
+        """Emit what there is, if anything.
+
+        It is called again and again, after a pause that grows while it emits nothing.
+
+        Raises:
+            StopIteration: there will never be anything more, so the spout ends.
+        """
         raise NotImplementedError(f"{type(self).__name__} must define next_tuple(self) or tuples(self)")
 
     def tuples(self) -> Iterator[Sequence[Any] | None]:
@@ -61,12 +62,12 @@ class Spout(Component):
 
         Args:
             tup: its values, a list or tuple, one per declared field.
-            tup_id: any id by which the spout wants to hear of its fate; None for none.
+            tup_id: any id, by which `ack` or `fail` tells what became of the tuple; None to hear nothing.
             stream: name of the stream; the default stream if None.
             direct_task: id of the receiving task, for a direct stream only.
             need_task_ids: whether to return the ids of the receiving tasks.
             timestamp: event time, a number in the component's ``viper.timestamp.unit`` or a
-                datetime; it never decreases. Only where ``viper.time`` is ``event``.
+                datetime; it must never decrease. Only allowed where ``viper.time`` is ``event``.
 
         Returns:
             The ids of the receiving tasks if asked for, else None.
@@ -93,8 +94,6 @@ class Spout(Component):
         config: Mapping[str, Any] | None = None,
     ) -> Spec:
         """This spout as a part of a `Topology` class; see `framework.dsl`."""
-        from framework.dsl import spout_spec
-
         return spout_spec(component, name, par, config)
 
 

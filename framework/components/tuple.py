@@ -22,5 +22,6 @@ class Tuple(NamedTuple):
     """Name of the stream it came on."""
     task: int
     """Id of the task that emitted it."""
-    values: tuple[Any, ...]
-    """Its values; a named tuple where the stream declares its fields."""
+    values: Any
+    """A tuple of its values, and a named one where the stream declares its fields: ``values.word``. It is not
+    typed further, as no type checker can know which fields the stream declares."""

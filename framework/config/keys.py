@@ -21,6 +21,7 @@ from framework.config.rules import (
     text,
     topology_name,
 )
+from framework.units import PER_SECOND
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ _ALL = (
     Key("viper.time", optional(choice("event", "logical", "ingest")), "Where timestamps come from."),
     Key("viper.order", choice("relaxed", "strict"), "Whether breaches of the order guarantee are refused."),
     Key("viper.timestamp.field", optional(text()), "The field that holds a tuple's event time.", True),
-    Key("viper.timestamp.unit", choice("s", "ms", "us", "ns"), "The unit of event times.", True),
+    Key("viper.timestamp.unit", choice(*PER_SECOND), "The unit of event times.", True),
     Key("viper.spout.bounded", optional(flag()), "Whether a spout ends by itself.", True),
     Key("viper.mutates", flag(), "Whether a bolt may change the values that it receives.", True),
     Key("viper.stateless", flag(), "Whether a bolt's outputs depend only on the tuple in process.", True),

@@ -245,6 +245,11 @@ def parse_option(option: str) -> tuple[str, Any]:
         raise ConfigError(f"option {option!r}: {value!r} is {error}") from error
 
 
-def options_layer(options: Mapping[str, Any]) -> Layer:
-    """The layer that options of the command line set."""
-    return {key: Entry(value, Place(attribute="option -o")) for key, value in options.items()}
+def options_layer(options: Mapping[str, Any], given_as: str) -> Layer:
+    """The highest layer: options of the command line, ``-o viper.jumbo.size=512``, or arguments of a call.
+
+    Args:
+        options: values by key.
+        given_as: how they were given, for messages: ``option -o`` or the name of an argument.
+    """
+    return {key: Entry(value, Place(attribute=given_as)) for key, value in options.items()}

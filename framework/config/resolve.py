@@ -27,6 +27,7 @@ def resolve(
     topology: Topology | None,
     *,
     options: Mapping[str, Any] | None = None,
+    options_from: str = "option -o",
     environ: Mapping[str, str] | None = None,
     files: Sequence[Path] = (),
     environment: str | None = None,
@@ -40,6 +41,7 @@ def resolve(
     Args:
         topology: its config and that of its components is checked as well; None for none.
         options: as from `parse_option`.
+        options_from: what messages call the place where the options were given.
         environ: environment variables; those that begin with ``VIPER_`` count.
         files: YAML files; a later one overrides an earlier one. One of them may be streamparse's
             ``config.json``, which then takes the place of the one beside the topology.
@@ -54,7 +56,7 @@ def resolve(
     found = [streamparse_layer(topology, environment)] if topology and beside else []
     found += [file_layer(path, environment) for path in files]
     found += [(_topology_layer(topology), _component_problems(topology))] if topology else []
-    found += [environment_layer(environ or {}), (options_layer(options or {}), [])]
+    found += [environment_layer(environ or {}), (options_layer(options or {}, options_from), [])]
     for layer, complaints in found:
         layers.append(layer)
         problems += complaints + check_layer(layer)

@@ -1,20 +1,41 @@
-"""From specs to the topology as a value."""
+"""From specs to the topology as a value, and whether that is well-formed.
+
+What is malformed is refused where it is declared; everything else is judged before it runs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
-from framework.declaration.parallelism import chosen
-from framework.declaration.spec import Spec
-from framework.topology import ComponentSpec, Input, Loaded, Problem, SourceMap, Topology
+from framework.declaration.python_sources import ClassSource, class_source
+from framework.errors import TopologyError
+from framework.specs import Par, Spec
+from framework.topology import (
+    ComponentSpec,
+    Input,
+    Loaded,
+    Path,
+    Place,
+    Problem,
+    SourceMap,
+    Topology,
+    unknown,
+)
+
+ANY_ENVIRONMENT = "*"
+"""Stands for whatever environment will be chosen; of all numbers it takes the smallest."""
+
+_PARTS = {"par": "parallelism", "inputs": "inputs", "config": "config"}
+"""Arguments of ``spec`` that have a place of their own, and what they are called in a `Path`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What any front end in Python says about a topology."""
+    """A topology as a front end in Python declares it."""
 
     name: str
     """Name of the topology, if no other is asked for."""
@@ -24,7 +45,7 @@ class Declaration:
     sources: SourceMap
 
     def topology(self, name: str | None = None, environment: str | None = None) -> Loaded:
-        """The topology, not validated; what cannot be said in one is a problem.
+        """The topology, not validated, and a problem for each part that does not fit into one.
 
         Args:
             name: name of the topology, if not that of the declaration.
@@ -39,7 +60,7 @@ class Declaration:
     def _component(self, spec: Spec, environment: str | None, problems: list[Problem]) -> ComponentSpec:
         name = spec.name or ""
         try:
-            parallelism = chosen(spec.par, environment)
+            parallelism = chosen_parallelism(spec.par, environment)
         except ValueError as error:
             parallelism = 1
             problems.append(Problem(self.sources.at("components", name, "parallelism"), str(error)))
@@ -54,3 +75,87 @@ class Declaration:
             deepcopy(spec.config),
             dict(spec.resources),
         )
+
+
+def class_declaration(
+    file: str, qualname: str, specs: Mapping[str, Spec], config: Mapping[str, Any]
+) -> Declaration:
+    """The declaration of a topology class.
+
+    Args:
+        file: path of the file that defines the class.
+        qualname: its qualified name there.
+        specs: its specs, by attribute.
+        config: the topology's configuration.
+
+
+    Its topology has the name of its file, as for ``sparse``.
+    """
+    source = class_source(file, qualname)
+    name = PurePath(source.file).stem or source.name
+    return Declaration(name, list(specs.values()), config, SourceMap(dict(_places(source, specs))))
+
+
+def _places(source: ClassSource, specs: Mapping[str, Spec]) -> Iterator[tuple[Path, Place]]:
+    yield (), source.place()
+    yield ("config",), source.place("config")
+    for attribute, spec in specs.items():
+        component: Path = ("components", spec.name or attribute)
+        yield component, source.place(attribute)
+        for keyword, part in _PARTS.items():
+            yield (*component, part), source.place(attribute, keyword)
+
+
+def chosen_parallelism(par: Par, environment: str | None) -> int:
+    """The parallelism in an environment, or the only one there is.
+
+    Raises:
+        ValueError: it depends on the environment, and `environment` is None or not named in ``par``.
+    """
+    if isinstance(par, int):
+        return par
+    if environment == ANY_ENVIRONMENT:
+        return min(par.values())
+    if environment is None:
+        return _the_only(par)
+    if environment not in par:
+        raise ValueError(unknown("environment", environment, par))
+    return par[environment]
+
+
+def _the_only(par: Mapping[str, int]) -> int:
+    if len(set(par.values())) > 1:
+        entries = ", ".join(f"{name!r}: {number}" for name, number in par.items())
+        raise ValueError(f"par depends on the environment ({entries}): choose one, with --environment")
+    return next(iter(par.values()))
+
+
+def accepted(loaded: Loaded) -> Topology:
+    """The topology, if it is well-formed: ids, inputs, streams, fields and parallelism fit together.
+
+    Raises:
+        TopologyError: it is not; the error has whatever else is wrong with it, too.
+    """
+    # Importing the framework needs no validation, only declaring a topology does.
+    from framework.validation import validate
+
+    topology = loaded.topology
+    if topology is None or loaded.problems or not _is_well_formed(topology):
+        found = (*loaded.problems, *(validate(topology) if topology is not None else ()))
+        raise TopologyError(problem for problem in found if not problem.warning)
+    return topology
+
+
+def _is_well_formed(topology: Topology) -> bool:
+    from framework.validation import structure, subscriptions
+
+    rules = (
+        structure.check_component_ids,
+        structure.check_spouts,
+        structure.check_bolts,
+        subscriptions.check_sources,
+        subscriptions.check_stream_names,
+        subscriptions.check_fields,
+        structure.check_parallelism,
+    )
+    return all(problem.warning for rule in rules for problem in rule(topology))

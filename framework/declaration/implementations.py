@@ -1,8 +1,8 @@
-"""What a component runs: a Python class, a program in another language, a Java class."""
+"""Implementations of components that are programs in other languages or Java classes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from framework.standins import STAND_INS
 from framework.topology import (
@@ -11,16 +11,8 @@ from framework.topology import (
     ObjectDef,
     PythonImplementation,
     ShellImplementation,
-    class_path,
     deserialized,
 )
-
-
-def python_implementation(
-    cls: type, args: Sequence[Argument] = (), kwargs: Mapping[str, Argument] | None = None
-) -> PythonImplementation:
-    """A component class that is held, not imported by its name, and its constructor's arguments."""
-    return PythonImplementation(ObjectDef(class_path(cls), tuple(args), dict(kwargs or {}), cls=cls))
 
 
 def shell_implementation(command: str | Sequence[str] | None, script: str | None) -> ShellImplementation:
@@ -46,7 +38,7 @@ def java_implementation(
     Some of Storm's own classes have a stand-in in Python, which is taken.
 
     Raises:
-        ValueError: neither is given.
+        ValueError: there is neither.
         TypeError: an argument of the wrong type.
     """
     if serialized_java is not None:

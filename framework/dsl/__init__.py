@@ -1,9 +1,8 @@
 """Topologies as classes: the declarative front end, with streamparse's names."""
 
-from framework.declaration import GlobalStreamId, Spec
 from framework.dsl.foreign import JavaBolt, JavaSpout, ShellBolt, ShellSpout
-from framework.dsl.specs import bolt_spec, spout_spec
 from framework.dsl.topology import Topology, topology_of
+from framework.specs import GlobalStreamId, Spec
 
 __all__ = [
     "GlobalStreamId",
@@ -13,7 +12,5 @@ __all__ = [
     "ShellSpout",
     "Spec",
     "Topology",
-    "bolt_spec",
-    "spout_spec",
     "topology_of",
 ]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from framework.declaration import Par, Spec, java_implementation, make_spec, shell_implementation
+from framework.declaration import java_implementation, shell_implementation
+from framework.specs import Par, Spec, make_spec
 from framework.topology import Argument, Role
 
 

@@ -5,15 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from framework.adapters.streamparse import refuse_classes, specs_in
-from framework.declaration import (
-    ANY_ENVIRONMENT,
-    Declaration,
-    Spec,
-    accepted,
-    checked_config,
-    class_declaration,
-    file_of,
-)
+from framework.declaration import ANY_ENVIRONMENT, Declaration, accepted, class_declaration, file_of
+from framework.specs import Spec, checked_config
 from framework.topology import Loaded
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from framework.declaration.parallelism import chosen
+from framework.declaration import chosen_parallelism
 from framework.errors import ViperError
 from framework.flux import keys
 from framework.flux.objects import Declared, declared_by, is_java, read_object, read_unimported
@@ -105,7 +105,7 @@ def _parallelism(section: Section, declared: Declared, reading: Reading) -> int:
     if section.has("parallelism"):
         return 1 if given is None else given
     try:
-        return chosen(declared.par, None)
+        return chosen_parallelism(declared.par, None)
     except ValueError as error:
         reading.report(section.place, f"{section.what} without 'parallelism', and the class's {error}")
         return 1

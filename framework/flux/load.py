@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from framework.discovery import is_topology, own_modules, problems_of, topology_from
 from framework.errors import LoadError
 from framework.flux.components import read_vertex, with_inputs
 from framework.flux.includes import Draft, Includes
@@ -17,9 +18,6 @@ from framework.flux.section import Section, value_of
 from framework.flux.substitution import AsFlux, InNodes, Values
 from framework.importing import import_object, importable, looks_like_java, project_folders
 from framework.instantiate import Beans, check_method
-from framework.loading.failures import problems_of
-from framework.loading.target import own_modules
-from framework.loading.topologies import is_topology, topology_from
 from framework.topology import ComponentSpec, Loaded, ObjectDef, Problem, Role, SourceMap, Topology, unknown
 
 _METHODS = ("getTopology", "get_topology")

@@ -11,14 +11,13 @@ from typing import Any
 import yaml
 
 from framework.arguments import fitted
-from framework.declaration import Par, checked_config, checked_par, outputs_of
 from framework.errors import LoadError
 from framework.flux import keys
 from framework.flux.reading import Reading, Reference, place_of
 from framework.flux.section import Section, value_of
-from framework.hosting import is_ported
 from framework.importing import import_class, looks_like_java
 from framework.instantiate import check_method, setter_name
+from framework.specs import Par, checked_config, checked_par, outputs_of
 from framework.standins import STAND_INS
 from framework.topology import (
     Argument,
@@ -33,6 +32,7 @@ from framework.topology import (
     declared_streams,
     unknown,
 )
+from framework.traits import is_ported
 
 Read = tuple[Bean, Sequence[Reference]]
 """A bean and what it refers to."""

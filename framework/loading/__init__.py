@@ -1,5 +1,5 @@
-"""Targets: a file, a module or a name in one, to the topology that it holds."""
+"""From a target (a file, a module, a name in one) or a Python object to the topology that it stands for."""
 
-from framework.loading.load import load
+from framework.loading.load import load, load_any
 
-__all__ = ["load"]
+__all__ = ["load", "load_any"]

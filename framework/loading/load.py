@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,11 +11,21 @@ from dataclasses import replace
 from types import ModuleType
 
 from framework.declaration import shown
+from framework.discovery import (
+    EXPECTED,
+    first,
+    import_file,
+    import_named,
+    is_topology,
+    named,
+    own_modules,
+    problems_of,
+    renamed,
+    topology_from,
+)
 from framework.errors import LoadError
-from framework.importing import importable, project_folders
-from framework.loading.failures import problems_of
-from framework.loading.target import YAML_SUFFIXES, Target, import_target, parse
-from framework.loading.topologies import first, named, renamed, topology_from
+from framework.importing import importable, importing_user_code, project_folders
+from framework.loading.target import YAML_SUFFIXES, Target, parse, project_names
 from framework.topology import Loaded, Place, Problem
 
 
@@ -52,11 +64,31 @@ def load(
         return _importable_from(folders, _guarded(found, folders, place, environment, name))
 
 
+def load_any(topology: object, *, environment: str | None = None) -> Loaded:
+    """The topology that a target or a Python object stands for.
+
+    Args:
+        topology: a target or path as in `load`; a topology class (ours or streamparse's), a topology, a
+            `TopologyBuilder`, or a function without arguments that returns one of them.
+        environment: chooses from a ``par`` that is given per environment.
+
+    Raises:
+        LoadError: it is none of these.
+        Exception: what a function raised.
+    """
+    if isinstance(topology, str | os.PathLike):
+        return load(os.fspath(topology), environment=environment)
+    if not is_topology(topology) and not inspect.isroutine(topology):
+        found = f"the class {topology.__name__}" if isinstance(topology, type) else repr(topology)
+        raise LoadError(f"found {found:.200}, expected {EXPECTED}, or the path of a topology file")
+    return topology_from(topology, getattr(topology, "__name__", "topology"), environment)
+
+
 def _guarded(
     target: Target, folders: Sequence[str], place: Place, environment: str | None, name: str | None
 ) -> Loaded:
     try:
-        value, warning = _chosen(import_target(target), target.attribute)
+        value, warning = _chosen(_imported(target), target.attribute)
         loaded = topology_from(value, target.module.rpartition(".")[2], environment, name)
     except LoadError as error:
         return Loaded(None, (Problem(place, str(error)),))
@@ -64,6 +96,13 @@ def _guarded(
         return Loaded(None, problems_of(error, place, folders))
     warnings = (Problem(place, warning, warning=True),) if warning else ()
     return replace(loaded, problems=(*loaded.problems, *warnings))
+
+
+def _imported(target: Target) -> ModuleType:
+    with own_modules(), importing_user_code():
+        if target.file is not None:
+            return import_file(target.file)
+        return import_named(target.module, project_names())
 
 
 def _chosen(module: ModuleType, attribute: str | None) -> tuple[object, str]:

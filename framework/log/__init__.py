@@ -1,7 +1,5 @@
-"""The one log of a run: who speaks, what a line looks like, what is only counted."""
+"""The one log of a run: which task a record comes from, what a line looks like, what is only counted."""
 
-from framework.log.counting import Counting, active_limits, limits_of
-from framework.log.errors import log_error, log_raised
 from framework.log.files import log_level, task_files
 from framework.log.forms import FORMS, LogForm
 from framework.log.origin import (
@@ -13,7 +11,9 @@ from framework.log.origin import (
     origin_of,
     speaking_as,
 )
-from framework.log.repetition import Limits, key_of
+from framework.log.repetition import Counting, Limits, active_limits, key_of, limits_of
+from framework.log.stdout import data_stream, printing_to_log
+from framework.tracebacks import log_error, log_raised
 
 __all__ = [
     "FORMS",
@@ -26,12 +26,14 @@ __all__ = [
     "attached_origins",
     "component_logger",
     "current_origin",
+    "data_stream",
     "key_of",
     "limits_of",
     "log_error",
     "log_level",
     "log_raised",
     "origin_of",
+    "printing_to_log",
     "speaking_as",
     "task_files",
 ]

@@ -1,4 +1,4 @@
-"""What a line of the log looks like: text for people, JSON for programs."""
+"""The forms of a line of the log: text for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class LogForm(enum.StrEnum):
 class TextForm(logging.Formatter):
     """``19:53:02.114 INFO    count:4 [12034] message``, in local time, with the traceback below it.
 
-    Where no component speaks, its place holds the logger's name. Where one speaks through a logger that is
-    not its own, that one's name stands before the message.
+    A record that comes from no component has the logger's name in its stead. Where a component logs through
+    a logger that is not its own, that logger's name stands before the message.
     """
 
     def formatMessage(self, record: logging.LogRecord) -> str:
@@ -93,14 +93,14 @@ def json_line(
     Args:
         level: name of the level.
         logger: name of the logger.
-        message: what is said.
+        message: the message.
         created: Unix time in seconds; None for now.
-        pid: of the process that says it; None for this one.
-        component: who speaks, as far as it is known.
+        pid: of the process that logs it; None for this one.
+        component: the component that it comes from, where that is known.
         task: likewise.
         more: left out where it is None.
     """
-    said = {
+    fields = {
         "ts": datetime.fromtimestamp(time.time() if created is None else created, UTC).isoformat(
             timespec="microseconds"
         ),
@@ -111,7 +111,7 @@ def json_line(
         "pid": os.getpid() if pid is None else pid,
         "message": message,
     }
-    return json.dumps({**said, **{key: value for key, value in more.items() if value is not None}})
+    return json.dumps({**fields, **{key: value for key, value in more.items() if value is not None}})
 
 
 def message_of(record: logging.LogRecord) -> str:

@@ -1,4 +1,4 @@
-"""Who speaks: the component and task that a log record comes from."""
+"""The origin of a log record: the component and task that it comes from."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Origin(NamedTuple):
 
 
 class _Here(threading.local):
-    """What a thread knows of who speaks in it."""
+    """The origin of what is logged in a thread."""
 
-    said: Origin | None = None
-    """Who speaks for as long as a block runs."""
+    current: Origin | None = None
+    """The origin for as long as a block runs."""
     ask: Callable[[], Origin | None] | None = None
-    """Tells who speaks right now."""
+    """Returns the origin of what is logged now."""
 
 
 _here = _Here()
@@ -37,25 +37,25 @@ _before: Callable[..., logging.LogRecord] = logging.LogRecord
 
 
 def current_origin() -> Origin | None:
-    """Who speaks in this thread right now; None where no task is being called."""
-    if _here.said is not None:
-        return _here.said
+    """The origin of what is logged in this thread now; None where no task is being called."""
+    if _here.current is not None:
+        return _here.current
     return _here.ask() if _here.ask is not None else None
 
 
 def ask_in_this_thread(ask: Callable[[], Origin | None] | None) -> None:
-    """Say whom to ask who speaks in this thread; None for nobody."""
+    """Set the function that returns the origin of what is logged in this thread; None for none."""
     _here.ask = ask
 
 
 @contextmanager
 def speaking_as(origin: Origin | None) -> Iterator[None]:
-    """For as long as the block runs, what is logged in this thread comes from there."""
-    before, _here.said = _here.said, origin
+    """For as long as the block runs, all records of this thread come from `origin`."""
+    before, _here.current = _here.current, origin
     try:
         yield
     finally:
-        _here.said = before
+        _here.current = before
 
 
 def component_logger(origin: Origin | None) -> logging.Logger:

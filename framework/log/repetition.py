@@ -1,20 +1,23 @@
-"""How often the same thing is logged: fully at first, then counted."""
+"""How often the same message is logged: fully at first, then counted."""
 
 from __future__ import annotations
 
 import copy
 import logging
+import threading
 import time
 import traceback
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Any
 
 from framework.log.forms import error_name, message_of
 from framework.log.origin import origin_of
 
 Key = tuple[Hashable, ...]
 LONGEST_HEAD = 200
-"""Characters of a message that are said again with its count."""
+"""Characters of a message that are repeated with its count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class Limits:
 
 @dataclass(slots=True)
 class _Seen:
-    """What is known of one key in its interval."""
+    """The records of one key in its interval."""
 
     began_s: float
     full: int = 0
@@ -43,10 +46,10 @@ class _Seen:
 
 
 class Repetition:
-    """Tells which records to log fully, and counts the others.
+    """Decides which records to log fully, and counts the others.
 
     Of the records of a key the first few of an interval are logged fully. The others are counted, and
-    told once at the interval's end. A key of which records were counted is only counted in the next
+    reported once at the interval's end. A key of which records were counted is only counted in the next
     interval, too, until one has passed without any.
 
     Args:
@@ -61,7 +64,7 @@ class Repetition:
         """In the order in which their intervals began, and so end."""
 
     def admits(self, record: logging.LogRecord) -> bool:
-        """Whether to log a record; else it has been counted. What is due is to be told before."""
+        """Whether to log a record; else it has been counted. Call `due` before."""
         key = key_of(record)
         if key is None or not self._limits.interval_s:
             return True
@@ -87,7 +90,7 @@ class Repetition:
                 yield _summary(seen.last, seen, now)
 
     def next_due_s(self) -> float | None:
-        """Monotonic time at which the first interval ends in which something was counted; None without."""
+        """When the first interval with counted records ends, in monotonic seconds; None without any."""
         ends = (seen.began_s + self._limits.interval_s for seen in self._seen.values() if seen.counted)
         return next(ends, None)
 
@@ -108,7 +111,7 @@ def _count(seen: _Seen, record: logging.LogRecord, times: int) -> None:
 
 
 def key_of(record: logging.LogRecord) -> Key | None:
-    """What records have in common that say the same; None for one that is never counted.
+    """The key that repetitions of a record have in common; None for a record that is never counted.
 
     Exceptions of one type from one place of a component are the same, and so are warnings that are made of
     the same message in the same place. What is below a warning is no trouble, and is always logged.
@@ -150,10 +153,94 @@ def _summary(last: logging.LogRecord, seen: _Seen, now: float) -> logging.LogRec
 
 
 def _head(record: logging.LogRecord) -> str:
-    """What a record says, in a line."""
+    """A record's message in one line."""
     head: str | None = getattr(record, "viper_head", None)
     if head is not None:  # the record counts others itself
         return head
     first = message_of(record).partition("\n")[0][:LONGEST_HEAD]
     error, place = error_name(record), raised_at(record)
     return f"{first} ({error} at {place})" if error and place else first
+
+
+def limits_of(settings: Mapping[str, Any]) -> Limits:
+    """How often the same thing is logged fully, as Storm's keys say."""
+    return Limits(
+        settings["topology.error.throttle.interval.secs"], settings["topology.max.error.report.per.interval"]
+    )
+
+
+class Counting(logging.Handler):
+    """Hands on what is logged, but counts what repeats.
+
+    Args:
+        target: gets what is logged.
+        limits: how often the same thing is logged fully.
+        clock: tells monotonic time in seconds.
+    """
+
+    def __init__(
+        self, target: logging.Handler, limits: Limits, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__()
+        self.limits = limits
+        self._target = target
+        self._clock = clock
+        self._repetition = Repetition(limits, clock)
+        self._timer: threading.Timer | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Hand a record on, or count it."""
+        self.tell_due()
+        try:
+            admitted = self._repetition.admits(record)
+        except Exception:
+            self.handleError(record)
+            return
+        if admitted:
+            self._target.handle(record)
+        else:
+            self._set_timer()
+
+    def tell_due(self) -> None:
+        """Report what was counted in intervals that are over."""
+        with self._locked():
+            self._tell(self._repetition.due())
+
+    def finish(self) -> None:
+        """Report what was counted until now, as the end has come."""
+        with self._locked():
+            timer, self._timer = self._timer, None
+            self._tell(self._repetition.rest())
+        if timer is not None:
+            timer.cancel()
+            timer.join()
+
+    def _locked(self) -> AbstractContextManager[Any]:
+        assert self.lock is not None  # the base class holds it around `emit`; it may be taken again
+        return self.lock
+
+    def _tell(self, records: Iterable[logging.LogRecord]) -> None:
+        for record in records:
+            self._target.handle(record)
+
+    def _set_timer(self) -> None:
+        """Report the count at the next end of an interval, even if nothing is logged then."""
+        due_s = self._repetition.next_due_s() if self._timer is None else None
+        if due_s is not None:
+            self._timer = threading.Timer(max(due_s - self._clock(), 0.0), self._on_timer)
+            self._timer.name, self._timer.daemon = "viper-log", True
+            self._timer.start()
+
+    def _on_timer(self) -> None:
+        with self._locked():
+            if self._timer is not threading.current_thread():
+                return
+            self._timer = None
+            self.tell_due()
+            self._set_timer()
+
+
+def active_limits() -> Limits | None:
+    """The limits that hold for what the root logger gets; None where nothing is counted."""
+    stages = (handler for handler in logging.getLogger().handlers if isinstance(handler, Counting))
+    return next((stage.limits for stage in stages), None)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 from framework.components import PartitionedSpout
 from framework.errors import LoadError
-from framework.hosting import class_of, is_generator_spout, is_ported
 from framework.importing import import_class, importable
 from framework.multilang.messages import is_json
 from framework.sinks import Sink
@@ -20,27 +19,30 @@ from framework.topology import (
     PythonImplementation,
     Ref,
     RefList,
+    Role,
     ShellImplementation,
     Topology,
+    about,
 )
-from framework.validation.structure import about
+from framework.traits import class_of, is_generator_spout, is_ported
 
 
 @dataclass(frozen=True, slots=True)
 class AsPrograms:
-    """What has become of a topology."""
+    """A topology whose components have become programs."""
 
     topology: Topology
     stayed: tuple[Problem, ...]
-    """A warning for each component that is no program, and why."""
+    """A warning for each Python component that is not run as a program, with the reason."""
 
 
 def as_programs(topology: Topology) -> AsPrograms:
     """Have every Python component run as a program that speaks the multilang protocol.
 
-    streamparse's components are run by ``python -m streamparse.run``, ours by `framework.multilang.serve`.
-    Sinks, which are the runtime's own, stay, and so do spouts that bring partitions, and what cannot be
-    made by name and plain arguments.
+    streamparse's bolts are run by ``python -m streamparse.run``, its spouts by `framework.adapters.serve`,
+    which lets them end, and our components by `framework.multilang.serve`. Sinks belong to the runtime and
+    stay, and so do spouts that bring partitions, and components that cannot be made from a name and plain
+    arguments.
 
     Args:
         topology: a valid one.
@@ -49,19 +51,16 @@ def as_programs(topology: Topology) -> AsPrograms:
     components: list[ComponentSpec] = []
     with importable(topology.import_paths):
         for component in topology.components:
-            reason = _why_not(component)
+            reason = _reason_to_stay(component)
             if reason is not None:
                 message = f"runs in Python and not as a program: {reason}"
                 stayed.append(about(topology, component, message, warning=True))
-            components.append(component if _stays(component) or reason else _as_program(component))
+            is_python = isinstance(component.implementation, PythonImplementation)
+            components.append(_as_program(component) if is_python and reason is None else component)
     return AsPrograms(replace(topology, components=tuple(components)), tuple(stayed))
 
 
-def _stays(component: ComponentSpec) -> bool:
-    return not isinstance(component.implementation, PythonImplementation)
-
-
-def _why_not(component: ComponentSpec) -> str | None:
+def _reason_to_stay(component: ComponentSpec) -> str | None:
     """Why a Python component cannot be a program; None if it can, or is one already."""
     if not isinstance(component.implementation, PythonImplementation):
         return None
@@ -74,10 +73,10 @@ def _why_not(component: ComponentSpec) -> str | None:
         return "it is a sink"
     if issubclass(cls, PartitionedSpout):
         return "it brings partitions, which the protocol does not know"
-    return next(_complaints(cls, definition), None)
+    return next(_obstacles(cls, definition), None)
 
 
-def _complaints(cls: type, definition: ObjectDef) -> Iterator[str]:
+def _obstacles(cls: type, definition: ObjectDef) -> Iterator[str]:
     name = _name(cls)
     if not _is_found_by_name(cls):
         yield f"its class cannot be imported as {name!r}"
@@ -108,18 +107,21 @@ def _name(cls: type) -> str:
 def _as_program(component: ComponentSpec) -> ComponentSpec:
     assert isinstance(component.implementation, PythonImplementation)
     cls = class_of(component)
-    module = "streamparse.run" if is_ported(cls) else "framework.multilang.serve"
-    words = [sys.executable, "-m", module, _name(cls), *_arguments(component.implementation.definition)]
-    # Nobody sees any more that the spout ends by itself.
+    arguments = _arguments(component.implementation.definition)
+    command = (sys.executable, "-m", _server(cls, component.role), _name(cls), *arguments)
+    # A program does not show that its spout ends by itself.
     bounded = {"viper.spout.bounded": True} if is_generator_spout(cls) else {}
-    return replace(
-        component,
-        implementation=ShellImplementation(tuple(words)),
-        config={**bounded, **component.config},
-    )
+    config = {**bounded, **component.config}
+    return replace(component, implementation=ShellImplementation(command), config=config)
+
+
+def _server(cls: type, role: Role) -> str:
+    if not is_ported(cls):
+        return "framework.multilang.serve"
+    return "framework.adapters.serve" if role is Role.SPOUT else "streamparse.run"
 
 
 def _arguments(definition: ObjectDef) -> list[str]:
-    given = {"args": list(definition.args), "kwargs": dict(definition.kwargs)}
-    said = {name: value for name, value in given.items() if value}
-    return [json.dumps(said)] if said else []
+    parts = {"args": list(definition.args), "kwargs": dict(definition.kwargs)}
+    given = {name: value for name, value in parts.items() if value}
+    return [json.dumps(given)] if given else []

@@ -1,25 +1,27 @@
-"""Spouts and bolts that are programs."""
+"""Spouts and bolts whose tasks are programs."""
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from framework.components import Bolt, Component, Spout, Tuple
 from framework.components.collector import EmitResult
+from framework.errors import ProgramError
 from framework.log import Origin
-from framework.multilang.conversation import Conversation, Message, shake_hands, wants_receivers
-from framework.multilang.errors import ProgramError
-from framework.multilang.fields import (
+from framework.multilang.messages import (
     LEVELS,
-    hashable,
+    Message,
+    hashable_id,
     list_field,
-    plain,
+    original_id,
     task_field,
     text_field,
 )
 from framework.multilang.program import Program
+from framework.multilang.session import Commands, Session, wants_task_ids
 from framework.runtime.metrics.counters import TaskCounters
 
 SERIALIZERS = (
@@ -28,63 +30,65 @@ SERIALIZERS = (
     "org.apache.storm.multilang.JsonSerializer",
     "backtype.storm.multilang.JsonSerializer",
 )
-"""Values of ``topology.multilang.serializer`` that mean what is spoken here."""
+"""Values of ``topology.multilang.serializer`` that mean JSON, which is all that is sent here."""
 
 HEARTBEAT: Message = {"id": "heartbeat", "comp": None, "stream": "__heartbeat", "task": -1, "tuple": []}
 """The tuple that every multilang library answers with ``sync``, after all that it has done before."""
 
+_STOP_ITERATION = re.compile(r"Python StopIteration raised\b")
+"""How pystorm reports that `next_tuple` has raised StopIteration; its process ends after that."""
+
 
 class ProgramComponent(Component):
-    """What programs that are spouts or bolts have in common."""
+    """What spouts and bolts that are programs have in common: the process, the session, and its commands."""
 
-    counters: TaskCounters
-    """Of the task; set by the host."""
-    _answers_errors = False
-    _conversation: Conversation
-    """As soon as there is a program."""
+    _sync_after_error = False
+    """Whether the ``sync`` that pystorm sends after an error answers the request."""
+    _session: Session
+    """Exists as soon as the program does."""
 
     def __init__(self, command: Sequence[str], folders: Sequence[str] = ()) -> None:
         """
         Args:
             command: the program and its arguments.
-            folders: the project's, see `framework.multilang.places`.
+            folders: the project's, see `framework.programs`.
         """
         super().__init__()
         self._command = tuple(command)
         self._folders = tuple(folders)
         self._program: Program | None = None
+        self._counters = TaskCounters()
+
+    def count_in(self, counters: TaskCounters) -> None:
+        """Count the errors that the program reports in a task's counters."""
+        self._counters = counters
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         """Start the program and shake hands with it.
 
         Raises:
-            ProgramError: it cannot be started, does not answer, or is to speak something else than JSON.
+            ProgramError: it cannot be started, does not answer, or is configured to use another format
+                than JSON.
         """
         _check_serializer(storm_conf)
         silence_s = storm_conf.get("topology.subprocess.timeout.secs")
-        self._program = Program(
-            self._command, self._folders, self.logger, Origin(self.component_name, self.task_id), silence_s
-        )
-        commands = {
-            "emit": self._on_emit,
-            "log": self._on_log,
-            "error": self._on_error,
-            "metrics": self._on_metrics,
-            **self._more_commands(),
-        }
-        self._conversation = Conversation(self._program, commands, answers_errors=self._answers_errors)
-        unsaid = shake_hands(self._program, storm_conf, context)
-        if unsaid:
-            self.logger.warning("the program is not told of %s: JSON cannot carry that", ", ".join(unsaid))
+        origin = Origin(self.component_name, self.task_id)
+        self._program = Program(self._command, self._folders, self.logger, origin, silence_s)
+        self._session = Session(self._program, self._commands(), sync_after_error=self._sync_after_error)
+        left_out = self._session.shake_hands(storm_conf, context)
+        if left_out:
+            self.logger.warning(
+                "the program's configuration lacks %s: JSON cannot carry that", ", ".join(left_out)
+            )
 
     def close(self) -> None:
-        """Close the program's stdin, wait for its end a little, and kill it if it does not come.
+        """Close the program's stdin, wait a little for its end, and kill it if it does not come.
 
-        One that has never come to the end of an answer looks at nothing, and is not waited for.
+        A program that has not answered the last request does not read its stdin, and is killed at once.
         """
         if self._program is None:
             return
-        if self._conversation.going_on:
+        if self._session.is_pending:
             self._program.abandon()
         else:
             self._program.close()
@@ -94,31 +98,37 @@ class ProgramComponent(Component):
         if self._program is not None:
             self._program.abandon()
 
-    def _more_commands(self) -> Mapping[str, Any]:
-        raise NotImplementedError
+    def _commands(self) -> Commands:
+        """What to do for each command that the program may send."""
+        return {
+            "emit": self._on_emit,
+            "log": self._on_log,
+            "error": self._on_error,
+            "metrics": self._on_metrics,
+        }
 
-    def _options_of(self, message: Message) -> Mapping[str, Any]:
-        """What an emit has of its own for spouts, or for bolts."""
+    def _emit_options(self, message: Message) -> Mapping[str, Any]:
+        """The arguments of an emit that only spouts have, or only bolts."""
         raise NotImplementedError
 
     def _on_emit(self, message: Message) -> None:
-        wanted = wants_receivers(message)
+        wants_ids = wants_task_ids(message)
         receivers: EmitResult = []
         try:
-            receivers = self._emitted(message, wanted)
-        finally:  # who has emitted what cannot be waits for an answer all the same
-            if wanted:
+            receivers = self._emitted(message, wants_ids)
+        finally:  # a program whose emit was refused waits for the ids all the same
+            if wants_ids:
                 assert self._program is not None
                 self._program.send(receivers or [])
 
-    def _emitted(self, message: Message, wanted: bool) -> EmitResult:
+    def _emitted(self, message: Message, wants_ids: bool) -> EmitResult:
         stream = message.get("stream")
         return self._collector.emit(
             list_field(message, "tuple"),
             stream=None if stream is None else str(stream),
             direct_task=task_field(message),
-            need_task_ids=wanted,
-            **self._options_of(message),
+            need_task_ids=wants_ids,
+            **self._emit_options(message),
         )
 
     def _on_log(self, message: Message) -> None:
@@ -126,7 +136,7 @@ class ProgramComponent(Component):
         self.log(str(message.get("msg")), LEVELS.get(level) if isinstance(level, int) else None)
 
     def _on_error(self, message: Message) -> None:
-        self.counters.errors += 1
+        self._counters.errors += 1
         self.log(str(message.get("msg")), "error")
 
     def _on_metrics(self, message: Message) -> None:
@@ -134,35 +144,35 @@ class ProgramComponent(Component):
 
 
 class ProgramBolt(ProgramComponent, Bolt):
-    """A bolt that is a program. It acks, fails and anchors by itself.
+    """A bolt that is a program, which acks, fails and anchors by itself.
 
-    A tuple that cannot be told to it, or at which it dies, fails.
+    A tuple that JSON cannot carry fails, and so does one at which the program dies.
     """
 
     auto_ack = False
     auto_anchor = False
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
-        """As for every program; what it emits in its own ``initialize`` comes before all else."""
+        """Start the program, and take what it emits while it initializes itself."""
         super().initialize(storm_conf, context)
         self.heartbeat()
 
     def process(self, tup: Tuple) -> None:
-        """Give a tuple to the program, and take what it emits for it."""
-        self._conversation.ask(_told(tup), HEARTBEAT)
+        """Send a tuple to the program, and take what it emits for it."""
+        self._session.request(_as_message(tup), HEARTBEAT)
 
     def process_tick(self, tup: Tuple) -> None:
-        """Give a tick to the program."""
+        """Send a tick to the program."""
         self.process(tup)
 
     def heartbeat(self) -> None:
-        """Take what the program has emitted without having been given anything."""
-        self._conversation.ask(HEARTBEAT)
+        """Take what the program has emitted since its last answer."""
+        self._session.request(HEARTBEAT)
 
-    def _more_commands(self) -> Mapping[str, Any]:
-        return {"ack": self._on_ack, "fail": self._on_fail}
+    def _commands(self) -> Commands:
+        return {**super()._commands(), "ack": self._on_ack, "fail": self._on_fail}
 
-    def _options_of(self, message: Message) -> Mapping[str, Any]:
+    def _emit_options(self, message: Message) -> Mapping[str, Any]:
         return {"anchors": [str(anchor) for anchor in list_field(message, "anchors", [])]}
 
     def _on_ack(self, message: Message) -> None:
@@ -173,68 +183,91 @@ class ProgramBolt(ProgramComponent, Bolt):
 
 
 class ProgramSpout(ProgramComponent, Spout):
-    """A spout that is a program."""
+    """A spout that is a program.
 
-    _answers_errors = True
+    It ends where the program sends ``end``, or where pystorm reports that `next_tuple` raised
+    StopIteration. In the second case the program has ended, too, and hears of no more acks and fails.
+    """
+
+    _sync_after_error = True
 
     def __init__(self, command: Sequence[str], folders: Sequence[str] = ()) -> None:
         super().__init__(command, folders)
         self._has_ended = False
+        self._is_gone = False
+        """Whether the program has ended because its `next_tuple` raised StopIteration."""
+        self._requested = ""
+        """The last command that was sent to the program."""
         self._waiting: deque[Message] = deque()
-        """Acks and fails that came while the program was busy with something else."""
+        """Acks and fails that came while the program was busy with another request."""
 
     def next_tuple(self) -> None:
         """Ask the program for tuples.
 
         Raises:
-            StopIteration: it has said that it is at its end.
+            StopIteration: there will be no more.
         """
-        self._ask({"command": "next"})
+        self._request({"command": "next"})
         if self._has_ended:
             raise StopIteration
 
     def ack(self, tup_id: Any) -> None:
         """Tell the program that a tuple has been processed."""
-        self._tell({"command": "ack", "id": plain(tup_id)})
+        self._notify({"command": "ack", "id": original_id(tup_id)})
 
     def fail(self, tup_id: Any) -> None:
         """Tell the program that a tuple has failed."""
-        self._tell({"command": "fail", "id": plain(tup_id)})
+        if self._is_gone:
+            self.logger.warning(
+                "tuple %r has failed, and the program has ended and cannot emit it again", original_id(tup_id)
+            )
+        self._notify({"command": "fail", "id": original_id(tup_id)})
 
     def activate(self) -> None:
         """Tell the program that it will be asked for tuples."""
-        self._ask({"command": "activate"})
+        self._request({"command": "activate"})
 
     def deactivate(self) -> None:
-        """Tell the program that it is asked for no more, unless it has never returned from being asked."""
-        if not self._conversation.going_on:
-            self._ask({"command": "deactivate"})
+        """Tell the program that it will not be asked for tuples, unless it is still busy with a request."""
+        if not self._session.is_pending:
+            self._request({"command": "deactivate"})
 
-    def _tell(self, message: Message) -> None:
+    def _notify(self, message: Message) -> None:
         self._waiting.append(message)
-        if not self._conversation.going_on:
-            self._tell_what_waits()
+        if not self._session.is_pending:
+            self._send_waiting()
 
-    def _ask(self, message: Message) -> None:
-        self._conversation.ask(message)
-        self._tell_what_waits()
+    def _request(self, message: Message) -> None:
+        self._send(message)
+        self._send_waiting()
 
-    def _tell_what_waits(self) -> None:
+    def _send_waiting(self) -> None:
         while self._waiting:
-            self._conversation.ask(self._waiting.popleft())
+            self._send(self._waiting.popleft())
 
-    def _more_commands(self) -> Mapping[str, Any]:
-        return {"end": self._on_end}
+    def _send(self, message: Message) -> None:
+        if not self._is_gone:
+            self._requested = message["command"]
+            self._session.request(message)
 
-    def _options_of(self, message: Message) -> Mapping[str, Any]:
+    def _commands(self) -> Commands:
+        return {**super()._commands(), "end": self._on_end}
+
+    def _emit_options(self, message: Message) -> Mapping[str, Any]:
         tup_id = message.get("id")
-        return {} if tup_id is None else {"tup_id": hashable(tup_id)}
+        return {} if tup_id is None else {"tup_id": hashable_id(tup_id)}
+
+    def _on_error(self, message: Message) -> None:
+        if self._requested == "next" and _STOP_ITERATION.match(str(message.get("msg"))):
+            self._has_ended = self._is_gone = True
+        else:
+            super()._on_error(message)
 
     def _on_end(self, message: Message) -> None:
         self._has_ended = True
 
 
-def _told(tup: Tuple) -> Message:
+def _as_message(tup: Tuple) -> Message:
     return {
         "id": tup.id,
         "comp": tup.component,
@@ -248,5 +281,5 @@ def _check_serializer(conf: Mapping[str, Any]) -> None:
     serializer = conf.get("topology.multilang.serializer")
     if serializer not in SERIALIZERS:
         raise ProgramError(
-            f"topology.multilang.serializer is {serializer!r}: viper speaks JSON with programs, leave it out"
+            f"topology.multilang.serializer is {serializer!r}: viper sends JSON to programs, leave it out"
         )

@@ -1,4 +1,4 @@
-"""Programs as the runtime drives them."""
+"""The host of components that are programs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from framework.multilang.components import ProgramBolt, ProgramComponent, Progra
 from framework.runtime.edges.collector import TaskCollector
 from framework.runtime.hosts.faults import OnError
 from framework.runtime.hosts.host import MOST_NOTICED, Host, Identity
-from framework.topology import Role
+from framework.runtime.hosts.registry import Kind, register
+from framework.topology import ComponentSpec, Role, ShellImplementation
 
 HEARTBEAT_S = 1.0
-"""Seconds between two looks at what an idle bolt has emitted, as in Storm."""
+"""Seconds between two heartbeats to an idle bolt, as in Storm."""
 
 
 class ProgramHost(Host):
-    """A component that is a program."""
+    """Drives a component that is a program, of which nothing is known but what it sends."""
 
     component: ProgramComponent
     on_error = OnError.RESTART  # as on Storm, and as streamparse's components
@@ -28,37 +29,37 @@ class ProgramHost(Host):
         """Connect the component to its task."""
         component: Any = self.component
         component._collector = collector
-        self.component.counters = collector.counters
+        self.component.count_in(collector.counters)
         self.tell(identity)
 
     def initialized(self, collector: TaskCollector) -> None:
-        """Nothing that a program does is known here."""
+        """Do nothing: every emit of a program goes through the collector, and names its anchors."""
 
     def unbind(self, collector: TaskCollector) -> None:
-        """Everything goes through the collector anyway."""
+        """Do nothing: the collector checks every emit anyway."""
 
     @property
     def is_batching(self) -> bool:
-        """Whether the component may have emitted without input, as bolts may up to their end."""
+        """Whether the component may emit without input, as a bolt may until its end."""
         return isinstance(self.component, ProgramBolt)
 
     @property
     def batch_seconds(self) -> float | None:
-        """Seconds between two looks at an idle bolt."""
+        """Seconds between two heartbeats to an idle bolt."""
         return HEARTBEAT_S if self.is_batching else None
 
     @property
     def gathered(self) -> int:
-        """Tuples that a program has gathered are not known."""
+        """Tuples in batches; how many a program has gathered is not known."""
         return 0
 
     @property
     def noticeable_ticks(self) -> int:
-        """Nobody knows what a program makes of ticks."""
+        """Ticks in a row that can make a difference; a program may count them all."""
         return MOST_NOTICED
 
     def fire_batches(self) -> None:
-        """Take what the component has emitted by itself."""
+        """Take what a bolt has emitted since its last answer."""
         if isinstance(self.component, ProgramBolt):
             self.component.heartbeat()
 
@@ -71,13 +72,16 @@ class ProgramHost(Host):
         self.component.close()
 
 
-def host_program(command: Sequence[str], role: Role, folders: Sequence[str]) -> ProgramHost:
-    """The host of a program, which is started when it is initialized.
+def host_program(component: ComponentSpec, folders: Sequence[str]) -> ProgramHost:
+    """The host of a program, which starts when it is initialized.
 
     Args:
-        command: the program and its arguments.
-        role: what it is.
-        folders: the project's, see `framework.multilang.places`.
+        component: its spec, with the command.
+        folders: the project's, see `framework.programs`.
     """
-    cls = ProgramSpout if role is Role.SPOUT else ProgramBolt
-    return ProgramHost(cls(command, folders))
+    assert isinstance(component.implementation, ShellImplementation)
+    cls = ProgramSpout if component.role is Role.SPOUT else ProgramBolt
+    return ProgramHost(cls(component.implementation.command, folders))
+
+
+register(Kind.PROGRAM, host_program)

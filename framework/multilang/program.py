@@ -1,41 +1,43 @@
-"""A program that is a component's task: a process with three pipes."""
+"""The process of a program: how it is started, sends and receives messages, fails and ends."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
 import os
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
+from framework.errors import ProgramError
 from framework.log import Origin
-from framework.multilang.errors import NoMessage, ProgramError
-from framework.multilang.messages import Decoder, encoded
-from framework.multilang.pipes import Pipes
-from framework.multilang.places import complaint_about, environment, working_folder
-from framework.multilang.stderr import StderrLog
+from framework.multilang.messages import Decoder, InvalidMessage, encoded
+from framework.multilang.pipes import Pipes, StderrLog
+from framework.programs import environment, problem_with, working_folder
 
-LOOK_S = 1.0
-"""Seconds between two looks whether a silent program is still there; mostly its closed pipe tells before."""
-LEAVE_S = 2.0
+CHECK_S = 1.0
+"""Seconds between two checks whether a silent program is alive; mostly a closed pipe shows its end before."""
+EXIT_S = 2.0
 """Seconds that a program has to end by itself once its stdin is closed."""
-LAST_WORDS_S = 1.0
-"""Seconds until what a dead program wrote has been read."""
-GLANCE_S = 0.02
-"""Seconds between two looks whether a program has ended whose pipes are held open by others."""
+OUTPUT_S = 1.0
+"""Seconds to wait for the exit, and for the last output, of a program that is ending."""
+EXIT_CHECK_S = 0.02
+"""Seconds between two checks whether a program has ended whose pipes are held open by others."""
 _STEP_S = 0.002
 _TO_STDERR = "; stdout is for messages alone: print to stderr, or log"
 
 
 class Program:
-    """Started when it is made, and gone after `close` or `abandon`.
+    """A process that starts with this object, and ends with `close` or `abandon`.
 
-    It has a process group of its own, so that a Ctrl-C, which the run drains at, does not end it at once,
-    and that what it starts itself ends with it. A process of ours that dies, however, closes the program's
-    stdin; what does not look there goes on, as there is no other way that all systems have.
+    It has a process group of its own. So a Ctrl-C of the terminal, at which the run drains, does not end it,
+    and the processes that it starts itself end with it. When this process is killed, the program sees the
+    end of its stdin; a program that does not read there goes on.
     """
 
     def __init__(
@@ -49,27 +51,28 @@ class Program:
         """
         Args:
             command: the program and its arguments.
-            folders: the project's, see `places`.
+            folders: the project's, see `location`.
             logger: of the component.
             origin: the component and the task, for the log.
-            silence_s: seconds after which a program that was asked and says nothing is killed; None
-                waits for as long as it lives.
+            silence_s: seconds after which a program that does not answer is killed; None to wait for as
+                long as it lives.
 
         Raises:
             ProgramError: it cannot be started.
         """
-        self.phase = ""
-        """When something happens, to stand after it in messages: ``" in the handshake"``."""
-        self.reported: str | None = None
-        """The last error that it has told of."""
+        self._phase = ""
+        """Stands at the end of what is reported: ``" in the handshake"``."""
+        self._reported: str | None = None
+        """The last error that the program has reported."""
+        self._pid_folder: str | None = None
         self._silence_s = silence_s
         self._failure: ProgramError | None = None
-        self._listening = False
+        self._is_receiving = False
         self._decoder = Decoder()
         folder = working_folder(command, folders)
-        complaint = complaint_about(command, folders)
-        if complaint:
-            raise ProgramError(f"the program {_shown(command)} cannot be started: {complaint}")
+        problem = problem_with(command, folders)
+        if problem:
+            raise ProgramError(f"the program {_shown(command)} cannot be started: {problem}")
         try:
             self._process = subprocess.Popen(
                 command,
@@ -91,10 +94,10 @@ class Program:
     # -- messages
 
     def send(self, message: Any) -> None:
-        """Send a message; it is written while the answer is waited for.
+        """Send a message; `receive` writes it while it waits for the answer.
 
         Raises:
-            ProgramError: it has a value that JSON cannot carry, or the program has failed before.
+            ProgramError: JSON cannot carry a value of the message, or the program has failed before.
         """
         data = encoded(message)
         if self._failure is not None:
@@ -102,63 +105,95 @@ class Program:
         self._pipes.put(data)
 
     def receive(self) -> dict[str, Any]:
-        """The next message; waits for it.
+        """Wait for the next message.
 
         Raises:
-            ProgramError: the program has ended, or does not speak the protocol; it is gone now.
+            ProgramError: the program has ended, or breaks the protocol, and is killed for that.
         """
         if self._failure is not None:
             raise self._failure
-        self._listening = True
+        self._is_receiving = True
         try:
-            message = self._awaited()
-        except NoMessage as error:
+            message = self._next_message()
+        except InvalidMessage as error:
             raise self.given_up(f"has written to stdout what is no message: {error}", _TO_STDERR) from None
         finally:
-            self._listening = False
+            self._is_receiving = False
         if not isinstance(message, dict):
             raise self.given_up(f"has sent {message!r:.300}: expected an object with a command")
         return message
 
-    def _awaited(self) -> Any:
+    def _next_message(self) -> Any:
         since = time.monotonic()
         while (message := self._decoder.next()) is None:
-            wait_s = LOOK_S if self._silence_s is None else min(LOOK_S, self._silence_s)
+            wait_s = CHECK_S if self._silence_s is None else min(CHECK_S, self._silence_s)
             data = self._pipes.read(wait_s)
             if data is None and self._has_exited():
-                data = self._pipes.read(0) or b""  # what it starts itself may hold the pipe open
+                data = self._pipes.read(0) or b""  # a process that it has started may hold the pipe open
             if data:
                 self._decoder.feed(data)
             elif data is not None:
                 raise self._ended()
-            elif self._pipes.deaf and not self._exits_within(LAST_WORDS_S):
+            elif self._pipes.stdin_closed and not self._exits_within(OUTPUT_S):
                 raise self.given_up("has closed its stdin")
             elif self._silence_s is not None and time.monotonic() - since >= self._silence_s:
-                what = f"has said nothing for {self._silence_s:g} s (topology.subprocess.timeout.secs)"
+                what = f"has sent nothing for {self._silence_s:g} s (topology.subprocess.timeout.secs)"
                 raise self.given_up(what)
         return message
 
-    # -- failures
+    # -- the handshake
 
-    def given_up(self, what: str, hint: str = "") -> ProgramError:
-        """Kill the program, as it cannot be used any more; returns the error to be raised from now on.
+    @contextlib.contextmanager
+    def phase(self, text: str) -> Iterator[None]:
+        """Within it, errors say that they happened ``in the handshake``, or whatever the text is."""
+        self._phase = f" {text}"
+        yield
+        self._phase = ""
+
+    def make_pid_folder(self) -> str:
+        """Make the folder in which the program leaves a file that is named after its pid.
+
+        It exists until `remove_pid_folder`, or until the program has ended.
+        """
+        self._pid_folder = tempfile.mkdtemp(prefix="viper-pids-")
+        return self._pid_folder
+
+    def remove_pid_folder(self, *, if_used: bool = False) -> None:
+        """Remove that folder, if it is still there.
 
         Args:
-            what: goes on after the program's name.
+            if_used: whether to keep it until the program has left its file there.
+        """
+        folder = self._pid_folder
+        if folder is not None and (not if_used or any(Path(folder).glob("*"))):
+            self._pid_folder = None
+            shutil.rmtree(folder, ignore_errors=True)
+
+    # -- failures
+
+    def report(self, error: str) -> None:
+        """Keep an error that the program has reported, to show it if the program fails."""
+        self._reported = error
+
+    def given_up(self, what: str, hint: str = "") -> ProgramError:
+        """Kill the program, which cannot be used any more; returns the error to raise.
+
+        Args:
+            what: what the program did; stands after its name.
             hint: what to do about it.
         """
-        self._listening = False
+        self._is_receiving = False
         self.abandon()
-        told = [f"{self._name} {what}{self.phase}{hint}"]
-        if self.reported is not None:
-            told.append(f"it has reported: {self.reported.rstrip()}")
+        lines = [f"{self._name} {what}{self._phase}{hint}"]
+        if self._reported is not None:
+            lines.append(f"it has reported: {self._reported.rstrip()}")
         if self._stderr.last:
-            told.append("\n    ".join(["the end of its stderr:", *self._stderr.last]))
-        self._failure = ProgramError("\n  ".join(told))
+            lines.append("\n    ".join(["the end of its stderr:", *self._stderr.last]))
+        self._failure = ProgramError("\n  ".join(lines))
         return self._failure
 
     def _ended(self) -> ProgramError:
-        has_exited = self._exits_within(LAST_WORDS_S)
+        has_exited = self._exits_within(OUTPUT_S)
         self._kill()
         how = _how_it_ended(self._process.returncode) if has_exited else "has closed its stdout"
         rest = self._decoder.rest
@@ -167,27 +202,28 @@ class Program:
     # -- its end
 
     def close(self) -> None:
-        """Close its stdin, at which it should end, and kill it if it does not soon."""
+        """Close the program's stdin, at which it should end, and kill it if it does not within `EXIT_S`."""
         if self._process.stdin is None or self._process.stdin.closed:
             return
         self._pipes.end()
         self._process.stdin.close()
-        until = time.monotonic() + LEAVE_S
+        until = time.monotonic() + EXIT_S
         while (left_s := until - time.monotonic()) > 0 and not self._has_exited():
-            # It may have to get rid of something to get to its end.
-            if self._pipes.read(min(left_s, GLANCE_S)) == b"":
+            # It may have to write something before it can end, so its output is read.
+            if self._pipes.read(min(left_s, EXIT_CHECK_S)) == b"":
                 self._exits_within(left_s)
         self.abandon()
 
     def abandon(self) -> None:
-        """Kill it, with everything that it has started; nothing happens if it is gone already.
+        """Kill the program, with everything that it has started; nothing happens if it has ended already.
 
-        Where another thread waits for an answer it gets the end of the program.
+        Another thread that waits for an answer gets a ProgramError.
         """
         self._kill()
+        self.remove_pid_folder()
         self._failure = self._failure or ProgramError(f"{self._name} does not run any more")
-        self._stderr.join(LAST_WORDS_S)
-        if not self._listening:
+        self._stderr.join(OUTPUT_S)
+        if not self._is_receiving:
             for pipe in (self._process.stdin, self._process.stdout):
                 if pipe is not None:
                     pipe.close()
@@ -196,8 +232,8 @@ class Program:
         if self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-        with contextlib.suppress(subprocess.TimeoutExpired):  # nobody can kill one that is another user's
-            self._process.wait(LEAVE_S)
+        with contextlib.suppress(subprocess.TimeoutExpired):  # it may run as another user
+            self._process.wait(EXIT_S)
 
     def _exits_within(self, seconds: float) -> bool:
         until = time.monotonic() + seconds
@@ -208,7 +244,7 @@ class Program:
         return True
 
     def _has_exited(self) -> bool:
-        # It is not reaped here: as long as it is not, nobody else can have its process group's number.
+        # It is not reaped here: until it is, no other process can get the number of its process group.
         if self._process.returncode is not None:
             return True
         try:

@@ -4,15 +4,19 @@ from framework.planning.layout import ComponentLevel, Layout, make_layout
 from framework.planning.placement import Executor, Placement, WorkerKind
 from framework.planning.plan import Channel, Plan, Subscription, Task
 from framework.planning.planner import make_plan
+from framework.planning.strategy import AsConfigured, Draft, Strategy
 from framework.planning.time_mode import TimeMode
 
 __all__ = [
+    "AsConfigured",
     "Channel",
     "ComponentLevel",
+    "Draft",
     "Executor",
     "Layout",
     "Placement",
     "Plan",
+    "Strategy",
     "Subscription",
     "Task",
     "TimeMode",

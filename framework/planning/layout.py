@@ -4,8 +4,8 @@ A component writes into the field of its depth, the longest way from a spout. So
 tuple that took a shorter way has zeros in between, whoever reads it compares like
 with like, and the layout depends on the topology alone, never on the parallelism.
 
-    depth 0   | spout, partition | how-manieth tuple of its timestamp |
-    depth d   | component, replica if it has them | how-manieth output of its input |
+    depth 0   | spout, partition | number of the tuple within its timestamp |
+    depth d   | component, replica if it has them | number of the output of its input |
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ SEQUENCE_BITS = 24
 """Room for 16.7 million tuples of one partition with the same timestamp."""
 MAX_ORDINAL_BITS = 32
 MIN_ORDINAL_BITS = 2
-"""What a hop with one output for each input needs; below that, the last hops of a deep topology get none."""
+"""A hop with one output per input needs these; below that, the last hops of a deep topology get none."""
 
 _COPYING = (GroupingKind.ALL, GroupingKind.CUSTOM)
 
 
 @dataclass(frozen=True, slots=True)
 class ComponentLevel:
-    """Where the tuples that one component emits carry its mark."""
+    """The field of a path that one component writes into the positions of its tuples."""
 
     depth: int
     offset: int

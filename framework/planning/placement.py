@@ -1,4 +1,4 @@
-"""Placement: which worker runs which task.
+"""A placement says which worker runs which task.
 
 A worker has one thread of execution that runs its tasks in turn, and one more for each of its
 tasks whose component blocks. The output of a run does not depend on its placement.
@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 
 class WorkerKind(enum.StrEnum):
-    """What a worker is (``viper.worker``)."""
+    """The kinds of workers (``viper.worker``)."""
 
     INLINE = "inline"
     """The calling thread; there is only one."""
@@ -74,7 +74,7 @@ class Group:
     components: tuple[str, ...]
     """Ids of their components, in order of definition."""
     index: int
-    """The how-manieth task of its component; 0 for a cycle."""
+    """Index of the task within its component; 0 for a cycle."""
     alone: bool
     """Whether nothing else may be on its worker."""
 
@@ -105,15 +105,15 @@ class ByComponent:
         return [chosen[group.components[0]] for group in groups]
 
 
-class Given:
-    """As the user says, component by component; round-robin for what is not said.
+class AsListed:
+    """Places the components that the user has listed as listed, and all others round-robin.
 
     Args:
         workers: for each component one worker, or those that its tasks take in turn.
     """
 
     def __init__(self, workers: Mapping[str, int | Sequence[int]]) -> None:
-        self._said = {name: [said] if isinstance(said, int) else list(said) for name, said in workers.items()}
+        self._listed = {name: [own] if isinstance(own, int) else list(own) for name, own in workers.items()}
 
     def place(self, groups: Sequence[Group], workers: int) -> Sequence[int]:
         """For each group the number of its worker."""
@@ -121,12 +121,12 @@ class Given:
         return [self._worker(group) or next(free) for group in groups]
 
     def _worker(self, group: Group) -> int | None:
-        said = next((self._said[name] for name in group.components if name in self._said), None)
-        return said[group.index % len(said)] if said else None
+        own = next((self._listed[name] for name in group.components if name in self._listed), None)
+        return own[group.index % len(own)] if own else None
 
 
-def make_placer(said: str | Mapping[str, Any]) -> Placer:
-    """The placer that ``viper.placement`` names, or stands for."""
-    if isinstance(said, Mapping):
-        return Given(said)
-    return ByComponent() if said == "component" else RoundRobin()
+def make_placer(configured: str | Mapping[str, Any]) -> Placer:
+    """The placer that the value of ``viper.placement`` stands for."""
+    if isinstance(configured, Mapping):
+        return AsListed(configured)
+    return ByComponent() if configured == "component" else RoundRobin()

@@ -1,4 +1,4 @@
-"""The physical plan: which tasks there are, who feeds whom, and how positions are laid out."""
+"""The physical plan: tasks, the channels between them, and the layout of positions."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from framework.planning.layout import Layout
 from framework.planning.placement import Placement
 from framework.planning.time_mode import TimeMode
 from framework.topology import Grouping, Role, Topology
+from framework.traits import Traits
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +39,13 @@ class Subscription:
     """Whether it closes a cycle: delivered as it arrives, without waiting for others."""
     cyclic: bool
     """Whether it is part of a cycle: what its producer emits must not wait for its consumer to have room."""
+    copies: bool
+    """Whether one tuple may go to several of its consumer's tasks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """What tasks read from: one alone, or all tasks of a component that each get everything."""
+    """The input of one task, or of all tasks of a component that each get every tuple."""
 
     readers: tuple[int, ...]
     """Ids of the consuming tasks."""
@@ -67,10 +70,14 @@ class Plan:
     layout: Layout
     confs: Mapping[str, Mapping[str, Any]]
     """Each component's resolved configuration, by id."""
-    places: Mapping[str, Mapping[int, tuple[int, int]]] = field(default_factory=dict)
-    """For each partitioned spout that goes on where a run before had stopped: how far that had brought
-    each partition, as time of the last row in microseconds and number of rows of that time."""
-    cuts: tuple[tuple[int, ...], ...] = ()
+    traits: Mapping[str, Traits]
+    """Facts about each component's class, by id."""
+    emits_outside_input: bool = False
+    """Whether a bolt may emit by the wall clock, or by what comes back to it through a cycle."""
+    offsets: Mapping[str, Mapping[int, tuple[int, int]]] = field(default_factory=dict)
+    """For each partitioned spout that resumes where an earlier run had stopped, the offset in each of its
+    partitions: time of the last row in microseconds, and number of rows of that time."""
+    aligned_stops: tuple[tuple[int, ...], ...] = ()
     """Ids of the tasks of partitioned spouts that stop at one event time, group by group."""
 
     def tasks_of(self, component: str) -> tuple[Task, ...]:

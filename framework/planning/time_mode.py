@@ -1,4 +1,4 @@
-"""Where a topology's timestamps come from."""
+"""The time that a topology runs by: where its timestamps come from, and which spouts and bolts do not fit."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import enum
 from collections.abc import Mapping
 from typing import Any
 
-from framework.hosting import brings_event_time, is_bounded_spout, is_partitioned
-from framework.topology import ComponentSpec, Problem, Topology
+from framework.errors import LoadError
+from framework.topology import ComponentSpec, Problem, Topology, about
+from framework.traits import Batching, Traits
+
+Confs = Mapping[str, Mapping[str, Any]]
+"""Each component's resolved configuration, by id."""
 
 
 class TimeMode(enum.StrEnum):
@@ -21,7 +25,7 @@ class TimeMode(enum.StrEnum):
     """Microseconds of the wall clock at the emit, so that no source waits for another."""
 
 
-def choose_time(topology: Topology, confs: Mapping[str, Mapping[str, Any]], partitions: int) -> TimeMode:
+def choose_time(topology: Topology, confs: Confs, traits: Mapping[str, Traits], partitions: int) -> TimeMode:
     """The time that a topology runs by.
 
     Without a choice (``viper.time``): `EVENT` where every spout declares a timestamp field, or brings
@@ -31,35 +35,75 @@ def choose_time(topology: Topology, confs: Mapping[str, Mapping[str, Any]], part
     Args:
         topology: a valid topology.
         confs: each component's resolved configuration, by id.
+        traits: of the spouts, by id.
         partitions: number of source partitions of all spouts.
+
+    Raises:
+        LoadError: the time depends on whether a spout ends whose class is not known.
     """
     spouts = topology.spouts
-    chosen = next((confs[spout.id].get("viper.time") for spout in spouts), None)
+    chosen = _configured(topology, confs)
     if chosen is not None:
         return TimeMode(chosen)
-    if all(brings_event_time(spout, confs[spout.id]) for spout in spouts):
+    if all(traits[spout.id].event_time for spout in spouts):
         return TimeMode.EVENT
-    if partitions == 1 or all(is_bounded_spout(spout, confs[spout.id]) for spout in spouts):
+    if partitions == 1 or all(_is_bounded(spout, traits[spout.id]) for spout in spouts):
         return TimeMode.LOGICAL
     return TimeMode.INGEST
 
 
-def time_problems(topology: Topology, confs: Mapping[str, Mapping[str, Any]]) -> list[Problem]:
-    """What keeps a topology from running by one time: only some spouts that bring event time."""
-    without = [spout for spout in topology.spouts if not brings_event_time(spout, confs[spout.id])]
-    chosen = next((confs[spout.id].get("viper.time") for spout in topology.spouts), None)
+def _configured(topology: Topology, confs: Confs) -> str | None:
+    return next((confs[spout.id].get("viper.time") for spout in topology.spouts), None)
+
+
+def _is_bounded(spout: ComponentSpec, traits: Traits) -> bool:
+    if traits.bounded is None:
+        raise LoadError(f"spout {spout.id!r} has no Python class here, so nobody knows whether it ends")
+    return traits.bounded
+
+
+def time_problems(topology: Topology, confs: Confs, traits: Mapping[str, Traits]) -> list[Problem]:
+    """A problem for each spout that keeps a topology from running by one time.
+
+    Args:
+        topology: a valid topology.
+        confs: each component's resolved configuration, by id.
+        traits: of the spouts, by id.
+    """
+    without = [spout for spout in topology.spouts if not traits[spout.id].event_time]
+    chosen = _configured(topology, confs)
     if chosen not in (None, TimeMode.EVENT):
-        return [_by_event_time(topology, spout, chosen) for spout in topology.spouts if is_partitioned(spout)]
+        found = f"brings its rows by event time: expected viper.time event, found {chosen}"
+        return [about(topology, s, found) for s in topology.spouts if traits[s.id].partitioned]
     if chosen or len(without) in (0, len(topology.spouts)):
         return []
-    return [Problem(topology.sources.at("components", spout.id), _only_some(spout)) for spout in without]
-
-
-def _by_event_time(topology: Topology, spout: ComponentSpec, chosen: str) -> Problem:
-    message = f"spout {spout.id!r} brings its rows by event time: expected viper.time event, found {chosen}"
-    return Problem(topology.sources.at("components", spout.id), message)
-
-
-def _only_some(spout: ComponentSpec) -> str:
     expected = "expected one for every spout or for none, or a choice of viper.time"
-    return f"spout {spout.id!r} declares no viper.timestamp.field, but others do: {expected}"
+    message = f"declares no viper.timestamp.field, but others do: {expected}"
+    return [about(topology, spout, message) for spout in without]
+
+
+def deadlock_problems(
+    topology: Topology, confs: Confs, traits: Mapping[str, Traits], time: TimeMode
+) -> list[Problem]:
+    """Bolts that ack their batches at ticks of event time, behind spouts that wait for these acks.
+
+    Event time advances with the spouts' tuples only, and a spout emits none while as many of its tuples are
+    pending as ``topology.max.spout.pending`` allows. So both would wait for each other.
+    """
+    waiting = [spout.id for spout in topology.spouts if _waits_for_acks(confs[spout.id])]
+    if time is not TimeMode.EVENT or not waiting:
+        return []
+    message = (
+        f"acks its batches at ticks of event time, which stands still while "
+        f"{', '.join(map(repr, waiting))} waits for acks (topology.max.spout.pending): remove that bound, "
+        "set viper.time to logical or ingest, or derive the bolt from TicklessBatchingBolt"
+    )
+    return [
+        about(topology, bolt, message)
+        for bolt in topology.bolts
+        if confs[bolt.id]["topology.tick.tuple.freq.secs"] and traits[bolt.id].batching is Batching.TICKS
+    ]
+
+
+def _waits_for_acks(conf: Mapping[str, Any]) -> bool:
+    return bool(conf["topology.max.spout.pending"]) and conf["topology.acker.executors"] != 0

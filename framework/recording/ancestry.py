@@ -1,4 +1,4 @@
-"""Which tuples a tuple descends from, as its position says."""
+"""The ancestors of a tuple, read from its position."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ class Hop:
 
     position: Position
     component: str | None
-    """Who emitted it; None where the path had no room left to say."""
+    """The component that emitted it; None where the path had no room left for it."""
     copy: int = 0
     """The source partition, or the replica where tuples are copied to several."""
     ordinal: int = 0
-    """From 1 upwards: the how-manieth tuple of that time, or output of its input; 0 where the path
-    had no room to say."""
+    """Number of the tuple within its time, or of the output of its input, from 1 upwards; 0 where the path
+    had no room for it."""
 
 
 def line_of_descent(position: Position, component: str, header: Header) -> tuple[Hop, ...]:
     """The hops of a tuple, from its spout to the tuple itself.
 
-    What was emitted beside all input (at a tick, by a timer, in `initialize`) and what comes back
+    A tuple that was emitted outside of input (at a tick, by a timer, in `initialize`) or that comes back
     through a cycle descends from a point in time, so that its first hop may be no spout's.
 
     Args:
@@ -58,7 +58,7 @@ def _by_depth(header: Header) -> Sequence[Sequence[RecordedComponent]]:
 
 
 def _hop(position: Position, members: Sequence[RecordedComponent]) -> Hop | None:
-    """What the bits of one depth say; None if the tuple did not come that way."""
+    """The hop that the bits of one depth describe; None if the tuple did not come that way."""
     level = members[0].level
     bits = _path(position) >> level.offset
     ordinal = bits & _ones(level.ordinal_bits)

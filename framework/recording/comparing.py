@@ -35,12 +35,12 @@ class Difference:
     stream: str
     kind: Kind
     a: Recorded | None
-    """What A has; of a tuple that is missing there, what comes next instead. None at the end."""
+    """The tuple of A; where A lacks it, the one that comes next instead. None at the end."""
     b: Recorded | None
 
     @property
     def position(self) -> Position:
-        """The place of the difference: where the first of the two stands."""
+        """The position of the difference: the smaller one of the two tuples'."""
         return min(_position(self.a), _position(self.b))
 
 
@@ -120,7 +120,7 @@ def first_difference(comparisons: list[StreamComparison]) -> Difference | None:
 
 
 def ancestors(a: Recording, b: Recording, difference: Difference) -> Iterator[Ancestor]:
-    """What the first of the differing tuples descends from, spout first, itself left out."""
+    """The ancestors of the first of the differing tuples, the spout's first."""
     for hop in line_of_descent(difference.position, difference.component, a.header)[:-1]:
         yield Ancestor(hop, _at(a, hop), _at(b, hop))
 

@@ -42,7 +42,7 @@ class _Comparison:
         try:
             return self._same_parts(kind, a, b)
         finally:
-            # Their ids may be given to others once they are gone.
+            # Other objects may get their ids once they are gone.
             self._begun.discard((id(a), id(b)))
 
     def _same_parts(self, kind: type, a: Any, b: Any) -> bool:
@@ -73,7 +73,7 @@ def _same_float(a: float, b: float) -> bool:
 
 
 def _reduced(value: Any) -> Sequence[Any]:
-    """What pickle would make an object of, as plain values."""
+    """The plain values that pickle would make an object of."""
     reduce = copyreg.dispatch_table.get(type(value))
     reduced: Any = reduce(value) if reduce else value.__reduce_ex__(_REDUCE_PROTOCOL)
     if isinstance(reduced, str):  # the name of a global

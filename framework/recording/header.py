@@ -1,4 +1,4 @@
-"""What a recording says about itself: which topology, which tasks, how to read its positions."""
+"""The header of a recording: its topology, its tasks, and how to read its positions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RecordedComponent:
 
 @dataclass(frozen=True, slots=True)
 class PartSummary:
-    """What a task's part holds; known once the task has closed it."""
+    """The size of a task's part; known once the task has closed it."""
 
     tuples: int
     ticks: int
@@ -48,12 +48,12 @@ class RecordedTask:
     index: int
     """From 0 upwards within the component; of a spout, the source partition."""
     part: PartSummary | None = None
-    """None where the task did not come to close its part; its last tuples may be lost then."""
+    """None where the task could not close its part; its last tuples may be missing then."""
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """All that a recording says beside its tuples."""
+    """All facts about a recorded run but its tuples."""
 
     topology: str
     time: TimeMode
@@ -64,7 +64,7 @@ class Header:
     import_paths: tuple[str, ...] = ()
     """Folders that the topology's code, and so the classes of its values, were imported from."""
     software: str = VERSION
-    """The version of ViperStorm that recorded."""
+    """The version of ViperStorm that made the recording."""
     byteorder: str = sys.byteorder
     complete: bool = False
     """Whether the run came to its end, and every task closed its part."""
@@ -96,9 +96,9 @@ def header_of(plan: Plan) -> Header:
 
 
 def to_json(header: Header) -> str:
-    """The header as text, its format first."""
-    said = {"format": FORMAT, "version": FORMAT_VERSION, **asdict(header)}
-    return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
+    """The header as text, which begins with the format."""
+    fields = {"format": FORMAT, "version": FORMAT_VERSION, **asdict(header)}
+    return json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
 
 
 def from_json(text: str | bytes, where: str) -> Header:
@@ -109,53 +109,53 @@ def from_json(text: str | bytes, where: str) -> Header:
         where: the recording, for messages.
 
     Raises:
-        RecordingError: it is none, or this version or this machine cannot read what it heads.
+        RecordingError: the text is no header, or this version or this machine cannot read its recording.
     """
     try:
-        said = json.loads(text)
+        fields = json.loads(text)
     except ValueError as error:
         raise RecordingError(f"{where} is no recording: its header is no JSON: {error}") from None
-    _check_readable(said, where)
+    _check_readable(fields, where)
     try:
-        return _header(said)
+        return _header(fields)
     except (KeyError, TypeError, ValueError) as error:
         raise RecordingError(
             f"{where}: its header is damaged: {type(error).__name__}: {error}; record again"
         ) from error
 
 
-def _check_readable(said: Any, where: str) -> None:
-    found = said.get("format") if isinstance(said, dict) else said
+def _check_readable(fields: Any, where: str) -> None:
+    found = fields.get("format") if isinstance(fields, dict) else fields
     if found != FORMAT:
         raise RecordingError(f"{where} is no recording: found format {found!r:.100}, expected {FORMAT!r}")
-    if said.get("version") != FORMAT_VERSION:
+    if fields.get("version") != FORMAT_VERSION:
         raise RecordingError(
-            f"{where} has version {said.get('version')!r} of the format, written by ViperStorm "
-            f"{said.get('software')}; this is {VERSION}, which reads version {FORMAT_VERSION}: record again"
+            f"{where} has version {fields.get('version')!r} of the format, written by ViperStorm "
+            f"{fields.get('software')}; this is {VERSION}, which reads version {FORMAT_VERSION}: record again"
         )
-    if said.get("byteorder") != sys.byteorder:
+    if fields.get("byteorder") != sys.byteorder:
         raise RecordingError(
-            f"{where} was recorded on a {said.get('byteorder')}-endian machine, this one is "
+            f"{where} was recorded on a {fields.get('byteorder')}-endian machine, this one is "
             f"{sys.byteorder}-endian: read it on a machine like the one that wrote it"
         )
 
 
-def _header(said: Mapping[str, Any]) -> Header:
-    others = {key: value for key, value in said.items() if key not in ("format", "version")}
-    others["time"] = TimeMode(said["time"])
-    others["components"] = tuple(map(_component, said["components"]))
-    others["tasks"] = tuple(map(_task, said["tasks"]))
-    others["import_paths"] = tuple(said["import_paths"])
+def _header(fields: Mapping[str, Any]) -> Header:
+    others = {key: value for key, value in fields.items() if key not in ("format", "version")}
+    others["time"] = TimeMode(fields["time"])
+    others["components"] = tuple(map(_component, fields["components"]))
+    others["tasks"] = tuple(map(_task, fields["tasks"]))
+    others["import_paths"] = tuple(fields["import_paths"])
     return Header(**others)
 
 
-def _component(said: Mapping[str, Any]) -> RecordedComponent:
-    streams = tuple(Stream(**stream) for stream in said["streams"])
-    return RecordedComponent(said["id"], Role(said["role"]), streams, ComponentLevel(**said["level"]))
+def _component(fields: Mapping[str, Any]) -> RecordedComponent:
+    streams = tuple(Stream(**stream) for stream in fields["streams"])
+    return RecordedComponent(fields["id"], Role(fields["role"]), streams, ComponentLevel(**fields["level"]))
 
 
-def _task(said: Mapping[str, Any]) -> RecordedTask:
-    part = said["part"]
+def _task(fields: Mapping[str, Any]) -> RecordedTask:
+    part = fields["part"]
     return RecordedTask(
-        said["id"], said["component"], said["index"], None if part is None else PartSummary(**part)
+        fields["id"], fields["component"], fields["index"], None if part is None else PartSummary(**part)
     )

@@ -12,10 +12,18 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from framework.errors import RecordingError
-from framework.recording.chunks import Batch, read_batches, read_ticks
 from framework.recording.header import RecordedComponent, RecordedTask, from_json
-from framework.recording.packing import SIZE, last_packed, unpacked
-from framework.recording.parts import HEADER, Members, part_name
+from framework.recording.parts import (
+    HEADER,
+    SIZE,
+    Batch,
+    Members,
+    last_packed,
+    part_name,
+    read_batches,
+    read_ticks,
+    unpacked,
+)
 from framework.recording.ticks import Tick
 from framework.topology import Stream, unknown
 from viper.position import LEAST, Position
@@ -35,7 +43,7 @@ class Recorded(NamedTuple):
 
 
 class Recording:
-    """What a run recorded. Reading values runs code that the file chooses: trust it like a program.
+    """A recorded run. Reading values runs code that the file chooses: trust it like a program.
 
     Args:
         path: a file, or the folder that a run which was killed left behind.
@@ -72,7 +80,7 @@ class Recording:
     def tuples(
         self, component: str, stream: str | None = None, *, since: Position = LEAST
     ) -> Iterator[Recorded]:
-        """What all tasks of a component emitted, by position; equal positions by task, then as emitted.
+        """The tuples of all tasks of a component by position; equal positions by task, then as emitted.
 
         Args:
             component: its id.
@@ -87,12 +95,12 @@ class Recording:
         return (recorded for recorded in merged if recorded.tag == tag)
 
     def input_of(self, spout: str, partitions: Sequence[int]) -> Iterator[Recorded]:
-        """What some source partitions of a spout emitted, by position."""
+        """The tuples of some source partitions of a spout, by position."""
         tasks = [task for task in self._tasks(spout) if task.index in partitions]
         return heapq.merge(*(self._part(task, LEAST) for task in tasks), key=_position)
 
     def at(self, component: str, position: Position) -> Iterator[Recorded]:
-        """What a component emitted at a position; one tuple, unless its path had no room left."""
+        """The tuples of a component at a position; one, unless its path had no room left."""
         for recorded in self.tuples(component, since=position):
             if recorded.position > position:
                 return

@@ -1,4 +1,4 @@
-"""The recorded input, fed again at exactly the recorded positions."""
+"""Replays recorded input at exactly the recorded positions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Brought(Protocol):
         """Nothing that comes later has a smaller position."""
 
     def take(self, limit: int) -> Emission:
-        """The next tuples, at most so many; none is nothing for now."""
+        """The next tuples, at most `limit` of them; an empty batch means that there are none yet."""
 
 
 class ReplaySource:
@@ -64,7 +64,7 @@ class ReplaySource:
         return END if self._next is None else self._next.position
 
     def take(self, limit: int) -> Emission:
-        """The next tuples, at most so many."""
+        """The next tuples, at most `limit` of them."""
         taken = list(islice(self._remaining(), limit))
         rows = [recorded.values for recorded in taken]
         positions = Positions()
@@ -75,15 +75,15 @@ class ReplaySource:
 
     def _remaining(self) -> Iterator[Recorded]:
         while self._next is not None:
-            given, self._next = self._next, next(self._coming, None)
-            yield given
+            current, self._next = self._next, next(self._coming, None)
+            yield current
 
 
 def replay_ticks(recording: Recording, component: str, index: int, tasks: int) -> ReplayTicks:
     """The wall-clock ticks for one task of a component.
 
-    Each task gets those of the task that it was; where there were more tasks or fewer, all get
-    those of the first, as there is no saying which of several timers a key was under.
+    A task gets the ticks of the recorded task with its index. Where the run had another number of tasks,
+    every task gets those of the first, because nobody knows which task's timer a key was under.
     """
     recorded = recording.header.tasks_of(component)
     if not recorded:
@@ -95,7 +95,7 @@ def check_replayable(recording: Recording, plan: Plan) -> None:
     """Check that a recording can be the input of a plan.
 
     Time and spouts must be the same, with their streams and fields. Parallelism may differ, and so may
-    the bolts, so that a corrected bolt can be given the very input that it failed on.
+    the bolts, so that a corrected bolt can be run on the very input that it failed on.
 
     Raises:
         RecordingError: it is of another topology; the message has a line for each difference.

@@ -10,7 +10,7 @@ from viper.position import Position
 
 
 class TickKind(enum.StrEnum):
-    """What was due."""
+    """The kinds of things that can be due."""
 
     TICK = "tick"
     """A tick tuple (``topology.tick.tuple.freq.secs``)."""
@@ -34,7 +34,7 @@ class Tick:
 
 
 class ReplayTicks:
-    """The recorded ticks of one task, given out as its input goes on."""
+    """Hands out the recorded ticks of one task as its input advances."""
 
     def __init__(self, ticks: Iterable[Tick]) -> None:
         self._coming = iter(ticks)

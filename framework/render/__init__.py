@@ -1,10 +1,16 @@
 """Pictures of topologies: one value that says what is drawn, and a writer for each format."""
 
-from framework.render.dot import to_dot
-from framework.render.json import to_json
+from framework.render.graphviz import RenderError, to_dot, to_svg
 from framework.render.mermaid import to_mermaid
-from framework.render.model import Kind, RenderedEdge, RenderedNode, RenderedTopology, in_words, rendered
-from framework.render.svg import RenderError, to_svg
+from framework.render.model import (
+    Kind,
+    RenderedEdge,
+    RenderedNode,
+    RenderedTopology,
+    in_words,
+    rendered,
+    to_json,
+)
 
 __all__ = [
     "Kind",

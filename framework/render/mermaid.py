@@ -16,7 +16,7 @@ _SHAPES = {
 _PYTHON_SHAPES = {Role.SPOUT: ("([", "])"), Role.BOLT: ("[", "]")}
 
 _ENTITIES = str.maketrans({character: f"#{ord(character)};" for character in '"#&<>`\\'})
-"""What means something inside a quoted Mermaid text; a number stands for any character."""
+"""Characters with a meaning inside a quoted Mermaid text, and the numbers that stand for them."""
 
 
 def to_mermaid(topology: RenderedTopology) -> str:

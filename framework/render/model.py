@@ -1,10 +1,11 @@
-"""What every picture of a topology shows, as values."""
+"""The contents of a picture of a topology as values, and these as JSON for programs."""
 
 from __future__ import annotations
 
 import enum
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from framework.topology import (
     DEFAULT_STREAM,
@@ -20,7 +21,7 @@ from framework.topology.graph import feedback_edges
 
 
 class Kind(enum.StrEnum):
-    """What a component is made of; it decides the shape of its node."""
+    """The kind of a component's implementation; it decides the shape of its node."""
 
     PYTHON = "Python"
     SHELL = "shell"
@@ -42,7 +43,7 @@ class RenderedNode:
 
     @property
     def caption(self) -> str:
-        """``spout WordSpout x 2``: what stands below the id."""
+        """``spout WordSpout x 2``: the text below the id."""
         kind = "" if self.kind is Kind.PYTHON else f"{self.kind} "
         times = f" × {self.parallelism}" if self.parallelism != 1 else ""
         return "" if self.kind is Kind.OUTSIDE else f"{kind}{self.role} {self.implementation}{times}"
@@ -56,7 +57,7 @@ class RenderedEdge:
     target: str
     stream: str
     grouping: str
-    """In words, e.g. ``fields(word)``."""
+    """The grouping in short, e.g. ``fields(word)``."""
     feedback: bool
     """Whether it closes a cycle."""
 
@@ -80,7 +81,7 @@ class RenderedTopology:
 
 
 def rendered(topology: Topology) -> RenderedTopology:
-    """What a picture of a topology shows, whether or not the topology could run."""
+    """The contents of the picture of a topology, whether or not the topology could run."""
     feedback = feedback_edges(topology)
     edges = tuple(
         RenderedEdge(i.source, c.id, i.stream, in_words(i.grouping), (i.source, i.stream, c.id) in feedback)
@@ -89,6 +90,11 @@ def rendered(topology: Topology) -> RenderedTopology:
     )
     nodes = [_node(component) for component in topology.components]
     return RenderedTopology(topology.name, (*nodes, *_outside(topology)), edges)
+
+
+def to_json(topology: RenderedTopology) -> str:
+    """A JSON object with ``name``, ``nodes`` and ``edges``, whose keys are the fields of the values."""
+    return json.dumps(asdict(topology), indent=2, ensure_ascii=False) + "\n"
 
 
 def in_words(grouping: Grouping) -> str:

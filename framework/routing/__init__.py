@@ -1,7 +1,6 @@
 """Groupings at run time: which of a consumer's tasks each row goes to."""
 
-from framework.routing.choose import HASHES, make_router
-from framework.routing.router import Router
+from framework.routing.router import HASHES, Router, make_router
 from framework.routing.stable_hash import stable_hash
 from framework.routing.storm_hash import storm_hash
 

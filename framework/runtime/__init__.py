@@ -1,10 +1,12 @@
 """Running a plan.
 
-A room may import the rooms below it, never one above; ``tests/test_house.py`` checks it.
+A room may import the rooms below it, never one above. The order is declared in ``tests/house/rooms.py`` and
+checked by ``tests/test_house.py``; ``make imports`` draws it.
 
 =============  ======================================================================================
-run, report    the public face: a run from its first task to its report
+run            the public face: a run from its first task to its report
 workers        this process or worker processes: started, led through a run, replaced when they die
+report         what a run did: progress while it runs, and the report at its end
 assembly       from a plan to tasks that are connected by channels
 execution      a thread that runs its tasks in turn: policy, waiting, timers, cycles, watchdog
 tasks          a spout's or a bolt's replica while it runs

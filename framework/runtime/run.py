@@ -162,7 +162,7 @@ class Run:
 
     def _made_report(self, crew: Crew, ended: float) -> RunReport:
         reason = self._stop.reason or StopReason.EXHAUSTED
-        channels = channel_statistics(self._plan, self._network)
+        channels = channel_statistics(self._plan, self._network.statistics())
         elapsed_s = self._elapsed(ended)
         report = run_report(self._plan, crew.reports(), channels, reason, elapsed_s, crew.incidents)
         return replace(report, sources=self._sources)
@@ -178,7 +178,7 @@ class Run:
     def statistics(self) -> RunStatistics:
         """How the channels and executors are doing, while it runs; from `on_progress` or any other thread."""
         executors = self._crew.statistics() if self._crew else ()
-        return RunStatistics(channel_statistics(self._plan, self._network), executors)
+        return RunStatistics(channel_statistics(self._plan, self._network.statistics()), executors)
 
     def _make_crew(self, tape: Tape) -> Crew:
         if self._plan.placement.kind is WorkerKind.PROCESS:

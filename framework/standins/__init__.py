@@ -6,9 +6,7 @@ when it is printed, so that it runs on a Storm cluster as well.
 
 from collections.abc import Mapping
 
-from framework.standins.bolts import LogInfoBolt, TestGlobalCount, TestWordCounter
-from framework.standins.groupings import NGrouping
-from framework.standins.spouts import TestWordSpout
+from framework.standins.storm import LogInfoBolt, NGrouping, TestGlobalCount, TestWordCounter, TestWordSpout
 from framework.standins.windows import Count, Duration
 
 STAND_INS: Mapping[str, type] = {

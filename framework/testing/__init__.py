@@ -15,6 +15,6 @@ environment is read: a test says what configuration it means.
 
 from framework.testing.bolts import BoltRun, run_bolt
 from framework.testing.driver import TICK
-from framework.testing.topologies import TopologyRun, run_spout, run_topology
+from framework.testing.topologies import SpoutRun, TopologyRun, run_spout, run_topology
 
-__all__ = ["TICK", "BoltRun", "TopologyRun", "run_bolt", "run_spout", "run_topology"]
+__all__ = ["TICK", "BoltRun", "SpoutRun", "TopologyRun", "run_bolt", "run_spout", "run_topology"]

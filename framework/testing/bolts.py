@@ -1,4 +1,4 @@
-"""One bolt in a test: tuples in; rows, acks and fails out."""
+"""One bolt in a test: it is given tuples, and its rows, acks and fails are noted."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class BoltRun:
     streams: Mapping[str, Sequence[tuple[Any, ...]]]
     """What it emitted on each declared stream."""
     acked: Sequence[tuple[Any, ...]]
-    """Values of the tuples that were acked, in order of the acks; the first response to a tuple counts."""
+    """Values of the tuples that were acked, in order of the acks; the first answer to a tuple counts."""
     failed: Sequence[tuple[Any, ...]]
     """Values of the tuples that failed."""
     logs: Sequence[logging.LogRecord]
@@ -66,17 +66,17 @@ def run_bolt(
     args: Sequence[Argument] = (),
     kwargs: Mapping[str, Argument] | None = None,
 ) -> BoltRun:
-    """Give tuples to a bolt, one after the other, as a task of it would get them.
+    """Give tuples to a bolt, one after the other, as one of its tasks would get them.
 
-    It is initialized before and closed afterwards. As in a run, a last tick comes where
-    ``topology.tick.tuple.freq.secs`` is set, and what is left in batches is processed.
+    The bolt is initialized before and closed afterwards. As in a run, a last tick comes where
+    ``topology.tick.tuple.freq.secs`` is set, and tuples that are left in batches are processed.
 
     Args:
         bolt: its class, ours or streamparse's.
-        tuples: the values of each tuple; a `Tuple` where its component or stream matter; `TICK`.
-        fields: names of the values, where the bolt uses names.
+        tuples: for each tuple its values; or a `Tuple`, where its component or stream matters; or `TICK`.
+        fields: names of the values, for a bolt that uses names.
         conf: configuration, over the bolt's own.
-        context: what its `initialize` finds in the context, over what a run puts there.
+        context: added to the context that its `initialize` receives in a run, and above that.
         args: its constructor's arguments, plain values.
         kwargs: its constructor's keyword arguments, plain values.
 

@@ -1,4 +1,4 @@
-"""Calls the callbacks of one bolt, without a worker, and notes what it does."""
+"""Calls the callbacks of one bolt, without a worker, and notes its emits and answers."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import Any
 
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM, Tuple
 from framework.runtime.edges.collector import EmitRules, TaskCollector
+from framework.runtime.hosts.user_errors import name_the_fields
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.tasks.task import Task
 
 TICK = Tuple("tick", TICK_COMPONENT, TICK_STREAM, -1, (None,))
-"""Given among the tuples of `run_bolt`, a tick."""
+"""Stands for a tick among the tuples of `run_bolt`."""
 
 
 def is_tick(tup: Any) -> bool:
@@ -24,7 +25,7 @@ def is_tick(tup: Any) -> bool:
 
 
 class Recorder(TaskCollector):
-    """A collector that keeps everything."""
+    """A collector that keeps everything that a bolt emits and answers."""
 
     def __init__(self, task: Task) -> None:
         context = task.context
@@ -101,10 +102,17 @@ class Driver:
         return self._component.auto_ack and not self._host.is_batching
 
     def _guarded(self, current: Any, callback: Callable[..., object], *args: Any) -> bool:
-        """Call back, about the tuple that is in process if there is one; whether that went well."""
+        """Call a callback, and return whether it went well.
+
+        Args:
+            current: the tuple that is being processed, if there is one; it fails where the callback raises.
+            callback: of the component.
+            *args: for it.
+        """
         try:
             callback(*args)
         except Exception as error:
+            name_the_fields(error)
             if current is not None and self._component.auto_fail:
                 self.recorder.fail(current)
             if not self._host.survives_errors:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from framework.components import Component
 from framework.config import Settings, resolve
 from framework.errors import TopologyError
-from framework.loading import load
-from framework.loading.topologies import topology_from
+from framework.loading import load_any
 from framework.planning import Plan, TimeMode, WorkerKind, make_plan
-from framework.topology import Loaded, Topology
+from framework.topology import Loaded, Problem, Topology
 from framework.validation import check_runnable, validate
 
 Conf = Mapping[str, Any]
@@ -23,13 +20,10 @@ def loaded(topology: object, environment: str | None = None) -> Topology:
     """The topology that a target, a class, a builder, a function or a topology stands for.
 
     Raises:
+        LoadError: it stands for none.
         TopologyError: it cannot be made; the error has all problems.
     """
-    if isinstance(topology, str | Path):
-        found = load(os.fspath(topology), environment=environment)
-    else:
-        found = topology_from(topology, getattr(topology, "__name__", "test"), environment)
-    return _without_errors(found)
+    return _without_errors(load_any(topology, environment=environment))
 
 
 def settled(topology: Topology, conf: Conf) -> Settings:
@@ -38,7 +32,7 @@ def settled(topology: Topology, conf: Conf) -> Settings:
     Raises:
         TopologyError: it cannot, or the configuration is wrong; the error has all problems.
     """
-    settings, problems = resolve(topology, options=conf)
+    settings, problems = _resolved(topology, conf)
     problems += [*validate(topology, settings), *check_runnable(topology)]
     errors = [problem for problem in dict.fromkeys(problems) if not problem.warning]
     if errors:
@@ -52,12 +46,16 @@ def planned(topology: Topology, conf: Conf) -> tuple[Plan, Settings]:
     Time is logical where it would follow the wall clock without being told so.
     """
     options = {"viper.worker": str(WorkerKind.INLINE), **conf}
-    settings, _ = resolve(topology, options=options)
+    settings, _ = _resolved(topology, options)
     plan = make_plan(topology, settings)
     if plan.time is TimeMode.INGEST and settings["viper.time"] is None:
-        settings, _ = resolve(topology, options={**options, "viper.time": str(TimeMode.LOGICAL)})
+        settings, _ = _resolved(topology, {**options, "viper.time": str(TimeMode.LOGICAL)})
         plan = make_plan(topology, settings)
     return plan, settings
+
+
+def _resolved(topology: Topology, conf: Conf) -> tuple[Settings, list[Problem]]:
+    return resolve(topology, options=conf, options_from="argument conf")
 
 
 def _without_errors(found: Loaded) -> Topology:

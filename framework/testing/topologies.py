@@ -1,9 +1,9 @@
-"""Whole topologies, and spouts, in a test."""
+"""Whole topologies, and single spouts, in a test."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from framework.builder import TopologyBuilder
@@ -11,11 +11,14 @@ from framework.components import Component
 from framework.runtime import RunReport, StopReason, run
 from framework.sinks import CollectingSink
 from framework.tap import tap_id, tapped
-from framework.testing.given import Inputs, given
+from framework.testing.given import Inputs, collected, given
 from framework.testing.preparing import Conf, loaded, own_config, planned, settled
 from framework.topology import DEFAULT_STREAM, Argument, Topology, unknown
 
 Row = tuple[Any, ...]
+
+_SPOUT = "spout"
+"""Id of a spout that runs alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,8 @@ class TopologyRun:
     """Its counts, the results of its sinks, why it ended."""
     streams: Mapping[tuple[str, str], Sequence[Row]]
     """The rows of every declared stream, by component and name."""
+    sinks: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+    """The rows that came to the sinks which stand in for bolts, by the bolt's id."""
 
     def emitted(self, component: str, stream: str = DEFAULT_STREAM) -> list[Row]:
         """Everything that the tasks of a component emitted on a stream, in the order of its positions.
@@ -41,11 +46,52 @@ class TopologyRun:
             raise KeyError(f"component {component!r}: {unknown('stream', stream, declared)}")
         return list(self.streams[component, stream])
 
+    def received(self, sink: str) -> list[Row]:
+        """Everything that reached a bolt which ``sinks`` names, in the order of its positions.
+
+        Raises:
+            KeyError: it is not among them.
+        """
+        if sink not in self.sinks:
+            raise KeyError(f"{unknown('sink', sink, self.sinks)}: name it in sinks=[...]")
+        return list(self.sinks[sink])
+
+
+@dataclass(frozen=True, slots=True)
+class SpoutRun:
+    """What a spout has emitted."""
+
+    component: str
+    """Its id in the run."""
+    report: RunReport
+    """Its counts, and why it ended."""
+    streams: Mapping[str, Sequence[Row]]
+    """What it emitted on each declared stream."""
+
+    def emitted(self, *names: str) -> list[Row]:
+        """What it emitted on a stream, in order: on the default one, or on that of the given name.
+
+        The spout's id, ``"spout"``, may stand before the name, as in a `TopologyRun`.
+
+        Raises:
+            KeyError: it declares no such stream.
+            TypeError: several names of streams.
+        """
+        if names[:1] == (self.component,) and (len(names) > 1 or self.component not in self.streams):
+            names = names[1:]
+        if len(names) > 1:
+            raise TypeError(f"found {names!r}, expected the name of one stream")
+        stream = names[0] if names else DEFAULT_STREAM
+        if stream not in self.streams:
+            raise KeyError(unknown("stream", stream, self.streams))
+        return list(self.streams[stream])
+
 
 def run_topology(
     topology: object,
     *,
     inputs: Inputs | None = None,
+    sinks: Collection[str] = (),
     conf: Conf | None = None,
     max_tuples: int | None = None,
     seed: int | None = None,
@@ -62,6 +108,8 @@ def run_topology(
             returns one, a topology, or a target as on the command line (``topologies/x.yaml``).
         inputs: rows of values to emit in place of some spouts, by id of the spout; for a spout
             with several streams a mapping of stream to rows.
+        sinks: ids of bolts that are not to run, such as those that write to a database. A sink with one
+            task stands in for each; the result's ``received(id)`` has what came to it.
         conf: configuration, over what the topology says.
         max_tuples: tuples after which the spouts stop, for those that never end.
         seed: run tasks in a random order, which this number determines, instead of the usual one.
@@ -77,7 +125,7 @@ def run_topology(
         **({"viper.scheduling": "random", "viper.seed": seed} if seed is not None else {}),
         **(conf or {}),
     }
-    prepared = given(loaded(topology, environment), inputs or {})
+    prepared = collected(given(loaded(topology, environment), inputs or {}), _names(sinks))
     settled(prepared, options)
     streams = [(c.id, stream.name) for c in prepared.components for stream in c.outputs or ()]
     plan, settings = planned(_watched(prepared, streams), options)
@@ -88,7 +136,7 @@ def run_topology(
             "tuples from its spouts: for spouts that never end give max_tuples, or inputs in their place"
         )
     rows = {(component, stream): report.result(tap_id(component, stream)) for component, stream in streams}
-    return TopologyRun(_untapped(report, streams), rows)
+    return TopologyRun(_untapped(report, streams), rows, {sink: report.result(sink) for sink in sinks})
 
 
 def run_spout(
@@ -99,8 +147,8 @@ def run_spout(
     args: Sequence[Argument] = (),
     kwargs: Mapping[str, Argument] | None = None,
     timeout_s: float = 10.0,
-) -> TopologyRun:
-    """Run a spout alone; it is called ``"spout"`` in the result.
+) -> SpoutRun:
+    """Run a spout alone.
 
     Args:
         spout: its class, ours or streamparse's, or an instance of one of ours.
@@ -116,8 +164,20 @@ def run_spout(
         TimeoutError: it has neither ended in time nor emitted so many.
     """
     builder = TopologyBuilder()
-    builder.set_spout("spout", spout, 1, args=args, kwargs=kwargs, config=own_config(spout, conf))
-    return run_topology(builder, conf=conf, max_tuples=count, timeout_s=timeout_s)
+    builder.set_spout(_SPOUT, spout, 1, args=args, kwargs=kwargs, config=own_config(spout, conf))
+    ran = run_topology(builder, conf=conf, max_tuples=count, timeout_s=timeout_s)
+    return SpoutRun(_SPOUT, ran.report, {stream: rows for (_, stream), rows in ran.streams.items()})
+
+
+def _names(sinks: Collection[str]) -> Collection[str]:
+    """The names, where they are not by mistake one text, whose letters would be taken for names.
+
+    Raises:
+        TypeError: they are.
+    """
+    if isinstance(sinks, str):
+        raise TypeError(f"sinks is {sinks!r}: expected a list of ids, such as [{sinks!r}]")
+    return sinks
 
 
 def _watched(topology: Topology, streams: Sequence[tuple[str, str]]) -> Topology:

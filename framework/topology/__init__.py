@@ -1,7 +1,6 @@
 """The logical topology as frozen values, and the words for what is wrong with one."""
 
 from framework.topology.grouping import Grouping, GroupingKind
-from framework.topology.loaded import Loaded
 from framework.topology.model import (
     ComponentSpec,
     Implementation,
@@ -25,7 +24,7 @@ from framework.topology.objects import (
     references,
 )
 from framework.topology.places import Path, Place, SourceMap
-from framework.topology.problems import Problem, did_you_mean, one_of, unknown
+from framework.topology.problems import Loaded, Problem, about, did_you_mean, one_of, unknown
 from framework.topology.stream import DEFAULT_STREAM, Stream, declared_streams
 
 __all__ = [
@@ -53,6 +52,7 @@ __all__ = [
     "SourceMap",
     "Stream",
     "Topology",
+    "about",
     "class_path",
     "declared_streams",
     "deserialized",

@@ -65,6 +65,27 @@ def depths(topology: Topology) -> dict[str, int]:
     return depth
 
 
+def rings(topology: Topology) -> dict[str, int]:
+    """For each component the number of its ring; tuples lead from each component of a ring to every other.
+
+    A component that is part of no cycle is alone in its ring.
+    """
+    all_edges = edges(topology)
+    outgoing = _outgoing(all_edges)
+    incoming = _outgoing((target, stream, source) for source, stream, target in all_edges)
+    ring_of: dict[str, int] = {}
+    # In this order, whoever is reached backwards and has no ring yet can be reached forwards as well.
+    for root in reversed(_finished(topology, outgoing)):
+        waiting = [] if root in ring_of else [root]
+        number = len(ring_of)
+        while waiting:
+            component_id = waiting.pop()
+            if component_id not in ring_of:
+                ring_of[component_id] = number
+                waiting.extend(source for _, _, source in incoming[component_id])
+    return ring_of
+
+
 def reachable(topology: Topology, also_from: Iterable[str] = ()) -> frozenset[str]:
     """Ids of the components that tuples can come to: from a spout, or from the system's ticks.
 
@@ -111,6 +132,25 @@ def _edges_back(root: str, outgoing: defaultdict[str, list[Edge]], visited: set[
         elif edge[2] not in visited:
             visited.add(edge[2])
             on_path[edge[2]] = iter(outgoing[edge[2]])
+
+
+def _finished(topology: Topology, outgoing: defaultdict[str, list[Edge]]) -> list[str]:
+    """All components, each after those that were first reached from it, depth first."""
+    found: list[str] = []
+    visited: set[str] = set()
+    for root in (component.id for component in topology.components if component.id not in visited):
+        visited.add(root)
+        on_path = {root: iter(outgoing[root])}
+        while on_path:
+            component_id, remaining = next(reversed(on_path.items()))
+            edge = next(remaining, None)
+            if edge is None:
+                del on_path[component_id]
+                found.append(component_id)
+            elif edge[2] not in visited:
+                visited.add(edge[2])
+                on_path[edge[2]] = iter(outgoing[edge[2]])
+    return found
 
 
 def _subscribers_of_the_system(topology: Topology) -> list[str]:

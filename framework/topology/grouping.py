@@ -60,7 +60,10 @@ class Grouping:
 
     @classmethod
     def custom(cls, grouping: type | str, *args: Argument) -> Grouping:
-        """A Python class with ``prepare`` and ``choose_tasks``, or its dotted path."""
+        """A Python class with ``prepare`` and ``choose_tasks``, or its dotted path.
+
+        A class whose objects choose one task at most for each tuple says so by ``copies = False``.
+        """
         name = grouping if isinstance(grouping, str) else class_path(grouping)
         held = None if isinstance(grouping, str) else grouping
         return cls(GroupingKind.CUSTOM, (), ObjectDef(name, tuple(args), cls=held))

@@ -18,7 +18,7 @@ from framework.topology.stream import DEFAULT_STREAM, Stream
 
 
 class Role(enum.StrEnum):
-    """What a component is in its topology."""
+    """The roles of components in a topology."""
 
     SPOUT = "spout"
     BOLT = "bolt"

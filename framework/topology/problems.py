@@ -1,4 +1,4 @@
-"""What is wrong with a topology, as values, and how such a sentence is put together."""
+"""Problems of a topology as values, and the sentences that they are reported in."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from framework.topology.model import ComponentSpec, Topology
 from framework.topology.places import Place
 
 
@@ -15,9 +16,9 @@ class Problem:
 
     place: Place
     message: str
-    """What was found, what is allowed, the nearest valid name."""
+    """It names what was found, what was expected and the nearest valid name."""
     warning: bool = False
-    """True for what deserves a word but does not keep the topology from running."""
+    """Whether the topology can run all the same."""
 
     @property
     def sort_key(self) -> tuple[str, int, str, str]:
@@ -29,6 +30,35 @@ class Problem:
         return f"{self.place}: {severity}{self.message}"
 
 
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """As much of a topology as could be made of its source, and what is wrong with the source."""
+
+    topology: Topology | None
+    problems: tuple[Problem, ...]
+
+
+def about(
+    topology: Topology,
+    component: ComponentSpec,
+    message: str,
+    *,
+    part: str | None = None,
+    warning: bool = False,
+) -> Problem:
+    """``bolt 'count' has no inputs``, at the place of the component or of a part of it.
+
+    Args:
+        topology: knows the places.
+        component: what the problem is about.
+        message: follows ``bolt 'count'``.
+        part: ``"inputs"``, ``"parallelism"`` and so on.
+        warning: whether the topology runs all the same.
+    """
+    place = topology.sources.at("components", component.id, *([part] if part else []))
+    return Problem(place, f"{component.role} {component.id!r} {message}", warning)
+
+
 def unknown(what: str, found: object, allowed: Iterable[str]) -> str:
     """``unknown stream 'wrods': expected 'words' or 'lines'; did you mean 'words'?``"""
     names = sorted(set(allowed))
@@ -36,7 +66,7 @@ def unknown(what: str, found: object, allowed: Iterable[str]) -> str:
 
 
 def one_of(names: Iterable[str], limit: int = 12) -> str:
-    """``'a', 'b' or 'c'``; a long list is cut, an empty one is ``nothing``."""
+    """``'a', 'b' or 'c'``; a long list is shortened, an empty one is ``nothing``."""
     quoted = [repr(name) for name in names]
     if not quoted:
         return "nothing (there are none)"

@@ -52,7 +52,7 @@ def _field_names(fields: Iterable[str] | None) -> tuple[str, ...]:
 
 
 def declared_streams(outputs: object) -> tuple[Stream, ...]:
-    """What a component class declares in ``outputs``, as streams.
+    """The streams that a component class declares in ``outputs``.
 
     Accepts None, a list or tuple of field names (the default stream) and of
     stream objects, ours or streamparse's, mixed as streamparse allows.

@@ -8,18 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from framework.components import PartitionedSpout
-from framework.hosting import base_classes
 from framework.importing import looks_like_java
 from framework.topology import (
     DEFAULT_STREAM,
     ComponentSpec,
     ObjectDef,
     Problem,
-    PythonImplementation,
     Role,
     Topology,
+    about,
 )
-from framework.validation.structure import about
+from framework.traits import base_classes, held_class, overrides
 
 
 def check_classes(topology: Topology) -> Iterator[Problem]:
@@ -36,23 +35,9 @@ def check_classes(topology: Topology) -> Iterator[Problem]:
                 yield about(topology, component, f"is implemented by {cls.__name__}, which {complaint}")
 
 
-def held_class(component: ComponentSpec) -> type | None:
-    """The class of a component where it is at hand; None for one that a factory makes."""
-    if not isinstance(component.implementation, PythonImplementation):
-        return None
-    definition = component.implementation.definition
-    return definition.cls if definition.factory is None else None
-
-
 def is_java(definition: ObjectDef) -> bool:
     """Whether a definition names a Java class that nothing here stands in for."""
     return definition.cls is None and looks_like_java(definition.class_name)
-
-
-def overrides(cls: type, method: str, bases: tuple[type, ...]) -> bool:
-    """Whether a class defines a method otherwise than the bases that it derives from."""
-    inherited = [getattr(base, method, None) for base in bases if issubclass(cls, base)]
-    return all(getattr(cls, method, None) is not found for found in inherited)
 
 
 def _wrong_role(component: ComponentSpec, cls: type) -> str | None:

@@ -9,13 +9,18 @@ from typing import Any
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM
 from framework.config import Settings, task_count
 from framework.errors import LoadError
-from framework.hosting import base_classes, batches_by_ticks, batches_by_timer
-from framework.importing import importable
 from framework.planning.time_mode import TimeMode, choose_time, time_problems
-from framework.topology import ComponentSpec, GroupingKind, JavaImplementation, Problem, Topology, unknown
+from framework.topology import (
+    ComponentSpec,
+    GroupingKind,
+    JavaImplementation,
+    Problem,
+    Topology,
+    about,
+    unknown,
+)
 from framework.topology.graph import feedback_edges
-from framework.validation.classes import held_class, overrides
-from framework.validation.structure import about
+from framework.traits import Batching, Traits
 from framework.validation.subscriptions import subscriptions
 
 INTERVAL = "topology.tick.tuple.freq.secs"
@@ -35,12 +40,13 @@ _KEYLESS = (
 )
 
 
-def check_ticks(topology: Topology, confs: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
+def check_ticks(topology: Topology, confs: Confs, traits: Mapping[str, Traits]) -> Iterator[Problem]:
     """Every bolt that subscribes to the system's ticks, or that batches by ticks, has a tick interval.
 
     Args:
         topology: one without errors.
         confs: from `component_conf`, by id.
+        traits: from `known_traits`, by id.
     """
     without = {bolt.id for bolt in topology.bolts if confs[bolt.id][INTERVAL] is None}
     for found in subscriptions(topology):
@@ -48,8 +54,7 @@ def check_ticks(topology: Topology, confs: Mapping[str, Mapping[str, Any]]) -> I
         if asked and found.bolt.id in without and not _is_java(found.bolt):
             yield found.problem(f"there are no ticks: {_SET}")
     for bolt in topology.bolts:
-        cls = held_class(bolt)
-        if bolt.id in without and cls is not None and batches_by_ticks(cls):
+        if bolt.id in without and traits[bolt.id].batching is Batching.TICKS:
             message = f"gathers batches, but has no ticks at which to process them before the end: {_SET}"
             yield about(topology, bolt, message, warning=True)
 
@@ -59,14 +64,15 @@ def _is_java(bolt: ComponentSpec) -> bool:
     return isinstance(bolt.implementation, JavaImplementation)
 
 
-def check_timestamps(topology: Topology, confs: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
+def check_timestamps(topology: Topology, confs: Confs, traits: Mapping[str, Traits]) -> Iterator[Problem]:
     """A spout's ``viper.timestamp.field`` is one of its fields, and one spout's calls for every spout's.
 
     Args:
         topology: one without errors.
         confs: from `component_conf`, by id.
+        traits: from `known_traits`, by id.
     """
-    yield from time_problems(topology, confs)
+    yield from time_problems(topology, confs, traits)
     for spout in topology.spouts:
         name = confs[spout.id]["viper.timestamp.field"]
         fields = {field for stream in spout.outputs or () for field in stream.fields}
@@ -75,33 +81,36 @@ def check_timestamps(topology: Topology, confs: Mapping[str, Mapping[str, Any]])
             yield about(topology, spout, message, part="config")
 
 
-def check_order(topology: Topology, settings: Settings, confs: Confs) -> Iterator[Problem]:
+def check_order(
+    topology: Topology, settings: Settings, confs: Confs, traits: Mapping[str, Traits]
+) -> Iterator[Problem]:
     """One warning for each component that is outside the guarantee; errors if ``viper.order`` is strict.
 
     Args:
         topology: one without errors.
         settings: its settings.
         confs: from `component_conf`, by id.
+        traits: from `known_traits`, by id.
     """
     relaxed = settings["viper.order"] == "relaxed"
-    time = _time(topology, confs)
+    time = _time(topology, confs, traits)
     if time is TimeMode.INGEST:
         message = "outside the order guarantee: timestamps are the wall clock's, as viper.time is ingest"
         yield Problem(topology.sources.at("config", "viper.time"), message, warning=relaxed)
     going_back = _sources_going_back(topology)
     for bolt in topology.bolts:
         conf = confs[bolt.id]
-        reasons = [*_keyless(bolt, conf), *_cycles(going_back[bolt.id]), *_clocks(bolt, conf, time)]
+        clocks = _clocks(traits[bolt.id], conf, time)
+        reasons = [*_keyless(bolt, conf), *_cycles(going_back[bolt.id]), *clocks]
         if reasons:
             message = f"is outside the order guarantee: {'; '.join(reasons)}"
             yield about(topology, bolt, message, warning=relaxed)
 
 
-def _time(topology: Topology, confs: Confs) -> TimeMode | None:
+def _time(topology: Topology, confs: Confs, traits: Mapping[str, Traits]) -> TimeMode | None:
     partitions = sum(task_count(spout, confs[spout.id]) for spout in topology.spouts)
     try:
-        with importable(topology.import_paths):
-            return choose_time(topology, confs, partitions)
+        return choose_time(topology, confs, traits, partitions)
     except LoadError:
         # A spout that is no Python class at hand: whether it ends cannot be known.
         return None
@@ -129,11 +138,10 @@ def _cycles(sources: set[str]) -> Iterator[str]:
         yield f"tuples from {source!r} come back through a cycle"
 
 
-def _clocks(bolt: ComponentSpec, conf: Mapping[str, Any], time: TimeMode | None) -> Iterator[str]:
-    cls = held_class(bolt)
-    if cls is None or time in (TimeMode.EVENT, None):
+def _clocks(traits: Traits, conf: Mapping[str, Any], time: TimeMode | None) -> Iterator[str]:
+    if time in (TimeMode.EVENT, None):
         return
-    if batches_by_timer(cls):
+    if traits.batching is Batching.TIMER:
         yield "its batches follow the wall clock"
-    elif conf["topology.tick.tuple.freq.secs"] and overrides(cls, "process_tick", base_classes("Bolt")):
+    elif conf[INTERVAL] and traits.hears_ticks:
         yield f"its ticks follow the wall clock, as viper.time is {time}"

@@ -1,12 +1,16 @@
-"""Topologies that load, validate and draw, but cannot run here or would not run as their authors expect."""
+"""Topologies that load, validate and draw, but cannot run here or would not run as their authors expect.
+
+Some of what cannot run here, such as a component in Java, runs on a Storm cluster. The rest, such as a
+program's script that is in none of the project's folders, runs nowhere.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from framework.config import Settings
-from framework.hosting import is_ported
-from framework.multilang.places import complaint_about
+from framework.programs import problem_with
 from framework.topology import (
     ComponentSpec,
     JavaImplementation,
@@ -14,35 +18,51 @@ from framework.topology import (
     PythonImplementation,
     ShellImplementation,
     Topology,
+    about,
     references,
 )
+from framework.traits import is_ported
 from framework.validation.classes import is_java
-from framework.validation.structure import about
 from framework.validation.subscriptions import subscriptions
 
 _INSTEAD = "to run the topology, put a Python class in its place"
 
 
-def check_runnable(topology: Topology) -> list[Problem]:
-    """Everything in a topology that only a Storm cluster can run, by place; empty if it can run here."""
-    found = [*_components(topology), *_groupings(topology), *_beans(topology), *_worker_hooks(topology)]
+def check_runnable(topology: Topology, *, here: bool = True) -> list[Problem]:
+    """Everything in a topology that cannot run, by place; empty if it can run here.
+
+    Args:
+        topology: any topology.
+        here: whether it is to run here. Otherwise what may run on a Storm cluster is a warning.
+    """
+    elsewhere = [*_java(topology), *_groupings(topology), *_beans(topology), *_worker_hooks(topology)]
+    nowhere: list[Problem] = []
+    for only_here, problem in _programs(topology):
+        (elsewhere if only_here else nowhere).append(problem)
+    found = [*nowhere, *(replace(problem, warning=not here) for problem in elsewhere)]
     return sorted(found, key=lambda problem: problem.sort_key)
 
 
-def _components(topology: Topology) -> Iterator[Problem]:
+def _java(topology: Topology) -> Iterator[Problem]:
     for component in topology.components:
-        match component.implementation:
-            case JavaImplementation(definition):
-                what = f"is the Java class {definition.class_name}, and there is no JVM"
-                yield about(
-                    topology, component, f"{what}: {_INSTEAD}, a {component.role} with the same outputs"
-                )
-            case ShellImplementation(command):
-                complaint = complaint_about(command, topology.import_paths)
-                if complaint:
-                    yield about(topology, component, f"is the program {' '.join(command)!r}: {complaint}")
-            case PythonImplementation():
-                pass
+        if isinstance(component.implementation, JavaImplementation):
+            class_name = component.implementation.definition.class_name
+            message = (
+                f"is the Java class {class_name}, and there is no JVM: "
+                f"{_INSTEAD}, a {component.role} with the same outputs"
+            )
+            yield about(topology, component, message)
+
+
+def _programs(topology: Topology) -> Iterator[tuple[bool, Problem]]:
+    """Commands that cannot be run, and whether they may run on another machine."""
+    for component in topology.components:
+        if isinstance(component.implementation, ShellImplementation):
+            command = component.implementation.command
+            found = problem_with(command, topology.import_paths)
+            if found is not None:
+                message = f"is the program {' '.join(command)!r}: {found}"
+                yield found.only_here, about(topology, component, message)
 
 
 def _groupings(topology: Topology) -> Iterator[Problem]:

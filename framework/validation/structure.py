@@ -7,33 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from framework.config.keys import MAX_TASKS
 from framework.config.rules import integer, optional, topology_name
-from framework.topology import ComponentSpec, Problem, Role, Stream, Topology
+from framework.topology import Problem, Role, Stream, Topology, about
 from framework.topology.graph import SYSTEM_PREFIX, reachable
 
 _RESERVED = f"begins with {SYSTEM_PREFIX!r}, which is kept for the system's own names"
 
 _COUNT = integer(1, MAX_TASKS)
-
-
-def about(
-    topology: Topology,
-    component: ComponentSpec,
-    message: str,
-    *,
-    part: str | None = None,
-    warning: bool = False,
-) -> Problem:
-    """``bolt 'count' has no inputs``, at the place of the component or of a part of it.
-
-    Args:
-        topology: knows the places.
-        component: what the problem is about.
-        message: goes on after ``bolt 'count'``.
-        part: ``"inputs"``, ``"parallelism"`` and so on.
-        warning: whether the topology runs all the same.
-    """
-    place = topology.sources.at("components", component.id, *([part] if part else []))
-    return Problem(place, f"{component.role} {component.id!r} {message}", warning)
 
 
 def check_topology_name(topology: Topology) -> Iterator[Problem]:

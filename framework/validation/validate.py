@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from framework.config import Settings, component_conf, resolve
+from framework.importing import importable
 from framework.topology import Problem, Topology
+from framework.traits import known_traits
 from framework.validation.classes import check_classes
 from framework.validation.order import check_order, check_ticks, check_timestamps
 from framework.validation.structure import (
@@ -62,6 +64,9 @@ def validate(topology: Topology, settings: Settings | None = None) -> list[Probl
     # The order of a topology with errors cannot be judged.
     if all(problem.warning for problem in problems):
         confs = {c.id: component_conf(settings, topology, c) for c in topology.components}
-        problems += check_ticks(topology, confs)
-        problems += list(check_timestamps(topology, confs)) or check_order(topology, settings, confs)
+        with importable(topology.import_paths):
+            traits = {c.id: known_traits(c, confs[c.id]) for c in topology.components}
+        problems += check_ticks(topology, confs, traits)
+        untimely = list(check_timestamps(topology, confs, traits))
+        problems += untimely or check_order(topology, settings, confs, traits)
     return sorted(problems, key=lambda problem: problem.sort_key)

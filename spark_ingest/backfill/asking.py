@@ -1,4 +1,4 @@
-"""What is asked of a backfill, and all of it that can be refused before Spark starts."""
+"""The request for a backfill, refused before Spark starts where that is possible."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from spark_ingest.backfill.isolation import conf_for, has_ported
 from spark_ingest.backfill.jobs import check_jobs, jobs_of
 from spark_ingest.backfill.planned import Planned, plan_shards
 from spark_ingest.backfill.schemas import check_declared, check_fields
@@ -17,6 +16,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from spark_ingest.direct.request import Request
+
+_REUSE = "spark.python.worker.reuse"
+"""Whether one Python process serves several shards; ported components expect a process for each task."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +69,38 @@ def ask(
     if spark is None and master is None and not conf and jobs:
         job = next(iter(jobs.values())).job
         master, conf = job.master, job.conf
-    ported = has_ported(planned.plan.topology, [stage.component for stage in planned.stages])
-    conf = conf_for(conf, ported, spark)
+    ported = any(planned.plan.traits[stage.component].ported for stage in planned.stages)
+    conf = _conf_for(conf, ported, spark)
     return Asked(planned, tuple(wanted), declared, given, jobs, shards, spark, master, conf)
 
 
 def _check_shards(shards: int | None) -> None:
     if shards is not None and (isinstance(shards, bool) or not isinstance(shards, int) or shards < 1):
         raise JobError(f"shards is {shards!r}: expected a whole number from 1 upwards")
+
+
+def _conf_for(
+    conf: Mapping[str, Any] | None, ported: bool, spark: SparkSession | None
+) -> Mapping[str, Any] | None:
+    """The configuration of a session to be started, with a process for each shard where that is needed.
+
+    Raises:
+        JobError: a session that runs already gives one process to several shards.
+    """
+    if not ported:
+        return conf
+    running = spark or _active()
+    if running is None:
+        return {**(conf or {}), _REUSE: "false"}
+    if running.conf.get(_REUSE, "true") != "false":
+        raise JobError(
+            f"components of streamparse's expect a process for each task, but this session has {_REUSE} "
+            "true: set it to false when the session is made"
+        )
+    return conf
+
+
+def _active() -> SparkSession | None:
+    from pyspark.sql import SparkSession
+
+    return SparkSession.getActiveSession()

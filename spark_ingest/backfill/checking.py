@@ -1,28 +1,26 @@
-"""What cannot be run shard by shard: found before anything starts, all of it together."""
+"""Finds everything in a topology that cannot be run shard by shard, before anything starts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from framework.components.partitioned import PartitionedSpout
-from framework.errors import LoadError, TopologyError
-from framework.hosting import base_classes, class_of
-from framework.importing import importable
-from framework.planning import TimeMode
+from framework.errors import TopologyError
+from framework.planning import Plan, TimeMode
 from framework.topology import (
     ComponentSpec,
     GroupingKind,
     Problem,
+    PythonImplementation,
     Role,
     ShellImplementation,
     Topology,
+    about,
     unknown,
 )
 from framework.topology.graph import SYSTEM_PREFIX, feedback_edges
-from framework.validation.classes import overrides
+from framework.traits import Batching, Traits
 from framework.validation.order import INTERVAL
-from framework.validation.structure import about
 from spark_ingest.backfill.shapes import Output, needed
 
 Confs = Mapping[str, Mapping[str, Any]]
@@ -63,30 +61,26 @@ def _wrong_outputs(topology: Topology, outputs: Sequence[Output]) -> Iterator[st
             yield f"outputs: component {output.component!r}: {unknown('stream', output.stream, names)}"
 
 
-def check_shardable(
-    topology: Topology, confs: Confs, time: TimeMode, outputs: Sequence[Output], given: Collection[str] = ()
-) -> None:
+def check_shardable(plan: Plan, outputs: Sequence[Output], given: Collection[str] = ()) -> None:
     """All that the outputs come from and through can be run shard by shard, with the same outputs.
 
     Args:
-        topology: a valid one that can run here.
-        confs: each component's configuration.
-        time: that the topology runs by.
+        plan: of a topology that can run here.
         outputs: what is wanted; components that only others need are not looked at.
         given: ids of spouts whose rows are given as a DataFrame.
 
     Raises:
         TopologyError: something cannot; the error has all problems.
     """
+    topology, confs, time = plan.topology, plan.confs, plan.time
     taking_part = needed(topology, outputs)
-    with importable(topology.import_paths):
-        problems = [
-            about(topology, component, message)
-            for component in topology.components
-            if component.id in taking_part
-            for rule in _RULES
-            for message in rule(component, confs[component.id], given)
-        ]
+    problems = [
+        about(topology, component, message)
+        for component in topology.components
+        if component.id in taking_part
+        for rule in _RULES
+        for message in rule(component, confs[component.id], plan.traits[component.id], given)
+    ]
     problems += _of_cycles(topology, taking_part)
     if time is not TimeMode.EVENT:
         message = f"time is {time}, but a shard knows no time but that of its tuples: set viper.time to event"
@@ -98,40 +92,46 @@ def check_shardable(
         raise TopologyError(problems)
 
 
-Rule = Callable[[ComponentSpec, Mapping[str, Any], Collection[str]], Iterator[str]]
+Conf = Mapping[str, Any]
+Given = Collection[str]
+"""Ids of spouts whose rows are given as a DataFrame."""
+Rule = Callable[[ComponentSpec, Conf, Traits, Given], Iterator[str]]
 
 
-def _of_programs(component: ComponentSpec, conf: Mapping[str, Any], given: Collection[str]) -> Iterator[str]:
+def _of_programs(
+    component: ComponentSpec, conf: Conf, traits: Traits, given: Collection[str]
+) -> Iterator[str]:
     if isinstance(component.implementation, ShellImplementation) and component.id not in given:
         yield f"is a program, which cannot be run in Spark's executors: write it in Python, {_LOCALLY}"
 
 
-def _of_spouts(component: ComponentSpec, conf: Mapping[str, Any], given: Collection[str]) -> Iterator[str]:
-    cls = _class(component)
-    if component.role is not Role.SPOUT or component.id in given or cls is None:
+def _of_spouts(component: ComponentSpec, conf: Conf, traits: Traits, given: Given) -> Iterator[str]:
+    if component.role is not Role.SPOUT or component.id in given:
         return
-    if not issubclass(cls, PartitionedSpout):
+    implementation = component.implementation
+    if isinstance(implementation, PythonImplementation) and not traits.partitioned:
+        name = implementation.definition.class_name.replace(":", ".").rpartition(".")[2]
         yield (
-            f"is a {cls.__name__}, whose rows no executor can read on its own: "
+            f"is a {name}, whose rows no executor can read on its own: "
             f"expected a SparkSpout or another PartitionedSpout, {_LOCALLY}"
         )
 
 
-def _of_batches(component: ComponentSpec, conf: Mapping[str, Any], given: Collection[str]) -> Iterator[str]:
-    cls = _class(component)
-    if component.role is Role.BOLT and cls is not None and issubclass(cls, base_classes("BatchingBolt")):
+def _of_batches(
+    component: ComponentSpec, conf: Conf, traits: Traits, given: Collection[str]
+) -> Iterator[str]:
+    if traits.batching is not Batching.NONE:
         yield f"gathers batches over all its keys, which no shard has: process tuple by tuple, {_LOCALLY}"
 
 
-def _of_ticks(component: ComponentSpec, conf: Mapping[str, Any], given: Collection[str]) -> Iterator[str]:
-    cls = _class(component)
-    if component.role is not Role.BOLT or cls is None:
+def _of_ticks(component: ComponentSpec, conf: Conf, traits: Traits, given: Given) -> Iterator[str]:
+    if component.role is not Role.BOLT or not isinstance(component.implementation, PythonImplementation):
         return
     if any(subscription.source.startswith(SYSTEM_PREFIX) for subscription in component.inputs):
         yield f"subscribes to the system's ticks, {_NO_TICKS}"
-    elif issubclass(cls, base_classes("BatchingBolt")):
-        return  # which has been told
-    elif conf.get(INTERVAL) and overrides(cls, "process_tick", base_classes("Bolt")):
+    elif traits.batching is not Batching.NONE:
+        return  # which another rule reports
+    elif conf.get(INTERVAL) and traits.hears_ticks:
         yield f"has ticks ({INTERVAL}) and a process_tick, {_NO_TICKS}"
 
 
@@ -141,11 +141,12 @@ _NO_TICKS = (
 )
 
 
-def _of_groupings(component: ComponentSpec, conf: Mapping[str, Any], given: Collection[str]) -> Iterator[str]:
-    stateless = bool(conf["viper.stateless"])
+def _of_groupings(
+    component: ComponentSpec, conf: Conf, traits: Traits, given: Collection[str]
+) -> Iterator[str]:
     for subscription in component.inputs:
         kind = subscription.grouping.kind
-        if kind is GroupingKind.FIELDS or (kind in _BY_TUPLE and stateless):
+        if kind is GroupingKind.FIELDS or (kind in _BY_TUPLE and traits.stateless):
             continue
         what = f"receives {subscription.source!r} by {kind} grouping"
         if kind in _BY_TUPLE:
@@ -171,11 +172,3 @@ def _of_cycles(topology: Topology, taking_part: Collection[str]) -> list[Problem
         for source, _, target in sorted(feedback_edges(topology))
         if target in taking_part
     ]
-
-
-def _class(component: ComponentSpec) -> type | None:
-    """The class of a component; None where that shows only when it is made."""
-    try:
-        return class_of(component)
-    except LoadError:
-        return None

@@ -16,7 +16,7 @@ SUMMARY = "backfill.json"
 _DEFAULT = "spark.hadoop.fs.default"
 """How keys begin that may name another file system: `fs.defaultFS`, and `fs.default.name` of old."""
 _NOT_PLAIN = frozenset("%?#")
-"""What means something in a URL, but nothing to Hadoop, or something else."""
+"""Characters that mean one thing in a URL, and nothing or something else to Hadoop."""
 _ELSEWHERE = ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_CONF_DIR", "SPARK_HOME")
 """Variables that lead Spark to settings by which a path may be of another file system."""
 

@@ -1,4 +1,4 @@
-"""Errors of backfills, and how what happens in an executor is told."""
+"""Errors of backfills, and how an error in an executor reaches the user."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class BackfillError(ViperError, RuntimeError):
 
 
 class ShardError(ViperError, RuntimeError):
-    """What went wrong in one shard, on its way to the driver; `told_by` finds it again in Spark's words."""
+    """An error in one shard, on its way to the driver, where `shard_message` finds its message again."""
 
     def __init__(self, message: str) -> None:
         super().__init__(f"{_BEGIN}{message}{_END}")
@@ -31,8 +31,8 @@ _INSTALL = (
 )
 
 
-def told_by(spark_says: str) -> str | None:
-    """What a `ShardError` has said, within the text of Spark's own error; None without one."""
+def shard_message(spark_says: str) -> str | None:
+    """The message of a `ShardError` within the text of Spark's own error; None without one."""
     _, found, rest = spark_says.partition(_BEGIN)
     return rest.partition(_END)[0] if found else None
 
@@ -56,9 +56,9 @@ def understood(what: str) -> Iterator[None]:
             yield
     except ViperError as error:
         cause = error.__cause__
-        told = told_by(str(cause)) if isinstance(cause, Py4JError | PySparkException) else None
-        if told is None and _NOT_THERE.search(str(error)):
+        message = shard_message(str(cause)) if isinstance(cause, Py4JError | PySparkException) else None
+        if message is None and _NOT_THERE.search(str(error)):
             raise SparkError(f"{error}: {_INSTALL}") from cause
-        if told is None:
+        if message is None:
             raise
-        raise BackfillError(told if told.startswith(what) else f"{what}: {told}") from cause
+        raise BackfillError(message if message.startswith(what) else f"{what}: {message}") from cause

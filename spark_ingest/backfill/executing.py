@@ -1,14 +1,18 @@
-"""What runs in executors: spouts' partitions and bolts' shards, from Arrow's batches to Arrow's batches."""
+"""Runs partitions of spouts and shards of bolts in executors, from Arrow batches to Arrow batches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from framework.config import Settings
-from framework.planning import Plan
+from framework.planning import Plan, Task
+from framework.planning.placement import Executor, Placement
+from framework.planning.placement import WorkerKind as Kind
+from framework.planning.plan import Channel
+from framework.topology import Role
 from spark_ingest.backfill.feeding import Arrival
-from spark_ingest.backfill.restricted import bolt_plan
 from spark_ingest.backfill.shapes import Stage
 from spark_ingest.backfill.shard import run_shard
 from spark_ingest.backfill.spouts import blocks_of, run_partition
@@ -71,3 +75,29 @@ def frame_spout_stage(
     blocks = Blocks(unit)
     rows = (block for batch in batches for block in blocks.of(batch))
     yield from run_partition(plan, stage, context.partitionId(), rows)
+
+
+def bolt_plan(plan: Plan, bolt: str) -> Plan:
+    """The plan restricted to one task of a bolt, and one of each component that feeds it.
+
+    The topology and the layout stay what they are, so that positions do. The tasks that feed the bolt
+    have the role of a spout's: they bring what has been emitted before.
+    """
+    subscriptions = tuple(s for s in plan.subscriptions if s.target == bolt)
+    sources = sorted({subscription.source for subscription in subscriptions})
+    feeding = [replace(plan.tasks_of(source)[0], role=Role.SPOUT) for source in sources]
+    task = plan.tasks_of(bolt)[0]
+    tasks = tuple(sorted([*feeding, task], key=lambda one: one.id))
+    return replace(
+        plan,
+        tasks=tasks,
+        subscriptions=subscriptions,
+        channels=(Channel((task.id,), tuple(sorted(one.id for one in feeding))),),
+        placement=_in_one_thread(tasks),
+        # On a thread of its own it could not be run step by step; nothing else is held up by it here.
+        confs={**plan.confs, bolt: {**plan.confs[bolt], "viper.blocking": False}},
+    )
+
+
+def _in_one_thread(tasks: tuple[Task, ...]) -> Placement:
+    return Placement(Kind.INLINE, (Executor(1, tuple(task.id for task in tasks)),))

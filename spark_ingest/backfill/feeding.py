@@ -1,4 +1,4 @@
-"""What has been emitted before, given to a bolt by stand-ins for the tasks that emitted it."""
+"""Feeds a bolt with recorded tuples, by stand-ins for the tasks that emitted them."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from spark_ingest.backfill.shipping import ship
 from spark_ingest.backfill.typed import full_schema, typed_at_once, typed_stage
 from spark_ingest.backfill.wire import POSITION, ROW, SOURCE, STREAM, key_column, sent_schema
 from spark_ingest.errors import JobError
-from spark_ingest.job.streams import TIME, named
+from spark_ingest.job.stream_spec import TIME, named
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -36,12 +36,12 @@ class Given:
     rows: DataFrame
     """The time in microseconds, then the spout's fields; each partition in the order of time."""
     unit: str = "us"
-    """What timestamps among the values become."""
+    """The unit that timestamps among the values are converted to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a stage does: a function over the rows that it receives."""
+    """The function of a stage, over the rows that it receives."""
 
     rows: DataFrame
     function: partial[Iterator[Any]]

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike, fspath
 from typing import Any
 
 from framework.config import Settings, resolve
 from framework.errors import TopologyError
-from framework.loading import load
-from framework.loading.topologies import topology_from
+from framework.loading import load_any
 from framework.planning import Plan, make_plan
 from framework.topology import Topology
 from framework.validation import check_runnable, validate
@@ -27,7 +25,7 @@ class Planned:
     """A topology that can be run shard by shard."""
 
     plan: Plan
-    """As for a run in one process: what the components are told."""
+    """As for a run in one process: its confs and contexts are those of the components."""
     settings: Settings
     """Those, but that no tuple is tracked, as nobody waits for an answer."""
     stages: tuple[Stage, ...]
@@ -75,9 +73,9 @@ def plan_shards(
     check_outputs(loaded, outputs)
     _check_given(loaded, given)
     plan = make_plan(loaded, settings)
-    check_shardable(loaded, plan.confs, plan.time, outputs, given)
+    check_shardable(plan, outputs, given)
     untracked, _ = resolve(loaded, options={**options, **_ONE_PROCESS, **_UNTRACKED}, environment=environment)
-    stateless = {name: bool(conf["viper.stateless"]) for name, conf in plan.confs.items()}
+    stateless = {name: found.stateless for name, found in plan.traits.items()}
     return Planned(plan, untracked, make_stages(loaded, outputs, stateless))
 
 
@@ -89,10 +87,7 @@ def _check_given(topology: Topology, given: Sequence[str]) -> None:
 
 
 def _loaded(topology: object, environment: str | None) -> Topology:
-    if isinstance(topology, str | PathLike):
-        found = load(fspath(topology), environment=environment)
-    else:
-        found = topology_from(topology, getattr(topology, "__name__", "backfill"), environment)
+    found = load_any(topology, environment=environment)
     errors = [problem for problem in found.problems if not problem.warning]
     if found.topology is None or errors:
         raise TopologyError(errors)

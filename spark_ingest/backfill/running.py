@@ -154,7 +154,7 @@ def _frames(spark: SparkSession, asked: Asked) -> Frames:
 
 
 def _types(asked: Asked) -> dict[Output, StructType | None]:
-    """What is declared, all of it checked before anything runs; None where a sample has to show it."""
+    """The declared schemas, checked before anything runs; None where a sample has to show them."""
     return {
         output: declared_schema(output, asked.planned.fields(output), asked.schemas[output.name])
         if output.name in asked.schemas

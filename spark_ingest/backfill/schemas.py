@@ -12,7 +12,7 @@ from spark_ingest.backfill.shapes import Output
 from spark_ingest.backfill.wire import POSITION, Row
 from spark_ingest.engine.failing import short
 from spark_ingest.errors import JobError
-from spark_ingest.job.streams import TIME
+from spark_ingest.job.stream_spec import TIME
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -28,7 +28,7 @@ _TYPES: Mapping[type, str] = {
     datetime.datetime: "timestamp",
     datetime.date: "date",
 }
-"""What a value of exactly this type becomes where nothing was declared."""
+"""Spark's types for values of exactly these Python types, where the user has declared none."""
 
 
 def declared_schema(output: Output, fields: Sequence[str], declared: str) -> StructType:

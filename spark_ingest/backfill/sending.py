@@ -1,4 +1,4 @@
-"""What a component emits in a shard, gathered into batches for Spark."""
+"""Gathers the tuples that a component emits in a shard into batches for Spark."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Sender:
         """The task has been closed, with nothing more to emit."""
 
     def batches(self, least: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """What has been gathered, unless there are fewer rows than that."""
+        """The gathered rows as a batch, unless there are fewer than that."""
         if len(self._rows) < max(least, 1):
             return
         packed, tags, rows, buckets = bytes(self._packed), self._tags, self._rows, self._buckets

@@ -30,7 +30,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What a consumer groups a stream by."""
+    """The key that a consumer groups a stream by."""
 
     stream: str
     fields: tuple[str, ...]
@@ -43,7 +43,7 @@ class Feed:
     source: str
     stream: str
     key: Key | None
-    """What decides about the shard; None where every shard will do."""
+    """The key that decides about the shard; None where every shard will do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Stage:
     component: str
     role: Role
     feeds: tuple[Feed, ...]
-    """What it receives."""
+    """The streams that it receives."""
     keys: tuple[Key, ...]
     """By which its own rows are grouped, by the number of their column."""
     streams: tuple[str, ...]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from framework.config import Settings
 from framework.errors import ComponentError
-from framework.hosting import base_classes
 from framework.instantiate import Beans
 from framework.planning import Plan, Task
 from framework.recording import Brought, Recorder, ReplayTicks
@@ -20,7 +19,7 @@ from framework.runtime.control.stop import StopSignal
 from framework.runtime.execution.executor import Executor
 from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.task import Task as RunningTask
-from framework.validation.classes import overrides
+from framework.traits import base_classes, overrides
 from spark_ingest.backfill.errors import ShardError
 from spark_ingest.backfill.feeding import Arrival, Arrivals, bringers
 from spark_ingest.backfill.sending import Sender
@@ -59,11 +58,11 @@ class ShardDeck(Deck):
         return True
 
     def recorder(self, task: Task) -> Recorder | None:
-        """What takes down the bolt's output; its input is known."""
+        """The recorder of the bolt's output; its input is known."""
         return self._taken_by if task.component == self._bolt else None
 
     def source(self, task: Task) -> Brought:
-        """What a component has emitted before."""
+        """The tuples that a component has emitted before."""
         return self._brought[task.component]
 
     def ticks(self, task: Task) -> ReplayTicks | None:
@@ -136,7 +135,7 @@ def _lifecycle(executor: Executor) -> Iterator[None]:
 
 
 def _close_quietly(executor: Executor, running: RunningTask) -> None:
-    """Close after a failure, which is what is to be told."""
+    """Close after a failure; the failure is reported, not an error of closing."""
     try:
         executor.call(running, running.close)
     except ComponentError as error:
@@ -144,7 +143,7 @@ def _close_quietly(executor: Executor, running: RunningTask) -> None:
 
 
 def _check_host(bolt: BoltTask) -> None:
-    """What a class made by a factory, or its `initialize`, may have chosen unseen."""
+    """Refuse what only shows on the component itself: the choice of a factory or of `initialize`."""
     host, conf, name = bolt.slot.host, bolt.context.conf, bolt.context.spec.component
     if host.is_batching:
         raise ShardError(f"bolt {name!r} gathers batches, over keys that other shards have")

@@ -1,4 +1,4 @@
-"""What executors get: a stage, as a function over Arrow's batches that Spark can send."""
+"""Makes a stage a function over Arrow batches that Spark can send to executors."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _in_folder(folder: str) -> Iterator[None]:
 
 @contextmanager
 def _told(partition: int) -> Iterator[None]:
-    """Have what goes wrong told in words that the driver finds again."""
+    """Turn errors into ones whose message the driver finds again."""
     try:
         yield
     except ComponentError as error:

@@ -44,7 +44,7 @@ def backfill_to(
         folder: a path, or a URL that Spark and its executors can write to (``hdfs://...``).
         outputs: the streams that are wanted.
         force: replace what a backfill has written there before.
-        on_progress: is told how far Spark is, from another thread.
+        on_progress: called with Spark's progress, from another thread.
         options: further arguments of `backfill`.
 
     Returns:
@@ -151,7 +151,7 @@ class _Target:
         self._remove(old)
 
     def _remove(self, folder: Any) -> None:
-        """Remove what nobody needs; where that fails, it is not what is to be told as an error."""
+        """Remove what nobody needs; a failure to do so is not reported as the error."""
         from py4j.protocol import Py4JError
 
         try:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from spark_ingest.backfill.errors import ShardError
 from spark_ingest.backfill.shapes import Output
 from spark_ingest.backfill.wire import POSITION, ROW, Row, positions_of, unpickled
-from spark_ingest.job.streams import TIME
+from spark_ingest.job.stream_spec import TIME
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
 _LARGEST = 3.4028235677973362e38
-"""What rounds to the largest number of four bytes; Arrow makes an infinity of more."""
+"""The largest number that rounds to one of four bytes; Arrow makes an infinity of larger ones."""
 
 _OF_PAIRS = ("key", "value")
 """A map's pairs are structs of these to Arrow."""
@@ -60,7 +60,7 @@ def typed_at_once(
 def _arrow_fields(schema: StructType) -> list[pa.Field]:
     from pyspark.sql.pandas.types import to_arrow_schema
 
-    # Timestamps are in UTC: before pyspark 4.1 without being told so, since then only if they are.
+    # Timestamps are in UTC: before pyspark 4.1 by default, since then only where this is set.
     takes_zone = "timezone" in inspect.signature(to_arrow_schema).parameters
     zone: dict[str, Any] = {"timezone": "UTC"} if takes_zone else {}
     return list(to_arrow_schema(schema, **zone))
@@ -80,7 +80,7 @@ def _column(output: Output, field: pa.Field, rows: Sequence[Row], index: int) ->
 
 
 def _exact(values: list[Any], kind: pa.DataType) -> list[Any]:
-    """The values; TypeError where Arrow would cut something off without a word."""
+    """The values; TypeError where Arrow would drop a part of one silently."""
     import pyarrow as pa
 
     if pa.types.is_integer(kind):
@@ -98,7 +98,7 @@ def _exact(values: list[Any], kind: pa.DataType) -> list[Any]:
 
 
 def _parts(values: list[Any], kind: pa.DataType) -> Iterator[tuple[list[Any], pa.DataType]]:
-    """What lists, maps or structs hold, all of one type together."""
+    """The elements of lists, maps or structs, all of one type together."""
     import pyarrow as pa
 
     there = [value for value in values if value is not None]

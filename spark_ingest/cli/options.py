@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
+from framework.units import PER_SECOND
 from spark_ingest.errors import JobError
 
-UNITS = ("s", "ms", "us", "ns")
 DECISIONS = ("keep", "drop", "refuse")
 
 
@@ -135,7 +135,7 @@ STREAMS = (
     click.option("--timestamp", required=True, metavar="COLUMN", help="Column with the event time."),
     click.option(
         "--unit",
-        type=click.Choice(UNITS),
+        type=click.Choice(tuple(PER_SECOND)),
         default="us",
         show_default=True,
         help="Unit of a timestamp that is a number.",

@@ -97,7 +97,7 @@ class Dataset:
 
     @property
     def unit(self) -> str:
-        """What the timestamp column was in, where it was a number."""
+        """The unit of the timestamp column, where it was a number."""
         return self.manifest.unit
 
     @property
@@ -107,7 +107,7 @@ class Dataset:
 
     @property
     def source(self) -> Mapping[str, Any]:
-        """What was read."""
+        """The source that was read."""
         return self.manifest.source
 
     @property

@@ -1,4 +1,4 @@
-"""What a prepared dataset says about itself: a JSON file beside its Parquet files."""
+"""The manifest of a prepared dataset: a JSON file beside its Parquet files."""
 
 from __future__ import annotations
 
@@ -18,10 +18,6 @@ MANIFEST = "_manifest.json"
 FORMAT = "viperstorm dataset"
 FORMAT_VERSION = 1
 """Goes up when an older reader would misread what a newer writer writes."""
-
-
-KINDS = ("nulls", "duplicates", "unparsable")
-"""Of doubtful timestamps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +48,7 @@ class ManifestStream:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """All that a dataset says beside its rows."""
+    """All facts about a dataset but its rows."""
 
     timestamp: str
     """The source's column with the event time; it need not be among the fields."""
@@ -64,7 +60,7 @@ class Manifest:
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Of ``nulls``, ``duplicates`` and ``unparsable``: rows ``found``, ``kept`` and ``dropped``."""
     source: Mapping[str, Any] = field(default_factory=dict)
-    """What was read, as `Source.to_plain` says it; of a DataFrame, ``{"frame": its plan}``."""
+    """The source, as `Source.to_plain` describes it; for a DataFrame, ``{"frame": its plan}``."""
     request: str | None = None
     """Identity of what was asked for, and of the input as it was; None where the input has none."""
     spark_version: str | None = None
@@ -99,14 +95,14 @@ class Manifest:
 
 def to_json(manifest: Manifest) -> str:
     """The manifest as text, its format first."""
-    said = {
+    content = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
         "fingerprint": manifest.fingerprint,
         "rows": manifest.rows,
         **asdict(replace(manifest, types=dict(manifest.types), source=dict(manifest.source))),
     }
-    return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def from_json(text: str | bytes, where: str) -> Manifest:
@@ -120,13 +116,13 @@ def from_json(text: str | bytes, where: str) -> Manifest:
         DatasetError: it is none, a damaged one, or of a version that this one cannot read.
     """
     try:
-        said = json.loads(text)
+        content = json.loads(text)
     except ValueError as error:
         raise DatasetError(f"{where} is no dataset: its {MANIFEST} is no JSON: {error}") from None
-    _check_readable(said, where)
+    _check_readable(content, where)
     try:
-        manifest = _manifest(said)
-        same = manifest.fingerprint == said["fingerprint"] and manifest.rows == said["rows"]
+        manifest = _manifest(content)
+        same = manifest.fingerprint == content["fingerprint"] and manifest.rows == content["rows"]
     except (KeyError, TypeError, ValueError) as error:
         raise DatasetError(
             f"{where}: its {MANIFEST} is damaged: {type(error).__name__}: {error}; prepare it again"
@@ -168,10 +164,10 @@ def read(folder: Path) -> Manifest:
 def is_dataset(folder: Path) -> bool:
     """Whether a folder is a dataset of any version, whole or not."""
     try:
-        said = json.loads((folder / MANIFEST).read_bytes())
+        content = json.loads((folder / MANIFEST).read_bytes())
     except (OSError, ValueError):
         return False
-    return isinstance(said, dict) and said.get("format") == FORMAT
+    return isinstance(content, dict) and content.get("format") == FORMAT
 
 
 def _absent(folder: Path) -> str:
@@ -184,25 +180,25 @@ def _absent(folder: Path) -> str:
     return f"{folder} is no prepared dataset: there is no {MANIFEST} in it{hint}"
 
 
-def _check_readable(said: Any, where: str) -> None:
-    found = said.get("format") if isinstance(said, dict) else said
+def _check_readable(content: Any, where: str) -> None:
+    found = content.get("format") if isinstance(content, dict) else content
     if found != FORMAT:
         raise DatasetError(f"{where} is no dataset: found format {found!r:.100}, expected {FORMAT!r}")
-    if said.get("version") != FORMAT_VERSION:
+    if content.get("version") != FORMAT_VERSION:
         raise DatasetError(
-            f"{where} has version {said.get('version')!r} of the format, written by ViperStorm "
-            f"{said.get('software')}; this is {VERSION}, which reads version {FORMAT_VERSION}: "
+            f"{where} has version {content.get('version')!r} of the format, written by ViperStorm "
+            f"{content.get('software')}; this is {VERSION}, which reads version {FORMAT_VERSION}: "
             f"prepare it again"
         )
 
 
-def _manifest(said: Mapping[str, Any]) -> Manifest:
-    others = {k: v for k, v in said.items() if k not in ("format", "version", "fingerprint", "rows")}
-    others["fields"] = tuple(said["fields"])
-    others["streams"] = tuple(map(_stream, said["streams"]))
+def _manifest(content: Mapping[str, Any]) -> Manifest:
+    others = {k: v for k, v in content.items() if k not in ("format", "version", "fingerprint", "rows")}
+    others["fields"] = tuple(content["fields"])
+    others["streams"] = tuple(map(_stream, content["streams"]))
     return Manifest(**others)
 
 
-def _stream(said: Mapping[str, Any]) -> ManifestStream:
-    files = tuple(DataFile(**file) for file in said["files"])
-    return ManifestStream(files, said["rows"], said["min_us"], said["max_us"])
+def _stream(content: Mapping[str, Any]) -> ManifestStream:
+    files = tuple(DataFile(**file) for file in content["files"])
+    return ManifestStream(files, content["rows"], content["min_us"], content["max_us"])

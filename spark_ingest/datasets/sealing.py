@@ -13,7 +13,7 @@ from spark_ingest.datasets.dataset import Dataset, digests
 from spark_ingest.datasets.manifest import DataFile, Manifest, ManifestStream
 from spark_ingest.datasets.publishing import settle
 from spark_ingest.errors import DatasetError
-from spark_ingest.job.streams import TIME
+from spark_ingest.job.stream_spec import TIME
 
 
 def seal(

@@ -12,10 +12,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from spark_ingest.direct.failures import rebuilt
 from spark_ingest.direct.request import Request
 from spark_ingest.engine.interrupts import interrupts_later
-from spark_ingest.errors import SparkError
+from spark_ingest.errors import SparkError, rebuilt
 
 POLL_S = 0.5
 STOP_S = 30.0
@@ -68,10 +67,10 @@ def _asked(keeper: subprocess.Popen[bytes], line: bytes) -> dict[str, Any]:
     if not answer:
         status = keeper.wait()
         raise SparkError(f"the process that keeps the Spark job ended with status {status} before it began")
-    said = json.loads(answer)
-    if "failed" in said:
-        raise rebuilt(said["failed"])
-    ready: dict[str, Any] = said["ready"]
+    content = json.loads(answer)
+    if "failed" in content:
+        raise rebuilt(content["failed"])
+    ready: dict[str, Any] = content["ready"]
     return ready
 
 

@@ -19,12 +19,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from framework.errors import ViperError
-from spark_ingest.direct.failures import plain
-from spark_ingest.direct.request import Request
+from spark_ingest.direct.request import Request, Stream
 from spark_ingest.direct.sending import Sending, within
 from spark_ingest.direct.slots import check_slots, roomy
-from spark_ingest.direct.stream import Stream
-from spark_ingest.errors import SparkError
+from spark_ingest.errors import SparkError, plain
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,15 +36,15 @@ def main() -> None:
     """Run the job that standard input describes; tells the keeper how it fares."""
     # It is sent to all that this has started. Not ignored, as Java would inherit that.
     signal.signal(signal.SIGTERM, lambda number, frame: None)
-    said, line = json.loads(sys.stdin.buffer.readline()), sys.stdin.buffer.readline()
-    threading.Thread(target=_end_with_input, args=[said["folder"]], name="input", daemon=True).start()
-    with open(said["messages"], "w", encoding="utf-8") as messages:
+    content, line = json.loads(sys.stdin.buffer.readline()), sys.stdin.buffer.readline()
+    threading.Thread(target=_end_with_input, args=[content["folder"]], name="input", daemon=True).start()
+    with open(content["messages"], "w", encoding="utf-8") as messages:
 
         def tell(**message: Any) -> None:
             print(json.dumps(message), file=messages, flush=True)
 
         try:
-            _run(Request.from_line(line), Sending(tuple(said["rendezvous"]), said["secret"]), tell)
+            _run(Request.from_line(line), Sending(tuple(content["rendezvous"]), content["secret"]), tell)
         except ViperError as error:
             traceback.print_exc()
             tell(failed=plain(error))

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from framework.components.partitioned import Block, Watermark
 from spark_ingest.direct.companion import kept
 from spark_ingest.direct.listening import LOOPBACK, Listening
-from spark_ingest.direct.request import Request
+from spark_ingest.direct.request import REFUSE, Request, check_stream, stream_of
 from spark_ingest.direct.slots import check_master
-from spark_ingest.direct.stream import REFUSE, check_stream, stream_of
 from spark_ingest.errors import JobError, SparkError
 from spark_ingest.job.spec import JobSpec
 from spark_ingest.replaying.span import span_of
@@ -72,7 +71,7 @@ class DirectFeed:
         self._receiver: Receiver | None = None
         self._min_us: int | None = None
         self.read: dict[int, int] = {}
-        """How many rows of which stream have been given."""
+        """How many rows of each stream have been read."""
 
     @property
     def request(self) -> Request:
@@ -81,7 +80,7 @@ class DirectFeed:
 
     @property
     def late(self) -> int:
-        """How many rows of a stream have come too late so far; told by the task with the first partition."""
+        """How many rows of a stream have come too late; the task with the first partition reports it."""
         return self._receiver.late if self._receiver is not None and 0 in self.read else 0
 
     @property

@@ -1,4 +1,4 @@
-"""What a task has received of one partition, and not yet taken."""
+"""Rows of one partition that a task has received and not yet taken."""
 
 from __future__ import annotations
 

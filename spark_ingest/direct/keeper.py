@@ -20,9 +20,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from spark_ingest.direct.failures import ended, plain
 from spark_ingest.direct.rendezvous import Rendezvous
 from spark_ingest.direct.request import Request
+from spark_ingest.errors import ended, plain
 
 KEPT_LINES = 200
 """Lines of the log that are kept."""
@@ -59,7 +59,7 @@ class Keeper:
         self._log: deque[str] = deque(maxlen=KEPT_LINES)
         self._is_ready = False
         self._is_over = False
-        """Whether the job has come to its end, or has said why it cannot."""
+        """Whether the job has come to its end, or has reported why it cannot."""
 
     @contextmanager
     def driven(self, line: bytes, secret: str, folder: str) -> Iterator[None]:
@@ -137,9 +137,9 @@ def _started(writing: int, folder: str) -> subprocess.Popen[bytes]:
     )
 
 
-def _give(driver: subprocess.Popen[bytes], said: bytes) -> None:
+def _give(driver: subprocess.Popen[bytes], data: bytes) -> None:
     assert driver.stdin is not None
-    driver.stdin.write(said)
+    driver.stdin.write(data)
     driver.stdin.flush()
 
 

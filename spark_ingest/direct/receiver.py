@@ -9,11 +9,10 @@ import threading
 from collections.abc import Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from spark_ingest.direct.failures import rebuilt
 from spark_ingest.direct.inbox import Inbox, Stale
 from spark_ingest.direct.listening import Listener, Listening, break_off
 from spark_ingest.direct.wire import BATCH, SCHEMA, connect, receive_frame, receive_message, send_message
-from spark_ingest.errors import SparkError
+from spark_ingest.errors import SparkError, rebuilt
 
 if TYPE_CHECKING:
     import pyarrow as pa

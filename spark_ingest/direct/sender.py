@@ -1,4 +1,4 @@
-"""What runs in Spark's executors: one partition of the job, sent to the task that reads it.
+"""Runs in Spark's executors, and sends one partition of the job to the task that reads it.
 
 It travels by value, see `wire`. Spark gives each partition as an iterator of Arrow batches (`mapInArrow`).
 """
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SENT_FIELDS = "partition long, rows long"
-"""What a partition gives back to Spark: one row, of its number and of how many rows it has."""
+"""The one row that a partition returns to Spark: its number, and how many rows it has."""
 
 
 def make_sender(
     rendezvous: tuple[str, int], secret: str, epoch: int, until_us: int | None
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The function that sends a partition; to be given to `mapInArrow`.
+    """The function that sends a partition; an argument of `mapInArrow`.
 
     Args:
         rendezvous: where to ask for the task that reads a partition.
@@ -116,7 +116,7 @@ def send_batches(connection: socket.socket, batches: Iterator[pa.RecordBatch], p
 
 
 def until_end(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The batches without the last row, see `spark_ingest.job.ends`.
+    """The batches without the last row, see `spark_ingest.job.streams`.
 
     Raises:
         RuntimeError: it is missing, so Spark has broken off the task or its input.
@@ -139,7 +139,7 @@ def not_before(batch: pa.RecordBatch, start_us: int | None) -> pa.RecordBatch:
 
 
 def as_text(row: pa.RecordBatch) -> str:
-    """A batch of one row, complete and comparable, whatever batch it was cut out of."""
+    """A batch of one row, complete and comparable, whatever batch it was part of."""
     import pyarrow
 
     copied = pyarrow.RecordBatch.from_pylist(row.to_pylist(), schema=row.schema)

@@ -16,7 +16,7 @@ class Sending(NamedTuple):
     rendezvous: tuple[str, int]
     """Where they ask."""
     secret: str
-    """What they prove to know."""
+    """Executors prove that they know it."""
 
     def send(self, streams: DataFrame, epoch: int, until_us: int | None) -> None:
         """Send every partition to the task that reads it, all at once; returns when all has been taken.
@@ -40,7 +40,7 @@ def within(rows: DataFrame, span: Span) -> DataFrame:
     """The rows whose time lies in a span, where they are."""
     from pyspark.sql import functions as F
 
-    from spark_ingest.job.streams import TIME
+    from spark_ingest.job.stream_spec import TIME
 
     if span.start_us is not None:
         rows = rows.where(F.col(TIME) >= span.start_us)

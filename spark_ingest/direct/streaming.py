@@ -7,13 +7,14 @@ import tempfile
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from spark_ingest.direct.request import DROP, REFUSE, Stream
 from spark_ingest.direct.sending import Sending, within
-from spark_ingest.direct.stream import DROP, REFUSE, Stream
 from spark_ingest.errors import JobError, RowsRefused
 from spark_ingest.job.quality import checked
 from spark_ingest.job.source import Source
 from spark_ingest.job.spec import JobSpec
-from spark_ingest.job.streams import TIME, as_streams
+from spark_ingest.job.stream_spec import TIME
+from spark_ingest.job.streams import as_streams
 from spark_ingest.replaying.span import Span, shown
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Epochs:
         stream: how far they may be out of order.
         span: rows of other times are left out.
         sending: sends an epoch.
-        tell: is told how many rows have come too late, as ``late``.
+        tell: called with the number of rows that have come too late, as ``late``.
     """
 
     def __init__(
@@ -129,7 +130,7 @@ class Epochs:
     def _hold(self, more: DataFrame | None) -> None:
         """Hold further rows back, if any, and no longer those that have been sent.
 
-        They are kept where the executors are, and cut off from the micro-batches that they are of.
+        They are kept where the executors are, and are left out of their micro-batches.
         """
         from pyspark.sql import functions as F
 

@@ -102,7 +102,7 @@ def send_frame(connection: socket.socket, kind: int, payload: Any) -> None:
 
 
 def send_message(connection: socket.socket, **message: Any) -> None:
-    """Send a message, as a JSON object of what is given."""
+    """Send a message, as a JSON object of the arguments."""
     send_frame(connection, MESSAGE, json.dumps(message).encode())
 
 

@@ -1,4 +1,4 @@
-"""What Spark raises, told in a line or two."""
+"""Errors of Spark in a line or two."""
 
 from __future__ import annotations
 
@@ -135,8 +135,8 @@ def short(error: BaseException) -> str:
     """The innermost reason that Spark gives, without its traces and plans."""
     text = _innermost(error) or str(error)
     lines = [line for line in text.splitlines() if line.strip()]
-    said = _of_python(lines) or _NOISE.sub("", lines[0].strip() if lines else type(error).__name__)
-    return said if len(said) <= LONGEST else said[: LONGEST - 3] + "..."
+    message = _of_python(lines) or _NOISE.sub("", lines[0].strip() if lines else type(error).__name__)
+    return message if len(message) <= LONGEST else message[: LONGEST - 3] + "..."
 
 
 def _of_python(lines: list[str]) -> str | None:

@@ -51,10 +51,10 @@ def java_version(java: Path) -> int:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise SparkError(f"{java} does not run: {error}; {WANTED}") from error
-    told = _VERSION.search(ran.stderr + ran.stdout)
-    if told is None:
+    found = _VERSION.search(ran.stderr + ran.stdout)
+    if found is None:
         raise SparkError(f"{java} does not say its version, but {ran.stderr[:200]!r}; {WANTED}")
-    return int(told[1])
+    return int(found[1])
 
 
 def _located() -> Path:

@@ -31,7 +31,7 @@ OnProgress = Callable[[Progress], object]
 
 @contextmanager
 def followed(spark: SparkSession, stage: str, on_progress: OnProgress | None) -> Iterator[None]:
-    """What Spark does for this thread within is reported, and cancelled if the block ends by an exception.
+    """Report the jobs that Spark runs for this thread within, and cancel them if the block raises.
 
     Args:
         spark: the session that works.
@@ -58,14 +58,14 @@ def followed(spark: SparkSession, stage: str, on_progress: OnProgress | None) ->
 
 
 def _ask(context: SparkContext, group: str, stage: str, tell: OnProgress, over: threading.Event) -> None:
-    said: tuple[int, int] | None = None
+    reported: tuple[int, int] | None = None
     while not over.wait(EVERY_S):
         try:
             now = _tasks(context, group)
         except Exception:  # Java is gone; the thread that waits for the job says so.
             return
-        if now != said:
-            said = now
+        if now != reported:
+            reported = now
             tell(Progress(stage, *now))
 
 

@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
 
@@ -235,7 +235,7 @@ def _end(gateway: Any) -> None:
 
 
 def _impatience() -> Callable[[], None]:
-    """What to do about a signal while Java is being ended: kill it, once it has had some time."""
+    """Handle a signal while Java is being ended: kill it, once it has had some time."""
     until_s = time.monotonic() + PATIENCE_S
 
     def hurry() -> None:
@@ -279,3 +279,24 @@ def _environment(master: str, settings: Mapping[str, str], of_scratch: Mapping[s
             os.environ.pop(name, None)
             if value is not None:
                 os.environ[name] = value
+
+
+@contextmanager
+def set_for_now(spark: SparkSession, conf: Mapping[str, str]) -> Iterator[None]:
+    """Have these settings within, and those of before afterwards."""
+    before = {key: spark.conf.get(key, None) for key in conf}
+    for key, value in conf.items():
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key, was in before.items():
+            if was is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, was)
+
+
+def utc(spark: SparkSession) -> AbstractContextManager[None]:
+    """Expressions that are made within are in UTC: an expression's time zone is fixed when it is analysed."""
+    return set_for_now(spark, {"spark.sql.session.timeZone": "UTC"})

@@ -45,23 +45,23 @@ class Files:
             raise JobError(f"options is {self.options!r}: expected names and values, e.g. {{'header': True}}")
 
     @classmethod
-    def of_view(cls, name: str, given: Any, shared: Mapping[str, Any]) -> Files:
+    def of_view(cls, name: str, view: Any, shared: Mapping[str, Any]) -> Files:
         """The files that a view of a query stands for.
 
         Args:
             name: of the view, for messages.
-            given: a path, a list of them, or a mapping with `files` and what is said of this view alone.
+            view: a path, a list of them, or a mapping with `files` and the values for this view alone.
             shared: format, options and schema of all views; what the view itself says counts more.
         """
-        said = dict(given) if isinstance(given, Mapping) else {"files": given}
-        for key in said:
+        described = dict(view) if isinstance(view, Mapping) else {"files": view}
+        for key in described:
             if key not in ("files", *shared):
                 raise JobError(f"view {name!r}: {unknown('keyword', key, ['files', *shared])}")
-        own, common = said.get("options") or {}, shared.get("options") or {}
+        own, common = described.get("options") or {}, shared.get("options") or {}
         if isinstance(own, Mapping) and isinstance(common, Mapping):
-            said["options"] = {**common, **own}
+            described["options"] = {**common, **own}
         try:
-            return cls(**{"files": (), **shared, **said})
+            return cls(**{"files": (), **shared, **described})
         except JobError as error:
             raise JobError(f"view {name!r}: {error}") from None
 
@@ -74,7 +74,7 @@ class Files:
         return tuple(path for pattern in self.files for path in _resolved(pattern))
 
     def check(self) -> None:
-        """What can be seen without Spark.
+        """Check as much as can be seen without Spark.
 
         Raises:
             JobError: there are no such files, or nothing says what they are.
@@ -132,23 +132,23 @@ class Files:
         return self.format or _format_of(self.files[0])
 
 
-def paths_of(given: Any) -> tuple[str, ...]:
-    """Paths as they are given, one alone or several.
+def paths_of(value: Any) -> tuple[str, ...]:
+    """The paths that a value stands for, one alone or several.
 
     Raises:
         JobError: they are none.
     """
-    several = given if isinstance(given, Iterable) and not isinstance(given, str | Mapping) else [given]
+    several = value if isinstance(value, Iterable) and not isinstance(value, str | Mapping) else [value]
     paths = tuple(several)
     if not all(isinstance(path, str | os.PathLike) for path in paths):
-        raise JobError(f"files is {given!r}: expected a path, a glob or a list of them")
+        raise JobError(f"files is {value!r}: expected a path, a glob or a list of them")
     if not all(map(os.fspath, paths)) or not paths:
         raise JobError("files is empty: expected a path, a glob or a list of them")
     return tuple(map(os.fspath, paths))
 
 
 def without_names(columns: Iterable[str]) -> str:
-    """What to do about columns whose names Spark has made up, to be added to a message; empty without any."""
+    """A hint for messages about columns whose names Spark has made up; empty without such columns."""
     if not any(map(_NAMELESS.fullmatch, columns)):
         return ""
     return (

@@ -6,13 +6,15 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, NamedTuple
 
 from framework.topology import one_of
-from spark_ingest.datasets.manifest import KINDS
 from spark_ingest.errors import JobError, RowsRefused
-from spark_ingest.job.streams import NTH, TIME, StreamSpec, named, total_order
+from spark_ingest.job.stream_spec import NTH, TIME, StreamSpec, named
+from spark_ingest.job.streams import total_order
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Row
 
+KINDS = ("nulls", "duplicates", "unparsable")
+"""Kinds of doubtful timestamps; a `Quality` and `Counts` have a field for each."""
 KEEP, DROP, REFUSE = "keep", "drop", "refuse"
 EXAMPLES = 3
 EXAMPLE_WIDTH = 200
@@ -20,7 +22,7 @@ EXAMPLE_WIDTH = 200
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """What happens to rows of each kind: ``keep``, ``drop`` or ``refuse``, an error before anything starts.
+    """How rows of each kind are handled: ``keep``, ``drop`` or ``refuse``, an error before anything starts.
 
     Rows without a time that are kept get the smallest time of the data, so they come first; 0 where no row
     has a time.
@@ -49,7 +51,7 @@ class Count(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What an inspection found."""
+    """The result of an inspection."""
 
     nulls: Count
     duplicates: Count
@@ -61,7 +63,7 @@ class Counts(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What is in the data."""
+    """Whether and how often each kind occurs in the data."""
 
     nulls: int
     duplicates: int
@@ -157,7 +159,7 @@ def _first_of_each(rows: DataFrame, spec: StreamSpec) -> DataFrame:
 
 
 def _refusal(ready: DataFrame, spec: StreamSpec, kind: str, found: _Found) -> str:
-    """What is wrong with how many rows, which, and what to do."""
+    """The message: what is wrong with how many rows, which rows, and what to do."""
     wrong = {
         "nulls": f"{spec.timestamp!r} is null",
         "unparsable": f"{spec.timestamp!r} is no time from year 1 to 9999{_read_as(ready, spec)}",

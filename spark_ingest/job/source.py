@@ -43,7 +43,7 @@ class Source:
     """A SELECT in Spark's SQL."""
     views: Mapping[str, Any] = field(default_factory=dict)
     """Names that the query may use, each with the path that it stands for; or with a mapping of `files`,
-    `format`, `options` and `schema`, where what is said of all views does not do."""
+    `format`, `options` and `schema`, where the values for all views do not fit."""
     function: str | None = None
     """``package.module:name``: called with the SparkSession, it returns a DataFrame."""
     schema: str | None = None
@@ -58,7 +58,7 @@ class Source:
         self._check_details()
         made = self._files()
         if self.views:
-            plain = {name: _plain_view(given, made[name].files) for name, given in self.views.items()}
+            plain = {name: _plain_view(view, made[name].files) for name, view in self.views.items()}
             object.__setattr__(self, "views", plain)
 
     @classmethod
@@ -96,7 +96,7 @@ class Source:
         return () if self.files is None else self._files()[""].paths()
 
     def check(self) -> None:
-        """What can be seen of the files without Spark.
+        """The files, as far as they can be seen without Spark.
 
         A function's module is left alone: it may make a session, which has to find Spark as it is set up.
 
@@ -112,7 +112,7 @@ class Source:
         reading = {name: getattr(self, name) for name in _READING}
         if self.files is not None:
             return {"": Files(self.files, **reading)}
-        return {name: Files.of_view(name, given, reading) for name, given in self.views.items()}
+        return {name: Files.of_view(name, view, reading) for name, view in self.views.items()}
 
     def to_plain(self) -> dict[str, Any]:
         """Only plain values, as for JSON and YAML: the keywords that are not left out.
@@ -125,22 +125,22 @@ class Source:
                 "a DataFrame made in Python cannot be handed to another process: "
                 "put what makes it into a function, and give function='package.module:name'"
             )
-        said = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name)}
-        return {name: list(v) if isinstance(v, tuple) else v for name, v in said.items()}
+        plain = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name)}
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in plain.items()}
 
     @classmethod
-    def from_plain(cls, said: Mapping[str, Any]) -> Source:
+    def from_plain(cls, plain: Mapping[str, Any]) -> Source:
         """The source that `to_plain` wrote."""
         allowed = {f.name for f in fields(cls)} - {"frame"}
-        for name in said:
+        for name in plain:
             if name not in allowed:
                 raise JobError(unknown("keyword of a source", name, allowed))
-        return cls(**said)
+        return cls(**plain)
 
     def _check_kind(self) -> None:
-        given = [kind for kind in (*KINDS, "frame") if getattr(self, kind) is not None]
-        if len(given) != 1:
-            found = " and ".join(given) if given else "none of them"
+        chosen = [kind for kind in (*KINDS, "frame") if getattr(self, kind) is not None]
+        if len(chosen) != 1:
+            found = " and ".join(chosen) if chosen else "none of them"
             raise JobError(f"a source is exactly one of {one_of(KINDS)}: found {found}")
 
     def _check_details(self) -> None:
@@ -183,7 +183,7 @@ class Source:
         return made
 
     def load_function(self) -> Any:
-        """What `function` names.
+        """The function that `function` names.
 
         Raises:
             JobError: there is no such module or name, or it cannot be called.
@@ -200,11 +200,11 @@ class Source:
         return found
 
 
-def _plain_view(given: Any, paths: Sequence[str]) -> Any:
-    """What a view was given, with texts for paths; one alone stays one."""
-    files = given["files"] if isinstance(given, Mapping) else given
+def _plain_view(view: Any, paths: Sequence[str]) -> Any:
+    """The description of a view, with texts for paths; one alone stays one."""
+    files = view["files"] if isinstance(view, Mapping) else view
     plain = paths[0] if isinstance(files, str | os.PathLike) else list(paths)
-    return {**given, "files": plain} if isinstance(given, Mapping) else plain
+    return {**view, "files": plain} if isinstance(view, Mapping) else plain
 
 
 @contextmanager
@@ -233,7 +233,7 @@ def _selected(spark: SparkSession, query: str, views: Mapping[str, DataFrame]) -
 
 
 def _result_of(function: Any, name: str, spark: SparkSession) -> Any:
-    """What the user's function returns; what it raises by itself is told with its line."""
+    """The result of the user's function; an error that it raises is reported with the user's line."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 

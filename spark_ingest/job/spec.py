@@ -1,17 +1,22 @@
-"""A whole job as one plain value: what is read, how it becomes streams, and where it runs."""
+"""A whole job as one plain value: what is read, how it becomes streams, and where it runs.
+
+The keywords that describe a job are the same in Python, in YAML and on the command line.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from framework.topology import unknown
 from spark_ingest.engine.session import LOCAL
 from spark_ingest.errors import JobError
 from spark_ingest.job.quality import Counts, Quality, checked
 from spark_ingest.job.source import Source
-from spark_ingest.job.streams import StreamSpec, as_streams
+from spark_ingest.job.stream_spec import StreamSpec
+from spark_ingest.job.streams import as_streams
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -36,14 +41,14 @@ def to_json(job: JobSpec) -> str:
     Raises:
         JobError: its source is a DataFrame of this process.
     """
-    said = {
+    content = {
         "source": job.source.to_plain(),
         "streams": asdict(job.streams),
         "quality": asdict(job.quality),
         "master": job.master,
         "conf": dict(job.conf),
     }
-    return json.dumps(said, sort_keys=True)
+    return json.dumps(content, sort_keys=True)
 
 
 def from_json(text: str | bytes) -> JobSpec:
@@ -53,10 +58,14 @@ def from_json(text: str | bytes) -> JobSpec:
         JobError: the text holds no job, or one that cannot be.
     """
     try:
-        said: dict[str, Any] = json.loads(text)
-        source, streams, quality = said["source"], said["streams"], said["quality"]
+        content: dict[str, Any] = json.loads(text)
+        source, streams, quality = content["source"], content["streams"], content["quality"]
         return JobSpec(
-            Source.from_plain(source), StreamSpec(**streams), Quality(**quality), said["master"], said["conf"]
+            Source.from_plain(source),
+            StreamSpec(**streams),
+            Quality(**quality),
+            content["master"],
+            content["conf"],
         )
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, JobError):
@@ -86,3 +95,44 @@ def streams_of(
     with understood(what):
         rows, counts = checked(job.source.read(spark), job.streams, job.quality, count_duplicates)
         return as_streams(rows, job.streams), counts
+
+
+_SOURCE = {found.name for found in fields(Source)} - {"frame"}
+_STREAMS = {found.name for found in fields(StreamSpec)}
+_QUALITY = {found.name for found in fields(Quality)}
+_JOB = {"master", "conf"}
+BESIDE = frozenset({"listen", "advertise", "streaming", "once", "slack", "late"})
+"""Of a job that runs beside a topology: further arguments of `spark_ingest.direct.feed.DirectFeed`."""
+KEYWORDS = BESIDE | _SOURCE | _STREAMS | _QUALITY | _JOB
+"""All that describe a job."""
+
+
+def job_of(keywords: Mapping[str, Any]) -> tuple[JobSpec, dict[str, Any]]:
+    """The job that keywords describe.
+
+    Args:
+        keywords: some of `KEYWORDS`; one that is None counts as absent.
+
+    Returns:
+        The job, and the keywords of `BESIDE` that are there.
+
+    Raises:
+        JobError: an unknown keyword, no timestamp column, or a value that is refused.
+    """
+    chosen = {name: value for name, value in keywords.items() if value is not None}
+    for name in chosen:
+        if name not in KEYWORDS:
+            raise JobError(unknown("keyword of a job", name, KEYWORDS))
+    if "timestamp" not in chosen:
+        raise JobError("timestamp is missing: name the column with the event time")
+    job = JobSpec(
+        Source(**_of(chosen, _SOURCE)),
+        StreamSpec(**_of(chosen, _STREAMS)),
+        Quality(**_of(chosen, _QUALITY)),
+        **_of(chosen, _JOB),
+    )
+    return job, _of(chosen, BESIDE)
+
+
+def _of(chosen: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: chosen[name] for name in names if name in chosen}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from spark_ingest.engine.settings import utc
+from framework.units import MICROS_PER_SECOND, PER_SECOND
+from spark_ingest.engine.session import utc
 from spark_ingest.errors import JobError
-from spark_ingest.job.streams import TIME, UNITS, StreamSpec, named
+from spark_ingest.job.stream_spec import TIME, StreamSpec, named
 from spark_ingest.job.types import check_columns, type_word
 
 if TYPE_CHECKING:
@@ -77,7 +78,13 @@ def _parsed(text: Column, pattern: str | None) -> Column:
 def _of_float(number: Column, unit: str) -> Column:
     from pyspark.sql import functions as F
 
-    micros = F.round(number / 1000 if unit == "ns" else number * UNITS[unit])
+    per_second = PER_SECOND[unit]
+    # Divided, not multiplied by a fraction, which no float has exactly.
+    if per_second > MICROS_PER_SECOND:
+        exact = number / (per_second // MICROS_PER_SECOND)
+    else:
+        exact = number * (MICROS_PER_SECOND // per_second)
+    micros = F.round(exact)
     return F.when(micros.between(float(FIRST_US), float(LAST_US)), micros.cast("bigint"))
 
 
@@ -85,7 +92,7 @@ def _of_exact(number: Column, unit: str) -> Column:
     """Checked for its range first: an overflow may be an error, as the session has it."""
     from pyspark.sql import functions as F
 
-    factor = Decimal("0.001") if unit == "ns" else Decimal(UNITS[unit])
+    factor = Decimal(MICROS_PER_SECOND) / PER_SECOND[unit]
     low, high = Decimal(FIRST_US) / factor, Decimal(LAST_US) / factor
     micros = F.floor(number * F.lit(factor)).cast("bigint")
     return F.when(number.between(F.lit(low), F.lit(high)), micros)

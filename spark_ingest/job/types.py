@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from framework.topology import unknown
 from spark_ingest.errors import JobError
 from spark_ingest.job.files import without_names
-from spark_ingest.job.streams import RESERVED, TIME, StreamSpec, named
+from spark_ingest.job.stream_spec import RESERVED, TIME, StreamSpec, named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from spark_ingest.job.files import Files, is_local
 from spark_ingest.job.source import Source
-from spark_ingest.job.streams import StreamSpec
+from spark_ingest.job.stream_spec import StreamSpec
 from spark_ingest.job.types import check_names
 
 MOST_FILES = 20

@@ -1,4 +1,4 @@
-"""The identity of a job: two jobs share it only if preparing both would make the same dataset."""
+"""Identities of jobs and their input: equal only where preparing again would make the same dataset."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spark_ingest.datasets.manifest import FORMAT_VERSION
-from spark_ingest.engine.settings import set_for_now
+from spark_ingest.engine.session import set_for_now
 from spark_ingest.job.files import is_local
 from spark_ingest.job.source import Source
 

@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spark_ingest.datasets.dataset import Dataset
-from spark_ingest.datasets.manifest import KINDS
 from spark_ingest.datasets.publishing import NEW, claimed, publish
 from spark_ingest.datasets.sealing import seal
 from spark_ingest.engine.failing import understood
 from spark_ingest.engine.progress import OnProgress, Progress, followed
 from spark_ingest.engine.session import is_local, make_session, sql_settings
 from spark_ingest.errors import DatasetError, JobError
-from spark_ingest.job.quality import KEEP, REFUSE, Counts, Quality, checked
+from spark_ingest.job.quality import KEEP, KINDS, REFUSE, Counts, Quality, checked
 from spark_ingest.job.source import Source
 from spark_ingest.job.spec import JobSpec
-from spark_ingest.job.streams import StreamSpec, as_streams
+from spark_ingest.job.stream_spec import StreamSpec
+from spark_ingest.job.streams import as_streams
 from spark_ingest.job.types import column_types
 from spark_ingest.preparing.columns import check_columns_of_files
 from spark_ingest.preparing.identity import identity_of_files, identity_of_plan
@@ -58,16 +58,29 @@ def prepare(
         nulls, duplicates, unparsable: see `Quality`.
         spark, master, conf: see `make_session`.
         force: prepare it even if nothing has changed since it was prepared last.
-        on_progress: is told how far it is, now and then, from another thread.
+        on_progress: called now and then with the progress, from another thread.
 
     Raises:
         JobError: what is asked for cannot be done, or rows are refused; nothing was written.
         DatasetError: the folder is somebody else's, cannot be written, or another process prepares it.
         SparkError: Spark or Java is missing, or failed; the folder is as it was.
     """
-    spec = StreamSpec(timestamp, unit, streams, key, order, columns, timestamp_format)  # type: ignore[arg-type]
+    spec = StreamSpec(
+        timestamp=timestamp,
+        unit=unit,
+        streams=streams,
+        key=key,  # type: ignore[arg-type]
+        order=order,  # type: ignore[arg-type]
+        columns=columns,  # type: ignore[arg-type]
+        timestamp_format=timestamp_format,
+    )
     settings = sql_settings(conf, spark)
-    job = JobSpec(as_source(source), spec, Quality(nulls, duplicates, unparsable), conf=settings)
+    job = JobSpec(
+        as_source(source),
+        spec,
+        Quality(nulls=nulls, duplicates=duplicates, unparsable=unparsable),
+        conf=settings,
+    )
     folder = Path(path).absolute()
     tell = on_progress or (lambda progress: None)
     with claimed(folder) as work:
@@ -83,13 +96,13 @@ def prepare(
     return there
 
 
-def as_source(given: Source | DataFrame | str | Sequence[str]) -> Source:
+def as_source(value: Source | DataFrame | str | Sequence[str]) -> Source:
     """The source that a value stands for: itself, files, or a DataFrame."""
-    if isinstance(given, Source):
-        return given
-    if isinstance(given, (str, os.PathLike, list, tuple)):
-        return Source(files=given)  # type: ignore[arg-type]
-    return Source.of(given)  # type: ignore[arg-type]
+    if isinstance(value, Source):
+        return value
+    if isinstance(value, (str, os.PathLike, list, tuple)):
+        return Source(files=value)  # type: ignore[arg-type]
+    return Source.of(value)  # type: ignore[arg-type]
 
 
 def _session_of(job: JobSpec) -> SparkSession | None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spark_ingest.engine.settings import set_for_now
+from spark_ingest.engine.session import set_for_now
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -13,11 +13,11 @@ class Feed(Protocol):
     """A prepared dataset, or a Spark job that runs meanwhile; see `PartitionedSpout` as well."""
 
     read: dict[int, int]
-    """How many rows of which stream have been given in this task."""
+    """How many rows of each stream this task has read."""
 
     @property
     def late(self) -> int:
-        """How many rows of a stream have come too late; one task tells it, for all of them."""
+        """How many rows of a stream have come too late; one task reports it for all of them."""
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -32,7 +32,7 @@ class Feed(Protocol):
         """Names the data."""
 
     def companion(self, conf: Mapping[str, Any]) -> AbstractContextManager[Mapping[str, Any]]:
-        """What runs beside the tasks; refuses the run where it can already be seen that it would fail."""
+        """Runs beside the tasks; refuses the run where it can already be seen that it would fail."""
 
     def open(self, conf: Mapping[str, Any]) -> None:
         """Called once in each task, first of all; what the companion gave is in the configuration."""

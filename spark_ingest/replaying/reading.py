@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from spark_ingest.errors import DatasetError
-from spark_ingest.job.streams import TIME
+from spark_ingest.job.stream_spec import TIME
 from spark_ingest.replaying.marks import UNMARKED, Marks
 from spark_ingest.replaying.span import Span, shown
 
@@ -30,7 +30,7 @@ _AGAIN = "prepare the dataset again"
 def read_stream(
     files: Sequence[Path], columns: Sequence[str], span: Span, marks: Marks = UNMARKED
 ) -> Generator[pa.RecordBatch]:
-    """What a stream has of a span.
+    """The rows of a stream within a span.
 
     Args:
         files: of the stream, in order.
@@ -51,7 +51,7 @@ def read_stream(
             _check_columns(path, file.schema_arrow, columns)
             for first_row, batch in _batches(path, file, [TIME, *columns], span):
                 times = order.checked(path, first_row, batch.column(0))
-                part = span.cut(times)
+                part = span.part_of(times)
                 if part.start < part.stop:
                     yield batch.slice(part.start, part.stop - part.start)
 
@@ -79,7 +79,7 @@ def looked_into(path: Path, columns: Sequence[str], marks: Marks = UNMARKED) -> 
 def _opened(path: Path, marks: Marks) -> Iterator[pq.ParquetFile]:
     """A file for reading.
 
-    Every error of Arrow's within the block is told as one of this file.
+    Turn every error of Arrow's within the block into one that names this file.
     """
     try:
         with pa.OSFile(str(path)) as opened:

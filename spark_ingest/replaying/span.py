@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from framework.topology import did_you_mean, one_of
+from framework.units import MICROS_PER_SECOND, PER_SECOND
 from spark_ingest.errors import JobError
 
-PER_SECOND = {"s": 1, "ms": 1000, "us": 1_000_000, "ns": 1_000_000_000}
 """The units of timestamps."""
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
@@ -31,7 +31,7 @@ class Span:
         return self.start_us is None and self.until_us is None
 
     def starting(self, start_us: int | None) -> Span:
-        """What of it is not before a time; that may be nothing."""
+        """The part of the span that is not before a time; it may be empty."""
         starts = [start for start in (self.start_us, start_us) if start is not None]
         return Span(max(starts, default=None), self.until_us)
 
@@ -40,7 +40,7 @@ class Span:
         ends_before = self.start_us is not None and max_us < self.start_us
         return not ends_before and (self.until_us is None or min_us < self.until_us)
 
-    def cut(self, times: Sequence[int]) -> slice:
+    def part_of(self, times: Sequence[int]) -> slice:
         """Where in times that never decrease it lies."""
         start = 0 if self.start_us is None else bisect_left(times, self.start_us)
         return slice(start, len(times) if self.until_us is None else bisect_left(times, self.until_us))
@@ -63,21 +63,21 @@ def span_of(start: Any, until: Any, unit: str) -> Span:
     return Span(start_us, until_us)
 
 
-def moment(name: str, given: Any, unit: str) -> int:
+def moment(name: str, value: Any, unit: str) -> int:
     """A moment in microseconds since 1970 UTC; one between two microseconds is the later of them.
 
     Args:
         name: what it is for, for the error.
-        given: ISO 8601 text or a datetime (UTC where they say nothing else), a date (midnight), or a number.
+        value: ISO 8601 text or a datetime (UTC where they have no zone), a date (midnight), or a number.
         unit: of the number: s, ms, us or ns.
 
     Raises:
         JobError: it is no moment.
     """
     try:
-        return _micros(given, unit)
+        return _micros(value, unit)
     except (TypeError, ValueError, OverflowError):
-        raise JobError(f"{name} is {given!r}: expected {_EXPECTED} of {unit}") from None
+        raise JobError(f"{name} is {value!r}: expected {_EXPECTED} of {unit}") from None
 
 
 def checked_unit(unit: str) -> str:
@@ -99,17 +99,17 @@ def shown(time_us: int) -> str:
         return f"{time_us} us"
 
 
-def _micros(given: Any, unit: str) -> int:
+def _micros(value: Any, unit: str) -> int:
     """Errors are any of those that `moment` catches."""
-    if isinstance(given, str):
-        given = datetime.datetime.fromisoformat(given.strip())
-    elif isinstance(given, datetime.date) and not isinstance(given, datetime.datetime):
-        given = datetime.datetime.combine(given, datetime.time())
-    if isinstance(given, datetime.datetime):
-        aware = given if given.tzinfo else given.replace(tzinfo=datetime.UTC)
+    if isinstance(value, str):
+        value = datetime.datetime.fromisoformat(value.strip())
+    elif isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+        value = datetime.datetime.combine(value, datetime.time())
+    if isinstance(value, datetime.datetime):
+        aware = value if value.tzinfo else value.replace(tzinfo=datetime.UTC)
         return (aware - _EPOCH) // datetime.timedelta(microseconds=1)
-    if isinstance(given, bool):
+    if isinstance(value, bool):
         raise TypeError
-    if isinstance(given, int):
-        return -(-given * 1_000_000 // PER_SECOND[unit])
-    return round(float(given) * 1_000_000 / PER_SECOND[unit])
+    if isinstance(value, int):
+        return -(-value * MICROS_PER_SECOND // PER_SECOND[unit])
+    return round(float(value) * MICROS_PER_SECOND / PER_SECOND[unit])

@@ -3,17 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from framework.components.partitioned import Block
 from framework.topology import unknown
 from spark_ingest.datasets.dataset import Dataset
 from spark_ingest.errors import DatasetError, JobError
-from spark_ingest.replaying.ahead import Ahead
 from spark_ingest.replaying.marks import marks_of
 from spark_ingest.replaying.span import checked_unit, shown, span_of
+
+T = TypeVar("T")
+
+
+class Ahead:
+    """Draws from generators, each one item ahead of its consumer, on one thread for all of them.
+
+    Decoding is a quarter of a replay's work: rows of five columns keep the task's own thread busy for 460 ns,
+    and not for 620. Where no core is idle nothing is lost. The time that a disk takes is gained as well.
+    """
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, "spark-replay")  # which starts with the first item
+
+    def of(self, items: Generator[T]) -> Generator[T]:
+        """The items in order, and what the generator raises; it is closed with this one."""
+        following = self._thread.submit(next, items, None)
+        try:
+            while (item := following.result()) is not None:
+                following = self._thread.submit(next, items, None)
+                yield item
+        finally:
+            if not following.cancel():
+                wait([following])
+            items.close()
+
+    def close(self) -> None:
+        """End the thread, once all items have been drawn or their generators closed."""
+        self._thread.shutdown()
+
 
 FINGERPRINT = "spark.dataset"
 """In a task's configuration: identity of the dataset that the run began with."""
@@ -49,7 +79,7 @@ class StageFeed:
         self._span = span_of(start, until, self._unit)
         self.outputs = _chosen(columns, self._dataset.fields)
         self.read: dict[int, int] = {}
-        """How many rows of which stream have been given."""
+        """How many rows of each stream have been read."""
         self._ahead = Ahead()
         self._check_span()
 

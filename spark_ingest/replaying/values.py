@@ -27,8 +27,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from framework.components.partitioned import Block
+from framework.units import PER_SECOND
 from spark_ingest.errors import JobError
-from spark_ingest.replaying.span import PER_SECOND, checked_unit
+from spark_ingest.replaying.span import checked_unit
 
 BLOCK_ROWS = 4096
 """Rows of a block. A row of five columns takes 120 to 140 ns in blocks of 512 to 8,192, and 260 to 310 in
@@ -109,7 +110,7 @@ def times_of(column: pa.Int64Array) -> array[int]:
 
 
 def _converter(name: str, kind: pa.DataType, unit: str) -> Converter:
-    """What makes values of a column; the name is for the error."""
+    """The function that makes values of a column; the name is for the error."""
     number = _FORMATS.get(str(kind))
     if number is not None:
         return lambda column: _with_nulls(column, _native(column, number).tolist())
@@ -225,7 +226,7 @@ def _timestamps(name: str, column: pa.Array, unit: str) -> list[Any]:
 
 
 def _floored(numbers: pa.Array, divisor: int) -> pa.Array:
-    """Arrow's division cuts off towards zero, which before 1970 is the wrong way."""
+    """Rounds down; Arrow's own division rounds towards zero, which is wrong before 1970."""
     lowered = pc.subtract(numbers, divisor - 1)
     return pc.divide(pc.if_else(pc.less(numbers, 0), lowered, numbers), divisor)
 
@@ -256,5 +257,5 @@ def _lists(column: Any, element: Converter) -> list[Any]:
     offsets = _native(column.offsets, "i" if column.offsets.type == pa.int32() else "q").tolist()
     first, last = offsets[0], offsets[-1]
     elements = tuple(element(column.values.slice(first, last - first)))
-    cut = [elements[start - first : stop - first] for start, stop in itertools.pairwise(offsets)]
-    return _with_nulls(column, cut)
+    parts = [elements[start - first : stop - first] for start, stop in itertools.pairwise(offsets)]
+    return _with_nulls(column, parts)

@@ -90,7 +90,7 @@ def by_reference(self: Rows) -> Rows:
 
 PLANTED: dict[str, tuple[str, Any]] = {
     "ties are broken by source": ("viper.reader.Reader.get_ready", ties_by_source),
-    "keys are placed by their types": ("framework.routing.choose.ByKey", by_type_too),
+    "keys are placed by their types": ("framework.routing.router.ByKey", by_type_too),
     "outputs forget their parent": ("framework.runtime.positions.lineage.Lineage._remember", forgets),
     "a heartbeat comes too early": ("framework.runtime.edges.output.Output.heartbeat", too_early),
     "values are shared": ("viper.payload.Rows.own", by_reference),

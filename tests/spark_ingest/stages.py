@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from spark_ingest.datasets.dataset import Dataset
 from spark_ingest.datasets.sealing import seal
-from spark_ingest.job.streams import TIME
+from spark_ingest.job.stream_spec import TIME
 
 GROUP_ROWS = 10
 

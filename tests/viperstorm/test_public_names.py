@@ -21,6 +21,7 @@ HOMES = {
     "viperstorm": "framework",
     "viperstorm.config": "framework.config",
     "viperstorm.recording": "framework.recording",
+    "viperstorm.runtime": "framework.runtime",
     "viperstorm.spark": "spark_ingest",
     "viperstorm.testing": "framework.testing",
 }

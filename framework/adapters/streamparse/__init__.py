@@ -1,11 +1,14 @@
 """streamparse's topology classes, read as they are.
 
-Nothing here imports streamparse: a value that it made is only there when user code
-has imported it, and then its modules are found among those that are loaded.
+Nothing here imports streamparse: a value that it made can only be there when user code has imported it, and
+then its modules are found among those that are loaded.
 """
 
-from framework.adapters.streamparse.body import refuse_classes, specs_in
-from framework.adapters.streamparse.refusal import refusal
-from framework.adapters.streamparse.topology import from_streamparse, is_topology
+from framework.adapters.streamparse.construction import hosting
+from framework.adapters.streamparse.refusals import refusal
+from framework.adapters.streamparse.topology import from_streamparse, is_topology, refuse_classes, specs_in
+from framework.importing import guard_imports
 
 __all__ = ["from_streamparse", "is_topology", "refusal", "refuse_classes", "specs_in"]
+
+guard_imports(hosting)

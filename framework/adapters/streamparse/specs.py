@@ -1,22 +1,23 @@
-"""streamparse's component specs as ours."""
+"""streamparse's component specs, and the groupings in them, as ours."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any
 
-from framework.adapters.streamparse.groupings import grouping_of, plain_arguments
-from framework.declaration import (
-    GlobalStreamId,
-    Inputs,
-    Spec,
-    checked_par,
-    java_implementation,
-    python_implementation,
-    shell_implementation,
+from framework.declaration import java_implementation, shell_implementation
+from framework.specs import GlobalStreamId, Inputs, Spec, checked_par, python_implementation
+from framework.topology import (
+    DEFAULT_STREAM,
+    Argument,
+    Grouping,
+    GroupingKind,
+    Implementation,
+    Role,
+    Stream,
 )
-from framework.topology import DEFAULT_STREAM, Implementation, Role, Stream
 
 
 def is_spec(value: object) -> bool:
@@ -61,13 +62,32 @@ def _foreign(made: Any) -> Implementation:
     if made.serialized_java is not None:
         return java_implementation(made.serialized_java, None, None)
     java = made.java_object
-    return java_implementation(None, java.full_class_name, plain_arguments(java.args_list))
+    return java_implementation(None, java.full_class_name, _plain_arguments(java.args_list))
 
 
 def _inputs(spec: Any) -> Inputs:
-    return tuple((_stream_id(stream), grouping_of(grouping)) for stream, grouping in spec.inputs.items())
+    return tuple((_stream_id(stream), _grouping(grouping)) for stream, grouping in spec.inputs.items())
 
 
 def _stream_id(stream: Any) -> GlobalStreamId:
     # streamparse puts the name in the place of a spec, also where the spec has none.
     return GlobalStreamId(stream.componentId or "<unnamed spec>", stream.streamId or DEFAULT_STREAM)
+
+
+def _grouping(union: Any) -> Grouping:
+    """The grouping whose field of the union is set; ``fields([])`` is the global grouping."""
+    if union.fields is not None:
+        return Grouping.fields(union.fields) if union.fields else Grouping.GLOBAL
+    if union.custom_object is not None:
+        custom = union.custom_object
+        return Grouping.custom(custom.full_class_name, *_plain_arguments(custom.args_list))
+    if union.custom_serialized is not None:
+        return Grouping.custom_serialized(union.custom_serialized)
+    kind = next(name for name, value in vars(union).items() if value is not None)
+    return Grouping(GroupingKind[kind.upper()])
+
+
+def _plain_arguments(java_arguments: Sequence[Any]) -> list[Argument]:
+    """The values of arguments that are given to a Java constructor."""
+    arguments: list[Argument] = sys.modules["streamparse.dsl.util"].to_python_arg_list(java_arguments)
+    return arguments

@@ -1,14 +1,22 @@
-"""streamparse's topology classes as topologies."""
+"""streamparse's topology classes as topologies.
+
+The body of a class, ours or streamparse's, may hold specs of both. A component itself, or its class, where a
+spec was meant, is refused with the line to write instead.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from framework.adapters.streamparse.body import specs_in
-from framework.declaration import Declaration, class_declaration, file_of
+from framework.adapters.streamparse.specs import is_spec, spec_of
+from framework.components.component import Component
+from framework.declaration import Declaration, class_declaration, file_of, written
+from framework.specs import Spec
 from framework.topology import Loaded
+
+_kept: list[object] = []
 
 
 def is_topology(value: object) -> bool:
@@ -30,3 +38,66 @@ def from_streamparse(cls: type, *, environment: str | None = None, name: str | N
 def declaration_of(file: str, qualname: str, namespace: Mapping[str, Any]) -> Declaration:
     """What the body of a streamparse topology class in a file declares."""
     return class_declaration(file, qualname, specs_in(namespace), namespace.get("config", {}))
+
+
+def specs_in(namespace: Mapping[str, object]) -> dict[str, Spec]:
+    """The specs among the attributes of a class, each named.
+
+    Raises:
+        TypeError: a component itself is among them.
+    """
+    specs: dict[str, Spec] = {}
+    for attribute, value in namespace.items():
+        if _is_component(value):
+            _keep_streams_open(value)
+        if _is_component(value) or isinstance(value, Component):
+            raise TypeError(_instead(namespace, attribute, f"a {type(value).__name__}", type(value)))
+        if isinstance(value, Spec):
+            value.name = value.name or attribute
+            specs[attribute] = value
+        elif is_spec(value):
+            specs[attribute] = spec_of(attribute, value)
+    return specs
+
+
+def refuse_classes(namespace: Mapping[str, object], specs: Iterable[Spec]) -> None:
+    """Refuse the class of a component where its spec was meant.
+
+    A class of which there is a spec is accepted, as it may be the variable of a loop, and so is one that is
+    defined in the body.
+
+    Raises:
+        TypeError: there is such a class.
+    """
+    used = {spec.component_cls for spec in specs}
+    inside = f"{namespace.get('__qualname__')}."
+    for attribute, value in namespace.items():
+        if not isinstance(value, type) or value in used or value.__qualname__.startswith(inside):
+            continue
+        if issubclass(value, Component) or _is_component_class(value):
+            raise TypeError(_instead(namespace, attribute, f"the class {value.__name__}", value))
+
+
+def _instead(namespace: Mapping[str, object], attribute: str, found: str, cls: type) -> str:
+    name = written(attribute, str(namespace.get("__qualname__", "")).rpartition(".")[2])
+    return f"{name!r} is {found}, expected a spec: did you mean {name} = {cls.__name__}.spec(...)?"
+
+
+def _is_component(value: object) -> bool:
+    """Whether a value is an instance of a streamparse component."""
+    pystorm = sys.modules.get("pystorm.component")
+    return pystorm is not None and isinstance(value, pystorm.Component)
+
+
+def _is_component_class(cls: type) -> bool:
+    """Whether a class is one of a streamparse component."""
+    pystorm = sys.modules.get("pystorm.component")
+    return pystorm is not None and issubclass(cls, pystorm.Component)
+
+
+def _keep_streams_open(component: Any) -> None:
+    """Keep a component that was made by mistake from closing stdin and stdout.
+
+    Its constructor wraps both, and a wrapper closes what it wraps when it is collected. So it is kept.
+    """
+    _kept.append(component.serializer)

@@ -8,11 +8,8 @@ from framework.planning import Plan, Subscription, Task
 from framework.runtime.assembly.network import Network
 from framework.runtime.inputs.bolt_input import BoltInput
 from framework.runtime.inputs.pieces import InputSource, InputStream, values_class
-from framework.topology import GroupingKind
 from viper.position import Level
 from viper.reader import Reader
-
-_COPYING = (GroupingKind.ALL, GroupingKind.CUSTOM)
 
 
 class InputFactory:
@@ -45,10 +42,8 @@ class InputFactory:
 
     def is_copied_to(self, task: Task) -> bool:
         """Whether another replica of a task gets the very same values."""
-        copied = [
-            s for s in self._plan.subscriptions if s.target == task.component and s.grouping.kind in _COPYING
-        ]
-        return bool(copied) and len(self._plan.tasks_of(task.component)) > 1
+        copied = any(s.copies for s in self._plan.subscriptions if s.target == task.component)
+        return copied and len(self._plan.tasks_of(task.component)) > 1
 
     def level_beside(self, task: Task) -> Level:
         """Where a task marks outputs that belong to no input: as those for inputs that are copied."""
@@ -72,7 +67,7 @@ class InputFactory:
     def _stream(self, subscription: Subscription, producer: int, reader: Task) -> InputStream:
         stream = self._plan.topology.component(subscription.source).stream(subscription.stream)
         fields = stream.fields if stream else ()
-        copy = reader.index if subscription.grouping.kind in _COPYING else 0
+        copy = reader.index if subscription.copies else 0
         return InputStream(
             subscription.source,
             subscription.stream,

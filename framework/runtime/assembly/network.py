@@ -77,7 +77,7 @@ class Network:
         self.quota = self.quota_of(max(process, 0))
         self._cuts = [
             (tasks, Cut.attach(arena, offset, len(tasks)))
-            for tasks, offset in zip(plan.cuts, place.cuts, strict=True)
+            for tasks, offset in zip(plan.aligned_stops, place.cuts, strict=True)
         ]
         self.forest = None if place.forest is None else Forest.attach(arena, place.forest)
         """The trees of tracked tuples, with a table for each task; None where none are tracked."""
@@ -92,13 +92,13 @@ class Network:
         ways = list(_ways(plan))
         sizes = [_size(plan, settings, way) for way in ways]
         small = len(plan.placement.executors) * Bell.size() + Quota.size(len(plan.placement.processes))
-        small += sum(Cut.size(len(tasks)) for tasks in plan.cuts)
+        small += sum(Cut.size(len(tasks)) for tasks in plan.aligned_stops)
         trees = _trees(plan, settings)
         arena = _arena(plan, sum(sizes) + small + (Forest.size(*trees) if trees else 0))
         gates = [ScaleGate.create(arena, *_dimensions(way), **_capacity(plan, settings, way)) for way in ways]
         bells = [Bell.create(arena) for _ in plan.placement.executors]
         quota = Quota.create(arena, max_tuples, accounts=len(plan.placement.processes))
-        cuts = tuple(Cut.create(arena, len(tasks)).offset for tasks in plan.cuts)
+        cuts = tuple(Cut.create(arena, len(tasks)).offset for tasks in plan.aligned_stops)
         forest = Forest.create(arena, trees[0], trees=trees[1], links=trees[2]) if trees else None
         place = NetworkMap(
             tuple(g.offset for g in gates),

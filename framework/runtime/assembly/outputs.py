@@ -97,7 +97,7 @@ class OutputFactory:
             return DirectEdge(destinations, mutates)
         if grouping.kind is GroupingKind.CUSTOM:
             choose = self._chooser(grouping, subscription, task, destinations)
-            return ChosenEdge(destinations, mutates, choose, described)
+            return ChosenEdge(destinations, mutates, choose, described, copies=subscription.copies)
         if len(destinations) == 1 or grouping.kind is GroupingKind.GLOBAL:
             return WholeEdge(destinations, mutates)
         if grouping.kind is GroupingKind.ALL:

@@ -16,7 +16,6 @@ from framework.config import Settings
 from framework.instantiate import Beans
 from framework.log import Origin, speaking_as
 from framework.planning import Plan, Task, TimeMode
-from framework.planning.beside import emits_beside_input
 from framework.recording import Recorder
 from framework.runtime.assembly.inputs import InputFactory
 from framework.runtime.assembly.network import Network
@@ -186,7 +185,7 @@ class TaskFactory:
             self._network.quota,
         )
         level = self._plan.layout.components[spec.component]
-        offsets = self._plan.places.get(spec.component, {})
+        offsets = self._plan.offsets.get(spec.component, {})
         return PartitionedTask(
             context,
             self._slot(context, host, self._plain_collector(context, output)),
@@ -215,9 +214,7 @@ class TaskFactory:
             partial(make_puller, context, slot, collector.buffer, linger_s),
             allowance,
             settings["viper.poll.pause.max.ms"] / 1000,
-            emits_beside_input(
-                self._plan.topology, self._plan.confs, self._plan.time, self._plan.subscriptions
-            ),
+            self._plan.emits_outside_input,
         )
         emitter = Emitter(context, output, assigner, recorder)
         task = SpoutTask(context, slot, emitter, assigner, outcomes, asking)

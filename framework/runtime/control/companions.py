@@ -9,7 +9,6 @@ from typing import Any
 
 from framework.components import PartitionedSpout
 from framework.errors import ComponentError, ViperError
-from framework.hosting import is_partitioned
 from framework.instantiate import Beans
 from framework.planning import Plan
 from framework.runtime.control.stop import StopSignal
@@ -28,7 +27,7 @@ def accompanied(plan: Plan, stop: StopSignal) -> Iterator[Plan]:
         ViperError: a companion has refused the run.
         ComponentError: a constructor, or a companion, raised something else.
     """
-    spouts = [spout.id for spout in plan.topology.spouts if is_partitioned(spout)]
+    spouts = [spout.id for spout in plan.topology.spouts if plan.traits[spout.id].partitioned]
     with ExitStack() as stack:
         with stop.at_once() if spouts else nullcontext():
             given = {spout: _entered(plan, spout, stack) for spout in spouts}
@@ -38,7 +37,7 @@ def accompanied(plan: Plan, stop: StopSignal) -> Iterator[Plan]:
 
 def identities(plan: Plan) -> Mapping[str, str]:
     """The name of the data of each partitioned spout, by its id; errors as of `accompanied`."""
-    spouts = [spout.id for spout in plan.topology.spouts if is_partitioned(spout)]
+    spouts = [spout.id for spout in plan.topology.spouts if plan.traits[spout.id].partitioned]
     return {spout: _made(plan, spout).identity for spout in spouts}
 
 

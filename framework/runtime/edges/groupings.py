@@ -115,9 +115,7 @@ class SpreadEdge(Edge):
 
 
 class ChosenEdge(Edge):
-    """A custom grouping chooses any number of tasks per tuple."""
-
-    copies = True
+    """A custom grouping chooses any number of tasks per tuple, or at most one where it says so."""
 
     def __init__(
         self,
@@ -125,6 +123,8 @@ class ChosenEdge(Edge):
         mutates: bool,
         choose: Callable[[Row], Iterable[Any]],
         grouping: str,
+        *,
+        copies: bool,
     ) -> None:
         """
         Args:
@@ -132,8 +132,10 @@ class ChosenEdge(Edge):
             mutates: as in the base class.
             choose: gives the ids of the tasks that a tuple with these values goes to.
             grouping: what is routed how and where to, for messages.
+            copies: whether a tuple may go to several tasks.
         """
         super().__init__(destinations, mutates)
+        self.copies = copies
         self._choose = choose
         self._grouping = grouping
         self._index = _index_of(destinations)
@@ -142,7 +144,8 @@ class ChosenEdge(Edge):
         """Choose the destinations of tuples.
 
         Raises:
-            EmitError: a chosen task is none of the consumer's, or the grouping raised.
+            EmitError: a chosen task is none of the consumer's, there are several although the grouping
+                makes no copies, or it raised.
         """
         return _parts(self.destinations, map(self._targets, payload.rows))
 
@@ -153,7 +156,13 @@ class ChosenEdge(Edge):
             raise EmitError(
                 f"{self._grouping}: choose_tasks raised {type(error).__name__} for {row!r:.300}: {error}"
             ) from error
-        return {self._target(task, row) for task in tasks}
+        targets = {self._target(task, row) for task in tasks}
+        if len(targets) > 1 and not self.copies:
+            raise EmitError(
+                f"{self._grouping}: choose_tasks returned tasks {tasks} for {row!r:.300}: expected one "
+                "at most, as the grouping's class says copies = False"
+            )
+        return targets
 
     def _target(self, task: Any, row: Row) -> int:
         try:

@@ -236,7 +236,7 @@ class Executor:
     def _wait(self) -> None:
         now = time.monotonic()
         wakes = [task.wake_at_s for task in self.tasks if not (task.is_blocked or task.is_finished)]
-        until = min(now + LONGEST_WAIT_S, *wakes)
+        until = min([now + LONGEST_WAIT_S, *wakes])
         if until > now:
             self._rules.idle.wait(until - now)
             self.rests += 1

@@ -1,30 +1,19 @@
-"""What happens when a component raises: the run ends, the component is made anew, or it goes on."""
+"""How a task recovers when its component raises, and how often a component may be restarted."""
 
 from __future__ import annotations
 
-import enum
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from framework.runtime.hosts.host import Host
+from framework.runtime.hosts.host import Host
+from framework.runtime.hosts.user_errors import OnError
+
+__all__ = ["OnError", "Recovery", "RestartBudget"]
 
 FIRST_PAUSE_S = 0.01
 """Pause before the second restart within the window; the first comes at once. It doubles each time."""
 LONGEST_PAUSE_S = 5.0
-
-
-class OnError(enum.StrEnum):
-    """What happens when a component raises."""
-
-    STOP = "stop"
-    """The run ends with that error."""
-    RESTART = "restart"
-    """The component is constructed and initialized again, as Storm does it; its state is gone."""
-    SKIP = "skip"
-    """The component goes on with the next tuple."""
 
 
 class RestartBudget:
@@ -57,16 +46,16 @@ class RestartBudget:
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """How one task gets over what its component raises."""
+    """How one task recovers from what its component raises."""
 
-    said: OnError | None
-    """The user's choice; None where none was made."""
+    configured: OnError | None
+    """The user's choice (``viper.on.error``); None where the user made none."""
     budget: RestartBudget
     make_host: Callable[[], Host]
     """Makes the component anew; raises ComponentError where its constructor does."""
 
     def choice(self, host: Host) -> OnError:
         """What happens when a component raises."""
-        if self.said is not None:
-            return self.said
+        if self.configured is not None:
+            return self.configured
         return OnError.SKIP if host.survives_errors else host.on_error

@@ -10,9 +10,9 @@ from typing import Any
 
 from framework.components import Bolt, Spout, TicklessBatchingBolt, Tuple
 from framework.components.batching import BatchingBolt
-from framework.hosting import is_generator_spout
 from framework.runtime.edges.collector import TaskCollector
-from framework.runtime.hosts.faults import OnError
+from framework.runtime.hosts.user_errors import OnError
+from framework.traits import is_generator_spout
 
 MOST_NOTICED = 1000
 """Ticks in a row after which a bolt has noticed that nothing comes: its windows have passed by then."""

@@ -117,6 +117,7 @@ def values_class(component: str, stream: str, fields: tuple[str, ...]) -> type[t
         return _values, (component, stream, fields, tuple(values))
 
     made.__reduce__ = reduce  # type: ignore[assignment, method-assign]
+    made._stream = f"{component}:{stream}"  # type: ignore[attr-defined]
     return made
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from framework.planning import Plan
-from framework.runtime.assembly.network import Network
+from viper.statistics import GateStatistics
+
+Ends = tuple[tuple[int, ...], tuple[int, ...]]
+"""Ids of the tasks that feed a channel, and of those that read from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +90,19 @@ class RunStatistics:
         }
 
 
-def channel_statistics(plan: Plan, network: Network) -> Sequence[ChannelStatistics]:
-    """All channels of a run, from whichever process; counts of the moment, not quite all of the same one."""
+def channel_statistics(
+    plan: Plan, gates: Iterable[tuple[Ends, GateStatistics]]
+) -> Sequence[ChannelStatistics]:
+    """The statistics of all channels of a run, by the names of tasks.
+
+    Args:
+        plan: knows the tasks' names.
+        gates: for each channel its tasks and the counts of its gate. Counts that processes change meanwhile
+            are of slightly different moments.
+    """
     names = {task.id: f"{task.component}:{task.id}" for task in plan.tasks}
     found = []
-    for (sources, readers), gate in network.statistics():
+    for (sources, readers), gate in gates:
         adding = [
             SourceStatistics(
                 task=names[task],

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from framework.errors import PlaceError
-from framework.hosting import is_partitioned
 from framework.planning import Plan
 from framework.runtime.positions.partition_feed import UNKNOWN, Place
 
@@ -29,7 +28,7 @@ def going_on(plan: Plan, report: Path, known: Mapping[str, str]) -> Plan:
     told = _read(report)
     places = {spout: _places(told, spout, report) for spout in known}
     for spout in plan.topology.spouts:
-        if not is_partitioned(spout):
+        if not plan.traits[spout.id].partitioned:
             raise PlaceError(f"spout {spout.id!r} brings no partitions, so it cannot go on where it stopped")
         if spout.id not in told["sources"]:
             raise PlaceError(f"{report}: that run had no rows from spout {spout.id!r} itself, as in a replay")
@@ -38,7 +37,7 @@ def going_on(plan: Plan, report: Path, known: Mapping[str, str]) -> Plan:
                 f"{report}: spout {spout.id!r} had other data, {told['sources'][spout.id]!r}: "
                 f"expected {known[spout.id]!r}; run it from the beginning"
             )
-    return replace(plan, places=places)
+    return replace(plan, offsets=places)
 
 
 def _read(report: Path) -> dict[str, Any]:

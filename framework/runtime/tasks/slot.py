@@ -10,7 +10,7 @@ from framework.errors import ComponentError
 from framework.runtime.edges.collector import TaskCollector
 from framework.runtime.hosts.faults import OnError, Recovery
 from framework.runtime.hosts.host import Host
-from framework.runtime.hosts.user_errors import user_errors
+from framework.runtime.hosts.user_errors import name_the_fields, user_errors
 from framework.runtime.tasks.context import TaskContext, TaskStopped
 from framework.runtime.tasks.presence import Presence
 
@@ -91,6 +91,7 @@ class ComponentSlot:
         """
         if self._abandoned:  # for that very reason, perhaps: its program was killed
             raise TaskStopped from error
+        name_the_fields(error)
         choice = self.choice(error)
         if choice is OnError.STOP:
             self._context.fail(during, error, tup)

@@ -12,12 +12,12 @@ from typing import Any
 
 from framework.config import Settings
 from framework.errors import TopologyError
+from framework.importing import importing_user_code
 from framework.log import Limits
 from framework.planning import Plan
 from framework.runtime.assembly.network import NetworkMap
 from framework.runtime.assembly.recording import Tape
-from framework.topology import ObjectDef, Problem, PythonImplementation, Topology
-from framework.validation.structure import about
+from framework.topology import ObjectDef, Problem, PythonImplementation, Topology, about
 from framework.validation.subscriptions import subscriptions
 
 
@@ -64,7 +64,8 @@ def needs_main_module(packed: bytes) -> bool:
 
 def unpack(packed: bytes) -> Job:
     """The job that was packed; user code is imported on the way."""
-    job: Job = pickle.loads(packed)
+    with importing_user_code():
+        job: Job = pickle.loads(packed)
     return job
 
 

@@ -15,14 +15,21 @@ from functools import partial
 from framework.config import Settings
 from framework.errors import ComponentError
 from framework.instantiate import Beans
-from framework.log import Origin, ask_in_this_thread, attached_origins, log_error, speaking_as, task_files
+from framework.log import (
+    Origin,
+    ask_in_this_thread,
+    attached_origins,
+    log_error,
+    printing_to_log,
+    speaking_as,
+    task_files,
+)
 from framework.planning import Plan
 from framework.runtime.assembly.executors import make_executor
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import Deck, Tape
 from framework.runtime.assembly.task_factory import TaskFactory
 from framework.runtime.control.signals import asked_by_sigquit
-from framework.runtime.control.stdout import printing_to_log
 from framework.runtime.control.stop import StopSignal
 from framework.runtime.execution.alarm import looked_after
 from framework.runtime.execution.executor import Executor

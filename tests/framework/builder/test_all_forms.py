@@ -10,7 +10,8 @@ import pytest
 import framework
 from framework.adapters.streamparse import from_streamparse
 from framework.builder import TopologyBuilder, java, shell
-from framework.dsl import bolt_spec, spout_spec, topology_of
+from framework.dsl import topology_of
+from framework.specs import bolt_spec, spout_spec
 from framework.topology import Loaded, Topology
 
 CONFIG = {"topology.debug": True}

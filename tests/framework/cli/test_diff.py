@@ -15,7 +15,15 @@ from click.testing import CliRunner, Result
 from framework import Bolt
 from framework.cli.diff import DIFFERENT, diff
 from framework.cli.exit_codes import ExitCode
-from tests.framework.recording.pieces import HandRun, Row, plan_of, position, positions_of, recorded_run
+from tests.framework.recording.pieces import (
+    HandRun,
+    Row,
+    emission,
+    plan_of,
+    position,
+    positions_of,
+    recorded_run,
+)
 
 REPOSITORY = Path(__file__).parents[3]
 Record = Callable[..., Path]
@@ -204,7 +212,7 @@ def test_classes_are_imported_from_where_the_run_imported_them(tmp_path: Path) -
         "plan = replace(plan, topology=replace(plan.topology, import_paths=(sys.argv[1],)))\n"
         "for name, x in (('a', 1), ('b', 1), ('c', 2)):\n"
         "    run = HandRun(Path(sys.argv[1]) / name, plan)\n"
-        "    run.recorders[1].record([(Point(x),)], None, positions_of(position(1)))\n"
+        "    run.recorders[1].record(emission([(Point(x),)], None, positions_of(position(1))))\n"
         "    run.finish()\n"
     )
     subprocess.run([sys.executable, "-c", script, str(tmp_path)], cwd=REPOSITORY, check=True, timeout=60)
@@ -216,6 +224,6 @@ def test_classes_are_imported_from_where_the_run_imported_them(tmp_path: Path) -
 def test_long_values_are_cut(record: Record) -> None:
     for name in ("a.viper", "b.viper"):
         hand = HandRun(Path(name), plan_of())
-        hand.recorders[1].record([(name, "x" * 10_000)], None, positions_of(position(1)))
+        hand.recorders[1].record(emission([(name, "x" * 10_000)], None, positions_of(position(1))))
         hand.finish()
     assert max(map(len, run("a.viper", "b.viper").stdout.splitlines())) < 1200

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,18 @@ from framework.cli.exit_codes import ExitCode
 
 Viper = Callable[..., Result]
 Process = Callable[..., "subprocess.Popen[str]"]
+
+ELSEWHERE = """name: elsewhere
+spouts: [{{id: numbers, className: parts.Numbers}}]
+bolts:
+  - {{id: split, {bolt}}}
+streams: [{{from: numbers, to: split, grouping: {{type: SHUFFLE}}}}]
+"""
+JAVA = "className: org.a.b.C"
+PROGRAM = (
+    "className: org.apache.storm.flux.wrappers.bolts.FluxShellBolt, "
+    f"constructorArgs: [[{sys.executable}, -u, splitter.py], [word]]"
+)
 
 
 class TestValidate:
@@ -75,6 +88,27 @@ class TestValidate:
         result = viper("validate", "doubling", "--config", "binary.yaml")
         assert result.exit_code == ExitCode.INVALID
         assert len(result.stdout.splitlines()) == 1
+
+    def test_what_only_a_cluster_can_run_is_a_warning(self, viper: Viper, project: Path) -> None:
+        (project / "topologies" / "java.yaml").write_text(ELSEWHERE.format(bolt=JAVA))
+        result = viper("validate", "java")
+        assert result.exit_code == ExitCode.OK
+        assert result.stdout.startswith(
+            "topologies/java.yaml:4: warning: bolt 'split' is the Java class org.a.b.C"
+        )
+        assert viper("run", "java").exit_code == ExitCode.INVALID
+
+    def test_a_script_that_is_nowhere_is_an_error(self, viper: Viper, project: Path) -> None:
+        (project / "topologies" / "program.yaml").write_text(ELSEWHERE.format(bolt=PROGRAM))
+        result = viper("validate", "program")
+        assert result.exit_code == ExitCode.INVALID
+        assert result.stdout.startswith("topologies/program.yaml:4: bolt 'split' is the program ")
+        assert "there is no 'splitter.py' in " in result.stdout
+        assert viper("run", "program").stderr.count("there is no 'splitter.py' in ") == 1
+        resources = project / "multilang" / "resources"
+        resources.mkdir(parents=True)
+        (resources / "splitter.py").touch()
+        assert viper("validate", "program").exit_code == ExitCode.OK
 
     def test_options_are_validated_too(self, viper: Viper) -> None:
         result = viper("validate", "doubling", "-o", "viper.jumbo.sise=1")

@@ -19,8 +19,9 @@ from framework import (
     Topology,
     Tuple,
 )
-from framework.dsl import Spec, topology_of
+from framework.dsl import topology_of
 from framework.errors import TopologyError
+from framework.specs import Spec
 from framework.topology import Input, Role
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from framework.declaration import python_implementation
 from framework.flux import load_flux, read_properties, to_flux
+from framework.specs import python_implementation
 from framework.topology import (
     Bean,
     ComponentSpec,

@@ -306,6 +306,16 @@ class SaysTuple:
         self.emit([tup._fields, tup.values._fields, tup.values._asdict(), joined, columns, tup])
 
 
+class Misspells:
+    """Asks for a field that its stream does not have."""
+
+    outputs = ["word"]
+    config = {"viper.on.error": "stop"}
+
+    def process(self, tup: Any) -> None:
+        self.emit([tup.values.wrod])
+
+
 # -- ticks and batches
 
 

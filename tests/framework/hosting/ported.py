@@ -87,6 +87,10 @@ class SaysTuple(mixins.SaysTuple, Bolt):
     """As the mixin."""
 
 
+class Misspells(mixins.Misspells, Bolt):
+    """As the mixin."""
+
+
 class Ticked(mixins.Ticked, Bolt):
     """As the mixin."""
 

@@ -8,8 +8,7 @@ import pytest
 
 from framework import TopologyBuilder
 from framework.errors import TopologyError
-from framework.standins.bolts import TestWordCounter
-from framework.standins.spouts import TestWordSpout
+from framework.standins.storm import TestWordCounter, TestWordSpout
 from framework.validation import validate
 
 

@@ -63,7 +63,7 @@ def test_what_has_only_frames_of_ours_keeps_them() -> None:
 def test_an_error_of_ours_that_user_code_has_made_ends_with_the_users_line() -> None:
     with pytest.raises(EmitError) as caught:
         snapshot(lambda: None)
-    assert "snapshot.py" in "".join(traceback.format_exception(caught.value))
+    assert "values.py" in "".join(traceback.format_exception(caught.value))
     *_, line, message = of_user_code(caught.value)
     assert "snapshot(lambda: None)" in line
     assert message.startswith("framework.errors.EmitError: cannot carry")

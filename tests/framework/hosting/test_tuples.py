@@ -6,6 +6,13 @@ import copy
 import pickle
 from types import ModuleType
 
+import pytest
+
+from framework import Bolt, Tuple
+from framework.errors import ComponentError
+from framework.runtime.inputs.pieces import values_class
+from framework.testing import run_bolt
+from framework.tracebacks import of_user_code
 from tests.framework.hosting import ported
 from tests.framework.hosting.kinds import both, chain, everywhere
 from tests.framework.runtime.workers.running import Workers
@@ -28,3 +35,37 @@ def test_it_is_a_tuple_with_fields(workers: Workers, base: ModuleType) -> None:
     for again in (pickle.loads(pickle.dumps(tup)), copy.deepcopy(tup)):
         assert (again, type(again), again.values.n) == (tup, type(tup), 3)
         assert type(again.values) is type(tup.values)
+
+
+UNKNOWN_FIELD = "no field 'wrod'; fields of 'source:default': word, n; did you mean 'word'?"
+
+
+@both
+@everywhere
+def test_an_unknown_field_is_told_with_those_that_there_are(workers: Workers, base: ModuleType) -> None:
+    with pytest.raises(ComponentError) as caught:
+        workers.run(chain(base.Words, base.Misspells), rows=[["dog", 3]])
+    assert f"AttributeError: {UNKNOWN_FIELD}" in str(caught.value)
+    *_, last = "".join(of_user_code(caught.value.__cause__)).splitlines()
+    assert last == f"AttributeError: {UNKNOWN_FIELD}"
+
+
+@both
+def test_an_unknown_field_is_told_in_a_test_of_a_bolt(base: ModuleType) -> None:
+    with pytest.raises(AttributeError) as caught:
+        run_bolt(base.Misspells, [["dog", 3]], fields=["word", "n"])
+    assert str(caught.value) == UNKNOWN_FIELD
+
+
+def test_other_attributes_are_told_as_python_does() -> None:
+    class Misspells(Bolt):
+        def process(self, tup: Tuple) -> None:
+            tup.values.word.uper()
+
+    with pytest.raises(AttributeError, match=r"^'str' object has no attribute 'uper'$"):
+        run_bolt(Misspells, [["dog"]], fields=["word"])
+
+
+def test_access_to_a_field_takes_no_detour() -> None:
+    # A class with a __getattr__ of its own would pay for it at each access, also to what it has.
+    assert "__getattr__" not in dir(values_class("words", "default", ("word",)))

@@ -7,8 +7,7 @@ import random
 
 import pytest
 
-from framework.log.counting import Counting
-from framework.log.repetition import Limits, key_of
+from framework.log.repetition import Counting, Limits, key_of
 from framework.runtime.workers.logs import Forwarding
 from tests.framework.log.records import Clock, Kept, raised, record
 

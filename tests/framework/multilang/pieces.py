@@ -34,10 +34,10 @@ def around(
     return builder
 
 
-def behind(command: Sequence[str], outputs: Sequence[Any] = ("value",)) -> TopologyBuilder:
+def behind(command: Sequence[str], outputs: Sequence[Any] = ("value",), par: int = 1) -> TopologyBuilder:
     """``spout -> sink``, where the spout is a program."""
     builder = TopologyBuilder()
-    builder.set_spout("spout", shell(*command, outputs=outputs))
+    builder.set_spout("spout", shell(*command, outputs=outputs), par)
     builder.set_bolt("sink", CollectingSink).global_grouping("spout")
     return builder
 

@@ -149,7 +149,7 @@ def test_streamparse_gets_no_arguments(streamparse: ModuleType) -> None:
     assert isinstance(component.implementation, ShellImplementation)
     assert component.implementation.command[1:] == (
         "-m",
-        "streamparse.run",
+        "framework.adapters.serve",
         "tests.framework.runtime.workers.ported.Emits",
     )
     assert issubclass(Emits, streamparse.Spout) and not issubclass(Emits, Spout)

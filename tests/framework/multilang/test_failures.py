@@ -15,7 +15,7 @@ from framework.builder import shell
 from framework.errors import ComponentError
 from framework.sinks import CollectingSink
 from framework.validation import check_runnable
-from tests.framework.multilang.conftest import Script
+from tests.framework.multilang.conftest import FIXTURES, Script
 from tests.framework.multilang.pieces import STOP, around, behind, run_bolt, run_spout
 from tests.framework.runtime.pieces import listed, run_built
 
@@ -153,7 +153,7 @@ class TestStart:
         said = failing(
             command, topology__multilang__serializer="com.yelp.pyleus.serializer.MessagePackSerializer"
         )
-        assert "MessagePackSerializer': viper speaks JSON with programs" in said
+        assert "MessagePackSerializer': viper sends JSON to programs" in said
 
     def test_storms_own_serializer_is_the_same(self, script: Script) -> None:
         command = script("import speaking; speaking.run_bolt(lambda tup: speaking.emit([1]))")
@@ -178,9 +178,9 @@ class TestBeforeTheRun:
         words = sys.executable, "-m", "streamparse.run"
         for said in (["-s", "msgpack", "a.B"], ["-s msgpack a.B"], ["--serializer=msgpack", "a.B"]):
             (problem,) = self.refused(*words, *said)
-            assert "it is to speak msgpack, and viper speaks json with programs" in problem
+            assert "it uses msgpack, and viper sends JSON to programs" in problem
         assert self.refused(*words, "-s", "json", "a.B") == []
-        assert self.refused(sys.executable, "-s", "x.py") == []
+        assert self.refused(sys.executable, "-s", str(FIXTURES / "split.py")) == []
 
 
 class TestProtocol:

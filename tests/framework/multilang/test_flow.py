@@ -82,7 +82,7 @@ def test_a_program_writes_much_before_it_reads(script: Script) -> None:
 
 def test_a_silent_program_is_waited_for(script: Script, gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is looked after many times without an answer, and left alone."""
-    monkeypatch.setattr(program, "LOOK_S", 0.001)
+    monkeypatch.setattr(program, "CHECK_S", 0.001)
     here = gate("gate")
     looks, has_exited = [], program.Program._has_exited
 
@@ -103,7 +103,7 @@ def test_a_silent_program_is_waited_for(script: Script, gate: Gate, monkeypatch:
 def test_a_silent_program_is_killed_if_that_is_asked_for(script: Script) -> None:
     command = script("import signal, speaking\nspeaking.run_bolt(lambda tup: signal.pause())")
     with pytest.raises(
-        ComponentError, match=r"has said nothing for 0.3 s \(topology.subprocess.timeout.secs\)"
+        ComponentError, match=r"has sent nothing for 0.3 s \(topology.subprocess.timeout.secs\)"
     ):
         run_bolt(command, ["x"], topology__subprocess__timeout__secs=0.3)
 
@@ -112,7 +112,7 @@ def test_a_spout_that_never_returns_flows_and_is_stopped(
     script: Script, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Nobody waits for it to see the end of its stdin, at which it never looks."""
-    monkeypatch.setattr(program, "LEAVE_S", 1_000.0)
+    monkeypatch.setattr(program, "EXIT_S", 1_000.0)
     command = script(
         """
         import itertools, speaking

@@ -15,9 +15,9 @@ import pytest
 from framework.errors import ComponentError
 from framework.multilang import program as programs
 from framework.multilang.host import host_program
-from framework.topology import Role
 from tests.framework.multilang.conftest import MARK, Script, marked
-from tests.framework.multilang.pieces import run_bolt
+from tests.framework.multilang.pieces import around, run_bolt
+from tests.framework.runtime.pieces import listed
 
 Gate = Callable[[str], str]
 REPOSITORY = Path(__file__).parents[3]
@@ -52,7 +52,7 @@ def test_marked_processes_are_found() -> None:
 def test_a_program_that_does_not_look_at_its_stdin_is_killed(
     script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(programs, "LEAVE_S", 0.05)
+    monkeypatch.setattr(programs, "EXIT_S", 0.05)
     command = script(
         """
         import signal, speaking
@@ -111,7 +111,8 @@ def test_others_are_ended_where_one_fails(script: Script) -> None:
 class TestAbandon:
     def test_kills_and_may_come_at_any_time(self, script: Script) -> None:
         command = script("import speaking\nspeaking.run_bolt(print)")
-        host = host_program(command, Role.BOLT, ())
+        bolt = around(command, listed(["x"])).build("t").component("bolt")
+        host = host_program(bolt, ())
         host.abandon()  # before it has been started
         program = programs.Program(command, (), *_log())
         program.abandon()
@@ -148,16 +149,6 @@ def _log() -> tuple[object, object]:
     from framework.log import Origin
 
     return logging.getLogger("viperstorm.component.program"), Origin("program", 1)
-
-
-def test_the_folder_for_pids_goes_when_hands_have_been_shaken_or_not(script: Script, temporary: Path) -> None:
-    with pytest.raises(ComponentError, match="in the handshake"):
-        run_bolt(script("import speaking\nspeaking.read()"), ["x"])
-    assert list(temporary.iterdir()) == []
-    look = "speaking.emit([os.listdir(os.environ['TMPDIR'])])"
-    command = script(f"import os, speaking\nspeaking.run_bolt(lambda tup: {look})")
-    (row,) = run_bolt(command, ["x"]).result("sink")
-    assert [name for name in row[0] if name.startswith("viper-pids")] == []
 
 
 @pytest.fixture

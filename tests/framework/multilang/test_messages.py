@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from framework.multilang.errors import NoMessage, ProgramError
-from framework.multilang.messages import Decoder, encoded
+from framework.errors import ProgramError
+from framework.multilang.messages import Decoder, InvalidMessage, encoded
 
 TEXT = '{"command": "log", "msg": "ä\\nend\\n"}\nend\n[1, 2]\nend\n\n\n{"a":\r\n 1}\r\nend\r\n'.encode()
 MESSAGES = [{"command": "log", "msg": "ä\nend\n"}, [1, 2], {"a": 1}]
@@ -53,7 +53,7 @@ def test_a_large_message_comes_in_many_pieces() -> None:
 def test_the_line_that_is_no_message_is_named(text: bytes, line: str) -> None:
     decoder = Decoder()
     decoder.feed(text)
-    with pytest.raises(NoMessage) as error:
+    with pytest.raises(InvalidMessage) as error:
         decoder.next()
     assert error.value.line.strip() == line
 
@@ -64,7 +64,7 @@ def test_a_message_without_an_end_is_none_at_last(monkeypatch: pytest.MonkeyPatc
     decoder.feed(b"{" * 1000)
     assert decoder.next() is None
     decoder.feed(b"{")
-    with pytest.raises(NoMessage):
+    with pytest.raises(InvalidMessage):
         decoder.next()
 
 

@@ -110,48 +110,6 @@ def test_an_id_of_any_kind_comes_back(script: Script, caplog: pytest.LogCaptureF
         assert found in [record.getMessage() for record in caplog.records]
 
 
-def test_handshake(script: Script) -> None:
-    command = script(
-        """
-        import os, speaking
-        setup = speaking.read()
-        folder = setup["pidDir"]
-        open(os.path.join(folder, str(os.getpid())), "w").close()
-        speaking.say({"pid": os.getpid()})
-        speaking.sync()
-        tup = speaking.read()
-        again = speaking.read()
-        conf, context = setup["conf"], setup["context"]
-        told = [context[key] for key in ("componentid", "taskid", "source->stream->fields")]
-        told += [conf["topology.name"], conf["mine"], os.path.isdir(folder)]
-        speaking.emit(told, need_task_ids=False)
-        speaking.sync()
-        while True:
-            speaking.read()
-            speaking.sync()
-        """
-    )
-    outputs = ["component", "task", "fields", "topology", "mine", "folder"]
-    rows = run_built(around(command, listed(["x"]), outputs, mine={"a": 1})).result("sink")
-    assert rows == [("bolt", 1, {"source": {"default": ["value"]}}, "tested", {"a": 1}, False)]
-
-
-def test_what_json_cannot_carry_of_the_configuration_is_left_out(
-    script: Script, caplog: pytest.LogCaptureFixture
-) -> None:
-    command = script(
-        """
-        import speaking
-        speaking.run_bolt(
-            lambda tup: speaking.emit(["mine" in conf]),
-            lambda c, context: globals().update(conf=c),
-        )
-        """
-    )
-    assert run_built(around(command, listed(["x"]), mine={1, 2})).result("sink") == [(False,)]
-    assert "not told of mine: JSON cannot carry that" in caplog.text
-
-
 class Values(Bolt):
     """Emits a value of each kind."""
 

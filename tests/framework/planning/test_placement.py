@@ -10,7 +10,7 @@ from framework import Bolt, Spout, TopologyBuilder
 from framework.config import resolve
 from framework.errors import TopologyError
 from framework.planning import Placement, WorkerKind, make_plan
-from framework.planning.placement import ByComponent, Given, Group, RoundRobin
+from framework.planning.placement import AsListed, ByComponent, Group, RoundRobin
 
 
 class Source(Spout):
@@ -170,7 +170,7 @@ def test_a_value_that_is_no_placement_is_refused(said: Any) -> None:
     assert "expected 'round-robin' or 'component', or for each component a worker's number" in problem.message
 
 
-@pytest.mark.parametrize("placer", [RoundRobin(), ByComponent(), Given({"a": 2, "b": [1, 3]})])
+@pytest.mark.parametrize("placer", [RoundRobin(), ByComponent(), AsListed({"a": 2, "b": [1, 3]})])
 def test_every_placer_stays_within_the_workers(placer: Any) -> None:
     groups = [Group((n,), (name,), n % 3, alone=False) for n, name in enumerate("aaabbbcccddd")]
     for workers in (3, 4, 7):

@@ -11,7 +11,7 @@ from typing import Any
 from framework import Bolt, Spout, Stream, TopologyBuilder
 from framework.config import resolve
 from framework.planning import Plan, make_plan
-from framework.recording import Recorded, RecordingWriter, TaskRecorder
+from framework.recording import Emission, Recorded, RecordingWriter, Rows, TaskRecorder
 from viper.position import Position, Positions
 
 Row = tuple[Any, ...]
@@ -105,7 +105,7 @@ class HandRun:
         tasks = self.plan.tasks_of(component)
         changed = self._change(component, row)
         if changed is not None:
-            self.recorders[tasks[key % len(tasks)].id].record([changed], tags, positions)
+            self.recorders[tasks[key % len(tasks)].id].record(emission([changed], tags, positions))
 
 
 def recorded_run(path: Path, plan: Plan, **options: Any) -> Path:
@@ -126,3 +126,8 @@ def positions_of(*listed: Position) -> Positions:
     for one in listed:
         made.append(one)
     return made
+
+
+def emission(rows: Sequence[tuple[Any, ...]], tags: bytes | None, positions: Positions) -> Emission:
+    """What a task emits: these rows at these positions."""
+    return Emission(Rows(list(rows)), tags, positions)

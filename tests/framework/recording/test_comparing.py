@@ -25,7 +25,15 @@ from framework.recording.comparing import (
 )
 from framework.recording.header import header_of
 from framework.recording.reading import Recorded
-from tests.framework.recording.pieces import HandRun, Row, plan_of, position, positions_of, recorded_run
+from tests.framework.recording.pieces import (
+    HandRun,
+    Row,
+    emission,
+    plan_of,
+    position,
+    positions_of,
+    recorded_run,
+)
 
 Listed = Sequence[tuple[int, str]]
 """Timestamps and values of a stream's tuples."""
@@ -131,7 +139,7 @@ class TestRecordings:
         runs = [HandRun(tmp_path / name, plan_of()) for name in "ab"]
         spout = runs[0].spout(0, 1, ("first",))
         for nth in range(5):
-            runs[0].recorders[2].record([(nth,)], None, positions_of(spout))
+            runs[0].recorders[2].record(emission([(nth,)], None, positions_of(spout)))
         runs[0].bolt("split", 0, spout, 0, ("word",))
         with Recording(runs[0].finish()) as a, Recording(runs[1].finish()) as b:
             first = compare(a, b, "split", "default").first

@@ -15,9 +15,10 @@ import pytest
 
 from framework.recording import Recording, RecordingError, TickKind
 from framework.recording.header import from_json, header_of, to_json
-from framework.recording.task_recorder import CHUNK_BYTES
+from framework.recording.writing import CHUNK_BYTES
 from tests.framework.recording.pieces import (
     HandRun,
+    emission,
     plan_of,
     position,
     positioned,
@@ -73,7 +74,7 @@ def test_reading_can_begin_anywhere(recorded: Path) -> None:
 def test_what_lies_before_is_not_unpickled(tmp_path: Path) -> None:
     run = HandRun(tmp_path / "run.viper", plan_of())
     for ts, value in ((1, _Unreadable()), (2, "readable")):
-        run.recorders[1].record([(value,)], None, positions_of(position(ts)))
+        run.recorders[1].record(emission([(value,)], None, positions_of(position(ts))))
     with Recording(run.finish()) as recording:
         assert positioned(recording.tuples("count", since=position(2))) == [(position(2), ("readable",))]
         with pytest.raises(RecordingError, match="cannot read what component 'count' emitted: Eof"):
@@ -104,7 +105,9 @@ def test_memory_does_not_grow_with_the_recording(tmp_path: Path) -> None:
     def peak_bytes(chunks: int) -> int:
         run = HandRun(tmp_path / f"{chunks}.viper", plan_of())
         for ts in range(4 * chunks):
-            run.recorders[1].record([(ts, "x" * (CHUNK_BYTES // 4))], None, positions_of(position(ts)))
+            run.recorders[1].record(
+                emission([(ts, "x" * (CHUNK_BYTES // 4))], None, positions_of(position(ts)))
+            )
         with Recording(run.finish()) as recording:
             tracemalloc.start()
             try:
@@ -120,7 +123,7 @@ def test_equal_positions_come_by_task_and_then_as_they_were_emitted(tmp_path: Pa
     run = HandRun(tmp_path / "run.viper", plan_of(1, 1, 2))
     for task in (2, 1):
         rows = [(task, nth) for nth in range(3)]
-        run.recorders[task].record(rows, None, positions_of(*[position(7)] * 3))
+        run.recorders[task].record(emission(rows, None, positions_of(*[position(7)] * 3)))
     with Recording(run.finish()) as recording:
         found = [t.values for t in recording.tuples("count")]
     assert found == [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2)]
@@ -134,7 +137,9 @@ def test_a_part_that_is_out_of_order_is_put_in_order(
     run = HandRun(tmp_path / "run.viper", plan_of())
     for first in range(0, len(times), batch):
         listed = times[first : first + batch]
-        run.recorders[1].record([(ts,) for ts in listed], None, positions_of(*map(position, listed)))
+        run.recorders[1].record(
+            emission([(ts,) for ts in listed], None, positions_of(*map(position, listed)))
+        )
         if flushes:
             run.recorders[1].flush()
     with Recording(run.finish()) as recording:
@@ -149,7 +154,7 @@ def test_a_part_that_is_out_of_order_is_put_in_order(
 def test_the_extreme_positions_survive(tmp_path: Path) -> None:
     run = HandRun(tmp_path / "run.viper", plan_of())
     listed = [LEAST, position(-1, 2**128 - 1), position(0), position(2**63 - 1, 2**127 + 1)]
-    run.recorders[1].record([(n,) for n in range(4)], None, positions_of(*listed))
+    run.recorders[1].record(emission([(n,) for n in range(4)], None, positions_of(*listed)))
     with Recording(run.finish()) as recording:
         assert [t.position for t in recording.tuples("count")] == listed
 

@@ -26,6 +26,7 @@ from tests.framework.recording.pieces import (
     HandRun,
     Lines,
     Row,
+    emission,
     plan_of,
     position,
     positions_of,
@@ -44,12 +45,12 @@ def all_of(source: ReplaySource, limit: int) -> list[tuple[Position, Row]]:
     while not source.exhausted:
         frontier = source.frontier
         batch = source.take(limit)
-        assert 1 <= len(batch.rows) == len(batch.positions) <= limit
+        assert 1 <= len(batch.payload.rows) == len(batch.positions) <= limit
         assert frontier == batch.positions[0]
         assert batch.tags is None
-        found += zip(batch.positions, batch.rows, strict=True)
+        found += zip(batch.positions, batch.payload.rows, strict=True)
     assert source.frontier == END
-    assert source.take(limit).rows == []
+    assert source.take(limit).payload.rows == []
     return found
 
 
@@ -79,15 +80,15 @@ def test_streams_keep_their_tags(tmp_path: Path) -> None:
         batch = ReplaySource(recording, "split", 0, 1).take(1000)
     assert batch.tags is not None
     assert list(array("H", batch.tags)) == [t.tag for t in expected]
-    assert batch.rows == [t.values for t in expected]
+    assert batch.payload.rows == [t.values for t in expected]
 
 
 @pytest.mark.parametrize(("values", "mutable"), [((1, "a", None, (2.5, b"b")), False), ((1, [2]), True)])
 def test_what_may_be_changed_is_marked(tmp_path: Path, values: Row, mutable: bool) -> None:
     run = HandRun(tmp_path / "run.viper", plan_of())
-    run.recorders[2].record([values], None, positions_of(position(1)))
+    run.recorders[2].record(emission([values], None, positions_of(position(1))))
     with Recording(run.finish()) as recording:
-        assert ReplaySource(recording, "lines", 0, 1).take(1).mutable is mutable
+        assert ReplaySource(recording, "lines", 0, 1).take(1).payload.mutable is mutable
 
 
 class TestRefusal:

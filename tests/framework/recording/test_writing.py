@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from framework.recording import Recording, RecordingError, RecordingWriter, TaskRecorder
-from framework.recording.task_recorder import CHUNK_BYTES
+from framework.recording.writing import CHUNK_BYTES
 from tests.framework.recording.pieces import (
     HandRun,
+    emission,
     plan_of,
     position,
     positioned,
@@ -67,11 +68,11 @@ def test_parts_are_written_by_other_processes(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from framework.planning import Task\n"
         "from framework.recording import TaskRecorder; from framework.topology import Role\n"
-        "from tests.framework.recording.pieces import position, positions_of\n"
+        "from tests.framework.recording.pieces import emission, position, positions_of\n"
         "folder, id, component = sys.argv[1:]\n"
         "task = Task(int(id), component, 0, Role.BOLT, 0)\n"
         "recorder = TaskRecorder(Path(folder), task)\n"
-        "recorder.record([(component,)], None, positions_of(position(int(id))))\n"
+        "recorder.record(emission([(component,)], None, positions_of(position(int(id)))))\n"
         "recorder.close()\n"
     )
     started = [
@@ -93,9 +94,9 @@ def test_memory_is_bounded_by_writing_chunks(tmp_path: Path) -> None:
     recorder, part = run.recorders[1], run.writer.folder / "task-1.pickles"
     row = ("x" * (CHUNK_BYTES // 4),)
     for ts in range(3):
-        recorder.record([row], None, positions_of(position(ts)))
+        recorder.record(emission([row], None, positions_of(position(ts))))
     assert part.stat().st_size == 0
-    recorder.record([row], None, positions_of(position(3)))
+    recorder.record(emission([row], None, positions_of(position(3))))
     assert part.stat().st_size > CHUNK_BYTES
     with Recording(run.finish()) as recording:
         assert positioned(recording.tuples("count")) == [(position(ts), row) for ts in range(4)]
@@ -103,7 +104,7 @@ def test_memory_is_bounded_by_writing_chunks(tmp_path: Path) -> None:
 
 def test_values_are_those_at_the_time_of_recording(tmp_path: Path) -> None:
     run, value = HandRun(tmp_path / "run.viper", plan_of()), [1]
-    run.recorders[1].record([(value,)], None, positions_of(position(1)))
+    run.recorders[1].record(emission([(value,)], None, positions_of(position(1))))
     value.append(2)
     with Recording(run.finish()) as recording:
         assert positioned(recording.tuples("count")) == [(position(1), ([1],))]
@@ -113,9 +114,9 @@ def test_a_value_that_cannot_be_recorded_is_named(tmp_path: Path) -> None:
     run = HandRun(tmp_path / "run.viper", plan_of())
     recorder = run.recorders[1]
     with pytest.raises(RecordingError, match=r"component 'count', task 1: cannot record \(<function"):
-        recorder.record([(1,), (lambda: None,)], None, positions_of(position(1), position(2)))
+        recorder.record(emission([(1,), (lambda: None,)], None, positions_of(position(1), position(2))))
     with pytest.raises(RecordingError, match="component 'count', task 1: 1 positions for 2 rows"):
-        recorder.record([(1,), (2,)], None, positions_of(position(1)))
+        recorder.record(emission([(1,), (2,)], None, positions_of(position(1))))
     run.finish()
 
 
@@ -163,7 +164,7 @@ def test_a_task_that_was_killed_makes_the_recording_incomplete(tmp_path: Path) -
 def test_a_part_may_end_anywhere(tmp_path: Path) -> None:
     run = HandRun(tmp_path / "run.viper", plan_of())
     for ts in range(3):
-        run.recorders[1].record([("word", ts)], None, positions_of(position(ts)))
+        run.recorders[1].record(emission([("word", ts)], None, positions_of(position(ts))))
         run.recorders[1].flush()
     run.recorders[1].close()
     (run.writer.folder / "task-1.json").unlink()

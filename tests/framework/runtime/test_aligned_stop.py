@@ -131,8 +131,8 @@ def two_sources(joined: bool) -> TopologyBuilder:
 def test_those_stop_together_whose_tuples_meet(joined: bool, groups: list[set[str]]) -> None:
     plan, _ = plan_of(two_sources(joined))
     named = {task.id: task.component for task in plan.tasks}
-    assert [{named[task] for task in cut} for cut in plan.cuts] == groups
-    assert sorted(task for cut in plan.cuts for task in cut) == sorted(
+    assert [{named[task] for task in cut} for cut in plan.aligned_stops] == groups
+    assert sorted(task for cut in plan.aligned_stops for task in cut) == sorted(
         task for task, name in named.items() if name in "ab"
     )
 

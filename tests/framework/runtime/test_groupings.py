@@ -156,6 +156,23 @@ def test_a_custom_grouping_that_chooses_no_task_ends_the_run(chosen: Any, said: 
         grouped(Grouping.custom(Wrong, chosen), [7])
 
 
+class Single(ByLength):
+    """As its base, but promises one task at most."""
+
+    copies = False
+
+
+def test_a_custom_grouping_that_makes_no_copies_may_choose_one_task_or_none() -> None:
+    assert grouped(Grouping.custom(Single, 0), ["x", "", "y"]) == {0: ["x", "y"]}
+
+
+@pytest.mark.parametrize("kind", [{}, {"viper__worker": "thread", "topology__workers": 2}])
+def test_a_custom_grouping_that_copies_against_its_word_ends_the_run(kind: dict[str, Any]) -> None:
+    said = r"choose_tasks returned tasks \[1, 2\] for \('xx',\): expected one at most, .* says copies = False"
+    with pytest.raises(ComponentError, match=f"'pass', task 4, in emit: .*{said}"):
+        grouped(Grouping.custom(Single, 0), ["x", "xx"], **kind)
+
+
 # -- direct
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +126,46 @@ def test_a_plan_does_not_show_in_a_recording(tmp_path: Path, shape: str) -> None
     taped(SHAPES[shape](2, 60), record=replayed, replay=parallel)
     assert differences(serial, parallel) == []
     assert differences(serial, replayed) == []
+
+
+class ByNumber:
+    """A custom grouping that chooses one task."""
+
+    def prepare(self, context: Any, component: str, stream: str, target_tasks: Sequence[int]) -> None:
+        self.tasks = target_tasks
+
+    def choose_tasks(self, values: Sequence[Any]) -> list[int]:
+        return [self.tasks[values[1] % len(self.tasks)]]
+
+
+class OneByNumber(ByNumber):
+    """As its base, and says so."""
+
+    copies = False
+
+
+def chosen(grouping: type, par: int) -> TopologyBuilder:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers, args=[30])
+    builder.set_bolt("count", Count, par).custom_grouping("source", grouping)
+    builder.set_bolt("sink", CollectingSink).global_grouping("count")
+    return builder
+
+
+@pytest.mark.parametrize("options", [*KINDS, PROCESSES])
+def test_a_plan_does_not_show_behind_a_custom_grouping_that_makes_no_copies(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
+    taped(chosen(OneByNumber, 1), record=tmp_path / "serial")
+    taped(chosen(OneByNumber, 3), record=tmp_path / "parallel", **options)
+    assert differences(tmp_path / "serial", tmp_path / "parallel") == []
+
+
+def test_a_custom_grouping_that_may_make_copies_has_the_replica_in_its_positions(tmp_path: Path) -> None:
+    serial = taped(chosen(ByNumber, 1), record=tmp_path / "serial")
+    parallel = taped(chosen(ByNumber, 3), record=tmp_path / "parallel")
+    assert serial.result("sink") == parallel.result("sink")
+    assert differences(tmp_path / "serial", tmp_path / "parallel") == [("count", "default")]
 
 
 def test_streams_that_nobody_reads_are_recorded(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from framework import Bolt, Grouping, ReliableSpout, Spout, Stream, Topology, To
 from framework.errors import ComponentError, TopologyError
 from framework.runtime import StopReason
 from framework.sinks import CountingSink
-from framework.testing import TopologyRun, run_spout, run_topology
+from framework.testing import SpoutRun, run_spout, run_topology
 from tests.framework.runtime.partitioned import Partitions, expected_rows
 
 LINES = ["a b a", "c", "a b"]
@@ -230,6 +230,12 @@ class Direct(Spout):
         self.emit([n], direct_task=task)
 
 
+class DirectToFirst(Direct):
+    def initialize(self, storm_conf: Any, context: Any) -> None:
+        own = [int(task) for task, name in context["task->component"].items() if name == "copy"]
+        self.rows = [(n, min(own)) for n in range(3)]
+
+
 class Copy(Bolt):
     outputs = ["n", "task"]
 
@@ -250,9 +256,96 @@ def test_a_direct_stream_is_seen_whole() -> None:
     assert tasks[0] != tasks[1]
 
 
+class Database(Bolt):
+    """A bolt that must not run in a test."""
+
+    config = {"topology.tick.tuple.freq.secs": 1, "topology.tasks": 4}
+
+    def __init__(self) -> None:
+        raise AssertionError("somebody has opened the database")
+
+
+class Other:
+    """A custom grouping that needs a second task."""
+
+    def prepare(self, context: Any, component: str, stream: str, target_tasks: Any) -> None:
+        self.second = sorted(target_tasks)[1]
+
+    def choose_tasks(self, values: Any) -> list[int]:
+        return [self.second]
+
+
+@pytest.mark.parametrize(
+    "grouping", [Grouping.SHUFFLE, Grouping.ALL, Grouping.fields("word"), Grouping.custom(Other)], ids=str
+)
+def test_a_sink_stands_in_for_what_is_not_to_run(grouping: Grouping) -> None:
+    class Stored(Topology):
+        lines = Lines.spec()
+        split = Split.spec(inputs=[lines], par=2)
+        count = Count.spec(inputs={split: Grouping.fields("word")}, par=3)
+        database = Database.spec(inputs={count: grouping}, par=4)
+
+    run = run_topology(Stored, inputs={"lines": [["a b a"]]}, sinks=["database"])
+    assert run.received("database") == [("a", 1), ("b", 1), ("a", 2)]
+    assert run.sinks == {"database": run.received("database")}
+    assert run.report.components["database"].processed == 3
+
+
+def test_a_sink_stands_in_for_a_bolt_of_a_cluster_and_one_in_the_middle() -> None:
+    class Foreign(Topology):
+        lines = Lines.spec()
+        java = framework.JavaBolt.spec(
+            full_class_name="org.acme.Split", args_list=[], inputs=[lines], outputs=["word"]
+        )
+        count = Count.spec(inputs={java: Grouping.fields("word")})
+
+    run = run_topology(Foreign, sinks={"java"})
+    assert run.received("java") == [(line,) for line in LINES]
+    assert run.emitted("java") == run.emitted("count") == []
+
+
+def test_a_sink_stands_in_for_one_that_is_told_its_tasks() -> None:
+    class Directed(Topology):
+        direct = DirectToFirst.spec()
+        copy = Copy.spec(inputs={direct: Grouping.DIRECT}, par=2)
+
+    assert run_topology(Directed, sinks=["copy"]).received("copy") == [(n,) for n in range(3)]
+
+
+def test_names_of_sinks_are_checked() -> None:
+    with pytest.raises(TopologyError, match=r"unknown bolt 'totl': .*; did you mean 'total'"):
+        run_topology(WordCount, sinks=["totl"])
+    with pytest.raises(TopologyError, match="unknown bolt 'lines'"):
+        run_topology(WordCount, sinks=["lines"])
+    with pytest.raises(TypeError, match=r"sinks is 'total': expected a list of ids, such as \['total'\]"):
+        run_topology(WordCount, sinks="total")
+    run = run_topology(WordCount, sinks=["total"])
+    with pytest.raises(KeyError, match=r"unknown sink 'count': expected 'total': name it in sinks="):
+        run.received("count")
+
+
 class TestSpout:
-    def rows(self, run: TopologyRun) -> list[Any]:
-        return run.emitted("spout")
+    def rows(self, run: SpoutRun) -> list[Any]:
+        return run.emitted()
+
+    def test_what_it_emitted_is_asked_for_as_of_a_bolt(self) -> None:
+        class Both(Spout):
+            outputs = ["n", Stream(["m"], name="other")]
+
+            def next_tuple(self) -> None:
+                self.emit([1])
+                self.emit([2], stream="other")
+                raise StopIteration
+
+        run = run_spout(Both)
+        assert run.emitted() == run.emitted("default") == [(1,)]
+        assert run.emitted("other") == run.emitted("spout", "other") == run.streams["other"] == [(2,)]
+        assert run.emitted("spout") == run.emitted()
+        assert run.report.emitted == 2
+        with pytest.raises(KeyError, match=r"unknown stream 'othr': .*; did you mean 'other'"):
+            run.emitted("othr")
+        with pytest.raises(TypeError, match="expected the name of one stream"):
+            run.emitted("default", "other")
 
     def test_one_that_ends(self) -> None:
         assert self.rows(run_spout(Lines)) == [(line,) for line in LINES]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from framework.topology import ComponentSpec, Grouping, Input, ObjectDef, PythonImplementation, Role, Topology
-from framework.topology.graph import depths, edges, feedback_edges, reachable
+from framework.topology.graph import depths, edges, feedback_edges, reachable, rings
 
 
 def topology(**sources: str) -> Topology:
@@ -51,6 +51,13 @@ def test_a_component_may_feed_itself() -> None:
 def test_both_streams_of_a_pair_go_back() -> None:
     loop = topology(source="", first="source second:a second:b", second="first")
     assert feedback_edges(loop) == {("second", "a", "first"), ("second", "b", "first")}
+
+
+def test_components_of_one_cycle_share_a_ring() -> None:
+    loops = topology(source="", first="source second", second="first", third="second third", last="third")
+    found = rings(loops)
+    assert found["first"] == found["second"]
+    assert len({found[name] for name in ("source", "first", "third", "last")}) == 4
 
 
 def test_the_first_spout_decides_which_edge_goes_back() -> None:
@@ -97,3 +104,15 @@ def test_without_its_feedback_edges_every_graph_can_be_sorted(sources: list[list
     sorter.prepare()
     depth = depths(graph)
     assert all(depth[source] < depth[target] for source, _, target in forward)
+
+
+@given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=24))
+def test_a_ring_is_who_reaches_each_other(pairs: list[tuple[int, int]]) -> None:
+    sources = {f"c{n}": " ".join(f"c{a}" for a, b in pairs if b == n) for n in range(8)}
+    found = rings(topology(**sources))
+    ways = {n: {b for a, b in pairs if a == n} for n in range(8)}
+    for _ in range(8):
+        ways = {n: near.union(*(ways[m] for m in near)) for n, near in ways.items()}
+    for a in range(8):
+        for b in range(8):
+            assert (found[f"c{a}"] == found[f"c{b}"]) == (a == b or (b in ways[a] and a in ways[b]))

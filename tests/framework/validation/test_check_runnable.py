@@ -48,8 +48,28 @@ def test_programs_do_where_there_are_any(monkeypatch: pytest.MonkeyPatch) -> Non
         "wc.yaml:10: spout 'lines' is the program 'no-such-ruby lines.rb': "
         "there is no 'no-such-ruby' on the PATH, '/nowhere'"
     ]
-    there = ShellImplementation((sys.executable, "lines.py"))
+    there = ShellImplementation((sys.executable, "-m", "lines"))
     assert refused(topology(replace(spout(), implementation=there), SPLIT)) == []
+
+
+def test_a_script_must_be_there() -> None:
+    there, missing = __file__, f"{__file__}.rb"
+    shell = ShellImplementation((sys.executable, there))
+    assert refused(topology(replace(spout(), implementation=shell), SPLIT)) == []
+    shell = ShellImplementation((sys.executable, missing))
+    (problem,) = refused(topology(replace(spout(), implementation=shell), SPLIT))
+    assert problem.startswith("wc.yaml:10: spout 'lines' is the program ")
+    assert problem.endswith(f"there is no file {missing!r}")
+
+
+def test_what_a_cluster_may_run_is_a_warning_unless_it_is_to_run_here() -> None:
+    java = JavaImplementation(ObjectDef("org.acme.storm.Splitter"))
+    found = topology(
+        replace(spout(), implementation=ShellImplementation((sys.executable, "missing.py"))),
+        replace(SPLIT, implementation=java),
+    )
+    assert [problem.warning for problem in check_runnable(found)] == [False, False]
+    assert [problem.warning for problem in check_runnable(found, here=False)] == [False, True]
 
 
 def test_java_groupings_do_not() -> None:

@@ -20,7 +20,8 @@ from spark_ingest.backfill import BackfillError, backfill, backfill_to, understo
 from spark_ingest.backfill.wire import positions_of
 from spark_ingest.errors import DatasetError, JobError, SparkError
 from spark_ingest.job.source import Source
-from spark_ingest.job.streams import StreamSpec, as_streams
+from spark_ingest.job.stream_spec import StreamSpec
+from spark_ingest.job.streams import as_streams
 from tests.spark_ingest.backfill.components import Events, Large, PerItem, Sums
 from tests.spark_ingest.backfill.recorded import Placed, difference, recorded
 from tests.spark_ingest.backfill.topologies import SHOP, Shop

@@ -17,7 +17,7 @@ from spark_ingest.direct.request import Request
 from spark_ingest.errors import SparkError
 from spark_ingest.job.source import Source
 from spark_ingest.job.spec import JobSpec
-from spark_ingest.job.streams import StreamSpec
+from spark_ingest.job.stream_spec import StreamSpec
 
 KEEPER = """
 import os, signal, sys

@@ -11,7 +11,7 @@ pytest.importorskip("pyarrow")
 from spark_ingest.direct.feed import MEETING, DirectFeed
 from spark_ingest.direct.listening import Listening
 from spark_ingest.direct.rendezvous import Rendezvous
-from spark_ingest.job.keywords import BESIDE, job_of
+from spark_ingest.job.spec import BESIDE, job_of
 from tests.spark_ingest.direct.test_transfer import SECRET, Sending, batches, rendezvous  # noqa: F401
 
 

@@ -11,7 +11,7 @@ from spark_ingest.errors import JobError, RowsRefused, SparkError
 from spark_ingest.job.quality import Quality
 from spark_ingest.job.source import Source
 from spark_ingest.job.spec import JobSpec, from_json, streams_of, to_json
-from spark_ingest.job.streams import TIME, StreamSpec
+from spark_ingest.job.stream_spec import TIME, StreamSpec
 
 JOB = JobSpec(
     Source(query="select id as at, id % 2 as k from range(5)"),

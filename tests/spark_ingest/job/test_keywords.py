@@ -8,9 +8,9 @@ import pytest
 
 from spark_ingest.direct.feed import DirectFeed
 from spark_ingest.errors import JobError
-from spark_ingest.job.keywords import BESIDE, job_of
 from spark_ingest.job.quality import Quality
 from spark_ingest.job.source import Source
+from spark_ingest.job.spec import BESIDE, job_of
 
 
 def test_those_beside_a_topology_are_arguments_of_its_feed() -> None:

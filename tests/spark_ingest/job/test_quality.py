@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from spark_ingest.errors import JobError, RowsRefused
 from spark_ingest.job.quality import Count, Quality, checked
-from spark_ingest.job.streams import TIME, StreamSpec
+from spark_ingest.job.stream_spec import TIME, StreamSpec
 
 SCHEMA = "at string, k string, n int"
 GIVEN = [

@@ -11,9 +11,10 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_ingest.engine.settings import set_for_now
+from spark_ingest.engine.session import set_for_now
 from spark_ingest.errors import JobError
-from spark_ingest.job.streams import TIME, StreamSpec, as_streams
+from spark_ingest.job.stream_spec import TIME, StreamSpec
+from spark_ingest.job.streams import as_streams
 
 SCHEMA = "at long, k string, n int, x double, m map<string,int>, a array<string>, s struct<p:int,q:string>"
 

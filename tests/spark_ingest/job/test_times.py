@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_ingest.engine.settings import set_for_now
+from framework.units import PER_SECOND
+from spark_ingest.engine.session import set_for_now
 from spark_ingest.errors import JobError
-from spark_ingest.job.streams import TIME, UNITS, StreamSpec
+from spark_ingest.job.stream_spec import TIME, StreamSpec
 from spark_ingest.job.times import FIRST_US, LAST_US, timed
 
 NOON = datetime(2013, 3, 10, 12, 0, 0, 123456, UTC)
@@ -72,7 +73,7 @@ WHOLE = [
 """Unit, number, and the time that it is."""
 
 
-@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("unit", PER_SECOND)
 def test_whole_numbers_are_exact(spark: SparkSession, unit: str) -> None:
     expected = {number: time for each, number, time in WHOLE if each == unit}
     assert times(spark, list(expected), "bigint", unit=unit) == list(expected.values())

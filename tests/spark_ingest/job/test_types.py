@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_ingest.engine.settings import set_for_now
+from spark_ingest.engine.session import set_for_now
 from spark_ingest.errors import JobError
-from spark_ingest.job.streams import StreamSpec
+from spark_ingest.job.stream_spec import StreamSpec
 from spark_ingest.job.types import (
     CARRIED,
     check_columns,

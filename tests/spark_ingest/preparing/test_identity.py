@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_ingest.engine.session import sql_settings
-from spark_ingest.engine.settings import set_for_now
+from spark_ingest.engine.session import set_for_now, sql_settings
 from spark_ingest.job.source import Source
 from spark_ingest.job.spec import JobSpec
-from spark_ingest.job.streams import StreamSpec
+from spark_ingest.job.stream_spec import StreamSpec
 from spark_ingest.preparing.identity import identity_of_files, identity_of_plan
 from spark_ingest.preparing.prepare import prepare
 

@@ -14,10 +14,11 @@ from pyspark.sql import SparkSession
 from spark_ingest import prepare as exported
 from spark_ingest.datasets.dataset import Dataset
 from spark_ingest.engine.progress import Progress
-from spark_ingest.engine.settings import set_for_now
+from spark_ingest.engine.session import set_for_now
 from spark_ingest.errors import DatasetError, JobError, RowsRefused, SparkError
 from spark_ingest.job.source import Source
-from spark_ingest.job.streams import TIME, StreamSpec, as_streams
+from spark_ingest.job.stream_spec import TIME, StreamSpec
+from spark_ingest.job.streams import as_streams
 from spark_ingest.preparing.prepare import prepare
 from spark_ingest.preparing.writing import GROUP_ROWS
 

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from spark_ingest.replaying.ahead import Ahead
+from spark_ingest.replaying.stage import Ahead
 
 PATIENCE_S = 60
 

@@ -64,10 +64,10 @@ def test_nothing_between_start_and_until(until: int) -> None:
 
 def test_half_open() -> None:
     times = array("q", [1, 2, 2, 3, 3, 4])
-    assert times[Span(2, 3).cut(times)] == array("q", [2, 2])
-    assert times[Span().cut(times)] == times
-    assert times[Span(start_us=4).cut(times)] == array("q", [4])
-    assert times[Span(until_us=1).cut(times)] == array("q")
+    assert times[Span(2, 3).part_of(times)] == array("q", [2, 2])
+    assert times[Span().part_of(times)] == times
+    assert times[Span(start_us=4).part_of(times)] == array("q", [4])
+    assert times[Span(until_us=1).part_of(times)] == array("q")
 
 
 def test_what_it_meets() -> None:

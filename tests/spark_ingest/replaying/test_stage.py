@@ -15,8 +15,11 @@ pa = pytest.importorskip("pyarrow")
 from spark_ingest.datasets.dataset import Dataset  # noqa: E402
 from spark_ingest.datasets.manifest import MANIFEST, DataFile, write  # noqa: E402
 from spark_ingest.errors import DatasetError, JobError  # noqa: E402
-from spark_ingest.replaying.ahead import Ahead  # noqa: E402
-from spark_ingest.replaying.stage import FINGERPRINT, StageFeed  # noqa: E402
+from spark_ingest.replaying.stage import (  # noqa: E402
+    FINGERPRINT,
+    Ahead,
+    StageFeed,
+)
 from tests.spark_ingest.stages import numbered, rows_of, table, write_stage  # noqa: E402
 
 

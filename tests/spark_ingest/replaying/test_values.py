@@ -10,7 +10,7 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 
 from spark_ingest.errors import JobError  # noqa: E402
-from spark_ingest.job.streams import TIME  # noqa: E402
+from spark_ingest.job.stream_spec import TIME  # noqa: E402
 from spark_ingest.replaying import values  # noqa: E402
 from spark_ingest.replaying.values import BLOCK_ROWS, Blocks  # noqa: E402
 

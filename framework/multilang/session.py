@@ -1,0 +1,123 @@
+"""A session with a program: the handshake, then requests, each of which the program answers with ``sync``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from framework.multilang.messages import ENDS_ARE_KNOWN, InvalidField, Message, is_json
+from framework.multilang.program import Program
+from framework.topology import one_of
+
+Commands = Mapping[str, Callable[[Message], None]]
+"""What is done for each command that a program sends, except ``sync``."""
+
+BEFORE_PID = ("error", "log", "metrics")
+"""Commands that a program may send before its pid: storm.js initializes a component first."""
+_PYSTORM_ERROR = re.compile(r"Python \w+ raised(\n| while processing Tuple )")
+"""How an error begins that pystorm reports; the ``sync`` that follows it answers no request of a bolt."""
+
+
+class Session:
+    """Sends requests to a program, and executes the commands that it sends until it has answered them."""
+
+    def __init__(self, program: Program, commands: Commands, *, sync_after_error: bool) -> None:
+        """
+        Args:
+            program: has just been started.
+            commands: what to do for each command.
+            sync_after_error: whether the ``sync`` that pystorm sends after an error answers the request, as
+                a spout's does; a bolt's comes in addition to the answer.
+        """
+        self._program = program
+        self._commands = commands
+        self._sync_after_error = sync_after_error
+        self._pending = 0
+        """Requests that have not been answered."""
+        self._extra_syncs = 0
+        """Syncs to come that answer no request."""
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether a request has not been answered, because it is in process or an exception broke it off."""
+        return self._pending > 0
+
+    def shake_hands(self, conf: Mapping[str, Any], context: Mapping[str, Any]) -> list[str]:
+        """Send the program its configuration and context, and wait for its pid.
+
+        The folder for the pid file exists until the file is there or the program sends its first ``sync``:
+        Storm's own libraries for Python and Ruby send their pid before they create the file.
+
+        Returns:
+            Keys of the configuration that JSON cannot carry, and that the program therefore does not get.
+
+        Raises:
+            ProgramError: the program answers with something else, or has ended.
+        """
+        carried = {key: value for key, value in conf.items() if is_json(value)}
+        setup = {"conf": {**carried, ENDS_ARE_KNOWN: True}, "context": context}
+        with self._program.phase("in the handshake"):
+            self._program.send({**setup, "pidDir": self._program.make_pid_folder()})
+            while "pid" not in (answer := self._program.receive()):
+                if answer.get("command") not in BEFORE_PID:
+                    raise self._program.given_up(f"has sent {answer!r:.300}: expected its pid")
+                self._execute(answer)
+        self._program.remove_pid_folder(if_used=True)
+        return sorted(set(conf) - set(carried))
+
+    def request(self, *messages: Message) -> None:
+        """Send messages, the last of which the program answers, and execute its commands until then.
+
+        Raises:
+            ProgramError: JSON cannot carry a value; the program has ended, or breaks the protocol.
+            Exception: whatever a command raises; the rest of the answer is left for the next request.
+        """
+        self._finish_pending()
+        for message in messages:
+            self._program.send(message)
+        self._pending += 1
+        while self._pending:
+            self._execute(self._program.receive())
+
+    def _finish_pending(self) -> None:
+        """Pass over the rest of an answer that an exception broke off; its emits have failed with that."""
+        while self._pending:
+            message = self._program.receive()
+            if message.get("command") != "emit":
+                self._execute(message)
+            elif wants_task_ids(message):
+                self._program.send([])
+
+    def _execute(self, message: Message) -> None:
+        command = message.get("command")
+        if command == "sync":
+            self._on_sync()
+        elif isinstance(command, str) and command in self._commands:
+            self._on_command(command, message)
+        else:
+            expected = one_of(sorted([*self._commands, "sync"]))
+            raise self._program.given_up(f"has sent {message!r:.300}: expected {expected} as command")
+
+    def _on_sync(self) -> None:
+        self._program.remove_pid_folder()
+        if self._extra_syncs:
+            self._extra_syncs -= 1
+        else:
+            self._pending -= 1
+
+    def _on_command(self, command: str, message: Message) -> None:
+        if command == "error":
+            text = str(message.get("msg"))
+            self._program.report(text)
+            if not self._sync_after_error and _PYSTORM_ERROR.match(text):
+                self._extra_syncs += 1
+        try:
+            self._commands[command](message)
+        except InvalidField as error:
+            raise self._program.given_up(f"has sent {message!r:.300}: {error}") from error
+
+
+def wants_task_ids(message: Message) -> bool:
+    """Whether an emit is answered with the ids of its receivers; a direct one never is."""
+    return bool(message.get("need_task_ids", True)) and not message.get("task")

@@ -1,0 +1,119 @@
+"""How the components and tasks of a topology are connected: subscriptions, cycles, channels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from framework.planning.copying import copies
+from framework.planning.plan import Channel, Subscription, Task
+from framework.planning.time_mode import TimeMode
+from framework.topology import GroupingKind, Role, Topology
+from framework.topology.graph import SYSTEM_PREFIX, feedback_edges, rings
+from framework.traits import Batching, Traits
+
+
+def make_subscriptions(topology: Topology) -> tuple[Subscription, ...]:
+    """The subscriptions of all components to streams of others, in order of definition."""
+    feedback = feedback_edges(topology)
+    ring_of = rings(topology)
+    return tuple(
+        Subscription(
+            source=i.source,
+            stream=i.stream,
+            target=c.id,
+            grouping=i.grouping,
+            feedback=(i.source, i.stream, c.id) in feedback,
+            cyclic=ring_of[i.source] == ring_of[c.id],
+            copies=copies(i.grouping),
+        )
+        for c in topology.components
+        for i in c.inputs
+        if not i.source.startswith(SYSTEM_PREFIX)
+    )
+
+
+def cycles(subscriptions: Sequence[Subscription]) -> Mapping[str, set[str]]:
+    """For each component that is part of a cycle all components that share one with it, itself included."""
+    found: dict[str, set[str]] = {}
+    for subscription in subscriptions:
+        if subscription.cyclic:
+            joined = {subscription.source, subscription.target}
+            joined = joined.union(*(found.get(name, set()) for name in joined))
+            found.update(dict.fromkeys(joined, joined))
+    return found
+
+
+def make_channels(
+    topology: Topology, tasks: Sequence[Task], subscriptions: Sequence[Subscription]
+) -> tuple[Channel, ...]:
+    """The channels that the tasks of bolts read from, by reader."""
+    channels: list[Channel] = []
+    for bolt in sorted(topology.bolts, key=lambda component: component.id):
+        readers = tuple(task.id for task in tasks if task.component == bolt.id)
+        sources, feedback = (_sources(bolt.id, tasks, subscriptions, back) for back in (False, True))
+        # A bolt that only subscribes to the system's ticks follows the spouts' time, and ends with them.
+        sources = sources or tuple(task.id for task in tasks if task.role is Role.SPOUT)
+        shared = not feedback and _gets_everything(bolt.id, subscriptions)
+        groups = [readers] if shared else [(reader,) for reader in readers]
+        channels += [Channel(group, sources, feedback) for group in groups]
+    return tuple(channels)
+
+
+def aligned_stops(
+    tasks: Sequence[Task], subscriptions: Sequence[Subscription], traits: Mapping[str, Traits]
+) -> tuple[tuple[int, ...], ...]:
+    """The ids of the tasks that stop at one event time, group by group.
+
+    These are the tasks of partitioned spouts whose tuples meet, so that a stopped run is a whole part of the
+    replay. Where a consumer waits for all of them, none is far ahead of the others. A spout without
+    consumers, or in another part of the topology, may be so.
+    """
+    partitioned = {name for name, found in traits.items() if found.partitioned}
+    groups = [part & partitioned for part in _parts(subscriptions)]
+    return tuple(tuple(task.id for task in tasks if task.component in group) for group in groups if group)
+
+
+def emits_outside_input(
+    topology: Topology,
+    confs: Mapping[str, Mapping[str, Any]],
+    traits: Mapping[str, Traits],
+    time: TimeMode,
+    subscriptions: Sequence[Subscription],
+) -> bool:
+    """Whether a bolt may emit when the wall clock says so, or when a tuple comes back through a cycle.
+
+    Such output stands behind all input that has come, at a position that the sources have not reached yet.
+    So whoever merges it with the sources waits for the sources, even if these wait for the ack of that very
+    output (``topology.max.spout.pending``).
+    """
+    if any(subscription.cyclic for subscription in subscriptions):
+        return True
+    by_clock = time is not TimeMode.EVENT
+    return any(
+        (by_clock and confs[bolt.id]["topology.tick.tuple.freq.secs"])
+        or traits[bolt.id].batching is Batching.TIMER
+        for bolt in topology.bolts
+    )
+
+
+def _sources(
+    bolt: str, tasks: Sequence[Task], subscriptions: Sequence[Subscription], feedback: bool
+) -> tuple[int, ...]:
+    names = {s.source for s in subscriptions if s.target == bolt and s.feedback == feedback}
+    return tuple(task.id for task in tasks if task.component in names)
+
+
+def _gets_everything(bolt: str, subscriptions: Sequence[Subscription]) -> bool:
+    """Whether each task of a bolt gets every tuple that any of them gets."""
+    return all(s.grouping.kind is GroupingKind.ALL for s in subscriptions if s.target == bolt)
+
+
+def _parts(subscriptions: Sequence[Subscription]) -> Sequence[set[str]]:
+    """The parts of the topology that have nothing to do with one another."""
+    parts: list[set[str]] = []
+    for subscription in subscriptions:
+        ends = {subscription.source, subscription.target}
+        touched = [part for part in parts if part & ends]
+        parts = [part for part in parts if not part & ends] + [ends.union(*touched)]
+    return sorted(parts, key=min)

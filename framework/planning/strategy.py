@@ -1,0 +1,159 @@
+"""Strategies decide what a topology leaves open: how many tasks there are, and where each of them runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from framework.config import Settings, task_count
+from framework.planning.connections import cycles
+from framework.planning.placement import Executor, Group, Placement, WorkerKind, make_placer
+from framework.planning.plan import Subscription, Task
+from framework.topology import ComponentSpec, Problem, Role, Topology, unknown
+from framework.traits import Traits
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """All that is known of a plan before there are tasks."""
+
+    topology: Topology
+    settings: Settings
+    confs: Mapping[str, dict[str, Any]]
+    """Each component's resolved configuration, by id; ``viper.blocking`` is decided."""
+    traits: Mapping[str, Traits]
+    """By id of the component."""
+    subscriptions: tuple[Subscription, ...]
+
+
+class Strategy(Protocol):
+    """Decides what a topology leaves open. The output of a run does not depend on it.
+
+    The two decisions are stages: tasks are made between them, as the first one says.
+    """
+
+    def task_counts(self, draft: Draft) -> Mapping[str, int]:
+        """The number of tasks of each component, at least 1, by id."""
+
+    def placement(self, draft: Draft, tasks: Sequence[Task]) -> Placement:
+        """The executors of a run, which have each task once.
+
+        Args:
+            draft: the same as before.
+            tasks: all tasks, by id.
+        """
+
+
+class AsConfigured:
+    """Follows the parallelism, ``topology.workers``, ``viper.worker`` and ``viper.placement`` of the user."""
+
+    def task_counts(self, draft: Draft) -> Mapping[str, int]:
+        """The number of tasks of each component, as the user has configured it."""
+        return {c.id: task_count(c, draft.confs[c.id]) for c in draft.topology.components}
+
+    def placement(self, draft: Draft, tasks: Sequence[Task]) -> Placement:
+        """Tasks on workers as the user has configured it; those that block have an executor each."""
+        kind = worker_kind(draft.settings, draft.traits)
+        groups = _groups(draft, tasks, apart=kind is WorkerKind.PROCESS)
+        workers = _workers(kind, draft.settings, groups)
+        blocking = {task.id for task in tasks if draft.confs[task.component]["viper.blocking"]}
+        executors: list[Executor] = []
+        for worker in sorted(set(workers)):
+            placed = (g.tasks for g, chosen in zip(groups, workers, strict=True) if chosen == worker)
+            mine = sorted(task for group in placed for task in group)
+            turns = tuple(task for task in mine if task not in blocking)
+            executors += [Executor(worker, turns)] if turns or kind is WorkerKind.INLINE else []
+            executors += [Executor(worker, (task,), blocking=True) for task in mine if task in blocking]
+        return Placement(kind, tuple(executors))
+
+
+def worker_kind(settings: Settings, traits: Mapping[str, Traits]) -> WorkerKind:
+    """The kind of worker that was configured, else processes where one thread will not do.
+
+    That is where there shall be several workers, or where a component needs a process of its own.
+    """
+    chosen = settings["viper.worker"]
+    if chosen is not None:
+        return WorkerKind(chosen)
+    several = settings["topology.workers"] > 1
+    apart = any(found.isolated for found in traits.values())
+    return WorkerKind.PROCESS if several or apart else WorkerKind.INLINE
+
+
+def configured_blocking(
+    component: ComponentSpec, settings: Settings, conf: Mapping[str, Any], traits: Mapping[str, Traits]
+) -> bool:
+    """Whether a component's tasks have threads of their own, so that what they emit flows while they wait.
+
+    A spout of streamparse's may wait within `next_tuple`, or never return from it, where Storm takes
+    what it emits from a process of its own. Where it has one here, it has a thread without being asked.
+    """
+    configured = conf["viper.blocking"]
+    if configured is not None or component.role is not Role.SPOUT:
+        return bool(configured)
+    own = traits[component.id]
+    return worker_kind(settings, traits) is WorkerKind.PROCESS and own.ported and own.isolated
+
+
+def placement_problems(draft: Draft) -> list[Problem]:
+    """The problems of the placement that the configuration asks for."""
+    topology, settings = draft.topology, draft.settings
+    found = [
+        Problem(topology.sources.at("components", name), f"component {name!r}: {_CYCLE_BLOCKS}")
+        for name in sorted(cycles(draft.subscriptions))
+        if draft.confs[name]["viper.blocking"]
+    ]
+    configured, workers = settings["viper.placement"], settings["topology.workers"]
+    if isinstance(configured, Mapping):
+        place = settings.entries["viper.placement"][-1].place
+        for name, numbers in configured.items():
+            for message in _complaints(name, numbers, workers, draft.confs):
+                found.append(Problem(place, f"viper.placement: {message}"))
+    return found
+
+
+_CYCLE_BLOCKS = (
+    "viper.blocking is true, but it is part of a cycle: expected false, as a cycle runs on one thread"
+)
+
+
+def _complaints(
+    name: str, numbers: int | Sequence[int], workers: int, known: Mapping[str, object]
+) -> list[str]:
+    if name not in known:
+        return [unknown("component", name, known)]
+    wrong = [n for n in ([numbers] if isinstance(numbers, int) else numbers) if n > workers]
+    return [f"{name} is on worker {n}: expected 1 to {workers} (topology.workers)" for n in wrong]
+
+
+def _workers(kind: WorkerKind, settings: Settings, groups: Sequence[Group]) -> list[int]:
+    """For each group the number of its worker."""
+    if kind is WorkerKind.INLINE:
+        return [1] * len(groups)
+    sharing = [group for group in groups if not group.alone]
+    count = min(settings["topology.workers"], len(sharing))
+    if isinstance(settings["viper.placement"], Mapping):
+        count = settings["topology.workers"]
+    shared = iter(make_placer(settings["viper.placement"]).place(sharing, count))
+    own = iter(range(count + 1, count + 1 + len(groups)))
+    return [next(own) if group.alone else next(shared) for group in groups]
+
+
+def _groups(draft: Draft, tasks: Sequence[Task], *, apart: bool) -> list[Group]:
+    """The groups of tasks in the direction of the stream, components at one depth as they were defined."""
+    order = {component.id: number for number, component in enumerate(draft.topology.components)}
+    isolated = {name for name, found in draft.traits.items() if apart and found.isolated}
+    rings = cycles(draft.subscriptions)
+    groups: list[Group] = []
+    done: set[str] = set()
+    for task in sorted(tasks, key=lambda task: (task.depth, order[task.component], task.index)):
+        ring = rings.get(task.component)
+        if ring is None:
+            groups.append(Group((task.id,), (task.component,), task.index, task.component in isolated))
+        elif task.component not in done:
+            done |= ring
+            members = tuple(other.id for other in tasks if other.component in ring)
+            names = tuple(sorted(ring, key=order.__getitem__))
+            groups.append(Group(members, names, 0, bool(ring & isolated)))
+    return groups

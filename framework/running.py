@@ -1,0 +1,256 @@
+"""Running a topology from a Python program: `run`, which ``framework`` exports.
+
+Everything that a run needs is imported when the first one begins, so that a module which only defines
+components loads quickly.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from framework.config import Settings
+    from framework.planning import Plan
+    from framework.runtime import Progress, RunReport, StopSignal
+    from framework.topology import Problem, Topology
+
+_log = logging.getLogger("viperstorm.run")
+
+
+def run(
+    topology: object,
+    *,
+    conf: Mapping[str, Any] | None = None,
+    worker: str | None = None,
+    workers: int | None = None,
+    duration_s: float | None = None,
+    max_tuples: int | None = None,
+    seed: int | None = None,
+    environment: str | None = None,
+    record: str | os.PathLike[str] | None = None,
+    replay: str | os.PathLike[str] | None = None,
+    start: str | os.PathLike[str] | None = None,
+    stop: StopSignal | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> RunReport:
+    """Run a topology until its spouts have ended, and return the report of the run.
+
+    It is configured as by ``viper run``: ``viper.yaml`` in the current folder and environment variables
+    count, and the arguments given here stand above both. In the main thread, the first Ctrl-C (or SIGTERM)
+    drains: the spouts stop, what is in flight is processed, and the report says ``interrupted``. In other
+    threads no signal is seen; `stop` ends such a run.
+
+    Args:
+        topology: a topology class, ours or streamparse's; a `TopologyBuilder`; a topology that was built;
+            a function without arguments that returns one of these; or a target as on the command line,
+            such as ``"topologies/wordcount.yaml"``.
+        conf: configuration by key, above everything else but the following arguments.
+        worker: ``"inline"``, ``"thread"`` or ``"process"`` (``viper.worker``).
+        workers: how many workers share the tasks (``topology.workers``).
+        duration_s: seconds after which the run drains; None for no limit.
+        max_tuples: tuples after which the spouts stop; None for no limit.
+        seed: runs the tasks in a random order, which this number determines.
+        environment: chooses from a ``par`` that is given per environment.
+        record: the file to record the run in.
+        replay: a recording whose input stands in for the spouts.
+        start: the report of a stopped run (``viper run --report``), to go on where it had stopped.
+        stop: ends the run from another thread by ``stop.request(StopReason.INTERRUPTED)``.
+        on_progress: called about ten times a second with how far the run is, and once at its end.
+
+    Raises:
+        LoadError: `topology` is nothing that stands for a topology.
+        TopologyError: the topology or its configuration is wrong; the error has all problems.
+        ComponentError: user code raised; every other component has been closed.
+        WorkerError: worker processes could not start, or died more often than they may be restarted.
+        RecordingError: nothing can be recorded there, or the recording is of another topology.
+        PlaceError: the run cannot go on from that report.
+        KeyboardInterrupt: a second Ctrl-C.
+    """
+    _refuse_in_worker()
+    options = {
+        **_time_of(replay),
+        **(conf or {}),
+        **({} if worker is None else {"viper.worker": worker}),
+        **({} if workers is None else {"topology.workers": workers}),
+        **({} if seed is None else {"viper.scheduling": "random", "viper.seed": seed}),
+    }
+    plan, settings, warnings = _planned(topology, options, environment)
+    _refuse_unguarded(plan)
+    from framework.runtime import run as run_plan
+
+    with _logging_somewhere():
+        for warning in warnings:
+            _log.warning("%s: %s", warning.place, warning.message)
+        return run_plan(
+            plan,
+            settings,
+            duration_s=duration_s,
+            max_tuples=max_tuples,
+            stop=stop,
+            on_progress=on_progress,
+            record=_path(record),
+            replay=_path(replay),
+            start=_path(start),
+        )
+
+
+def _planned(
+    topology: object, options: Mapping[str, Any], environment: str | None
+) -> tuple[Plan, Settings, list[Problem]]:
+    """The plan of whatever stands for a topology, its settings, and what deserves a warning.
+
+    Raises:
+        LoadError: it stands for none.
+        TopologyError: it cannot run here.
+    """
+    from framework.config import project_files, resolve
+    from framework.errors import TopologyError
+    from framework.loading import load_any
+    from framework.planning import make_plan
+
+    loaded = load_any(topology, environment=environment)
+    settings, problems = resolve(
+        loaded.topology,
+        options=options,
+        options_from="argument of run()",
+        environ=os.environ,
+        files=project_files(Path.cwd()),
+        environment=environment,
+    )
+    problems += loaded.problems
+    if loaded.topology is not None:
+        problems += _checked(loaded.topology, settings)
+    problems = list(dict.fromkeys(problems))
+    if loaded.topology is None or not all(problem.warning for problem in problems):
+        raise TopologyError(problem for problem in problems if not problem.warning)
+    return make_plan(loaded.topology, settings), settings, problems
+
+
+def _checked(topology: Topology, settings: Settings) -> list[Problem]:
+    from framework.validation import check_isolation, check_runnable, validate
+
+    return [
+        *validate(topology, settings),
+        *check_runnable(topology),
+        *check_isolation(topology, settings),
+    ]
+
+
+def _time_of(replay: str | os.PathLike[str] | None) -> Mapping[str, Any]:
+    """The time of a recording, by which a run that replays it has to go as well."""
+    if replay is None:
+        return {}
+    from framework.recording import Recording
+
+    with Recording(Path(replay)) as recording:
+        return {"viper.time": str(recording.header.time)}
+
+
+def _path(path: str | os.PathLike[str] | None) -> Path | None:
+    return None if path is None else Path(path)
+
+
+@contextmanager
+def _logging_somewhere() -> Iterator[None]:
+    """Where the program has set up no logging, the run logs to stderr, as ``viper run`` does.
+
+    Otherwise what components print, which goes to the log, would be seen nowhere.
+    """
+    root = logging.getLogger()
+    if root.hasHandlers():
+        yield
+        return
+    from framework.log import FORMS, LogForm
+
+    handler, level = logging.StreamHandler(), root.level
+    handler.setFormatter(FORMS[LogForm.TEXT]())
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        root.setLevel(level)
+        root.removeHandler(handler)
+
+
+# -- scripts whose classes worker processes import
+
+_GUARD = 'put the call under `if __name__ == "__main__":`'
+
+
+def _refuse_in_worker() -> None:
+    """Refuse to begin while a worker process loads the script that it was started by.
+
+    Raises:
+        WorkerError: the script calls `run` whoever loads it.
+    """
+    frame = _script_on_stack("__mp_main__")
+    if frame is not None:
+        from framework.errors import WorkerError
+
+        raise WorkerError(f"{_line_of(frame)}: run() was called again by a worker process: {_GUARD}")
+
+
+def _refuse_unguarded(plan: Plan) -> None:
+    """Refuse worker processes that would load a script which calls `run` again.
+
+    Raises:
+        WorkerError: they would have to, as components are defined in it.
+    """
+    from framework.planning import WorkerKind
+
+    frame = _script_on_stack("__main__")
+    if frame is None or plan.placement.kind is not WorkerKind.PROCESS or not _defines_components(plan):
+        return
+    if _is_main_file(frame) and _is_unconditional(frame):
+        from framework.errors import WorkerError
+
+        raise WorkerError(
+            f"{_line_of(frame)}: each worker process loads this script, as it defines components, "
+            f"and would call run() once more: {_GUARD}"
+        )
+
+
+def _script_on_stack(name: str) -> FrameType | None:
+    """The top level of the main module, where it is what has called `run`, directly or not."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__") == name and frame.f_code.co_name == "<module>":
+            return frame
+        frame = frame.f_back
+    return None
+
+
+def _line_of(frame: FrameType) -> str:
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def _defines_components(plan: Plan) -> bool:
+    from framework.topology import PythonImplementation
+
+    implementations = (component.implementation for component in plan.topology.components)
+    classes = [i.definition.cls for i in implementations if isinstance(i, PythonImplementation)]
+    return any(cls is not None and cls.__module__ == "__main__" for cls in classes)
+
+
+def _is_main_file(script: FrameType) -> bool:
+    """Whether the main module is a file that can be loaded again, and no session or notebook."""
+    file = getattr(sys.modules["__main__"], "__file__", None)
+    return file is not None and Path(file).resolve() == Path(script.f_code.co_filename).resolve()
+
+
+def _is_unconditional(script: FrameType) -> bool:
+    """Whether a script is at a statement of its top level that stands under no condition."""
+    lines = linecache.getlines(script.f_code.co_filename)
+    statements = ast.parse("".join(lines)).body if lines else []
+    here = [s for s in statements if s.lineno <= script.f_lineno <= (s.end_lineno or s.lineno)]
+    return bool(here) and not isinstance(here[-1], ast.If | ast.Match)

@@ -1,0 +1,35 @@
+"""Components as they are declared: ``Cls.spec(...)`` and what may stand in its arguments.
+
+The base classes of components need this to offer ``spec``, and so do the front ends; it knows neither.
+"""
+
+from framework.specs.inputs import subscriptions
+from framework.specs.making import (
+    bolt_spec,
+    checked_config,
+    checked_par,
+    make_spec,
+    outputs_of,
+    python_implementation,
+    spout_spec,
+)
+from framework.specs.recipe import Recipe, SpecMethod, recipe_of
+from framework.specs.spec import GlobalStreamId, Inputs, Par, Spec
+
+__all__ = [
+    "GlobalStreamId",
+    "Inputs",
+    "Par",
+    "Recipe",
+    "Spec",
+    "SpecMethod",
+    "bolt_spec",
+    "checked_config",
+    "checked_par",
+    "make_spec",
+    "outputs_of",
+    "python_implementation",
+    "recipe_of",
+    "spout_spec",
+    "subscriptions",
+]

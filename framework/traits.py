@@ -1,0 +1,159 @@
+"""Traits of components: what planning and running must know of a component's class and configuration.
+
+They are gathered once, when planning starts. The plan carries them, so that nobody asks the class again.
+"""
+
+from __future__ import annotations
+
+import enum
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from framework import components
+from framework.components import Component, PartitionedSpout, Spout
+from framework.errors import LoadError
+from framework.importing import import_class
+from framework.topology import ComponentSpec, PythonImplementation, Role, ShellImplementation
+
+
+class Batching(enum.StrEnum):
+    """When a bolt processes the batches that it gathers."""
+
+    NONE = "none"
+    """It gathers none."""
+    TICKS = "ticks"
+    TIMER = "timer"
+    """By a timer of its own, which follows the wall clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """Facts about a component that do not change while it runs."""
+
+    ported: bool = False
+    """Whether its class derives from streamparse's (pystorm's) bases instead of ours."""
+    isolated: bool = False
+    """Whether each of its tasks gets a process of its own, as on Storm (``viper.isolated``).
+
+    streamparse's components count on that, unless the user says otherwise; ours do not.
+    """
+    batching: Batching = Batching.NONE
+    hears_ticks: bool = False
+    """Whether it is a bolt that defines ``process_tick``."""
+    stateless: bool = False
+    """Whether it is declared to keep no state (``viper.stateless``)."""
+    partitioned: bool = False
+    """Whether it is a spout that brings partitions."""
+    event_time: bool = False
+    """Whether all that a spout brings has event time: its partitions do, or it declares a field for it."""
+    bounded: bool | None = None
+    """Whether a spout is expected to end by itself: the user says so, it brings partitions, or it is a
+    generator spout. None where its class is not known."""
+
+
+def traits_of(component: ComponentSpec, conf: Mapping[str, Any]) -> Traits:
+    """The traits of a component.
+
+    Args:
+        component: any component; a program and a Java class have the traits that `conf` gives them.
+        conf: its resolved configuration.
+
+    Raises:
+        LoadError: its Python class cannot be imported.
+    """
+    is_python = isinstance(component.implementation, PythonImplementation)
+    return _traits(component, conf, class_of(component) if is_python else None)
+
+
+def known_traits(component: ComponentSpec, conf: Mapping[str, Any]) -> Traits:
+    """The traits of a component as far as they can be known without running user code for it.
+
+    The class of a spout is imported where no front end holds it, that of a bolt is not.
+
+    Args:
+        component: any component.
+        conf: its resolved configuration.
+    """
+    cls = held_class(component)
+    if cls is None and component.role is Role.SPOUT:
+        try:
+            cls = class_of(component)
+        except LoadError:
+            cls = None
+    return _traits(component, conf, cls)
+
+
+def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None) -> Traits:
+    ported = cls is not None and is_ported(cls)
+    isolated = conf.get("viper.isolated")
+    partitioned = cls is not None and issubclass(cls, PartitionedSpout)
+    bolt = base_classes("Bolt")
+    return Traits(
+        ported=ported,
+        isolated=ported if isolated is None else bool(isolated),
+        batching=Batching.NONE if cls is None else _batching(cls),
+        hears_ticks=cls is not None and issubclass(cls, bolt) and overrides(cls, "process_tick", bolt),
+        stateless=bool(conf.get("viper.stateless")),
+        partitioned=partitioned,
+        event_time=partitioned or conf.get("viper.timestamp.field") is not None,
+        bounded=_bounded(component, conf, cls),
+    )
+
+
+def _batching(cls: type) -> Batching:
+    if issubclass(cls, base_classes("TicklessBatchingBolt")):
+        return Batching.TIMER
+    return Batching.TICKS if issubclass(cls, base_classes("BatchingBolt")) else Batching.NONE
+
+
+def _bounded(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None) -> bool | None:
+    configured = conf.get("viper.spout.bounded")
+    if configured is not None or isinstance(component.implementation, ShellImplementation):
+        return bool(configured)
+    return None if cls is None else is_generator_spout(cls) or issubclass(cls, PartitionedSpout)
+
+
+def class_of(component: ComponentSpec) -> type:
+    """The Python class that implements a component.
+
+    Raises:
+        LoadError: it cannot be imported, or the component is no Python component.
+    """
+    if not isinstance(component.implementation, PythonImplementation):
+        raise LoadError(f"component {component.id!r} is not implemented by a Python class")
+    definition = component.implementation.definition
+    return definition.cls or import_class(definition.class_name)
+
+
+def held_class(component: ComponentSpec) -> type | None:
+    """The class of a component where a front end holds it; None for a component that a factory makes."""
+    if not isinstance(component.implementation, PythonImplementation):
+        return None
+    definition = component.implementation.definition
+    return definition.cls if definition.factory is None else None
+
+
+def is_ported(cls: type) -> bool:
+    """Whether a class derives from streamparse's (pystorm's) bases instead of ours."""
+    pystorm = sys.modules.get("pystorm.component")
+    return pystorm is not None and issubclass(cls, pystorm.Component) and not issubclass(cls, Component)
+
+
+def is_generator_spout(cls: type) -> bool:
+    """Whether a spout of ours defines the generator ``tuples``."""
+    return issubclass(cls, Spout) and cls.tuples is not Spout.tuples
+
+
+def base_classes(name: str) -> tuple[type, ...]:
+    """Our base class of that name, and pystorm's if a topology has imported it."""
+    module = sys.modules.get("pystorm")
+    ported = (getattr(module, name),) if module is not None else ()
+    return (getattr(components, name), *ported)
+
+
+def overrides(cls: type, method: str, bases: tuple[type, ...]) -> bool:
+    """Whether a class defines a method differently from those of the bases that it derives from."""
+    inherited = [getattr(base, method, None) for base in bases if issubclass(cls, base)]
+    return all(getattr(cls, method, None) is not found for found in inherited)

@@ -1,0 +1,57 @@
+"""Programs with Storm's own libraries, which are not part of this project: ``make storm-programs`` gets them.
+
+Its folder, or another one with storm.py, storm.rb and storm.js, may be given by STORM_PROGRAMS.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.framework.multilang.conftest import FIXTURES
+from tests.framework.multilang.pieces import around, behind
+from tests.framework.runtime.pieces import listed, run_built
+
+FETCHED = Path(__file__).parents[3] / "build" / "storm-programs" / "resources"
+FOLDER = Path(os.environ.get("STORM_PROGRAMS", FETCHED))
+LANGUAGES = {"py": "python3", "rb": "ruby", "js": "node"}
+TASKS = 10
+RUNS = 5
+"""Together 50 starts of each program."""
+
+
+@pytest.fixture(params=LANGUAGES)
+def program(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """The command of a program, without its last argument, in an environment with Storm's libraries."""
+    suffix = request.param
+    if not (FOLDER / f"storm.{suffix}").is_file():
+        pytest.skip(f"there is no storm.{suffix} in {FOLDER}: make storm-programs, or set STORM_PROGRAMS")
+    if shutil.which(LANGUAGES[suffix]) is None:
+        pytest.skip(f"there is no {LANGUAGES[suffix]} on the PATH")
+    for variable in ("PYTHONPATH", "RUBYLIB", "NODE_PATH"):
+        monkeypatch.setenv(variable, str(FOLDER))
+    return LANGUAGES[suffix], str(FIXTURES / "storm" / f"echo.{suffix}")
+
+
+def test_bolts_start_and_answer(program: tuple[str, str]) -> None:
+    rows = [[number] for number in range(3 * TASKS)]
+    for _ in range(RUNS):
+        builder = around((*program, "bolt"), listed(*rows), par=TASKS, viper__stateless=True)
+        report = run_built(builder, viper__on__error="stop")
+        assert sorted(report.result("sink")) == [(number,) for number in range(3 * TASKS)]
+        counters = report.components["bolt"]
+        assert counters.processed == 3 * TASKS
+        # The last tuple of each task that acks late is never acked, as on Storm.
+        assert counters.acked in (2 * TASKS, 3 * TASKS)
+
+
+def test_spouts_start_and_emit(program: tuple[str, str]) -> None:
+    for _ in range(RUNS):
+        builder = behind((*program, "spout"), par=TASKS)
+        report = run_built(builder, {"max_tuples": 4 * TASKS}, viper__on__error="stop")
+        numbers = [number for (number,) in report.result("sink")]
+        assert len(numbers) >= 4 * TASKS
+        assert report.components["spout"].failed == 0
