@@ -16,11 +16,14 @@ ViperError
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from framework.topology.problems import Problem
+
+AnyError = TypeVar("AnyError", bound=BaseException)
 
 
 class ViperError(Exception):
@@ -49,6 +52,10 @@ class LoadError(ViperError, ValueError):
 
 class RecordingError(ViperError, ValueError):
     """A recording that cannot be written, cannot be read, or is of another topology."""
+
+
+class NoRoomError(RecordingError):
+    """A recording for which there is no room left: on the disk, within a quota, or in a file."""
 
 
 class PlaceError(ViperError, ValueError):
@@ -93,3 +100,31 @@ class WorkerError(ViperError, RuntimeError):
 
 class InternalError(ViperError, RuntimeError):
     """Something that cannot happen did: please report it with its traceback."""
+
+
+def has_no_room(error: BaseException | None) -> bool:
+    """Whether an error says that a disk is full, a quota is used up, or a file may not become longer."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+
+
+def recording_error(message: str, error: OSError) -> RecordingError:
+    """What the system's error means for a recording.
+
+    Args:
+        message: what cannot be done.
+        error: why not.
+    """
+    return (NoRoomError if has_no_room(error) else RecordingError)(message)
+
+
+def first_of(failures: Sequence[ViperError]) -> ViperError:
+    """The first of several errors, to be raised, with a note for each of the others."""
+    first, *others = failures
+    return with_notes(first, others)
+
+
+def with_notes(error: AnyError, others: Iterable[ViperError]) -> AnyError:
+    """An error with a note of one line for each of some others that it has led to, or that came after it."""
+    for other in others:
+        error.add_note(f"and then: {str(other).splitlines()[0]}")
+    return error

@@ -141,6 +141,16 @@ def is_ported(cls: type) -> bool:
     return pystorm is not None and issubclass(cls, pystorm.Component) and not issubclass(cls, Component)
 
 
+def is_restarted_by_storm(component: ComponentSpec) -> bool:
+    """Whether a component is a process of its own on Storm, which starts it again whenever it ends."""
+    if isinstance(component.implementation, ShellImplementation):
+        return True
+    try:
+        return is_ported(class_of(component))
+    except LoadError:
+        return False
+
+
 def is_generator_spout(cls: type) -> bool:
     """Whether a spout of ours defines the generator ``tuples``."""
     return issubclass(cls, Spout) and cls.tuples is not Spout.tuples

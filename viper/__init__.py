@@ -9,6 +9,7 @@
     viper.jumbo      what travels: many tuples as one
     viper.codec      jumbo tuples as bytes, for readers in other processes
     viper.bell       where a thread of execution sleeps until others have something for it
+    viper.blackbox   what a process last wrote about itself, readable after it has died
     viper.forest     trees of tracked tuples: when all that descends from one has been processed
     viper.quota      a budget that tasks of several processes share
     viper.statistics what has passed a gate, and what waits in it

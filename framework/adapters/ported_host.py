@@ -28,6 +28,7 @@ class PortedHost(Host):
 
     record = pystorm.Tuple
     on_error = OnError.RESTART
+    restart_tries = None  # Storm starts such a process again whenever it ends
 
     def bind(self, collector: TaskCollector, identity: Identity) -> None:
         """Connect the component to its task."""

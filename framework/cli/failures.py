@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import select
 import sys
@@ -17,13 +16,18 @@ from framework.cli.exit_codes import ExitCode
 from framework.cli.messages import error_line, failure, problem_lines
 from framework.cli.plugins import PluginGroup
 from framework.cli.program import as_a_program
-from framework.errors import ComponentError, InternalError, TopologyError, ViperError
+from framework.errors import (
+    ComponentError,
+    InternalError,
+    NoRoomError,
+    TopologyError,
+    ViperError,
+    has_no_room,
+)
 from framework.tracebacks import name_of, of_user_code
 
 TRACEBACKS = "framework.cli.tracebacks"
 """The key in a context's `meta` that says whether errors come with a traceback."""
-
-_NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
 class ViperGroup(PluginGroup):
@@ -87,6 +91,7 @@ def _flush_stdout() -> None:
 def _reported(error: Exception, with_traceback: bool) -> ExitCode:
     """Tell what went wrong, and choose the exit code."""
     text = "".join(traceback.format_exception(error)) if with_traceback else ""
+    notes: Sequence[str] = getattr(error, "__notes__", ())
     if isinstance(error, TopologyError):
         if text:
             failure(f"{len(error.problems)} problems", error, text)
@@ -94,10 +99,10 @@ def _reported(error: Exception, with_traceback: bool) -> ExitCode:
     elif isinstance(error, ComponentError):
         raised = error.__cause__ or error
         shown = text or "".join(of_user_code(error.__cause__))
-        failure(str(error), raised, shown, component=error.component, task=error.task)
+        failure(str(error), raised, shown, notes, component=error.component, task=error.task)
     elif isinstance(error, ViperError):
-        failure(str(error), error, text)
-    elif _has_no_room(error):
+        failure(str(error), error, text, notes)
+    elif has_no_room(error):
         failure(f"cannot write: {error}", error, text)
     else:
         what = f"{type(error).__name__}: {error}"
@@ -108,14 +113,11 @@ def _reported(error: Exception, with_traceback: bool) -> ExitCode:
 
 def _exit_code(error: Exception) -> ExitCode:
     """By what a `ViperError` is besides, so that those of other packages have theirs."""
+    if isinstance(error, NoRoomError):
+        return ExitCode.FAILED
     if isinstance(error, ViperError) and not isinstance(error, InternalError):
         return ExitCode.INVALID if isinstance(error, ValueError) else ExitCode.FAILED
-    return ExitCode.FAILED if _has_no_room(error) else ExitCode.INTERNAL
-
-
-def _has_no_room(error: Exception) -> bool:
-    """Whether it is no bug, but a full disk or quota."""
-    return isinstance(error, OSError) and error.errno in _NO_ROOM
+    return ExitCode.FAILED if has_no_room(error) else ExitCode.INTERNAL
 
 
 def _broke_a_pipe(cause: BaseException | None) -> bool:

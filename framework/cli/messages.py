@@ -42,18 +42,24 @@ def problem_lines(problems: Sequence[Problem], *, err: bool) -> None:
             click.secho(line, err=err, fg="yellow" if problem.warning else None)
 
 
-def failure(message: str, error: BaseException, traceback: str, **speaker: Any) -> None:
+def failure(
+    message: str, error: BaseException, traceback: str, notes: Sequence[str] = (), **speaker: Any
+) -> None:
     """What ended a command, after its traceback, which may be empty.
 
     Args:
         message: what has happened.
         error: whose type is named in JSON.
         traceback: of it.
+        notes: what happened after that, a line each.
         speaker: ``component`` and ``task`` in JSON, where they are known.
     """
-    if not _said_as_json("ERROR", message, error=name_of(error), traceback=traceback or None, **speaker):
+    told = {"error": name_of(error), "traceback": traceback or None, **speaker}
+    if not _said_as_json("ERROR", message, **told, **({"notes": list(notes)} if notes else {})):
         click.echo(traceback, err=True, nl=False)
         error_line(message)
+        for line in notes:
+            click.echo(f"  {line}", err=True)
 
 
 def _said_as_json(level: str, message: str, **more: Any) -> bool:

@@ -234,12 +234,13 @@ def _watched(
 ) -> RunReport:
     """Run a plan with its progress and its log on stderr; where it fails, say what it has done so far."""
     from framework.runtime import Run, StopSignal
+    from framework.runtime.control.signals import active_by_signals
 
     animated = can_animate(sys.stderr) and form is LogForm.TEXT
     line, stop = ProgressLine(stderr_for_lines(form), animated=animated), StopSignal()
     watch = None if quiet else _Watch(line, stop).show
     log = logging_to_stderr(levels, line.clear, form, limits_of(settings))
-    with line.sharing(), log, debugger_on_stderr(line.clear), stop.active_by_signals():
+    with line.sharing(), log, debugger_on_stderr(line.clear), active_by_signals(stop):
         running = Run(plan, settings, stop=stop, on_progress=watch, **limits)
         try:
             return running.execute()

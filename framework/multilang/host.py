@@ -21,6 +21,7 @@ class ProgramHost(Host):
 
     component: ProgramComponent
     on_error = OnError.RESTART  # as on Storm, and as streamparse's components
+    restart_tries = None  # Storm starts such a process again whenever it ends
 
     def __init__(self, component: ProgramComponent) -> None:
         super().__init__(component)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from framework.errors import ProgramError
+from framework.lifeline import ending_with_this_thread
 from framework.log import Origin
 from framework.multilang.messages import Decoder, InvalidMessage, encoded
 from framework.multilang.pipes import Pipes, StderrLog
@@ -36,8 +37,8 @@ class Program:
     """A process that starts with this object, and ends with `close` or `abandon`.
 
     It has a process group of its own. So a Ctrl-C of the terminal, at which the run drains, does not end it,
-    and the processes that it starts itself end with it. When this process is killed, the program sees the
-    end of its stdin; a program that does not read there goes on.
+    and the processes that it starts itself end with it. When this process is killed, Linux kills the program,
+    too; on other systems the program only sees the end of its stdin.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class Program:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 process_group=0,
+                preexec_fn=ending_with_this_thread(),
             )
         except (OSError, ValueError) as error:
             raise ProgramError(f"the program {_shown(command)} cannot be started: {error}") from error

@@ -14,7 +14,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from framework.errors import RecordingError
+from framework.errors import RecordingError, recording_error
 from framework.planning import Plan, Task
 from framework.recording.header import Header, PartSummary, RecordedTask, header_of, to_json
 from framework.recording.parts import (
@@ -115,7 +115,8 @@ class RecordingWriter:
             yield
         except OSError as error:
             hint = f"; what was recorded so far is in {self.folder}, and can be read there" if kept else ""
-            raise RecordingError(f"cannot record to {self.path}: {error.strerror or error}{hint}") from error
+            message = f"cannot record to {self.path}: {error.strerror or error}{hint}"
+            raise recording_error(message, error) from error
 
 
 CHUNK_BYTES = 256 * 1024
@@ -234,9 +235,9 @@ class TaskRecorder:
         try:
             yield
         except OSError as error:
-            raise RecordingError(
-                f"{self._name}: cannot record to {self._summary_path.parent}: {error.strerror or error}"
-            ) from error
+            folder = self._summary_path.parent
+            message = f"{self._name}: cannot record to {folder}: {error.strerror or error}"
+            raise recording_error(message, error) from error
 
 
 def _culprit(rows: Sequence[tuple[Any, ...]]) -> object:

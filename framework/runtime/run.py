@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Protocol
 
 from framework.config import Settings
-from framework.errors import ViperError
+from framework.errors import ViperError, first_of, with_notes
 from framework.importing import importable
 from framework.planning import Plan, WorkerKind
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import Tape, taped
 from framework.runtime.control.companions import accompanied, identities
+from framework.runtime.control.signals import draining_by_signals
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
@@ -28,10 +29,10 @@ from framework.runtime.workers.worker import Worker
 PROGRESS_PERIOD_S = 0.1
 
 
-class Crew(Protocol):
-    """Those who do the work: the executors of this process, or worker processes.
+class WorkerGroup(Protocol):
+    """What does the work of a run: the executors of this process, or worker processes.
 
-    The phases are called in order; each ends when everybody is done with it.
+    The phases are called in order; each ends when all have completed it.
     """
 
     def surroundings(self) -> AbstractContextManager[None]:
@@ -44,14 +45,14 @@ class Crew(Protocol):
         """Run until every task has ended, or the run is stopped."""
 
     def close(self) -> Sequence[ViperError]:
-        """Close all components that were initialized; returns what went wrong there."""
+        """Close all components that were initialized; returns what they raised."""
 
     def reports(self) -> Sequence[WorkerReport]:
         """What each process did."""
 
     @property
     def incidents(self) -> Sequence[Incident]:
-        """The processes that died, and that others have replaced."""
+        """The processes that died and were restarted."""
 
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
         """How far each process has come, by task."""
@@ -107,7 +108,7 @@ class Run:
         """What it did, once it has ended; also where it has failed after its spouts were activated."""
         self._sources: Mapping[str, str] = {}
         """The names of the data of its spouts, as they were when it began."""
-        self._crew: Crew | None = None
+        self._workers: WorkerGroup | None = None
         self._next_look = 0.0
         self._started: float | None = None
         """Monotonic time in seconds at which the spouts were activated."""
@@ -124,7 +125,7 @@ class Run:
         """
         with (
             importable(self._plan.topology.import_paths),
-            self._stop.on_signals(),
+            draining_by_signals(self._stop),
             taped(self._plan, self._record, self._replay) as tape,
             self._prepared() as self._plan,
         ):
@@ -145,26 +146,26 @@ class Run:
             yield accompanied_plan
 
     def _executed(self, tape: Tape) -> RunReport:
-        crew = self._crew = self._make_crew(tape)
-        with crew.surroundings():
+        workers = self._workers = self._make_workers(tape)
+        with workers.surroundings():
             try:
-                self._lead(crew)
+                self._lead(workers)
             except ViperError:
                 if self._started is not None:
                     with contextlib.suppress(ViperError):
-                        self.report = self._made_report(crew, time.monotonic())
+                        self.report = self._made_report(workers, time.monotonic())
                 raise
             ended = time.monotonic()
             if self._on_progress is not None:
                 self._on_progress(self._progress(ended, done=True))
-            self.report = self._made_report(crew, ended)
+            self.report = self._made_report(workers, ended)
             return self.report
 
-    def _made_report(self, crew: Crew, ended: float) -> RunReport:
+    def _made_report(self, workers: WorkerGroup, ended: float) -> RunReport:
         reason = self._stop.reason or StopReason.EXHAUSTED
         channels = channel_statistics(self._plan, self._network.statistics())
         elapsed_s = self._elapsed(ended)
-        report = run_report(self._plan, crew.reports(), channels, reason, elapsed_s, crew.incidents)
+        report = run_report(self._plan, workers.reports(), channels, reason, elapsed_s, workers.incidents)
         return replace(report, sources=self._sources)
 
     def activate(self) -> None:
@@ -177,14 +178,14 @@ class Run:
 
     def statistics(self) -> RunStatistics:
         """How the channels and executors are doing, while it runs; from `on_progress` or any other thread."""
-        executors = self._crew.statistics() if self._crew else ()
+        executors = self._workers.statistics() if self._workers else ()
         return RunStatistics(channel_statistics(self._plan, self._network.statistics()), executors)
 
-    def _make_crew(self, tape: Tape) -> Crew:
+    def _make_workers(self, tape: Tape) -> WorkerGroup:
         if self._plan.placement.kind is WorkerKind.PROCESS:
-            from framework.runtime.workers.supervisor import Fleet  # which a run in this process does without
+            from framework.runtime.workers.supervisor import Supervisor  # a run in this process needs none
 
-            return Fleet(
+            return Supervisor(
                 self._plan, self._settings, self._network, stop=self._stop, tape=tape, on_look=self._look
             )
         return Worker(
@@ -197,19 +198,22 @@ class Run:
             on_look=self._look,
         )
 
-    def _lead(self, crew: Crew) -> None:
-        """Take the crew through its phases."""
+    def _lead(self, workers: WorkerGroup) -> None:
+        """Take the workers through their phases.
+
+        Where something fails, what the components' `close` raises on top of that is noted beside it.
+        """
         try:
-            crew.prepare()
+            workers.prepare()
             self._started = time.monotonic()
-            crew.run()
-        except BaseException:
+            workers.run()
+        except BaseException as error:
             self._stop.abort()
-            crew.close()
+            with_notes(error, workers.close())
             raise
-        failures = crew.close()
+        failures = workers.close()
         if failures:
-            raise failures[0]
+            raise first_of(failures)
 
     def _look(self, now: float) -> None:
         if self._network.quota.used_up:
@@ -226,7 +230,7 @@ class Run:
             self._on_progress(self._progress(now, done=False))
 
     def _progress(self, now: float, *, done: bool) -> Progress:
-        counters = self._crew.counters() if self._crew else ()
+        counters = self._workers.counters() if self._workers else ()
         return progress_of(self._plan, counters, self._elapsed(now), done=done)
 
     def _elapsed(self, now: float) -> float:

@@ -32,7 +32,7 @@ ORDERS: Mapping[str, Rows] = {
         ("components",),
         ("specs",),
         ("instantiate",),
-        ("arguments", "config", "importing", "programs", "render", "routing", "tracebacks"),
+        ("arguments", "config", "importing", "lifeline", "programs", "render", "routing", "tracebacks"),
         ("errors",),
         ("positions", "topology", "units", "version"),
     ),

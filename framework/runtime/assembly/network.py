@@ -1,4 +1,4 @@
-"""The channels of a run, the bells of its executors, its quota and its cuts: all in one arena."""
+"""All that the processes of a run share, in one arena: channels, bells, quota, cuts, trees, black boxes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from framework.runtime.edges.limits import SPILL_AT
 from framework.topology import Role
 from viper.arena import Arena, ArenaHandle
 from viper.bell import Bell
+from viper.blackbox import BlackBox
 from viper.cut import Cut
 from viper.errors import ArenaError
 from viper.forest import Forest
@@ -22,18 +23,24 @@ from viper.reader import Reader
 from viper.source import Source
 from viper.statistics import GateStatistics
 
+STATUS_BYTES = 4096
+STATUS_BYTES_PER_TASK = 1024
+"""How long what a worker process reports of itself may be: in any case, and for each of its tasks."""
+
 Way = tuple[tuple[int, ...], tuple[int, ...]]
 """Ids of the producing tasks and of the consuming tasks that share a gate."""
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkMap:
-    """Where everything lies in the arena, for those who attach to it."""
+    """Where everything lies in the arena, for processes that attach to it."""
 
     gates: tuple[int, ...]
     bells: tuple[int, ...]
     quota: int
     cuts: tuple[int, ...]
+    black_boxes: tuple[int, ...] = ()
+    """By process; empty where all tasks run in this one."""
     forest: int | None = None
     """None where nothing is tracked."""
 
@@ -44,24 +51,26 @@ class Network:
     Made by `create`; a worker process attaches to what its parent has made.
     """
 
-    def __init__(self, plan: Plan, settings: Settings, arena: Arena, place: NetworkMap, process: int) -> None:
+    def __init__(
+        self, plan: Plan, settings: Settings, arena: Arena, offsets: NetworkMap, process: int
+    ) -> None:
         """
         Args:
             plan: says who feeds whom, and who shares a process.
             settings: the configuration it was planned with.
             arena: holds everything.
-            place: where.
-            process: index of this process; -1 for one that only looks.
+            offsets: where it lies there.
+            process: index of this process; -1 for one that runs no tasks.
         """
         self.arena = arena
-        self.place = place
+        self.offsets = offsets
         self._plan = plan
         self._executors = {t: i for i, e in enumerate(plan.placement.executors) for t in e.tasks}
         self._ways = list(_ways(plan))
         here = set(_tasks_of(plan, process))
         self._gates = [
             ScaleGate.attach(arena, offset, local_readers=[i for i, r in enumerate(readers) if r in here])
-            for offset, (_, readers) in zip(place.gates, self._ways, strict=True)
+            for offset, (_, readers) in zip(offsets.gates, self._ways, strict=True)
         ]
         self._between = {
             (source, reader): (gate, sources.index(source), readers.index(reader))
@@ -72,14 +81,14 @@ class Network:
         self._encoding = {
             gate for gate, way in zip(self._gates, self._ways, strict=True) if _between_processes(plan, way)
         }
-        self.bells = [Bell.attach(arena, offset) for offset in place.bells]
+        self.bells = [Bell.attach(arena, offset) for offset in offsets.bells]
         """By executor."""
         self.quota = self.quota_of(max(process, 0))
         self._cuts = [
             (tasks, Cut.attach(arena, offset, len(tasks)))
-            for tasks, offset in zip(plan.aligned_stops, place.cuts, strict=True)
+            for tasks, offset in zip(plan.aligned_stops, offsets.cuts, strict=True)
         ]
-        self.forest = None if place.forest is None else Forest.attach(arena, place.forest)
+        self.forest = None if offsets.forest is None else Forest.attach(arena, offsets.forest)
         """The trees of tracked tuples, with a table for each task; None where none are tracked."""
 
     @classmethod
@@ -94,30 +103,33 @@ class Network:
         small = len(plan.placement.executors) * Bell.size() + Quota.size(len(plan.placement.processes))
         small += sum(Cut.size(len(tasks)) for tasks in plan.aligned_stops)
         trees = _trees(plan, settings)
+        boxes = list(_black_boxes(plan))
+        small += sum(map(BlackBox.size, boxes))
         arena = _arena(plan, sum(sizes) + small + (Forest.size(*trees) if trees else 0))
         gates = [ScaleGate.create(arena, *_dimensions(way), **_capacity(plan, settings, way)) for way in ways]
         bells = [Bell.create(arena) for _ in plan.placement.executors]
         quota = Quota.create(arena, max_tuples, accounts=len(plan.placement.processes))
         cuts = tuple(Cut.create(arena, len(tasks)).offset for tasks in plan.aligned_stops)
         forest = Forest.create(arena, trees[0], trees=trees[1], links=trees[2]) if trees else None
-        place = NetworkMap(
+        offsets = NetworkMap(
             tuple(g.offset for g in gates),
             tuple(b.offset for b in bells),
             quota.offset,
             cuts,
+            tuple(BlackBox.create(arena, capacity).offset for capacity in boxes),
             forest.offset if forest else None,
         )
         process = -1 if plan.placement.kind is WorkerKind.PROCESS else 0
-        network = cls(plan, settings, arena, place, process)
+        network = cls(plan, settings, arena, offsets, process)
         network._connect_bells()
         return network
 
     @classmethod
     def attach(
-        cls, plan: Plan, settings: Settings, handle: ArenaHandle, place: NetworkMap, process: int
+        cls, plan: Plan, settings: Settings, handle: ArenaHandle, offsets: NetworkMap, process: int
     ) -> Network:
         """What another process has made."""
-        return cls(plan, settings, Arena.attach(handle), place, process)
+        return cls(plan, settings, Arena.attach(handle), offsets, process)
 
     def source(self, producer: int, reader: int) -> Source:
         """The producing end of the way from one task to another."""
@@ -155,10 +167,15 @@ class Network:
 
     def quota_of(self, process: int) -> Quota:
         """The quota with the account of a process."""
-        return Quota.attach(self.arena, self.place.quota, account=process)
+        return Quota.attach(self.arena, self.offsets.quota, account=process)
+
+    def black_box(self, process: int) -> BlackBox:
+        """Where a worker process writes what it is doing, for its parent."""
+        capacity = list(_black_boxes(self._plan))[process]
+        return BlackBox.attach(self.arena, self.offsets.black_boxes[process], capacity)
 
     def cut_of(self, task: int) -> tuple[Cut, int] | None:
-        """The cut that a task of a partitioned spout stops at, and which member of it the task is."""
+        """The cut that a task of a partitioned spout stops at, and the task's index there."""
         return next(((cut, tasks.index(task)) for tasks, cut in self._cuts if task in tasks), None)
 
     def outlets(self, task: int) -> list[Source]:
@@ -170,7 +187,7 @@ class Network:
         return max((outlet.floor() for outlet in self.outlets(task)), default=LEAST)
 
     def has_ended(self, task: int) -> bool:
-        """Whether a task has told its consumers that it has ended; never so where it has none."""
+        """Whether a task has ended, as far as any of its consumers knows; never so where it has none."""
         return self.floor(task) == END
 
     def statistics(self) -> list[tuple[Way, GateStatistics]]:
@@ -178,7 +195,7 @@ class Network:
         return [(way, gate.statistics()) for way, gate in zip(self._ways, self._gates, strict=True)]
 
     def _connect_bells(self) -> None:
-        """Have each executor told of what happens at the other end of its gates, by others only."""
+        """Have each executor woken by what other executors do at the other end of its gates."""
         for (source, reader), (gate, source_index, reader_index) in self._between.items():
             if self.crosses(source, reader):
                 gate.set_source_bell(source_index, self.bells[self._executors[source]])
@@ -216,6 +233,13 @@ def _tasks_of(plan: Plan, process: int) -> Sequence[int]:
     return [task for index in plan.placement.processes[process] for task in executors[index].tasks]
 
 
+def _black_boxes(plan: Plan) -> Iterator[int]:
+    """The capacity in bytes of each worker process's black box."""
+    if plan.placement.kind is WorkerKind.PROCESS:
+        for process in range(len(plan.placement.processes)):
+            yield STATUS_BYTES + STATUS_BYTES_PER_TASK * len(_tasks_of(plan, process))
+
+
 def _dimensions(way: Way) -> tuple[int, int]:
     sources, readers = way
     return len(sources), len(readers)
@@ -234,8 +258,8 @@ def _between_processes(plan: Plan, way: Way) -> bool:
     executors, processes = plan.placement.executors, plan.placement.processes
     holding = {
         index
-        for index, members in enumerate(processes)
-        for e in members
+        for index, executors_there in enumerate(processes)
+        for e in executors_there
         for t in executors[e].tasks
         if t in way[0] + way[1]
     }

@@ -142,14 +142,15 @@ class TaskFactory:
         conf = context.conf
         blocks = bool(conf["viper.blocking"]) and not isinstance(host.component, PartitionedSpout)
         presence = BlockingPresence(lambda: len(collector.buffer) > 0) if blocks else Presence()
-        return ComponentSlot(context, host, collector, self._recovery(context), presence)
+        recovery = self._recovery(context, host.restart_tries)
+        return ComponentSlot(context, host, collector, recovery, presence)
 
-    def _recovery(self, context: TaskContext) -> Recovery:
+    def _recovery(self, context: TaskContext, default_tries: int | None) -> Recovery:
         conf = context.conf
-        chosen = conf["viper.on.error"]
+        chosen, tries = conf["viper.on.error"], conf["viper.restart.tries"]
         return Recovery(
             OnError(chosen) if chosen else None,
-            RestartBudget(conf["viper.restart.tries"], conf["viper.restart.window.secs"]),
+            RestartBudget(default_tries if tries is None else tries, conf["viper.restart.window.secs"]),
             lambda: self._host(context.spec),
         )
 

@@ -1,15 +1,13 @@
-"""What is asked of a run from outside: that it drains, or that its spouts pause for a while."""
+"""What is asked of a run from outside: that it drains, or that its spouts pause; how long it may drain."""
 
 from __future__ import annotations
 
 import contextlib
 import enum
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
 
 NOT_BEGUN = "stopped before it began"
 
@@ -36,16 +34,16 @@ class StopSignal:
     """
 
     def __init__(self) -> None:
-        # Held but while somebody has been woken. Not an event: a signal handler that sets one while this very
-        # thread holds its lock waits for ever. Nor a queue: `SimpleQueue.get` waits for ever if a signal
-        # handler takes longer than the rest of its timeout.
+        # This lock is held, except while a waiting thread is being woken. It is not an event: a signal
+        # handler that sets one while its own thread holds the event's lock waits for ever. Nor is it a queue:
+        # `SimpleQueue.get` waits for ever if a signal handler takes longer than what is left of its timeout.
         self._asleep = threading.Lock()
         self._asleep.acquire()
         self._listeners: list[Callable[[], None]] = []
         self.active = True
-        """Whether spouts are asked for tuples. Where they are not, what they have brought is processed."""
+        """Whether spouts are asked for tuples. While they are not, what they have brought is processed."""
         self.aborted = False
-        """Whether nothing is to go on, as some other part of the run has failed."""
+        """Whether everything is to stop without draining, as some part of the run has failed."""
         self.reason: StopReason | None = None
         """Why it was asked for; None as long as it was not."""
         self.at_s: float | None = None
@@ -93,31 +91,15 @@ class StopSignal:
             wake()
 
     def wait(self, timeout_s: float) -> None:
-        """Rest for a while, or until the end is asked for."""
+        """Sleep for a while, or until the end is asked for."""
         self._asleep.acquire(timeout=timeout_s)
 
     @contextmanager
-    def on_signals(self) -> Iterator[None]:
-        """For as long as the block runs, the first SIGINT or SIGTERM drains and the second stops at once.
-
-        Only a process's main thread can do so; elsewhere the block just runs.
-        """
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = {number: signal.signal(number, self._handle) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    @contextmanager
     def at_once(self) -> Iterator[None]:
-        """For as long as the block runs, within `on_signals`, a signal breaks it off, as nothing could drain.
+        """For as long as the block runs, `interrupt` breaks it off, as there is nothing yet that could drain.
 
         Raises:
-            KeyboardInterrupt: one has, or had before.
+            KeyboardInterrupt: there was an interrupt, now or before.
         """
         self._breaks_off = True
         try:
@@ -127,26 +109,12 @@ class StopSignal:
         finally:
             self._breaks_off = False
 
-    @contextmanager
-    def active_by_signals(self) -> Iterator[None]:
-        """For as long as the block runs, SIGUSR1 activates the spouts and SIGUSR2 deactivates them.
+    def interrupt(self) -> None:
+        """Do what a signal to end the run means: the first one drains, a second one stops at once.
 
-        Only a process's main thread can do so, where there are such signals; elsewhere the block just runs.
+        Raises:
+            KeyboardInterrupt: it is the second, or the first in a block of `at_once`.
         """
-        if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGUSR1"):
-            yield
-            return
-        before = {
-            signal.SIGUSR1: signal.signal(signal.SIGUSR1, lambda number, frame: self.activate()),
-            signal.SIGUSR2: signal.signal(signal.SIGUSR2, lambda number, frame: self.deactivate()),
-        }
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
         self._signalled = True
         if self.reason is StopReason.INTERRUPTED:
             raise KeyboardInterrupt
@@ -155,3 +123,31 @@ class StopSignal:
         self.request(StopReason.INTERRUPTED)
         if self._breaks_off:
             raise KeyboardInterrupt(NOT_BEGUN)
+
+
+class DrainDeadline:
+    """The one answer to when a run that has been asked to end has to be over.
+
+    Args:
+        stop: asks for the end.
+        drain_s: seconds that a drain may take (``viper.drain.timeout.secs``).
+    """
+
+    def __init__(self, stop: StopSignal, drain_s: float) -> None:
+        self._stop = stop
+        self._drain_s = drain_s
+
+    def is_past(self, now_s: float, grace_s: float = 0.0, began_s: float = 0.0) -> bool:
+        """Whether the time is up; never so as long as nobody has asked for the end.
+
+        A run that has failed is not drained: its time is up as soon as it was aborted.
+
+        Args:
+            now_s: monotonic time in seconds.
+            grace_s: seconds that are granted beyond.
+            began_s: monotonic time in seconds before which the time does not count.
+        """
+        if self._stop.at_s is None:
+            return False
+        drain_s = 0.0 if self._stop.aborted else self._drain_s
+        return now_s > max(self._stop.at_s, began_s) + drain_s + grace_s

@@ -97,7 +97,7 @@ class Executor:
         self._active = False
         """Whether the spouts have been activated, and not deactivated since."""
         self._draining = False
-        """Whether the spouts have heard that the run is to drain."""
+        """Whether the tasks have heard that the run is to drain."""
         self._fed_by_others = tuple(fed_by_others)
         self._in_callbacks: list[Task] = []
         """The tasks whose callbacks are on the stack."""
@@ -169,8 +169,8 @@ class Executor:
         reason = self._stop.reason
         if reason is not None and not self._draining:
             self._draining = True
-            for spout in self.spouts:
-                spout.drain(reason, now)
+            for task in self.tasks:
+                task.drain(reason, now)
 
     def _change_activity(self, active: bool) -> None:
         self._active = active

@@ -45,6 +45,17 @@ def stack_of(thread: int, below: CodeType) -> Stack | None:
     )
 
 
+def callback_of(thread: int, below: CodeType) -> str:
+    """The name of the callback that a thread is in, as of `stack_of`; cheap enough to be asked often."""
+    frames = _frames_below(sys._current_frames().get(thread), below)
+    return next((frame.f_code.co_name for frame in frames if not _is_of_a_layer(frame)), "a callback")
+
+
+def _is_of_a_layer(frame: FrameType) -> bool:
+    """Whether a frame is of the framework, or of the layer below."""
+    return is_ours(frame) or str(frame.f_globals.get("__name__")).startswith("viper.")
+
+
 def _frames_below(innermost: FrameType | None, below: CodeType) -> Sequence[FrameType]:
     """The frames from the one that was called by `below`, the outermost first."""
     frames: list[FrameType] = []

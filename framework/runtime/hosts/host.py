@@ -11,7 +11,7 @@ from typing import Any
 from framework.components import Bolt, Spout, TicklessBatchingBolt, Tuple
 from framework.components.batching import BatchingBolt
 from framework.runtime.edges.collector import TaskCollector
-from framework.runtime.hosts.user_errors import OnError
+from framework.runtime.hosts.user_errors import TRIES, OnError
 from framework.traits import is_generator_spout
 
 MOST_NOTICED = 1000
@@ -40,7 +40,9 @@ class Host:
     record: type[tuple[Any, ...]] = Tuple
     """The class of the tuples that the component receives."""
     on_error = OnError.STOP
-    """What happens when the component raises, unless somebody says otherwise."""
+    """What happens when the component raises, where the configuration leaves that open."""
+    restart_tries: int | None = TRIES
+    """How often the component may be restarted within a window, likewise; None for any number of times."""
 
     def __init__(self, component: Any) -> None:
         self.component = component

@@ -19,6 +19,10 @@ class OnError(enum.StrEnum):
     """The component goes on with the next tuple."""
 
 
+TRIES = 10
+"""Restarts of a component of ours within the window, where the configuration leaves that open."""
+
+
 def user_errors() -> tuple[type[BaseException], ...]:
     """The classes, for an ``except``; KeyboardInterrupt and our own stop signal pass through.
 

@@ -1,4 +1,4 @@
-"""What happened to a run that it went on after."""
+"""What happened to a run that did not end it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,15 @@ class Incident:
     """Whether another process has taken its place."""
     state_lost: Sequence[str]
     """Components with a task there that had not ended and is not declared stateless: its state is gone."""
+    doing: str = ""
+    """What its tasks were doing when it last reported, in words; empty if it never did."""
+    hint: str = ""
+    """What the cause may be, in words; empty where nothing points to one."""
+    peak_bytes: int | None = None
+    """The most memory that it had in use; None if that is not known."""
 
     def __str__(self) -> str:
         told = [f"worker {self.worker} ({', '.join(self.tasks)}) {self.how} after {self.at_s:.1f} s"]
         told += [f"{self.lost:,} untracked tuples are lost"] if self.lost else []
         told += [f"the state of {', '.join(self.state_lost)} is gone"] if self.state_lost else []
-        return "; ".join(told)
+        return "; ".join([*told, *filter(None, (self.doing, self.hint))])

@@ -188,12 +188,16 @@ class BoltTask(Task):
         return self.context.counters.processed - before
 
     def unblock(self) -> bool:
-        """As in the base class; a turn is done with when all that came of it has been handed over."""
+        """As in the base class; between two turns, all input that has left no output behind is done with."""
         done = super().unblock()
         if self._steps is None:
-            self._waiting = self.emitter.output.waiting_untracked()
-            self._received.done_with(self._waiting)
+            self._done_with_input()
         return done
+
+    def _done_with_input(self) -> None:
+        """Note how much would be lost if the process died now: the outputs that wait for room."""
+        self._waiting = self.emitter.output.waiting_untracked()
+        self._received.done_with(self._waiting)
 
     def _turn(self, limit: int) -> Iterator[None]:
         """All that there is to do now; yields whenever the rest had better wait until the output has gone."""
@@ -204,6 +208,7 @@ class BoltTask(Task):
         for back in self._received.feedback:
             yield from self._process_feedback(back, limit)
         self.emitter.flush()
+        self._done_with_input()
         yield from self._advance()
 
     def _perform(self, entries: Iterable[Entry]) -> Iterator[None]:

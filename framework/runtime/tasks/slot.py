@@ -152,4 +152,8 @@ class ComponentSlot:
             tried = f"restarted {budget.tries} times within {budget.window_s:g} s (viper.restart.tries)"
             self._context.fail(during, error, tup, tried)
         self.restart_at_s = now + pause_s
-        self._context.logger.warning("%s is restarted; its state is gone", self._context.name)
+        self._context.logger.warning(
+            "%s is restarted%s; its state is gone",
+            self._context.name,
+            budget.in_words("viper.restart.tries"),
+        )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-from framework.runtime.control.stop import StopReason
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.pause import PollTimer
@@ -30,7 +29,6 @@ class SourceTask(Task):
         super().__init__(context, slot, emitter)
         self.active = False
         """Whether tuples are asked for."""
-        self._is_draining = False
         self._poll = poll
 
     # -- what an executor sees
@@ -93,15 +91,6 @@ class SourceTask(Task):
     def deactivate(self) -> None:
         """Ask for no more tuples, until `activate`."""
         self.active = False
-
-    def drain(self, reason: StopReason, now_s: float) -> None:
-        """Bring no more than is needed for an end, as the run is to drain; called once.
-
-        Args:
-            reason: why.
-            now_s: monotonic time in seconds.
-        """
-        self._is_draining = True
 
     def end(self) -> None:
         """Bring nothing more."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn, Protocol
 
 from framework.errors import ComponentError
+from framework.runtime.control.stop import StopReason
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter, Signallable
 from framework.runtime.tasks.slot import ComponentSlot
@@ -58,6 +59,7 @@ class Task(ABC):
         self._scheduler: Scheduler
         self._signalled = True
         """Whether there may be something to do: input, a watermark, room."""
+        self._is_draining = False
         self._last_us = LEAST.ts
         """How far event time came here, in microseconds, which a position behind all input no longer says."""
 
@@ -96,8 +98,8 @@ class Task(ABC):
         """
         if self.is_finished or self.is_blocked:
             return False
-        if self.slot.restart_at_s is not None:
-            return now_s >= self.slot.restart_at_s
+        if self.slot.restart_at_s is not None:  # a drain waits for no pause
+            return self._is_draining or now_s >= self.slot.restart_at_s
         return self._wants_turn(now_s)
 
     @property
@@ -144,6 +146,15 @@ class Task(ABC):
         Raises:
             ComponentError: the component raised, and the run ends with it.
         """
+
+    def drain(self, reason: StopReason, now_s: float) -> None:
+        """Go on only with what is needed for an end, as the run is to drain; called once.
+
+        Args:
+            reason: why.
+            now_s: monotonic time in seconds.
+        """
+        self._is_draining = True
 
     def unblock(self) -> bool:
         """Hand over what waits for room; whether nothing is left that waits.

@@ -1,22 +1,39 @@
-"""A thread that calls what it is given, one call after the other."""
+"""The threads of a worker's executors: each calls what it is given, one call after the other."""
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
+from concurrent import futures
 from concurrent.futures import Future
+from functools import partial
+
+from framework.runtime.control.stop import DrainDeadline
+
+log = logging.getLogger("viperstorm.worker")
+
+LOOK_PERIOD_S = 0.1
+"""Seconds between two looks at the clock while only other threads work."""
+LAST_CALL_S = 1.0
+"""Seconds that a callback in another thread may still take when the time is up; then it is left behind."""
 
 
-class Lane:
+class ExecutorThread:
     """One thread. It does not keep the process alive, as a call may never return."""
 
     def __init__(self, name: str) -> None:
         self._calls: queue.SimpleQueue[tuple[Callable[[], None], Future[None]] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
-        self.left_behind = False
-        """Whether its last call is not waited for any more: it takes no others."""
+        self._left_behind = False
+
+    @property
+    def left_behind(self) -> bool:
+        """Whether its last call is not waited for any more, so that it can take no others."""
+        return self._left_behind
 
     def call(self, callback: Callable[[], None]) -> Future[None]:
         """Have something called when everything before it has returned."""
@@ -24,10 +41,14 @@ class Lane:
         self._calls.put((callback, future))
         return future
 
+    def leave_behind(self) -> None:
+        """Wait for its last call no more."""
+        self._left_behind = True
+
     def end(self) -> None:
         """End the thread, once its last call has returned."""
         self._calls.put(None)
-        if not self.left_behind:
+        if not self._left_behind:
             self._thread.join()
 
     def _work(self) -> None:
@@ -39,4 +60,84 @@ class Lane:
                 future.set_exception(error)
             else:
                 future.set_result(None)
-            del callback, future, item  # what they refer to is not to live until the next call
+            del callback, future, item  # so that what they refer to does not live until the next call
+
+
+class ExecutorThreads:
+    """The thread of each executor of a worker: the calling one for the first, one more for each other.
+
+    Args:
+        numbers: of the executors in the plan's placement, for the threads' names.
+        deadline: when the run has to be over.
+        in_callback: for an executor's index here, the name of its task that is in a callback, if one is.
+        on_look: called now and then while only other threads work, with the monotonic time in seconds.
+    """
+
+    def __init__(
+        self,
+        numbers: Sequence[int],
+        deadline: DrainDeadline,
+        in_callback: Callable[[int], str | None],
+        on_look: Callable[[float], None],
+    ) -> None:
+        self._others = [ExecutorThread(f"viper-executor-{number}") for number in numbers[1:]]
+        self._deadline = deadline
+        self._in_callback = in_callback
+        self._on_look = on_look
+
+    def everywhere(self, call: Callable[[int], None]) -> None:
+        """Call something for each executor's index, in its thread, and wait for all.
+
+        Raises:
+            Exception: the first that was raised, once all have returned.
+        """
+        others = [thread.call(partial(call, index)) for index, thread in enumerate(self._others, 1)]
+        failure: Exception | None = None
+        try:
+            call(0)
+        except Exception as error:
+            failure = error
+        self._wait_for(others)
+        for found in [failure, *(future.exception() for future in others if future.done())]:
+            if found is not None:
+                raise found
+
+    def in_thread(self, index: int, call: Callable[[], None]) -> None:
+        """Call something in the thread of an executor, unless that was left behind; raises what it raises."""
+        if index == 0:
+            call()
+        elif not self.left_behind(index):
+            future = self._others[index - 1].call(call)
+            self._wait_for([future])
+            if future.done():
+                future.result()
+
+    def left_behind(self, index: int) -> bool:
+        """Whether a callback in the thread of an executor is not waited for any more."""
+        return index > 0 and self._others[index - 1].left_behind
+
+    @property
+    def any_left_behind(self) -> bool:
+        """Whether that is so for one of them."""
+        return any(thread.left_behind for thread in self._others)
+
+    def end(self) -> None:
+        """End all threads."""
+        for thread in self._others:
+            thread.end()
+
+    def _wait_for(self, others: Sequence[Future[None]]) -> None:
+        while futures.wait(others, LOOK_PERIOD_S).not_done:
+            now = time.monotonic()
+            self._on_look(now)
+            if self._deadline.is_past(now, LAST_CALL_S):
+                self._leave_behind()
+                return
+
+    def _leave_behind(self) -> None:
+        """Callbacks that do not return stay in threads that end with the process."""
+        for index, thread in enumerate(self._others, 1):
+            name = self._in_callback(index)
+            if name is not None:
+                thread.leave_behind()
+                log.warning("%s has not returned from a callback; it is left behind", name)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import signal
 import threading
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
@@ -14,7 +15,10 @@ from framework.errors import WorkerError
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.statistics import ExecutorStatistics
 from framework.runtime.report import WorkerReport
-from framework.runtime.workers.messages import Look, ToWorker
+from framework.runtime.workers.death import Death, count_oom_kills, death_of
+from framework.runtime.workers.messages import ToWorker
+from framework.runtime.workers.status import Status, read_status
+from viper.blackbox import BlackBox
 
 LAST_THREADS_S = 1.0
 """Seconds that threads of the components' own may still take at the end of their process."""
@@ -29,8 +33,8 @@ class Phase(enum.IntEnum):
     CLOSED = 3
 
 
-class Member:
-    """One worker process: its pipe, and how far it has come."""
+class WorkerHandle:
+    """One worker process: its pipe, its status, and how far it has come."""
 
     def __init__(
         self,
@@ -38,7 +42,8 @@ class Member:
         tasks: Sequence[str],
         process: BaseProcess,
         connection: Connection,
-        before: Member | None = None,
+        box: BlackBox,
+        before: WorkerHandle | None = None,
     ) -> None:
         """
         Args:
@@ -46,71 +51,116 @@ class Member:
             tasks: ``component:task id`` of its tasks.
             process: the process.
             connection: to it.
-            before: the one that died in its place, if one did.
+            box: where it writes its status.
+            before: the handle of the process that it replaces, if there was one.
         """
         self.tasks = tasks
-        self.incarnation: int = before.incarnation + 1 if before else 0
-        """How many have died in its place."""
-        self._before: Mapping[int, TaskCounters] = before.counters if before else {}
+        self.attempt: int = before.attempt + 1 if before else 0
+        """How often this worker's process has been restarted."""
         self.process = process
         self.connection = connection
         self.phase = Phase.STARTING
         """The last phase that it has completed."""
-        self.report: WorkerReport | None = None
-        self.counters: Mapping[int, TaskCounters] = self._before
-        """How far its tasks have come, by task, with what those before it had done."""
-        self.executors: Sequence[ExecutorStatistics] = ()
-        self.asked = False
-        """Whether it has been asked how far it is, and has not answered."""
         self.gone = False
+        """Whether it has closed its end of the pipe, and has ended."""
         self.given_up = False
         """Whether it has been killed, as it did not end."""
-        self._sending = threading.Lock()
         self._number = number
+        self._box = box
+        self._earlier: Mapping[int, TaskCounters] = before.counters if before else {}
+        """What the processes before it had counted."""
+        self._status: Status | None = None
+        self._final: WorkerReport | None = None
+        self._sending = threading.Lock()
+        self._oom_kills = count_oom_kills()
+
+    # -- what it reports
+
+    @property
+    def counters(self) -> Mapping[int, TaskCounters]:
+        """How far its tasks have come, by task, with what the processes before it had done."""
+        if self._final is not None:
+            return self._final.counters
+        status = self._look()
+        return added(self._earlier, status.counters if status else {})
+
+    @property
+    def executors(self) -> Sequence[ExecutorStatistics]:
+        """How its executors are doing."""
+        if self._final is not None:
+            return self._final.executors
+        status = self._look()
+        return status.executors if status else ()
+
+    @property
+    def report(self) -> WorkerReport | None:
+        """What it did: its own report, or what is known where it has died. None while it runs."""
+        if self._final is not None or not self.gone:
+            return self._final
+        return WorkerReport(counters=self.counters, results={}, executors=self.executors, drained=False)
+
+    def reached(self, phase: Phase) -> None:
+        """Note that it has completed a phase."""
+        self.phase = phase
+
+    def close_with(self, report: WorkerReport) -> None:
+        """Note its own report, with which it ends."""
+        self._final = replace(report, counters=added(self._earlier, report.counters))
+
+    def _look(self) -> Status | None:
+        if not self.gone:
+            self._status = read_status(self._box) or self._status
+        return self._status
+
+    # -- what it is told
 
     def send(self, message: ToWorker) -> None:
-        """Tell it something, unless it is gone."""
+        """Send it a message, unless it is gone."""
         if not self.gone:
-            # That it is gone is noticed where its messages are read.
+            # Where its messages are read it is noticed that it is gone.
             with self._sending, contextlib.suppress(OSError):
                 self.connection.send(message)
 
-    def look(self) -> None:
-        """Ask it how far it is, but once: its pipe must not fill up while it is too busy to answer."""
-        if not self.asked:
-            self.asked = True
-            self.send(Look())
-
     def give_up(self) -> None:
-        """Kill it, as it does not end."""
+        """Kill it, as it does not end; its closed pipe then tells that it is gone."""
         self.given_up = True
         self.process.kill()
 
-    def heard(self, counters: Mapping[int, TaskCounters], executors: Sequence[ExecutorStatistics]) -> None:
-        """It has said how far it is."""
-        self.counters, self.executors, self.asked = with_those_of(self._before, counters), executors, False
+    # -- its end
 
     def end(self) -> bool:
         """Its pipe is closed: wait for its end; whether that came before its time."""
-        self.gone = True
         self.process.join()
+        self._look()
+        self.gone = True
         return self.phase is not Phase.CLOSED
+
+    def death(self) -> Death:
+        """How it ended, once it is gone."""
+        return death_of(
+            self.process.exitcode or 0,
+            self._status,
+            given_up=self.given_up,
+            now_s=time.monotonic(),
+            oom_kills=count_oom_kills() - self._oom_kills,
+        )
 
     def error(self, refusal: str = "") -> WorkerError:
         """What its end before its time means for the run.
 
         Args:
-            refusal: why nobody takes its place, where that has to be said.
+            refusal: why it is not restarted, where that has to be said.
         """
-        lost = "what was in flight and the state of its tasks are lost"
-        return WorkerError("; ".join(filter(None, [f"{self._name} {self.how()}: {lost}", refusal])))
+        death = self.death()
+        lost = f"{self._name} {death.how}: what was in flight and the state of its tasks are lost"
+        return WorkerError("; ".join(filter(None, [lost, refusal, death.doing, death.hint])))
 
     def unreadable(self, error: Exception) -> WorkerError:
         """It has sent something that cannot be made sense of here."""
         return WorkerError(f"{self._name} sent what cannot be read here: {type(error).__name__}: {error}")
 
     def leave(self) -> None:
-        """Have done with it: it may end by itself if it has done all it had to do."""
+        """Wait for it if it has done all that it had to do, and kill it otherwise."""
         if self.phase is Phase.CLOSED:
             self.process.join(LAST_THREADS_S)
         self.process.kill()
@@ -122,24 +172,13 @@ class Member:
     def _name(self) -> str:
         return f"worker process {self._number} (pid {self.process.pid}: {', '.join(self.tasks)})"
 
-    def how(self) -> str:
-        """How it ended, in words."""
-        code = self.process.exitcode or 0
-        if self.given_up:
-            return "did not end in time, and was killed"
-        if code == -signal.SIGBUS:  # a page of the channels, which nothing is left for
-            return "was killed by SIGBUS: there is no memory left for the channels"
-        return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
 
-
-def with_those_of(
-    before: Mapping[int, TaskCounters], now: Mapping[int, TaskCounters]
-) -> Mapping[int, TaskCounters]:
-    """The counts of a process together with those of the ones before it, by task."""
-    if not before:
+def added(earlier: Mapping[int, TaskCounters], now: Mapping[int, TaskCounters]) -> Mapping[int, TaskCounters]:
+    """The counts of a process together with those of the ones that it has replaced, by task."""
+    if not earlier:
         return now
-    together = {task: TaskCounters() for task in (*before, *now)}
-    for counted in (before, now):
+    together = {task: TaskCounters() for task in (*earlier, *now)}
+    for counted in (earlier, now):
         for task, counts in counted.items():
             together[task].add(counts)
     return together

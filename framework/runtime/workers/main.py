@@ -5,19 +5,19 @@ from __future__ import annotations
 import logging
 import os
 import queue
-import signal
 import sys
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 from framework.components.component import LOGGER_PREFIX
-from framework.errors import ComponentError, LoadError, ViperError, WorkerError
 from framework.importing import importable
+from framework.lifeline import ORPHANED, ReceivedLifeline
 from framework.runtime.assembly.network import Network
+from framework.runtime.control.signals import leave_signals_to_parent
 from framework.runtime.control.stop import StopReason, StopSignal
-from framework.runtime.workers.logs import forward_logs
 from framework.runtime.workers.messages import (
     Abort,
     Begin,
@@ -27,37 +27,38 @@ from framework.runtime.workers.messages import (
     Failed,
     FromWorker,
     Logged,
-    Look,
-    Looked,
     Ran,
     Ready,
     SetActive,
     Stop,
+    forward_logs,
 )
-from framework.runtime.workers.results import with_packed_results
-from framework.runtime.workers.shipping import Job, unpack
+from framework.runtime.workers.shipping import Job, unpack, with_packed_results
+from framework.runtime.workers.status import StatusWriter
 from framework.runtime.workers.worker import Worker
-from framework.tracebacks import of_user_code
 from viper.arena import ArenaHandle
 
 log = logging.getLogger("viperstorm.worker")
 
-ORPHANED = 70
-"""Exit status of a worker whose parent has died."""
-LEFT_TO_PARENT = frozenset((signal.SIGINT, signal.SIGTERM, signal.SIGQUIT))
-"""Signals that a worker ignores; it is started with them blocked."""
 
-
-def main(connection: Connection, handle: ArenaHandle, streams: dict[int, Any], packed: bytes) -> None:
+def main(
+    connection: Connection,
+    lifeline: ReceivedLifeline,
+    handle: ArenaHandle,
+    streams: dict[int, Any],
+    packed: bytes,
+) -> None:
     """What a worker process executes.
 
     Args:
         connection: to the parent.
+        lifeline: of the parent.
         handle: of the arena that the parent has made.
         streams: the parent's stdout and stderr, by number, as duplicated descriptors.
         packed: the job.
     """
-    _leave_signals_to_parent()
+    lifeline.end_with_it()
+    leave_signals_to_parent()
     _take_over(streams)
     line = _Line(connection)
     try:
@@ -66,10 +67,8 @@ def main(connection: Connection, handle: ArenaHandle, streams: dict[int, Any], p
         os.environ.update(job.environment)
         with importable(job.plan.topology.import_paths):
             _Child(line, handle, job).live()
-    except BrokenPipeError:
-        os._exit(ORPHANED)
     except BaseException as error:
-        line.send(failed(error))
+        line.send(Failed.of(error))
         line.closing.wait()
     finally:
         _flush()
@@ -86,19 +85,24 @@ class _Line:
         """Set by the parent."""
         self.closing = threading.Event()
         """Set when the parent asks for the components to be closed."""
-        self.look: Callable[[], None] = lambda: None
-        """Called when the parent asks how far this process has come."""
-        self.dump: Callable[[], None] = lambda: None
-        """Called when the parent asks where all tasks are."""
+        self._dump: Callable[[], None] = lambda: None
         threading.Thread(target=self._listen, name="viper-parent", daemon=True).start()
 
     def send(self, message: FromWorker) -> None:
-        """Tell the parent."""
-        with self._lock:
-            self._connection.send(message)
+        """Send the parent a message."""
+        data = ForkingPickler.dumps(message)
+        try:
+            with self._lock:
+                self._connection.send_bytes(data)
+        except ConnectionError:
+            os._exit(ORPHANED)  # nobody reads it any more
+
+    def on_dump(self, call: Callable[[], None]) -> None:
+        """Have something called when the parent asks where all tasks are."""
+        self._dump = call
 
     def may_begin(self) -> bool:
-        """Wait until the parent asks for the run; False if there will be none."""
+        """Wait until the parent asks for the run; False if it will not."""
         return self._begins.get()
 
     def _listen(self) -> None:
@@ -106,7 +110,7 @@ class _Line:
             try:
                 message = self._connection.recv()
             except (EOFError, OSError):
-                os._exit(ORPHANED)  # the parent is dead, whatever happens here
+                os._exit(ORPHANED)  # the parent has ended
             self._act(message)
 
     def _act(self, message: object) -> None:
@@ -118,10 +122,8 @@ class _Line:
             case Abort():
                 self.stop.abort()
                 self._begins.put(False)
-            case Look():
-                self.look()
             case Dump():
-                self.dump()
+                self._dump()
             case Close():
                 self.closing.set()
             case Begin():
@@ -129,72 +131,53 @@ class _Line:
 
 
 class _Child:
+    """This process, from its job to its report."""
+
     def __init__(self, line: _Line, handle: ArenaHandle, job: Job) -> None:
         self._line = line
         self._job = job
-        self._tell_counted = forward_logs(job.levels, job.limits, lambda record: line.send(Logged(record)))
-        if sys.flags.hash_randomization and job.process == job.incarnation == 0:
+        self._send_counted = forward_logs(job.levels, job.limits, lambda record: line.send(Logged(record)))
+        if sys.flags.hash_randomization and job.process == job.attempt == 0:
             log.warning(
-                "the processes of this run have been started by a server that multiprocessing had started "
-                "for others: the order of sets of texts differs from run to run"
+                "the processes of this run have been started by a server that other code has had "
+                "multiprocessing start: the order of sets of strings differs from run to run"
             )
         self._stop = line.stop
-        self._network = Network.attach(job.plan, job.settings, handle, job.place, job.process)
+        self._network = Network.attach(job.plan, job.settings, handle, job.network, job.process)
         self._worker = Worker(
             job.plan,
             job.settings,
             self._network,
             job.process,
-            incarnation=job.incarnation,
+            attempt=job.attempt,
             stop=self._stop,
             tape=job.tape,
             on_look=self._on_look,
         )
 
     def live(self) -> None:
-        """All phases of a run; what fails is told to the parent, and the components are closed anyway."""
-        self._line.look, self._line.dump = self._tell_how_far, self._worker.tell_stacks
+        """Go through all phases of a run; a failure is sent to the parent, and components are closed."""
+        self._line.on_dump(self._worker.tell_stacks)
+        status = StatusWriter(self._worker, self._network.black_box(self._job.process))
         with self._worker.surroundings():
-            try:
-                self._worker.prepare()
-                self._line.send(Ready())
-                if self._line.may_begin():
-                    self._worker.run()
-                self._line.send(Ran())
-            except Exception as error:
-                self._line.send(failed(error))
-            self._line.closing.wait()
-            failures = [failed(error) for error in self._worker.close()]
-        self._tell_counted()
+            with status.writing():
+                try:
+                    self._worker.prepare()
+                    self._line.send(Ready())
+                    if self._line.may_begin():
+                        self._worker.run()
+                    self._line.send(Ran())
+                except Exception as error:
+                    self._line.send(Failed.of(error))
+                self._line.closing.wait()
+            failures = [Failed.of(error) for error in self._worker.close()]
+        self._send_counted()
         (report,) = self._worker.reports()
         self._line.send(Closed(with_packed_results(report, self._job.plan), failures))
 
     def _on_look(self, now: float) -> None:
         if self._network.quota.used_up:
             self._stop.request(StopReason.MAX_TUPLES)
-
-    def _tell_how_far(self) -> None:
-        (counters,) = self._worker.counters()
-        self._line.send(Looked(counters, self._worker.statistics()))
-
-
-def failed(error: BaseException) -> Failed:
-    """An error, with the traceback of what user code raised, so that it can be carried."""
-    cause = error.__cause__ if isinstance(error, ComponentError) else error
-    text = "".join(of_user_code(cause))
-    if isinstance(error, ComponentError | LoadError):
-        return Failed(error, text, "" if cause is None else type(cause).__name__)
-    if isinstance(error, ViperError):
-        return Failed(error, "")
-    name = type(error).__name__
-    return Failed(WorkerError(f"worker process {os.getpid()} failed: {name}: {error}"), text, name)
-
-
-def _leave_signals_to_parent() -> None:
-    """A terminal's Ctrl-C reaches all processes of the group, but it is the parent that drains the run."""
-    for number in LEFT_TO_PARENT:
-        signal.signal(number, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, LEFT_TO_PARENT)
 
 
 def _take_over(streams: dict[int, Any]) -> None:

@@ -1,16 +1,23 @@
-"""What a parent and its worker processes say to each other, over one pipe for each."""
+"""What a parent and its worker processes send each other, over one pipe for each worker.
+
+Errors and log records are changed into a form that pickle can carry, and are as they were on the other side.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import copy
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from logging import LogRecord
+from logging.handlers import QueueHandler
 
-from framework.errors import ViperError
+from framework.errors import ComponentError, LoadError, ViperError, WorkerError
+from framework.log import Counting, Limits, key_of
+from framework.log.forms import error_name, traceback_text
 from framework.runtime.control.stop import StopReason
-from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.metrics.statistics import ExecutorStatistics
 from framework.runtime.report import WorkerReport
+from framework.tracebacks import RemoteTraceback, of_user_code
 
 # -- to a worker
 
@@ -36,12 +43,7 @@ class SetActive:
 
 @dataclass(frozen=True, slots=True)
 class Abort:
-    """Something has failed elsewhere: nothing is to go on."""
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """Say how far you have come."""
+    """Something has failed elsewhere: stop without draining."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class Close:
     """All workers have run: close the components, report, and end."""
 
 
-ToWorker = Begin | SetActive | Stop | Abort | Look | Dump | Close
+ToWorker = Begin | SetActive | Stop | Abort | Dump | Close
 
 # -- from a worker
 
@@ -65,24 +67,15 @@ class Ready:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    """How far it has come."""
-
-    counters: Mapping[int, TaskCounters]
-    """By task."""
-    executors: Sequence[ExecutorStatistics]
-
-
-@dataclass(frozen=True, slots=True)
 class Logged:
     """A component, or the worker itself, has logged something."""
 
-    record: LogRecord
+    record: logging.LogRecord
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """It cannot go on; it closes its components all the same when it is told to."""
+    """The worker cannot go on; it still closes its components when it is asked to."""
 
     error: ViperError
     traceback: str
@@ -90,18 +83,100 @@ class Failed:
     kind: str = ""
     """The name of the type of what user code raised; empty if it did not."""
 
+    @classmethod
+    def of(cls, error: BaseException) -> Failed:
+        """An error, with the traceback of what user code raised as text."""
+        cause = error.__cause__ if isinstance(error, ComponentError) else error
+        text = "".join(of_user_code(cause))
+        if isinstance(error, ComponentError | LoadError):
+            return cls(error, text, "" if cause is None else type(cause).__name__)
+        if isinstance(error, ViperError):
+            return cls(error, "")
+        name = type(error).__name__
+        return cls(WorkerError(f"worker process {os.getpid()} failed: {name}: {error}"), text, name)
+
+    def raised(self) -> ViperError:
+        """The error, to be raised in the parent, with a cause that has the traceback."""
+        if self.kind:
+            self.error.__cause__ = RemoteTraceback(self.traceback, self.kind)
+        return self.error
+
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """Its tasks have ended."""
+    """All tasks of the worker have ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """Its components are closed; it ends."""
+    """The worker's components are closed, and it ends."""
 
     report: WorkerReport
     failures: Sequence[Failed]
 
 
-FromWorker = Ready | Looked | Logged | Failed | Ran | Closed
+FromWorker = Ready | Logged | Failed | Ran | Closed
+
+# -- log records
+
+
+class Forwarding(QueueHandler):
+    """Sends every record away, with its message and traceback as text, so that it can be carried."""
+
+    def __init__(self, send: Callable[[logging.LogRecord], None]) -> None:
+        super().__init__(None)  # type: ignore[arg-type]
+        self._send = send
+
+    def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
+        """A record that can be carried, with what could not be found out from it on the other side."""
+        carried = copy.copy(record)
+        carried.viper_key, carried.viper_error = key_of(record), error_name(record)
+        carried.msg = carried.message = record.getMessage()
+        carried.exc_text = traceback_text(record)
+        carried.args = carried.exc_info = None
+        return carried
+
+    def enqueue(self, record: logging.LogRecord) -> None:
+        """Send a record that can be carried."""
+        self._send(record)
+
+
+def current_levels() -> Mapping[str, int]:
+    """The levels of the root logger, named ``""``, and of all loggers that have one of their own."""
+    loggers = logging.root.manager.loggerDict.items()
+    named = {
+        name: found.level for name, found in loggers if isinstance(found, logging.Logger) and found.level
+    }
+    return {**named, "": logging.root.level}
+
+
+def forward_logs(
+    levels: Mapping[str, int], limits: Limits | None, send: Callable[[logging.LogRecord], None]
+) -> Callable[[], None]:
+    """Have everything that is logged in this process from now on sent away.
+
+    Args:
+        levels: as the parent has them.
+        limits: from which on records that repeat are counted instead. They are counted in this process, so
+            that a flood of errors does not fill the pipe.
+        send: takes each record.
+
+    Returns:
+        What to call at the end, to send what has only been counted until then.
+    """
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)
+    forwarding = Forwarding(send)
+    if limits is None:
+        logging.getLogger().handlers[:] = [forwarding]
+        return lambda: None
+    counting = Counting(forwarding, limits)
+    logging.getLogger().handlers[:] = [counting]
+    return counting.finish
+
+
+def log_here(record: logging.LogRecord) -> None:
+    """Log a record of another process as if it came from this one."""
+    logger = logging.getLogger(record.name)
+    if logger.isEnabledFor(record.levelno):
+        logger.handle(record)

@@ -1,30 +1,40 @@
-"""What a worker process leaves in shared memory when it dies, set right for its successor.
+"""What a worker process leaves in shared memory when it dies, set right for the one that replaces it.
 
-A channel that crosses processes carries bytes: what waits there is for the successor. Where a producer and
-all its readers were in the one process, it held references into that one's memory, and what waited is gone.
+A channel that crosses processes carries bytes: what waits there is for the new process. Where a producer and
+all its readers were in the one process, the channel held references into its memory, and what waited is gone.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from framework.planning import Plan
 from framework.runtime.assembly.network import Network, Way
 from viper.gate import ScaleGate
 
 
-def bury(plan: Plan, network: Network, process: int) -> int:
-    """Set right what a dead process was in the midst of; nobody may have taken its place yet.
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What went down with a worker process."""
+
+    tuples: int
+    """How many tuples that nobody tracks, each task's input counted by itself."""
+    state: list[str]
+    """Components with a task there that had not ended and is not declared stateless."""
+
+
+def reclaim(plan: Plan, network: Network, process: int) -> Loss:
+    """Set right what a dead process was in the midst of, before it is replaced; returns what is lost.
 
     Args:
         plan: what is run.
         network: its channels, as the parent sees them.
         process: index of the process in the plan's placement.
-
-    Returns:
-        How many tuples that nobody tracks are lost, each task's input counted by itself.
     """
     executors = plan.placement.processes[process]
     dead = frozenset(task for index in executors for task in plan.placement.executors[index].tasks)
-    lost = sum(_bury_at(gate, way, dead) for way, gate in network.gates())
+    state = _state_lost(plan, network, dead)
+    tuples = sum(_reclaimed(gate, way, dead) for way, gate in network.gates())
     for task in dead:
         if network.has_ended(task):  # and died before it could say so everywhere
             for outlet in network.outlets(task):
@@ -32,12 +42,19 @@ def bury(plan: Plan, network: Network, process: int) -> int:
     for index in executors:
         network.bells[index].take_over()
     network.quota_of(process).bury()
+    network.black_box(process).clear()
     if network.forest is not None:
         network.forest.incident()
-    return lost
+    return Loss(tuples, state)
 
 
-def _bury_at(gate: ScaleGate, way: Way, dead: frozenset[int]) -> int:
+def _state_lost(plan: Plan, network: Network, dead: frozenset[int]) -> list[str]:
+    unfinished = {task for task in dead if not network.has_ended(task)}
+    components = dict.fromkeys(task.component for task in plan.tasks if task.id in unfinished)
+    return [id for id in components if not plan.confs[id]["viper.stateless"]]
+
+
+def _reclaimed(gate: ScaleGate, way: Way, dead: frozenset[int]) -> int:
     sources, readers = way
     producing = [index for index, task in enumerate(sources) if task in dead]
     for index in producing:

@@ -1,4 +1,4 @@
-"""Who takes the place of a worker process that died, and when."""
+"""Whether a worker process that died is restarted, and when."""
 
 from __future__ import annotations
 
@@ -13,116 +13,140 @@ from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import NO_TAPE, Tape
 from framework.runtime.hosts.faults import RestartBudget
 from framework.runtime.metrics.incidents import Incident
-from framework.runtime.workers.handle import Member, Phase
-from framework.runtime.workers.reclaim import bury
+from framework.runtime.workers.handle import Phase, WorkerHandle
+from framework.runtime.workers.reclaim import reclaim
+from framework.traits import is_restarted_by_storm
 
 log = logging.getLogger("viperstorm.worker")
 
+TRIES = 3
+"""Restarts within the window, where the configuration leaves that open."""
 
-class Succession:
-    """Decides whether a dead process has a successor, sets right what it left, and notes what was lost."""
+
+class RestartPolicy:
+    """Decides whether a dead process is restarted, has what it left set right, and notes what was lost.
+
+    Workers that run nothing but streamparse's components and programs are restarted again and again, as Storm
+    restarts those, unless the configuration sets a limit. The pauses between restarts grow. All other workers
+    share one budget.
+    """
 
     def __init__(self, plan: Plan, settings: Settings, network: Network, tape: Tape) -> None:
         self._plan = plan
         self._network = network
         self._tape = tape
-        self._tries: int = settings["viper.worker.restart.tries"]
+        tries: int | None = settings["viper.worker.restart.tries"]
         self._window_s: float = settings["viper.worker.restart.window.secs"]
-        self._budget = RestartBudget(self._tries, self._window_s)
-        self._pauses: dict[int, RestartBudget] = {}
-        """By process: the pause grows with the restarts of the same one."""
+        self._shared = RestartBudget(TRIES if tries is None else tries, self._window_s)
+        self._unlimited = frozenset(_run_as_on_storm(plan) if tries is None else ())
+        self._budgets: dict[int, RestartBudget] = {}
+        """By process, for the pauses: they grow with the restarts of the same one."""
         self._due: dict[int, float] = {}
-        """By process: the monotonic time in seconds at which its successor is started."""
-        self._began_s = 0.0
+        """By process: the monotonic time in seconds at which it is restarted."""
+        self._began_s: float | None = None
+        """When all processes were about to run; None before."""
         self.incidents: list[Incident] = []
 
     def run_begins(self) -> None:
-        """All processes are about to run."""
+        """Note that all processes are about to run."""
         self._began_s = time.monotonic()
 
-    def died(self, index: int, member: Member, *, aborted: bool) -> WorkerError | None:
-        """A process has ended before its time; returns the end of the run, or None if it has a successor.
+    def died(self, index: int, worker: WorkerHandle, *, aborted: bool) -> WorkerError | None:
+        """Deal with a process that has ended before its time.
 
         Args:
             index: of the process in the plan's placement.
-            member: the process.
+            worker: the process.
             aborted: whether the run has failed anyway.
+
+        Returns:
+            The error that ends the run, or None if the process is restarted.
         """
-        refusal = self._refusal(member, aborted)
+        now = time.monotonic()
+        refusal = self._refusal(worker, aborted)
         if refusal is None:
-            refusal = self._schedule(index)
+            refusal = self._schedule(index, now)
         if refusal is not None:
-            return member.error(refusal)
-        self._bury(index, member)
+            return worker.error(refusal)
+        self._note(index, worker, now)
         return None
 
-    def due(self, now_s: float) -> Iterator[int]:
-        """The processes whose successors are to be started now, each told once."""
-        for index in [index for index, at_s in self._due.items() if at_s <= now_s]:
+    def due(self, now_s: float, *, at_once: bool) -> Iterator[int]:
+        """The processes that are to be restarted now, each once.
+
+        Args:
+            now_s: monotonic time in seconds.
+            at_once: whether no pause is kept, as the run is to drain.
+        """
+        for index in [index for index, at_s in self._due.items() if at_once or at_s <= now_s]:
             del self._due[index]
             yield index
 
     @property
     def is_awaited(self) -> bool:
-        """Whether a successor is still to be started."""
+        """Whether a process is still to be restarted."""
         return bool(self._due)
 
     def next_due_s(self, now_s: float) -> float:
-        """Seconds until the next one is; infinite if there is none."""
+        """Seconds until the next one is restarted; infinite if there is none."""
         return max(min(self._due.values(), default=float("inf")) - now_s, 0.0)
 
     def give_up(self) -> list[int]:
-        """No successor is started any more; returns the processes that would have had one."""
+        """Restart no more; returns the processes that would have been restarted."""
         without = list(self._due)
         self._due.clear()
         return without
 
-    def _refusal(self, member: Member, aborted: bool) -> str | None:
-        """Why a process has no successor; empty where nobody has to be told."""
-        if self._tries == 0 or aborted or member.given_up:
+    def _refusal(self, worker: WorkerHandle, aborted: bool) -> str | None:
+        """Why a process is not restarted; empty where that goes without saying, None if it may be."""
+        if self._shared.tries == 0 or aborted or worker.given_up:
             return ""
-        if member.phase >= Phase.RAN:
+        if worker.phase >= Phase.RAN:
             return "it is not restarted, as its tasks had ended and only its results were awaited"
-        if member.phase < Phase.READY and member.incarnation == 0:
+        if self._began_s is None or (worker.phase < Phase.READY and worker.attempt == 0):
             return "it is not restarted, as it had not come to run"
         if self._tape != NO_TAPE:
             return "it is not restarted, as this run is recorded or replayed"
         return None
 
-    def _schedule(self, index: int) -> str | None:
-        now = time.monotonic()
-        if self._budget.take(now) is None:
+    def _schedule(self, index: int, now: float) -> str | None:
+        """Plan the restart of a process; returns why it is not restarted, if it is not."""
+        if index not in self._unlimited and self._shared.take(now) is None:
             return (
-                f"it is not restarted, as {self._tries} restarts within {self._window_s:g} s are the limit "
-                "(viper.worker.restart.tries, viper.worker.restart.window.secs)"
+                f"it is not restarted, as {self._shared.tries} restarts within {self._window_s:g} s are the "
+                "limit (viper.worker.restart.tries, viper.worker.restart.window.secs)"
             )
-        pauses = self._pauses.setdefault(index, RestartBudget(self._tries, self._window_s))
-        self._due[index] = now + (pauses.take(now) or 0.0)
+        tries = None if index in self._unlimited else self._shared.tries
+        budget = self._budgets.setdefault(index, RestartBudget(tries, self._window_s))
+        self._due[index] = now + (budget.take(now) or 0.0)
         return None
 
-    def _bury(self, index: int, member: Member) -> None:
-        ended = self._ended(index)
-        lost = bury(self._plan, self._network, index)
+    def _note(self, index: int, worker: WorkerHandle, now: float) -> None:
+        assert self._began_s is not None
+        death = worker.death()
+        loss = reclaim(self._plan, self._network, index)
         incident = Incident(
             worker=index + 1,
-            how=member.how(),
-            tasks=member.tasks,
-            at_s=time.monotonic() - self._began_s,
-            lost=lost,
+            how=death.how,
+            tasks=worker.tasks,
+            at_s=now - self._began_s,
+            lost=loss.tuples,
             restarted=True,
-            state_lost=self._state_lost(index, ended),
+            state_lost=loss.state,
+            doing=death.doing,
+            hint=death.hint,
+            peak_bytes=death.peak_bytes,
         )
         self.incidents.append(incident)
-        log.error("%s; it is restarted", incident)
+        unlimited = index in self._unlimited
+        more = self._budgets[index].in_words("viper.worker.restart.tries") if unlimited else ""
+        log.error("%s; it is restarted%s", incident, more)
 
-    def _ended(self, index: int) -> frozenset[int]:
-        return frozenset(task for task in self._tasks(index) if self._network.has_ended(task))
 
-    def _state_lost(self, index: int, ended: frozenset[int]) -> list[str]:
-        gone = {task for task in self._tasks(index) if task not in ended}
-        components = dict.fromkeys(task.component for task in self._plan.tasks if task.id in gone)
-        return [id for id in components if not self._plan.confs[id]["viper.stateless"]]
-
-    def _tasks(self, index: int) -> list[int]:
-        executors = self._plan.placement.executors
-        return [task for e in self._plan.placement.processes[index] for task in executors[e].tasks]
+def _run_as_on_storm(plan: Plan) -> Iterator[int]:
+    """The processes that run nothing but components that Storm restarts without end."""
+    of_task = {task.id: plan.topology.component(task.component) for task in plan.tasks}
+    for index, executors in enumerate(plan.placement.processes):
+        tasks = [task for executor in executors for task in plan.placement.executors[executor].tasks]
+        if all(is_restarted_by_storm(of_task[task]) for task in tasks):
+            yield index

@@ -1,22 +1,26 @@
-"""A plan on its way to a worker process: classes go by name, everything else by value."""
+"""What crosses to a worker process and back: its job on the way there, results of sinks on the way back.
+
+Classes go by name, everything else by value.
+"""
 
 from __future__ import annotations
 
 import pickle
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from framework.config import Settings
-from framework.errors import TopologyError
+from framework.errors import ComponentError, TopologyError
 from framework.importing import importing_user_code
 from framework.log import Limits
 from framework.planning import Plan
 from framework.runtime.assembly.network import NetworkMap
 from framework.runtime.assembly.recording import Tape
+from framework.runtime.report import WorkerReport
 from framework.topology import ObjectDef, Problem, PythonImplementation, Topology, about
 from framework.validation.subscriptions import subscriptions
 
@@ -27,16 +31,16 @@ class Job:
 
     plan: Plan
     settings: Settings
-    place: NetworkMap
+    network: NetworkMap
     process: int
     """Its index in the plan's placement."""
-    incarnation: int
-    """How many processes have died in its place."""
+    attempt: int
+    """How often this worker's process has been restarted."""
     tape: Tape
     levels: Mapping[str, int]
     """Of the loggers, by name."""
     limits: Limits | None
-    """From which on the log counts what repeats; None for never."""
+    """From which on the log counts records that repeat; None for never."""
     environment: Mapping[str, str]
 
 
@@ -57,16 +61,16 @@ def pack(job: Job) -> bytes:
         raise TopologyError([Problem(topology.sources.at(), f"{message}; {_OR_INLINE}")]) from error
 
 
-def needs_main_module(packed: bytes) -> bool:
-    """Whether a job refers to what the main module defines."""
-    return b"__main__" in packed
-
-
 def unpack(packed: bytes) -> Job:
     """The job that was packed; user code is imported on the way."""
     with importing_user_code():
         job: Job = pickle.loads(packed)
     return job
+
+
+def needs_main_module(packed: bytes) -> bool:
+    """Whether a job refers to what the main module defines."""
+    return b"__main__" in packed
 
 
 _OR_INLINE = "or run it with --worker inline (viper.worker)"
@@ -109,3 +113,42 @@ def _can_be_found(definition: ObjectDef) -> bool:
 def _can_be_imported_again(main: ModuleType) -> bool:
     """Whether the main module is a module or a script, neither typed in nor given with ``-c``."""
     return main.__spec__ is not None or Path(getattr(main, "__file__", None) or "").is_file()
+
+
+# -- results of sinks
+
+
+def with_packed_results(report: WorkerReport, plan: Plan) -> WorkerReport:
+    """A report with its results as bytes.
+
+    Raises:
+        ComponentError: one of them cannot be carried.
+    """
+    return _changed(report, plan, _packed)
+
+
+def with_results(report: WorkerReport, plan: Plan) -> WorkerReport:
+    """A report with its results as they were.
+
+    Raises:
+        ComponentError: one of them cannot be read here.
+    """
+    return _changed(report, plan, pickle.loads)
+
+
+def _packed(result: Any) -> bytes:
+    return pickle.dumps(result, pickle.HIGHEST_PROTOCOL)
+
+
+def _changed(report: WorkerReport, plan: Plan, change: Callable[[Any], Any]) -> WorkerReport:
+    components = {task.id: task.component for task in plan.tasks}
+    results: dict[int, Any] = {}
+    for task, result in report.results.items():
+        try:
+            results[task] = change(result)
+        except Exception as error:
+            detail = f"cannot be carried out of its worker process: {type(error).__name__}: {error}"
+            raise ComponentError(
+                components[task], task, "result", f"{detail}; return what pickle can carry"
+            ) from error
+    return replace(report, results=results)

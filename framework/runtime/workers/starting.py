@@ -9,7 +9,6 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from collections.abc import Set as AbstractSet
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
@@ -17,15 +16,16 @@ from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import DupFd
 from types import ModuleType
 
+from framework.lifeline import Lifeline
+from framework.runtime.control.signals import LEFT_TO_PARENT, blocked
 from framework.runtime.workers import main as child
-from framework.runtime.workers.main import LEFT_TO_PARENT
 from framework.runtime.workers.shipping import needs_main_module
 from viper.arena import ArenaHandle
 
 HASH_SEED = "0"
 """Python's hashes of texts are the same in all worker processes and runs, and so is the order of sets."""
 _one_at_a_time = threading.Lock()
-"""For what is different in this whole process while another is started."""
+"""Held while the environment and the main module of this process are changed to start another."""
 
 
 def make_context() -> BaseContext:
@@ -39,7 +39,12 @@ def make_context() -> BaseContext:
 
 
 def start(
-    context: BaseContext, name: str, main: Callable[..., None], handle: ArenaHandle, packed: bytes
+    context: BaseContext,
+    name: str,
+    main: Callable[..., None],
+    lifeline: Lifeline,
+    handle: ArenaHandle,
+    packed: bytes,
 ) -> tuple[BaseProcess, Connection]:
     """Start a process; returns it and this end of the pipe to it.
 
@@ -47,17 +52,18 @@ def start(
         context: how.
         name: of the process.
         main: what it executes, as `child.main`.
+        lifeline: of this process.
         handle: of the arena.
         packed: its job.
     """
     ours, theirs = context.Pipe()
     process = context.Process(  # type: ignore[attr-defined]
-        target=main, args=(theirs, handle, _Streams(), packed), name=name
+        target=main, args=(theirs, lifeline, handle, _Streams(), packed), name=name
     )
-    with _blocked({signal.SIGQUIT}):  # which Ctrl-\\ sends to all processes of a terminal
+    with blocked(frozenset({signal.SIGQUIT})):  # which Ctrl-\\ sends to all processes of a terminal
         resource_tracker.ensure_running()  # which unblocks other signals when it is started later
     left_out = contextlib.nullcontext() if needs_main_module(packed) else _main_module_left_out()
-    with _one_at_a_time, left_out, _fixed_hashes(), _blocked(LEFT_TO_PARENT):
+    with _one_at_a_time, left_out, _fixed_hashes(), blocked(LEFT_TO_PARENT):
         process.start()
     theirs.close()
     return process, ours
@@ -89,16 +95,6 @@ def _main_module_left_out() -> Iterator[None]:
         yield
     finally:
         sys.modules["__main__"] = main
-
-
-@contextlib.contextmanager
-def _blocked(signals: AbstractSet[signal.Signals]) -> Iterator[None]:
-    """A process that is started meanwhile gets none of these signals until it unblocks them."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _Streams:

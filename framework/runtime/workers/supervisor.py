@@ -1,4 +1,4 @@
-"""The worker processes of a run, as their parent leads them."""
+"""Leads the worker processes of a run."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from dataclasses import replace
 from multiprocessing.connection import wait
 
 from framework.config import Settings
-from framework.errors import ComponentError, ViperError, WorkerError
+from framework.errors import ComponentError, ViperError, WorkerError, first_of
+from framework.lifeline import Lifeline
 from framework.log import active_limits
 from framework.planning import Plan
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import Tape
 from framework.runtime.control.signals import asked_by_sigquit
-from framework.runtime.control.stop import StopSignal
+from framework.runtime.control.stop import DrainDeadline, StopSignal
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.statistics import ExecutorStatistics
 from framework.runtime.report import WorkerReport
 from framework.runtime.workers import main as child
-from framework.runtime.workers.handle import Member, Phase
-from framework.runtime.workers.logs import current_levels, log_here
+from framework.runtime.workers.handle import Phase, WorkerHandle
 from framework.runtime.workers.messages import (
     Abort,
     Begin,
@@ -33,29 +33,26 @@ from framework.runtime.workers.messages import (
     Failed,
     FromWorker,
     Logged,
-    Looked,
     Ran,
     Ready,
     SetActive,
     Stop,
     ToWorker,
+    current_levels,
+    log_here,
 )
-from framework.runtime.workers.restarts import Succession
-from framework.runtime.workers.results import with_results
-from framework.runtime.workers.shipping import Job, pack
+from framework.runtime.workers.restarts import RestartPolicy
+from framework.runtime.workers.shipping import Job, pack, with_results
 from framework.runtime.workers.starting import make_context, start
-from framework.tracebacks import RemoteTraceback
 
 LOOK_PERIOD_S = 0.1
-"""Seconds between two looks at the clock and at who asks for the end."""
-COUNT_PERIOD_S = 1.0
-"""Seconds between two looks at what the processes have counted; of one that dies these remain."""
+"""Seconds between two looks at the clock and at what is asked of the run."""
 LAST_CALL_S = 4.0
-"""Seconds, beyond the drain's, that a worker has to come to its end; then it is killed."""
+"""Seconds beyond the drain's that a worker has to come to its end; then it is killed."""
 
 
-class Fleet:
-    """Leads worker processes through the phases of a run, all of them through one before the next."""
+class Supervisor:
+    """Leads worker processes through the phases of a run, all of them through one phase before the next."""
 
     def __init__(
         self,
@@ -82,19 +79,19 @@ class Fleet:
         self._stop = stop
         self._tape = tape
         self._on_look = on_look
-        self._succession = Succession(plan, settings, network, tape)
-        self._workers: list[Member] = []
-        """The last process of each place, by its index in the plan's placement."""
+        self._restarts = RestartPolicy(plan, settings, network, tape)
+        self._workers: list[WorkerHandle] = []
+        """The last process of each worker, by its index in the plan's placement."""
         self._failures: list[ViperError] = []
-        self._told_stop = self._told_abort = False
-        self._told_active = True
-        self._asks_at = 0.0
-        """Monotonic time in seconds at which all are asked how far they are, in case one of them dies."""
+        self._sent_stop = self._sent_abort = False
+        self._sent_active = True
+        self._deadline = DrainDeadline(stop, settings["viper.drain.timeout.secs"])
         self._dump_asked = False
+        self._lifeline = Lifeline()
 
     @contextlib.contextmanager
     def surroundings(self) -> Iterator[None]:
-        """For as long as the block runs; no process outlives it."""
+        """What is around all phases: when the block ends, so has every process."""
         try:
             with asked_by_sigquit(self._ask_dump):
                 yield
@@ -102,6 +99,7 @@ class Fleet:
             for worker in self._workers:
                 worker.leave()
             self._workers.clear()
+            self._lifeline.close()
 
     def prepare(self) -> None:
         """Start all processes and have them initialize their components.
@@ -116,6 +114,7 @@ class Fleet:
         for index, packed in enumerate(jobs):
             self._workers.append(self._started(index, packed))
         self._wait_for(Phase.READY)
+        self._raise_failures()
 
     def run(self) -> None:
         """Run until all tasks have ended, or the run is stopped.
@@ -124,160 +123,156 @@ class Fleet:
             ComponentError: user code raised; everything else has been stopped.
             WorkerError: a process ended before its time, and no other may take its place; likewise.
         """
-        self._succession.run_begins()
+        self._restarts.run_begins()
         self._pass_on_activity()
-        self._tell_all(Begin())
+        self._send_all(Begin())
         self._wait_for(Phase.RAN)
+        self._raise_failures()
 
     def close(self) -> Sequence[ViperError]:
         """Close all components, whatever happens to some; returns what went wrong there."""
         self._failures.clear()
-        self._tell_all(Close())
-        with contextlib.suppress(ViperError):
-            self._wait_for(Phase.CLOSED)
+        self._send_all(Close())
+        self._wait_for(Phase.CLOSED)
         return self._failures
 
     def reports(self) -> Sequence[WorkerReport]:
-        """What the processes did, of those that have come to their end."""
+        """What the processes did; of those that have died, what is known."""
         return [worker.report for worker in self._workers if worker.report is not None]
 
     @property
     def incidents(self) -> Sequence[Incident]:
-        """The processes that died, and that others have replaced."""
-        return self._succession.incidents
+        """The processes that died and were restarted."""
+        return self._restarts.incidents
 
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
-        """How far the processes had come when they last said so; asks them to say it again."""
-        self._ask_all()
+        """How far the processes have come, as of a moment ago."""
         return [worker.counters for worker in self._workers]
 
     def statistics(self) -> Sequence[ExecutorStatistics]:
-        """How all executors were doing when their processes last said so; asks them to say it again."""
-        self._ask_all()
+        """How all executors are doing, as of a moment ago."""
         return [executor for worker in self._workers for executor in worker.executors]
 
     # -- starting
 
-    def _job(self, index: int, incarnation: int = 0) -> Job:
+    def _job(self, index: int, attempt: int = 0) -> Job:
         return Job(
             plan=self._plan,
             settings=self._settings,
-            place=self._network.place,
+            network=self._network.offsets,
             process=index,
-            incarnation=incarnation,
+            attempt=attempt,
             tape=self._tape,
             levels=current_levels(),
             limits=active_limits(),
             environment=dict(os.environ),
         )
 
-    def _started(self, index: int, packed: bytes, before: Member | None = None) -> Member:
+    def _started(self, index: int, packed: bytes, before: WorkerHandle | None = None) -> WorkerHandle:
         handle = self._network.arena.handle()
         try:
             name = f"viper-worker-{index + 1}"
-            process, connection = start(self._context, name, child.main, handle, packed)
+            process, connection = start(self._context, name, child.main, self._lifeline, handle, packed)
         except (OSError, EOFError) as error:
             raise WorkerError(
                 f"worker process {index + 1} of {len(self._plan.placement.processes)} cannot be started: "
                 f"{error}; use fewer (topology.workers, viper.isolated)"
             ) from error
-        return Member(index + 1, self._names(index), process, connection, before)
+        return WorkerHandle(
+            index + 1, self._names(index), process, connection, self._network.black_box(index), before
+        )
 
     def _names(self, index: int) -> list[str]:
         executors = self._plan.placement.executors
         mine = {task for e in self._plan.placement.processes[index] for task in executors[e].tasks}
         return [f"{task.component}:{task.id}" for task in self._plan.tasks if task.id in mine]
 
-    def _start_successors(self, now: float) -> None:
-        """Put others in the place of those that died; they run as soon as they can, and hear of the end."""
+    def _restart_due(self, now: float) -> None:
+        """Restart processes that died; the new ones run as soon as they can, and drain if the others do."""
         if self._stop.aborted:
-            self._succession.give_up()
-        for index in self._succession.due(now):
+            self._restarts.give_up()
+        for index in self._restarts.due(now, at_once=self._stop.requested):
             before = self._workers[index]
             try:
-                member = self._started(index, pack(self._job(index, before.incarnation + 1)), before)
+                worker = self._started(index, pack(self._job(index, before.attempt + 1)), before)
             except WorkerError as error:
                 self._note(error)
                 return
-            self._workers[index] = member
+            self._workers[index] = worker
             before.leave()
-            member.send(SetActive(self._told_active))
-            member.send(Begin())
+            worker.send(SetActive(self._sent_active))
+            worker.send(Begin())
             if self._stop.reason is not None:
-                member.send(Stop(self._stop.reason))
+                worker.send(Stop(self._stop.reason))
 
-    # -- hearing
+    # -- listening
 
     def _wait_for(self, phase: Phase) -> None:
-        """Until every process has completed a phase; then the first failure is raised."""
+        """Wait until every process has completed a phase, or is gone."""
         began = time.monotonic()
-        while self._succession.is_awaited or any(
+        while self._restarts.is_awaited or any(
             not worker.gone and worker.phase < phase for worker in self._workers
         ):
-            self._listen(min(LOOK_PERIOD_S, self._succession.next_due_s(time.monotonic())))
+            self._listen(min(LOOK_PERIOD_S, self._restarts.next_due_s(time.monotonic())))
             now = time.monotonic()
-            self._start_successors(now)
+            self._restart_due(now)
             self._on_look(now)
             self._pass_on_activity()
             self._pass_on_stop()
             self._pass_on_dump()
-            if phase is Phase.RAN and now >= self._asks_at:
-                self._asks_at = now + COUNT_PERIOD_S
-                self._ask_all()
-            if self._is_over(now, began):
+            if self._deadline.is_past(now, LAST_CALL_S, began):
                 self._end_all(phase)
+
+    def _raise_failures(self) -> None:
         if self._failures:
-            raise self._failures[0]
+            raise first_of(self._failures)
 
     def _end_all(self, phase: Phase) -> None:
-        """There is no time left to complete a phase."""
-        for index in self._succession.give_up():
+        """Give up on processes that have not completed a phase, as the time is over."""
+        for index in self._restarts.give_up():
             self._note(self._workers[index].error("it is not restarted, as the time to drain is over"))
         for worker in self._workers:
             if worker.phase < phase:
-                worker.give_up()  # which its closed pipe then tells
+                worker.give_up()
 
     def _listen(self, timeout_s: float) -> None:
         listening = {worker.connection: worker for worker in self._workers if not worker.gone}
         for connection in wait(list(listening), timeout_s):
             self._hear(listening[connection])  # type: ignore[index]
 
-    def _hear(self, worker: Member) -> None:
+    def _hear(self, worker: WorkerHandle) -> None:
         try:
             message: FromWorker = worker.connection.recv()
         except (EOFError, OSError):
             if worker.end():
                 index = self._workers.index(worker)
-                self._note(self._succession.died(index, worker, aborted=self._stop.aborted))
+                self._note(self._restarts.died(index, worker, aborted=self._stop.aborted))
             return
-        except Exception as error:  # of the user's code, which has been asked to make something of it
+        except Exception as error:  # raised by user code that pickle has called
             self._note(worker.unreadable(error))
             return
         match message:
             case Logged(record):
                 log_here(record)
-            case Looked(counters, executors):
-                worker.heard(counters, executors)
             case Failed():
-                self._note(_raised(message))
-                worker.phase = Phase.RAN
+                self._note(message.raised())
+                worker.reached(Phase.RAN)
             case Closed(report, failures):
-                worker.phase = Phase.CLOSED
-                worker.heard(report.counters, report.executors)
-                worker.report = self._read(replace(report, counters=worker.counters))
+                worker.reached(Phase.CLOSED)
+                worker.close_with(self._read(report))
                 for found in failures:
-                    self._note(_raised(found))
+                    self._note(found.raised())
             case Ready():
-                worker.phase = Phase.READY
+                worker.reached(Phase.READY)
             case Ran():
-                worker.phase = Phase.RAN
+                worker.reached(Phase.RAN)
 
-    def _read(self, report: WorkerReport) -> WorkerReport | None:
+    def _read(self, report: WorkerReport) -> WorkerReport:
         try:
             return with_results(report, self._plan)
         except ComponentError as error:
             self._note(error)
-            return None
+            return replace(report, results={})
 
     def _note(self, error: ViperError | None) -> None:
         if error is not None:
@@ -286,45 +281,27 @@ class Fleet:
 
     # -- stopping
 
-    def _tell_all(self, message: ToWorker) -> None:
+    def _send_all(self, message: ToWorker) -> None:
         for worker in self._workers:
             worker.send(message)
 
-    def _ask_all(self) -> None:
-        for worker in self._workers:
-            worker.look()
-
     def _pass_on_stop(self) -> None:
-        if self._stop.aborted and not self._told_abort:
-            self._told_abort = True
-            self._tell_all(Abort())
-        elif self._stop.reason is not None and not self._told_stop:
-            self._told_stop = True
-            self._tell_all(Stop(self._stop.reason))
+        if self._stop.aborted and not self._sent_abort:
+            self._sent_abort = True
+            self._send_all(Abort())
+        elif self._stop.reason is not None and not self._sent_stop:
+            self._sent_stop = True
+            self._send_all(Stop(self._stop.reason))
 
     def _pass_on_activity(self) -> None:
-        if self._stop.active is not self._told_active:
-            self._told_active = self._stop.active
-            self._tell_all(SetActive(self._told_active))
+        if self._stop.active is not self._sent_active:
+            self._sent_active = self._stop.active
+            self._send_all(SetActive(self._sent_active))
 
     def _ask_dump(self) -> None:
-        self._dump_asked = True  # a signal's handler may not send: it may have interrupted who does
+        self._dump_asked = True  # a signal's handler may not send: it may have interrupted a send
 
     def _pass_on_dump(self) -> None:
         if self._dump_asked:
             self._dump_asked = False
-            self._tell_all(Dump())
-
-    def _is_over(self, now: float, began: float) -> bool:
-        """Whether a phase that began at a time takes too long, once the end was asked for."""
-        if self._stop.at_s is None:
-            return False
-        drain_s = 0 if self._stop.aborted else self._settings["viper.drain.timeout.secs"]
-        return now > max(self._stop.at_s, began) + drain_s + LAST_CALL_S
-
-
-def _raised(failed: Failed) -> ViperError:
-    error = failed.error
-    if failed.kind:
-        error.__cause__ = RemoteTraceback(failed.traceback, failed.kind)
-    return error
+            self._send_all(Dump())

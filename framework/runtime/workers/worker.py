@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import logging
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent import futures
 from contextlib import AbstractContextManager
 from functools import partial
 
@@ -19,7 +16,6 @@ from framework.log import (
     Origin,
     ask_in_this_thread,
     attached_origins,
-    log_error,
     printing_to_log,
     speaking_as,
     task_files,
@@ -30,8 +26,8 @@ from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import Deck, Tape
 from framework.runtime.assembly.task_factory import TaskFactory
 from framework.runtime.control.signals import asked_by_sigquit
-from framework.runtime.control.stop import StopSignal
-from framework.runtime.execution.alarm import looked_after
+from framework.runtime.control.stop import DrainDeadline, StopSignal
+from framework.runtime.execution.alarm import ending_in_time
 from framework.runtime.execution.executor import Executor
 from framework.runtime.execution.speaking import speaking_for
 from framework.runtime.execution.watchdog import Watch
@@ -40,14 +36,8 @@ from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.statistics import ExecutorStatistics
 from framework.runtime.report import WorkerReport, executor_statistics, worker_report
 from framework.runtime.tasks.task import Task
-from framework.runtime.workers.executor_thread import Lane
+from framework.runtime.workers.executor_thread import ExecutorThreads
 
-log = logging.getLogger("viperstorm.worker")
-
-LOOK_PERIOD_S = 0.1
-"""Seconds between two looks while only other threads work."""
-LAST_CALL_S = 1.0
-"""Seconds that a callback in another thread may still take when the time is up; then it is left behind."""
 YOUNG_OBJECTS = 50_000
 """New objects between two young collections."""
 
@@ -65,7 +55,7 @@ class Worker:
         network: Network,
         process: int = 0,
         *,
-        incarnation: int = 0,
+        attempt: int = 0,
         stop: StopSignal,
         tape: Tape,
         duration_s: float | None = None,
@@ -77,7 +67,7 @@ class Worker:
             settings: the configuration it was planned with.
             network: its channels, as this process sees them.
             process: index of this process in the plan's placement.
-            incarnation: how many processes have died in its place; it goes on where they had come to.
+            attempt: how often its process has been restarted; it goes on where the ones before had come to.
             stop: asks for the end.
             tape: what is recorded, and what is replayed.
             duration_s: seconds after which to drain; None runs until the spouts have ended.
@@ -91,18 +81,18 @@ class Worker:
         self._on_look = on_look
         self._deck = Deck(tape, plan)
         self._factory = TaskFactory(plan, settings, network, Beans(plan.topology.beans), self._deck)
-        self._resumes = incarnation > 0
+        self._resumes = attempt > 0
         self._numbers = plan.placement.processes[process]
         """The executors' indexes in the placement."""
-        self._lanes = [Lane(f"viper-executor-{number}") for number in self._numbers[1:]]
+        self._deadline = DrainDeadline(stop, settings["viper.drain.timeout.secs"])
+        self._threads = ExecutorThreads(self._numbers, self._deadline, self._name_in_callback, on_look)
         self._executors: dict[int, Executor] = {}
-        """By their index here, which is that of their lane, from 1, or 0."""
+        """By their index here, which is that of their thread."""
         self._begun: list[tuple[int, Task]] = []
         """The tasks whose `start` was called, with the indexes of their executors."""
         self._by_thread: dict[int, Executor] = {}
         stuck_after_s = {name: conf["viper.stuck.after.secs"] for name, conf in plan.confs.items()}
         self._watch = Watch(self._by_thread, stuck_after_s)
-        self._left_behind = False
 
     @property
     def executors(self) -> list[Executor]:
@@ -117,7 +107,7 @@ class Worker:
 
     @contextlib.contextmanager
     def surroundings(self) -> Iterator[None]:
-        """What is around everything else: printed lines go to the log, the collector is calm."""
+        """What is around everything else: printed lines go to the log, the garbage collector is calm."""
         try:
             with (
                 _calm_collector(),
@@ -130,8 +120,7 @@ class Worker:
                 yield
         finally:
             ask_in_this_thread(None)
-            for lane in self._lanes:
-                lane.end()
+            self._threads.end()
             self._deck.close()
 
     def prepare(self) -> None:
@@ -140,8 +129,8 @@ class Worker:
         Raises:
             ComponentError: one of them raised.
         """
-        self._everywhere(self._make)
-        self._everywhere(self._start)
+        self._threads.everywhere(self._make)
+        self._threads.everywhere(self._start)
 
     def run(self) -> None:
         """Run until every task has ended, or the run is stopped.
@@ -149,36 +138,35 @@ class Worker:
         Raises:
             ComponentError: user code raised; the other executors have been stopped.
         """
-        drain_s = self._settings["viper.drain.timeout.secs"]
         blocking = [task for task in self.tasks if task.slot.presence.is_blocking]
         with (
-            looked_after(self._stop, self._duration_s, drain_s, self._executors[0].in_callback),
+            ending_in_time(self._stop, self._deadline, self._duration_s, self._executors[0].in_callback),
             speaking_for(blocking, self._stop),
         ):
-            self._everywhere(self._run)
+            self._threads.everywhere(self._run)
 
     def close(self) -> list[ComponentError]:
-        """Close every task that was started, whatever happens to the others; what went wrong is logged."""
+        """Close every task that was started, whatever happens to the others; returns what went wrong."""
         failures: list[ComponentError] = []
         for index, running in self._begun:
             try:
-                self._in_executor(index, partial(self._close, index, running))
+                self._threads.in_thread(index, partial(self._close, index, running))
             except ComponentError as error:
                 with speaking_as(Origin(error.component, error.task)):
-                    log_error(running.context.logger, error.__cause__ or error, "%s", error)
+                    running.context.logger.debug("%s", error, exc_info=error.__cause__ or error)
                 failures.append(error)
-            if index and self._lanes[index - 1].left_behind:
+            if self._threads.left_behind(index):
                 running.slot.abandon()
         self._begun.clear()
         return failures
 
     def reports(self) -> Sequence[WorkerReport]:
         """What its tasks have done so far."""
-        return [worker_report(self.executors, self.statistics(), self._left_behind)]
+        return [worker_report(self.executors, self.statistics(), self._threads.any_left_behind)]
 
     @property
     def incidents(self) -> Sequence[Incident]:
-        """None: who calls this has died with it otherwise."""
+        """None: this process would have died with its worker."""
         return ()
 
     def statistics(self) -> Sequence[ExecutorStatistics]:
@@ -188,6 +176,10 @@ class Worker:
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
         """How far its tasks have come, by task."""
         return [{task.context.spec.id: task.context.counters for task in self.tasks}]
+
+    def threads(self) -> Mapping[int, Executor]:
+        """Its executors by the identifiers of their threads; some may be missing before all are made."""
+        return self._by_thread
 
     def tell_stacks(self) -> None:
         """Log where all its tasks are that are in a callback; from any thread."""
@@ -229,62 +221,21 @@ class Worker:
         try:
             self._executors[index].run()
         except BaseException:
-            self._stop.abort()  # the others are not to go on
+            self._stop.abort()  # so that the others stop, too
             raise
 
     def _close(self, index: int, running: Task) -> None:
         self._executors[index].call(running, running.close)
 
-    # -- threads
-
-    def _everywhere(self, phase: Callable[[int], None]) -> None:
-        """Call a phase for each executor, in its thread; the first error is raised when all have returned."""
-        others = [lane.call(partial(phase, index)) for index, lane in enumerate(self._lanes, 1)]
-        failure: Exception | None = None
-        try:
-            phase(0)
-        except Exception as error:
-            failure = error
-        self._wait_for(others)
-        failures = [failure, *(future.exception() for future in others if future.done())]
-        for found in failures:
-            if found is not None:
-                raise found
-
-    def _in_executor(self, index: int, call: Callable[[], None]) -> None:
-        if index == 0:
-            call()
-        elif not self._lanes[index - 1].left_behind:
-            future = self._lanes[index - 1].call(call)
-            self._wait_for([future])
-            if future.done():
-                future.result()
-
-    def _wait_for(self, others: Sequence[futures.Future[None]]) -> None:
-        while futures.wait(others, LOOK_PERIOD_S).not_done:
-            now = time.monotonic()
-            self._on_look(now)
-            if self._is_over(now):
-                self._leave_behind()
-                return
-
-    def _is_over(self, now: float) -> bool:
-        if self._stop.at_s is None:
-            return False
-        drain_s = 0 if self._stop.aborted else self._settings["viper.drain.timeout.secs"]
-        return now > self._stop.at_s + drain_s + LAST_CALL_S
-
-    def _leave_behind(self) -> None:
-        """Callbacks that do not return are in threads that end with the process."""
-        for index, lane in enumerate(self._lanes, 1):
-            current = self._executors[index].current if index in self._executors else None
-            if current is not None:
-                lane.left_behind = self._left_behind = True
-                log.warning("%s has not returned from a callback; it is left behind", current.name)
+    def _name_in_callback(self, index: int) -> str | None:
+        """The name of an executor's task that is in a callback; None if there is none."""
+        executor = self._executors.get(index)
+        current = executor.current if executor is not None else None
+        return current.name if current is not None else None
 
 
 def _current_of(executor: Executor) -> Origin | None:
-    """Who is being called by an executor."""
+    """The task that an executor is calling."""
     current = executor.current
     if current is None:
         return None
@@ -293,7 +244,7 @@ def _current_of(executor: Executor) -> Origin | None:
 
 @contextlib.contextmanager
 def _calm_collector() -> Iterator[None]:
-    """Fewer young collections while tuples, which are no garbage in cycles, come and go by the million."""
+    """Collect young objects less often: tuples come and go by the million, and form no cycles."""
     before = gc.get_threshold()
     gc.set_threshold(max(before[0], YOUNG_OBJECTS), *before[1:])
     try:

@@ -80,3 +80,28 @@ def test_lost_tuples_are_in_the_exit_code_whatever_lost_them(viper: Viper, choic
     result = viper("run", "broken", "-o", f"viper.on.error={choice}", "-o", "numbers=2")
     assert "TUPLES ARE LOST: 2" in result.stderr
     assert result.exit_code == ExitCode.FAILED
+
+
+LIMITED = """
+import multiprocessing, resource
+
+if (multiprocessing.parent_process() is None) is {leader}:
+    resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
+"""
+"""What a module of a project does to keep files short in the process that leads the run, or in others."""
+
+
+@pytest.mark.parametrize("size", [100, 20_000], ids=["from the first", "in the middle"])
+@pytest.mark.parametrize("worker", ["inline", "thread", "process"])
+def test_a_recording_without_room_is_neither_a_bug_nor_a_wrong_topology(
+    process: Process, project: Path, worker: str, size: int
+) -> None:
+    """A limit of the length of files stands in for a full disk."""
+    with (project / "src" / "parts.py").open("a") as parts:
+        parts.write(LIMITED.format(leader=worker != "process", size=size))
+    options = ("-q", "--record", "out.viper", "--worker", worker, "-w", "2", "-o", "numbers=40000")
+    running = process("run", "doubling", *options)
+    _, err = running.communicate()
+    assert running.returncode == ExitCode.FAILED, err
+    assert "cannot record to" in err
+    assert "File too large" in err

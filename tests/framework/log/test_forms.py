@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from framework.log.forms import JsonForm, TextForm
-from framework.runtime.workers.logs import Forwarding
+from framework.runtime.workers.messages import Forwarding
 from tests.framework.log.records import Kept, raised, record
 
 

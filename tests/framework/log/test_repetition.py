@@ -8,7 +8,7 @@ import random
 import pytest
 
 from framework.log.repetition import Counting, Limits, key_of
-from framework.runtime.workers.logs import Forwarding
+from framework.runtime.workers.messages import Forwarding
 from tests.framework.log.records import Clock, Kept, raised, record
 
 LIMITS = Limits(interval_s=10, most=5)

@@ -31,6 +31,10 @@ LISTENS = """
 
     speaking.run_spout({"activate": activate})
 """
+DEAF = LISTENS.replace("import os, sys, speaking", "import os, signal, sys, speaking").replace(
+    "print(os.getpid(), file=pipe)", "print(os.getpid(), file=pipe)\n        signal.pause()"
+)
+"""As `LISTENS`, but it waits for signals only, so it does not see the end of its stdin."""
 CHILD = """
     import subprocess, sys, speaking
     waits = "import signal; signal.pause()"
@@ -156,11 +160,11 @@ def running(script: Script, gate: Gate, tmp_path: Path) -> Iterator[Callable[...
     """Start ``viper run`` with a program that listens; returns both pids once it runs."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(*options: str) -> tuple[int, int]:
+    def start(*options: str, text: str = LISTENS) -> tuple[int, int]:
         here = gate("gate")
         (tmp_path / "topology.yaml").write_text(
             f"name: killed\nspouts:\n  - id: spout\n    className: {SPOUT}\n    constructorArgs:\n"
-            f"      - {list((*script(LISTENS), here))}\n      - [value]\n"
+            f"      - {list((*script(text), here))}\n      - [value]\n"
             "bolts:\n  - id: sink\n    className: framework.sinks.CountingSink\n"
             "streams:\n  - {from: spout, to: sink, grouping: {type: GLOBAL}}\n".replace("\n", "\n"),
             "utf-8",
@@ -186,6 +190,15 @@ pidfds = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="there is no w
 def test_a_run_that_is_killed(running: Callable[..., tuple[int, int]], workers: tuple[str, ...]) -> None:
     """The program sees the end of its stdin."""
     kill(*running(*workers))
+
+
+@pidfds
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills a process that looks at nothing")
+@pytest.mark.parametrize("workers", [(), ("-w", "2", "--worker", "process")], ids=["inline", "process"])
+def test_a_program_that_looks_at_nothing_ends_with_a_run_that_is_killed(
+    running: Callable[..., tuple[int, int]], workers: tuple[str, ...]
+) -> None:
+    kill(*running(*workers, text=DEAF))
 
 
 @pidfds

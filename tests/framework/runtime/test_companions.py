@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from framework.runtime import StopReason, StopSignal
+from framework.runtime.control.signals import draining_by_signals
 from tests.framework.runtime.partitioned import Partitions, chain_of
 from tests.framework.runtime.pieces import run_built
 
@@ -65,7 +66,7 @@ def test_a_signal_breaks_it_off(number: signal.Signals, limits: dict[str, Any]) 
 
 def test_a_signal_of_before_starts_none() -> None:
     stop = StopSignal()
-    with stop.on_signals():
+    with draining_by_signals(stop):
         signal.raise_signal(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt, match="stopped before it began"), stop.at_once():
             raise AssertionError("it was started")
@@ -73,7 +74,7 @@ def test_a_signal_of_before_starts_none() -> None:
 
 def test_a_signal_that_comes_when_it_has_started_drains() -> None:
     stop = StopSignal()
-    with stop.on_signals():
+    with draining_by_signals(stop):
         with stop.at_once():
             pass
         signal.raise_signal(signal.SIGINT)
@@ -82,6 +83,6 @@ def test_a_signal_that_comes_when_it_has_started_drains() -> None:
 
 def test_somebody_else_s_interrupt_stays_what_it_is() -> None:
     stop = StopSignal()
-    with pytest.raises(KeyboardInterrupt, match=r"^theirs$"), stop.on_signals(), stop.at_once():
+    with pytest.raises(KeyboardInterrupt, match=r"^theirs$"), draining_by_signals(stop), stop.at_once():
         raise KeyboardInterrupt("theirs")
     assert not stop.requested

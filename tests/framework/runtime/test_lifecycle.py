@@ -119,12 +119,11 @@ def test_everything_is_closed_when_something_fails() -> None:
     assert called[-3:] == ["bolt cleanup", "bolt close", "spout close"]
 
 
-def test_everything_is_closed_when_a_close_fails(caplog: pytest.LogCaptureFixture) -> None:
+def test_everything_is_closed_when_a_close_fails() -> None:
     called.clear()
-    with pytest.raises(ComponentError, match="'b1', task 1, in close"):
+    with pytest.raises(ComponentError, match=r"'b1', task 1, in close: .*disk on fire"):
         run_built(built(LoudSpout, bolt(lambda self, tup: None, close=fail), Loud))
     assert called[-3:] == ["bolt cleanup", "bolt close", "spout close"]
-    assert "disk on fire" in caplog.text
 
 
 def test_sys_exit_in_a_bolt_ends_the_run_as_an_error() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from framework.runtime import StopSignal
+from framework.runtime.control.signals import draining_by_signals
 from spark_ingest.direct import companion
 from spark_ingest.direct.feed import DirectFeed
 from spark_ingest.direct.request import Request
@@ -39,7 +40,7 @@ def request_() -> Request:
 @pytest.fixture
 def stop() -> Iterator[StopSignal]:
     stop = StopSignal()
-    with stop.on_signals():
+    with draining_by_signals(stop):
         yield stop
 
 

@@ -6,11 +6,21 @@ from framework import Bolt, Spout, TopologyBuilder
 from framework.sinks import ConsoleSink
 from tests.framework.runtime.workers.components import Endless, Numbers
 from tests.framework.runtime.workers.dying import StuckWhenRestarted
+from tests.framework.runtime.workers.orphaned import Pausing
 from tests.framework.runtime.workers.trouble import Broken, Kills, Stuck, Whole
 
 
 def broken() -> TopologyBuilder:
     return _chain(Numbers, Broken)
+
+
+def broken_twice() -> TopologyBuilder:
+    """The bolt ``middle`` raises in ``process``, and both tasks of ``last`` in ``close``."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers)
+    builder.set_bolt("middle", Broken, config={"broken.in": "process"}).shuffle_grouping("source")
+    builder.set_bolt("last", Broken, 2, config={"broken.in": "close"}).shuffle_grouping("middle")
+    return builder
 
 
 def stuck() -> TopologyBuilder:
@@ -23,6 +33,10 @@ def dying() -> TopologyBuilder:
 
 def stuck_when_restarted() -> TopologyBuilder:
     return _chain(Endless, StuckWhenRestarted)
+
+
+def pausing() -> TopologyBuilder:
+    return _chain(Endless, Pausing)
 
 
 def endless() -> TopologyBuilder:

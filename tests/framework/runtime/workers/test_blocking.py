@@ -15,7 +15,7 @@ from framework import Bolt, Spout, TopologyBuilder
 from framework.errors import ComponentError
 from framework.runtime.edges.output import Output
 from framework.runtime.execution import speaking
-from framework.runtime.workers import worker
+from framework.runtime.workers import executor_thread
 from framework.sinks import CountingSink
 from tests.framework.runtime.pieces import drawn
 from tests.framework.runtime.shapes import SHAPES
@@ -106,7 +106,7 @@ def test_the_time_of_a_live_source_goes_on_while_it_blocks(workers: Workers, gat
 def test_what_cannot_be_emitted_is_told_although_the_callback_does_not_return(
     workers: Workers, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "LAST_CALL_S", 0.1)
+    monkeypatch.setattr(executor_thread, "LAST_CALL_S", 0.1)
     builder = TopologyBuilder()
     builder.set_spout("source", GoesBack)
     builder.set_bolt("sink", CountingSink).global_grouping("source")

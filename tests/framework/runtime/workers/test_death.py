@@ -16,7 +16,7 @@ import pytest
 
 from framework import Bolt, TopologyBuilder
 from framework.errors import WorkerError
-from framework.runtime.workers import supervisor as fleet
+from framework.runtime.workers import supervisor
 from framework.sinks import CountingSink
 from tests.framework.runtime.workers.background import Background
 from tests.framework.runtime.workers.components import Endless, Forward, wait_at
@@ -67,7 +67,7 @@ def test_a_worker_that_is_killed_at_any_moment_ends_the_run_at_once(seed: int) -
         PROCESSES.run(topology(), **NO_RESTART)
     assert time.monotonic() - killer.at_s < AT_ONCE_S
     task = ("source:3", "middle:1", "sink:2")[killer.victim]
-    assert str(caught.value) == (
+    assert str(caught.value).startswith(
         f"worker process {killer.victim + 1} (pid {killer.pid}: {task}) was killed by SIGKILL: "
         "what was in flight and the state of its tasks are lost"
     )
@@ -93,7 +93,7 @@ def test_a_bolt_that_ends_its_process(status: int) -> None:
 
 
 def test_a_worker_that_hears_nothing_any_more_is_killed(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fleet, "LAST_CALL_S", 0.3)
+    monkeypatch.setattr(supervisor, "LAST_CALL_S", 0.3)
     with pytest.raises(WorkerError, match=r"2 .*middle:1\) did not end in time, and was killed"):
         PROCESSES.run(
             topology(Deaf), {"max_tuples": 10}, gate__never=gate("never"), viper__drain__timeout__secs=0.1

@@ -15,7 +15,14 @@ from framework.tracebacks import of_user_code
 from tests.framework.runtime.workers.components import Numbers, Rows
 from tests.framework.runtime.workers.conftest import Viper
 from tests.framework.runtime.workers.running import INLINE, THREADS, Workers, every_kind, several
-from tests.framework.runtime.workers.trouble import Broken, ExitsInClose, LastWords, MarkedSink, Whole
+from tests.framework.runtime.workers.trouble import (
+    Broken,
+    ExitsInClose,
+    Hungry,
+    LastWords,
+    MarkedSink,
+    Whole,
+)
 from tests.framework.runtime.workers.values import (
     LogsHandle,
     Measures,
@@ -63,18 +70,53 @@ def test_all_that_were_begun_are_closed(workers: Workers, during: str, marks: Pa
 
 
 @several
-def test_what_fails_in_close_on_top_of_another_failure_is_logged(
+def test_what_fails_in_close_on_top_of_another_failure_is_noted_in_a_line(
     workers: Workers, marks: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     builder = broken()
     builder.set_bolt("also", Broken, config={"broken.in": "close"}).shuffle_grouping("source")
-    with pytest.raises(ComponentError, match="in process"):
+    with pytest.raises(ComponentError, match="in process") as caught:
         workers.run(builder, broken__in="process", marks=str(marks))
-    logged = [(r.name, r.levelno, r.getMessage()) for r in caplog.records if "also" in r.name]
-    assert len(logged) == 1
-    name, level, message = logged[0]
-    assert (name, level) == ("viperstorm.component.also", logging.ERROR)
-    assert "component 'also', task 1, in close: LookupError: no such thing in close" in message
+    line = "and then: component 'also', task 1, in close: LookupError: no such thing in close"
+    assert caught.value.__notes__ == [line]
+    assert [r for r in caplog.records if r.levelno >= logging.WARNING] == []
+
+
+@several
+def test_the_first_that_fails_in_close_is_raised_and_the_others_are_noted(
+    workers: Workers, marks: Path
+) -> None:
+    builder = broken()
+    builder.set_bolt("also", Broken).shuffle_grouping("source")
+    with pytest.raises(ComponentError, match="in close") as caught:
+        workers.run(builder, broken__in="close", marks=str(marks))
+    (line,) = caught.value.__notes__
+    found = {caught.value.component, line.removeprefix("and then: component ").split(",")[0].strip("'")}
+    assert found == {"also", "broken"}
+
+
+@every_kind
+def test_the_command_line_shows_the_cause_first_and_then_a_line_for_each_close(
+    viper: Viper, workers: Workers, marks: Path
+) -> None:
+    _, err = viper("broken_twice", "-q", workers=workers, marks=marks).communicate()
+    assert err.count("Traceback") == 1
+    traceback, _, rest = err.partition("error: ")
+    assert "LookupError: no such thing in process" in traceback
+    first, *lines = rest.splitlines()
+    assert first.startswith("component 'middle', task ")
+    notes = [line for line in lines if "and then" in line]
+    assert lines[-2:] == notes
+    for line in notes:
+        assert line.startswith("  and then: component 'last'")
+        assert line.endswith(", in close: LookupError: no such thing in close")
+
+
+@every_kind
+def test_a_component_without_memory_is_named(workers: Workers) -> None:
+    with pytest.raises(ComponentError, match=r"task 1, in process: MemoryError") as caught:
+        workers.run(ending_in(Hungry))
+    assert (caught.value.component, caught.value.task) == ("sink", 1)
 
 
 @several

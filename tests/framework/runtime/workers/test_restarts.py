@@ -11,7 +11,7 @@ import pytest
 from framework import Bolt, Spout, TopologyBuilder
 from framework.errors import WorkerError
 from framework.runtime import RunReport, StopReason, StopSignal
-from framework.runtime.workers import supervisor as fleet
+from framework.runtime.workers import supervisor
 from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.components import Forward, Numbers, Pass, RowsOfTwo, wait_at
 from tests.framework.runtime.workers.conftest import Gate
@@ -302,7 +302,7 @@ def test_a_worker_dies_while_the_run_drains(marks: Path) -> None:
 def test_a_drain_does_not_wait_for_ever_for_one_that_is_restarted(
     marks: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fleet, "LAST_CALL_S", 0.3)
+    monkeypatch.setattr(supervisor, "LAST_CALL_S", 0.3)
     stop, arrived = StopSignal(), gate("arrived")
 
     def end_the_run() -> None:
@@ -324,11 +324,11 @@ def test_one_that_dies_again_and_again_ends_the_run(marks: Path) -> None:
     limit = {"tries": 2, "window__secs": 600}
     with pytest.raises(WorkerError) as caught:
         run(chain(AlwaysDies), marks, **{f"viper__worker__restart__{k}": v for k, v in limit.items()})
-    assert str(caught.value).endswith(
+    assert (
         "middle:1) was killed by SIGKILL: what was in flight and the state of its tasks are lost; it is not "
         "restarted, as 2 restarts within 600 s are the limit (viper.worker.restart.tries, "
         "viper.worker.restart.window.secs)"
-    )
+    ) in str(caught.value)
 
 
 def test_one_that_never_came_to_run_is_not_restarted(marks: Path) -> None:

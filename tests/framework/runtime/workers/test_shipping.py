@@ -15,7 +15,7 @@ import pytest
 
 from framework import Bolt, TopologyBuilder
 from framework.errors import ConfigError, TopologyError, WorkerError
-from framework.runtime.workers import supervisor as fleet
+from framework.runtime.workers import supervisor
 from framework.runtime.workers.starting import start
 from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.components import Forward, Numbers
@@ -99,7 +99,7 @@ def test_a_process_that_cannot_be_started_ends_those_that_were(monkeypatch: pyte
             raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         return start(context, name, *arguments)
 
-    monkeypatch.setattr(fleet, "start", start_two)
+    monkeypatch.setattr(supervisor, "start", start_two)
     with pytest.raises(WorkerError, match=r"process 3 of 3 cannot be started: .*; use fewer \(topology\.w"):
         PROCESSES.run(topology())
 

@@ -12,7 +12,7 @@ import pytest
 
 from framework import Bolt, TopologyBuilder
 from framework.runtime import StopReason, StopSignal
-from framework.runtime.workers import worker
+from framework.runtime.workers import executor_thread
 from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.components import Endless, wait_at
 from tests.framework.runtime.workers.conftest import Gate
@@ -68,7 +68,7 @@ def test_a_drain_is_given_up_where_a_callback_does_not_return(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(worker, "LAST_CALL_S", 0.1)
+    monkeypatch.setattr(executor_thread, "LAST_CALL_S", 0.1)
     caplog.set_level(logging.INFO)
     arrived = gate("arrived")
     with stopped_at(arrived) as stop:

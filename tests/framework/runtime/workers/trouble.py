@@ -80,6 +80,25 @@ class Broken(Bolt):
         self._fails_in("close")
 
 
+class Hungry(Bolt):
+    """Wants more memory than there can be."""
+
+    def process(self, tup: Any) -> None:
+        self.eaten = bytearray(2**62)
+
+
+class Doomed(Bolt):
+    """Waits at ``gate.go`` at the tuple of number ``kill.at``, and is killed then, as for want of memory."""
+
+    outputs = ["value"]
+
+    def process(self, tup: Any) -> None:
+        if tup.values[0] == self.storm_conf["kill.at"]:
+            wait_at(self.storm_conf["gate.go"])
+            os.kill(os.getpid(), signal.SIGKILL)
+        self.emit([tup.values[0]])
+
+
 class Whole(Bolt):
     """Forwards; its close is marked."""
 

@@ -8,7 +8,7 @@ from framework import TopologyBuilder
 from framework.config import Settings
 from framework.planning import Plan
 from framework.runtime.assembly.network import Network
-from framework.runtime.workers.reclaim import bury
+from framework.runtime.workers.reclaim import reclaim
 from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.workers.components import Endless, Forward
@@ -68,14 +68,14 @@ def test_a_task_goes_on_from_the_furthest_that_it_has_told_anybody(network: Netw
 
 def test_one_that_died_while_it_told_its_end_has_ended_everywhere(plan: Plan, network: Network) -> None:
     network.source(SOURCE, LEFT).close()
-    assert bury(plan, network, 0) == 0
+    assert reclaim(plan, network, 0).tuples == 0
     assert network.source(SOURCE, RIGHT).floor() == END
     assert network.has_ended(SOURCE) and not network.has_ended(LEFT)
 
 
 def test_those_who_wait_for_a_dead_producer_are_rung(plan: Plan, network: Network) -> None:
     before = [bell.ticket() for bell in network.bells]
-    bury(plan, network, 0)
+    reclaim(plan, network, 0)
     after = [bell.ticket() for bell in network.bells]
     assert [later > earlier for earlier, later in zip(before, after, strict=True)] == [False, True, True]
 
@@ -84,10 +84,8 @@ def test_what_waits_is_dropped_only_where_nobody_else_has_it(plan: Plan, network
     add(network, SOURCE, LEFT, 5, 3)
     add(network, LEFT, SINK, 5, 4)
     add(network, RIGHT, SINK, 5, 2)
-    assert bury(plan, network, 1) == 4
-    waiting = {
-        way: [s.waiting_tuples for s in gate.readers[0].sources] for way, gate in network.statistics()
-    }
+    assert reclaim(plan, network, 1).tuples == 4
+    waiting = {way: [s.waiting_tuples for s in gate.readers[0].sources] for way, gate in network.statistics()}
     assert waiting[(SOURCE,), (LEFT,)] == [3]
     assert waiting[(LEFT, RIGHT), (SINK,)] == [0, 2]
 
@@ -95,7 +93,7 @@ def test_what_waits_is_dropped_only_where_nobody_else_has_it(plan: Plan, network
 def test_what_the_dead_had_taken_of_the_quota_goes_back(plan: Plan, network: Network) -> None:
     assert network.quota_of(0).take(70) == 70
     assert network.quota.left == 30
-    bury(plan, network, 1)
+    reclaim(plan, network, 1)
     assert network.quota.left == 30
-    bury(plan, network, 0)
+    reclaim(plan, network, 0)
     assert network.quota.left == 100

@@ -1,0 +1,153 @@
+"""What a worker process reports about itself while it runs, kept where its death does not reach it.
+
+A thread of the process writes its counters, and what its tasks are doing, into a black box in shared memory
+several times a second. The parent reads them from there, for its progress as well as for what it says when
+the process has died. So no process has to be asked, and one that is too busy to answer is known as well.
+"""
+
+from __future__ import annotations
+
+import pickle
+import resource
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from framework.runtime.execution.executor import Executor
+from framework.runtime.execution.stacks import callback_of
+from framework.runtime.metrics.counters import TaskCounters
+from framework.runtime.metrics.statistics import ExecutorStatistics
+from viper.blackbox import BlackBox
+
+PERIOD_S = 0.1
+"""Seconds between two reports."""
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """A callback that has not returned."""
+
+    task: str
+    """``component:task id``."""
+    callback: str
+    """The name of the callback, such as ``process``."""
+    since_s: float
+    """Monotonic time in seconds at which it was first seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a worker process was doing at one moment."""
+
+    at_s: float
+    """The moment, as monotonic time in seconds."""
+    counters: Mapping[int, TaskCounters]
+    """By task."""
+    executors: Sequence[ExecutorStatistics]
+    activities: Sequence[Activity]
+    peak_bytes: int
+    """The most memory that the process has had in use."""
+
+
+class Reporting(Protocol):
+    """What a status is made of; `Worker` is that."""
+
+    def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
+        """How far each process has come; here there is only one."""
+
+    def statistics(self) -> Sequence[ExecutorStatistics]:
+        """How its executors are doing."""
+
+    def threads(self) -> Mapping[int, Executor]:
+        """Its executors by the identifiers of their threads."""
+
+
+class StatusWriter:
+    """Keeps the status of this process up to date.
+
+    Args:
+        worker: whose status it is.
+        box: where the parent reads it.
+    """
+
+    def __init__(self, worker: Reporting, box: BlackBox) -> None:
+        self._worker = worker
+        self._box = box
+        self._calls: dict[int, tuple[tuple[str, int], float]] = {}
+        """By thread: which call of which task was seen last, and when it was first seen."""
+        self._over = threading.Event()
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """For as long as the block runs, a thread writes the status."""
+        thread = threading.Thread(target=self._run, name="viper-status", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._over.set()
+            thread.join()
+
+    def write(self) -> None:
+        """Write the status as it is now."""
+        status = self._status(time.monotonic())
+        if not self._box.write(_packed(status)):
+            self._box.write(_packed(_shortened(status)))
+
+    def _run(self) -> None:
+        while not self._over.wait(PERIOD_S):
+            self.write()
+
+    def _status(self, now_s: float) -> Status:
+        (counters,) = self._worker.counters()
+        return Status(
+            at_s=now_s,
+            counters=counters,
+            executors=self._worker.statistics(),
+            activities=list(self._activities(now_s)),
+            peak_bytes=_peak_bytes(),
+        )
+
+    def _activities(self, now_s: float) -> Iterator[Activity]:
+        for thread, executor in list(self._worker.threads().items()):
+            current = executor.current
+            if current is None:
+                self._calls.pop(thread, None)
+                continue
+            call = (current.name, executor.calls)
+            if self._calls.get(thread, (None, 0.0))[0] != call:
+                self._calls[thread] = (call, now_s)
+            yield Activity(current.name, callback_of(thread, Executor.call.__code__), self._calls[thread][1])
+
+
+def read_status(box: BlackBox) -> Status | None:
+    """The last status that a process has written; None if it has not written any."""
+    record = box.read()
+    if record is None:
+        return None
+    status: Status = pickle.loads(record)
+    return status
+
+
+def _packed(status: Status) -> bytes:
+    try:
+        return pickle.dumps(status, pickle.HIGHEST_PROTOCOL)
+    except Exception:  # a component changes a metric that it has reported, just now
+        return pickle.dumps(_shortened(status), pickle.HIGHEST_PROTOCOL)
+
+
+def _shortened(status: Status) -> Status:
+    """A status without what may be of any size."""
+    plain = {
+        task: replace(counted, metrics={}, reasons={}, places={}) for task, counted in status.counters.items()
+    }
+    return replace(status, counters=plain, executors=())
+
+
+def _peak_bytes() -> int:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

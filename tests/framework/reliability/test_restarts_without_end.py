@@ -1,0 +1,151 @@
+"""What Storm restarts without end is restarted so here, after pauses for which no drain waits."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import signal
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from framework import Bolt, TopologyBuilder
+from framework.builder import shell
+from framework.errors import ComponentError
+from framework.runtime import RunReport
+from framework.runtime.assembly.network import Network
+from framework.runtime.assembly.recording import NO_TAPE
+from framework.runtime.hosts.faults import LONGEST_UNLIMITED_PAUSE_S, RestartBudget
+from framework.runtime.hosts.user_errors import TRIES
+from framework.runtime.workers.handle import Phase, WorkerHandle
+from framework.runtime.workers.restarts import TRIES as WORKER_TRIES
+from framework.runtime.workers.restarts import RestartPolicy
+from framework.sinks import CollectingSink
+from tests.framework.reliability.pieces import chained
+from tests.framework.runtime.pieces import FakeClock, listed, plan_of, polled, run_built
+
+COUNT = 4 * TRIES
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "multilang"
+DIES = """
+import sys, speaking
+speaking.run_bolt(lambda tup: sys.exit(1))
+"""
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+    return FakeClock(monkeypatch)
+
+
+def raising(base: type) -> Any:
+    """A bolt on some base whose `process` always raises."""
+
+    def process(self: Any, tup: Any) -> None:
+        raise ValueError(f"at {tup.values[0]}")
+
+    return type("Raising", (base,), {"outputs": ["value"], "process": process})
+
+
+def test_a_ported_bolt_is_restarted_as_often_as_it_raises(
+    streamparse: ModuleType, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    source = listed(*([n] for n in range(COUNT)))
+    report = run_built(chained(source, raising(streamparse.Bolt)), {"stop": clock})
+    counted = report.components["b1"]
+    assert (counted.restarts, report.lost, report.drained) == (COUNT, COUNT, True)
+    assert clock.now - 1000.0 > 60.0  # by the fake clock: it is no restart after the other
+    assert max(clock.rests) <= LONGEST_UNLIMITED_PAUSE_S
+    warned = [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
+    assert any(
+        "times so far within 60 s; this run goes on restarting it, as Storm does (viper.restart.tries sets"
+        in message
+        for message in warned
+    )
+
+
+@pytest.mark.parametrize("options", [{}, {"viper__restart__tries": 3}], ids=["ours", "as configured"])
+def test_others_and_those_that_are_configured_have_a_limit(
+    streamparse: ModuleType, clock: FakeClock, options: dict[str, Any]
+) -> None:
+    bolt = raising(streamparse.Bolt if options else Bolt)
+    tries = options.get("viper__restart__tries", TRIES)
+    source = listed(*([n] for n in range(COUNT)))
+    with pytest.raises(ComponentError, match=f"restarted {tries} times within 60 s"):
+        run_built(chained(source, bolt), {"stop": clock}, viper__on__error="restart", **options)
+
+
+def endless() -> Any:
+    """A spout that emits 0, 1, ... without end."""
+    numbers = itertools.count()
+    return polled(lambda self: self.emit([next(numbers)]))
+
+
+def check_drained(report: RunReport, count: int) -> None:
+    """All that was emitted has been taken by the bolt, which was restarted for each."""
+    counted = report.components["b1"]
+    assert (report.reason, report.emitted, report.drained) == ("max-tuples", count, True)
+    assert (counted.errors, counted.restarts) == (count, count)
+
+
+def test_max_tuples_ends_with_everything_processed(streamparse: ModuleType) -> None:
+    """By the real clock: with all its pauses this would take minutes."""
+    check_drained(run_built(chained(endless(), raising(streamparse.Bolt)), {"max_tuples": COUNT}), COUNT)
+
+
+def test_so_it_does_with_a_program_that_dies_at_each_tuple(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(FIXTURES))
+    (tmp_path / "dies.py").write_text(DIES)
+    builder = TopologyBuilder()
+    builder.set_spout("source", endless())
+    program = shell(sys.executable, str(tmp_path / "dies.py"), outputs=["value"])
+    builder.set_bolt("b1", program).shuffle_grouping("source")
+    builder.set_bolt("sink", CollectingSink).global_grouping("b1")
+    count = TRIES + 2  # each costs the start of a process
+    check_drained(run_built(builder, {"max_tuples": count}, viper__drain__timeout__secs=60), count)
+
+
+def test_pauses_grow_to_a_bound_and_restarts_have_none() -> None:
+    budget = RestartBudget(None, 60.0)
+    pauses = [budget.take(1000.0) for _ in range(2000)]
+    assert pauses[:4] == [0.0, 0.01, 0.02, 0.04]
+    assert pauses[-1] == LONGEST_UNLIMITED_PAUSE_S
+    assert budget.take(1061.0) == 0.0
+
+
+@pytest.mark.parametrize("configured", [None, 2])
+@pytest.mark.parametrize("ported", [True, False], ids=["ported", "ours"])
+def test_a_worker_of_ported_components_alone_is_restarted_without_end(
+    streamparse: ModuleType, monkeypatch: pytest.MonkeyPatch, ported: bool, configured: int | None
+) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", endless())
+    bolt = raising(streamparse.Bolt if ported else Bolt)
+    builder.set_bolt("bolt", bolt).shuffle_grouping("source")
+    options = {"viper__worker": "process", "topology__workers": 2, "viper__isolated": False}
+    plan, settings = plan_of(builder, **options, viper__worker__restart__tries=configured)
+    network = Network.create(plan, settings)
+    bolts = plan.tasks_of("bolt")[0].id
+    index = next(
+        i for i, executors in enumerate(plan.placement.processes) if bolts in _tasks(plan, executors)
+    )
+    process: Any = SimpleNamespace(exitcode=-signal.SIGKILL, pid=1)
+    connection: Any = SimpleNamespace()
+    worker = WorkerHandle(index + 1, ["bolt"], process, connection, network.black_box(index))
+    worker.reached(Phase.READY)
+    restarts = RestartPolicy(plan, settings, network, NO_TAPE)
+    restarts.run_begins()
+    errors = [restarts.died(index, worker, aborted=False) for _ in range(COUNT)]
+    limit = WORKER_TRIES if configured is None else configured
+    allowed = COUNT if ported and configured is None else limit
+    assert [error is None for error in errors] == [n < allowed for n in range(COUNT)]
+    assert list(restarts.due(0.0, at_once=False)) == []
+    assert list(restarts.due(0.0, at_once=True)) == [index]
+
+
+def _tasks(plan: Any, executors: Any) -> list[int]:
+    return [task for executor in executors for task in plan.placement.executors[executor].tasks]
