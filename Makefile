@@ -84,7 +84,7 @@ bench-spark: .venv/.spark
 
 clean:
 	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	find framework viper spark_ingest tests topologies benchmarks \
+	find framework viper viperstorm spark_ingest tests topologies benchmarks \
 	    \( -name __pycache__ -o -name '*.so' \) -prune -exec rm -rf {} +
 	$(MAKE) -C cbackend clean
 	$(MAKE) -C viper/csrc clean

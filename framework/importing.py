@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from itertools import accumulate, takewhile
 from pathlib import Path
 
 from framework.errors import LoadError
@@ -53,6 +54,8 @@ def looks_like_java(class_name: str) -> bool:
 def import_class(class_name: str) -> type:
     """The class of a dotted path: ``package.module.Class`` or ``package.module:Outer.Inner``.
 
+    Between an outer class and an inner one, Java's ``$`` is read as a dot.
+
     Raises:
         LoadError: no such module or class, or the module raised while it was imported;
             the message says which, and the nearest valid name.
@@ -72,15 +75,15 @@ def import_object(path: str) -> object:
 def _object(path: str) -> object:
     module_name, _, attributes = path.partition(":")
     if attributes:
-        return _attribute(_module(module_name, path), attributes.split("."), path)
-    parts = path.split(".")
+        names = attributes.replace("$", ".").split(".")
+        return _attribute(_module(module_name, path), names, path)
+    parts = path.replace("$", ".").split(".")
     if len(parts) < 2 or not all(part.isidentifier() for part in parts):
         raise LoadError(f"{path!r} is no class path: expected 'package.module.Class'")
-    for split in range(len(parts) - 1, 0, -1):
-        name = ".".join(parts[:split])
-        if _module_exists(name):
-            return _attribute(_module(name, path), parts[split:], path)
-    raise LoadError(f"{path!r}: no module {parts[0]!r} in {_searched()}")
+    depth = _depth_of_modules(parts)
+    if depth == 0:
+        raise LoadError(f"{path!r}: no module {parts[0]!r} in {_searched()}")
+    return _attribute(_module(".".join(parts[:depth]), path), parts[depth:], path)
 
 
 def project_folders(file: str | os.PathLike[str] | None) -> tuple[str, ...]:
@@ -107,6 +110,16 @@ def importable(folders: Sequence[str]) -> Iterator[None]:
         yield
     finally:
         sys.path[:] = before
+
+
+def _depth_of_modules(parts: Sequence[str]) -> int:
+    """How many of the first parts name modules, each in the one before; the last part names no module.
+
+    The search begins at the top and ends at the first name that is missing: to look for the whole path first
+    would look for every name in it again and again.
+    """
+    names = accumulate(parts[:-1], "{}.{}".format)
+    return sum(1 for _ in takewhile(_module_exists, names))
 
 
 def _module_exists(name: str) -> bool:

@@ -88,7 +88,8 @@ class Beans:
         if isinstance(argument, Ref):
             return self.bean(argument.id)
         if isinstance(argument, RefList):
-            return [self.bean(bean_id) for bean_id in argument.ids]
+            # Storm puts null where a list names an object that does not exist; loading has warned of it.
+            return [self.bean(found) if found in self._definitions else None for found in argument.ids]
         # What an object does to its arguments is seen by no other.
         return copy.deepcopy(argument)
 

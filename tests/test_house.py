@@ -7,7 +7,7 @@ import importlib
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -20,7 +20,8 @@ from tests.house.rooms import EXCEPTIONS, ORDERS, as_text, upwards
 REPOSITORY = Path(__file__).parents[1]
 
 MAY_IMPORT = {
-    "topologies": {"framework", "spark_ingest"},
+    "topologies": {"viperstorm"},
+    "viperstorm": {"framework", "spark_ingest"},
     "framework": {"viper"},
     "viper": set(),
     "cbackend": set(),
@@ -38,6 +39,10 @@ HEAVY = {"streamparse", "pystorm", "thriftpy2", "simplejson", "pyspark", "pyarro
 
 WORDS_OF_A_WORKPLACE = re.compile(r"/(?:wor[k]|roo[t])/|pyp[i]\.|pythonhoste[d]|npmj[s]", re.IGNORECASE)
 """Paths of somebody's machine and hosts of package registries; written so that this line is none."""
+
+
+TEMPLATES = "framework/cli/templates"
+"""What `viper init` writes; it is a user's code, and imports what users import."""
 
 
 def sources(*folders: str, suffixes: tuple[str, ...] = (".py",)) -> Iterator[Path]:
@@ -58,14 +63,23 @@ def imported_by(path: Path) -> Iterator[tuple[int, str]]:
 
 @pytest.mark.parametrize("folder", MAY_IMPORT)
 def test_imports_run_down(folder: str) -> None:
-    forbidden = OURS - MAY_IMPORT[folder] - {folder}
-    found = [
+    of_users = set(sources(TEMPLATES))
+    own = [path for path in sources(folder) if path not in of_users]
+    assert forbidden_imports(own, OURS - MAY_IMPORT[folder] - {folder}) == []
+
+
+def test_what_is_written_for_users_imports_the_public_name() -> None:
+    assert len(written := list(sources(TEMPLATES))) > 4
+    assert forbidden_imports(written, OURS - {"viperstorm"}) == []
+
+
+def forbidden_imports(paths: Iterable[Path], forbidden: set[str]) -> list[str]:
+    return [
         f"{path.relative_to(REPOSITORY)}:{line} imports {name}"
-        for path in sources(folder)
+        for path in paths
         for line, name in imported_by(path)
         if name in forbidden
     ]
-    assert found == []
 
 
 def test_an_import_upwards_would_be_found(tmp_path: Path) -> None:
@@ -183,15 +197,16 @@ class TestPlantedImports:
         assert sorted(filter(None, arrows)) == ["url(#down)", "url(#down)", "url(#up)"]
 
 
-def test_importing_the_framework_is_cheap() -> None:
-    code = "import sys, framework; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+@pytest.mark.parametrize("name", ["framework", "viperstorm", "viperstorm.spark"])
+def test_importing_it_is_cheap(name: str) -> None:
+    code = f"import sys, {name}; print(*sorted({{name.partition('.')[0] for name in sys.modules}}))"
     ran = subprocess.run(
         [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
     )
     assert HEAVY.isdisjoint(ran.stdout.split())
 
 
-@pytest.mark.parametrize("folder", ["framework", "viper", "spark_ingest"])
+@pytest.mark.parametrize("folder", ["framework", "viper", "viperstorm", "spark_ingest"])
 def test_every_folder_of_modules_is_a_package(folder: str) -> None:
     folders = {path.parent for path in sources(folder) if "templates" not in path.parts}
     assert [str(found) for found in sorted(folders) if not (found / "__init__.py").is_file()] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -15,6 +16,14 @@ import pytest
 pytestmark = pytest.mark.slow
 
 REPOSITORY = Path(__file__).parents[1]
+
+TYPED = (
+    "framework/py.typed",
+    "spark_ingest/py.typed",
+    "viper/_rows.pyi",
+    "viper/py.typed",
+    "viperstorm/py.typed",
+)
 
 
 def succeed(*command: object, cwd: Path) -> str:
@@ -48,9 +57,13 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_the_packages_the_defaults_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.partition("/")[0] for name in names}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"framework", "viper", "spark_ingest"}
-    typed = [f"{package}/py.typed" for package in ("framework", "spark_ingest", "viper")]
-    for name in ("framework/conf/defaults.yaml", "viper/_rows.pyi", *typed):
+    assert {top for top in tops if not top.endswith(".dist-info")} == {
+        "framework",
+        "spark_ingest",
+        "viper",
+        "viperstorm",
+    }
+    for name in ("framework/conf/defaults.yaml", *TYPED):
         assert name in names
     assert any(name.startswith("framework/cli/templates/") for name in names)
     assert not any(name.endswith((".c", ".h", ".pyc")) for name in names)
@@ -96,9 +109,10 @@ def test_the_shipped_defaults_are_found(installed: Path, tmp_path: Path) -> None
 def test_the_commands_around_spark_are_there_without_spark(installed: Path, tmp_path: Path) -> None:
     listed = succeed(installed / "viper", "--help", cwd=tmp_path)
     assert all(f"\n  {name} " in listed for name in ("prepare", "dataset", "backfill"))
-    command = [installed / "viper", "prepare", "rows.csv", "--timestamp", "at", "-O", "out"]
+    command = [installed / "viper", "prepare", "rows.csv", "--read-option", "header=true"]
+    command += ["--timestamp", "at", "-O", "out"]
     (tmp_path / "rows.csv").write_text("at\n")
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert ran.returncode == 1
-    assert "pip install 'viperstorm[spark]'" in ran.stderr
+    assert re.search(r"pip install '/\S+\.whl\[spark\]'", ran.stderr)  # from where it was installed
     assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.csv"]

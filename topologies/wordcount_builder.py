@@ -5,8 +5,8 @@
 
 from words.components import Count, Lines, Split, TopWords
 
-from framework import TopologyBuilder
-from framework.sinks import ConsoleSink
+from viperstorm import TopologyBuilder
+from viperstorm.sinks import ConsoleSink
 
 builder = TopologyBuilder()
 builder.set_spout("lines", Lines)

@@ -1,17 +1,57 @@
-"""The builder itself."""
+"""The builder, and the components for it that are no Python classes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 from framework.builder.declarers import BoltDeclarer, Declarer, SpoutDeclarer
-from framework.builder.foreign import Foreign
 from framework.components import Component
-from framework.declaration import Declaration, accepted, calling_place
+from framework.declaration import Declaration, accepted, calling_place, java_implementation
 from framework.dsl.foreign import ForeignComponent
 from framework.specs import Par, Spec, make_spec, python_implementation, recipe_of
-from framework.topology import Argument, Implementation, Path, Place, Role, SourceMap, Topology
+from framework.topology import (
+    Argument,
+    Implementation,
+    Path,
+    Place,
+    Role,
+    ShellImplementation,
+    SourceMap,
+    Stream,
+    Topology,
+    declared_streams,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """A component in another language, and the streams that it emits."""
+
+    implementation: Implementation
+    outputs: tuple[Stream, ...]
+
+
+def shell(*command: str, outputs: Sequence[Any] = ()) -> Foreign:
+    """A program that speaks Storm's multilang protocol: ``shell("ruby", "split.rb", outputs=["word"])``.
+
+    Raises:
+        TypeError: no command, or a part of it that is no str.
+    """
+    if not command or not all(isinstance(part, str) for part in command):
+        raise TypeError(f"shell() needs the program and its arguments as str, found {command!r}")
+    return Foreign(ShellImplementation(command), declared_streams(outputs))
+
+
+def java(full_class_name: str, *args: Argument, outputs: Sequence[Any] = ()) -> Foreign:
+    """A Java class with its constructor's arguments; it validates and draws, and is refused at run.
+
+    Raises:
+        TypeError: an argument that no Java constructor can be given.
+        ValueError: no class name.
+    """
+    return Foreign(java_implementation(None, full_class_name, args), declared_streams(outputs))
 
 
 class TopologyBuilder:
@@ -91,7 +131,7 @@ class TopologyBuilder:
         return bolt
 
     def declaration(self, name: str = "") -> Declaration:
-        """What has been said so far; later calls do not change it."""
+        """A copy of what has been declared so far; later calls do not change it."""
         specs = [declarer.snapshot() for declarer in self._declarers]
         return Declaration(name, specs, dict(self.config), SourceMap(dict(self._places())))
 

@@ -59,7 +59,7 @@ class Declarer:
         return self
 
     def snapshot(self) -> Spec:
-        """What has been said so far; later calls do not change it."""
+        """A copy of what has been declared so far; later calls do not change it."""
         return replace(self._spec, config=dict(self._spec.config), resources=dict(self._spec.resources))
 
     def places(self) -> Iterator[tuple[Path, Place]]:

@@ -17,29 +17,44 @@ _NAME = re.compile(r"[A-Za-z]\w*(-\w+)*", re.ASCII)
 
 
 @click.command()
-@click.argument("folder", metavar="NAME", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="NAME", type=click.Path(file_okay=False, path_type=Path))
 @click.option(
     "--streamparse", is_flag=True, help="On streamparse's classes, so that sparse takes it as well."
 )
 def init(folder: Path, streamparse: bool) -> None:
-    """Create a project in the new folder NAME: a topology, its components and their test.
+    """Create a project in the folder NAME: a topology, its components and their test.
 
-    Nothing is downloaded and nothing is built; `viper run` in the folder runs it.
+    NAME may be a folder that exists, such as `.`; no file in it is overwritten. Nothing is downloaded and
+    nothing is built; `viper run` in the folder runs it.
     """
-    if not _NAME.fullmatch(folder.name):
-        raise click.UsageError(
-            f"{folder.name!r} is no name: expected letters, digits, _ and -, a letter first"
-        )
-    if folder.exists():
-        raise click.UsageError(f"{folder} exists already, and nothing is overwritten: choose another name")
+    name = _name_of(folder)
     template = (
         resources.files("framework.cli") / "templates" / ("streamparse" if streamparse else "framework")
     )
-    for path, content in _files(template):
-        file = folder / path
+    files = {folder / path: content for path, content in _files(template)}
+    there = [str(file) for file in files if file.exists()]
+    if there:
+        raise click.UsageError(f"{', '.join(there)} exists already, and nothing is overwritten")
+    for file, content in files.items():
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(Template(content).substitute(name=folder.name), encoding="utf-8")
-    note(f"created {folder}; next: cd {folder} && viper run")
+        file.write_text(Template(content).substitute(name=name), encoding="utf-8")
+    here = folder.resolve() == Path.cwd()
+    note(f"created {name}; next: {'' if here else f'cd {folder} && '}viper run")
+
+
+def _name_of(folder: Path) -> str:
+    """The project's name: that of a new folder, or what can be made of the name of one that exists.
+
+    Raises:
+        click.UsageError: a new folder's name is no name of a project.
+    """
+    name = folder.resolve().name
+    if _NAME.fullmatch(name):
+        return name
+    if folder.exists():
+        words = re.findall(r"[A-Za-z0-9_]+", name)
+        return "-".join(words if words and words[0][0].isalpha() else ["project", *words])
+    raise click.UsageError(f"{name!r} is no name: expected letters, digits, _ and -, a letter first")
 
 
 def _files(folder: Traversable) -> Iterator[tuple[PurePosixPath, str]]:

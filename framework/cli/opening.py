@@ -34,7 +34,7 @@ class Opened:
 
 
 def open_target(target: str, choices: Choices) -> Opened:
-    """Load, configure and validate; whatever is wrong is in the result."""
+    """Load, configure and validate a target; the result holds every problem."""
     from framework.loading import load
     from framework.validation import validate
 
@@ -104,13 +104,24 @@ def chosen(target: str | None, choices: Choices) -> tuple[str, Choices]:
         return target, choices
     if choices.name is not None:
         return choices.name, replace(choices, name=None)
-    from framework.loading.target import SUFFIXES, TOPOLOGIES
-
-    found = sorted(path for path in Path(TOPOLOGIES).glob("*") if path.suffix in SUFFIXES)
+    found = topologies_here()
     if len(found) == 1:
-        return str(found[0]), choices
-    have = f"found {', '.join(map(str, found))}" if found else f"there is no topology in {TOPOLOGIES}/"
-    raise click.UsageError(f"name the topology to use: {have}")
+        return found[0], choices
+    raise click.UsageError(f"name the topology to use: found {', '.join(found)}")
+
+
+def topologies_here() -> list[str]:
+    """The files of all topologies of the project in the current folder.
+
+    Raises:
+        click.UsageError: there are none.
+    """
+    from framework.loading.target import TOPOLOGIES, project_files
+
+    found = [str(file) for file in project_files()]
+    if not found:
+        raise click.UsageError(f"name the topology to use: there is no topology in {TOPOLOGIES}/")
+    return found
 
 
 def _substitutions(properties: Path | None) -> Mapping[str, str]:

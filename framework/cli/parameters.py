@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,37 @@ def parse_options(ctx: click.Context, param: click.Parameter, values: Sequence[s
         return dict(map(parse_option, values))
     except ConfigError as error:
         raise click.BadParameter(str(error)) from error
+
+
+class RunCommand(click.Command):
+    """A command whose ``-d`` may be followed by true or false, as sparse's may; alone it means true."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read a command line in which sparse's flags are written as click's."""
+        return super().parse_args(ctx, list(_with_plain_flags(args)))
+
+
+def _with_plain_flags(args: Sequence[str]) -> Iterator[str]:
+    """Write ``-d false`` and ``--debug=false`` as ``--no-debug``; what follows ``--`` stays as it is."""
+    words = iter(args)
+    pending = next(words, None)
+    while pending is not None and pending != "--":
+        word, pending = pending, next(words, None)
+        flag, equals, value = word.partition("=")
+        if flag not in ("-d", "--debug"):
+            yield word
+        elif equals and value.lower() in _BOOLS:
+            yield _BOOLS[value.lower()]
+        elif not equals and pending is not None and pending.lower() in _BOOLS:
+            yield _BOOLS[pending.lower()]
+            pending = next(words, None)
+        else:
+            yield word
+    if pending is not None:
+        yield from (pending, *words)
+
+
+_BOOLS = {"true": "--debug", "false": "--no-debug"}
 
 
 def target_argument(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -18,7 +18,7 @@ from framework.cli.failures import TRACEBACKS
 from framework.cli.logs import logging_to_stderr, parse_levels, stderr_for_lines
 from framework.cli.messages import AS_JSON, note
 from framework.cli.opening import Opened, accepted, chosen, open_target
-from framework.cli.parameters import target_argument
+from framework.cli.parameters import RunCommand, target_argument
 from framework.cli.progress import ProgressLine, can_animate
 from framework.cli.reports import ReportFile, parse_report, report_json
 from framework.cli.statistics import statistics_lines
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from framework.topology import Topology
 
 
-@click.command()
+@click.command(cls=RunCommand)
 @target_argument
 @with_choices
 @click.option(
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     "--duration",
     "--time",
     "duration_s",
-    type=click.FloatRange(min=0),
-    help="Drain after so many seconds; 0: run on.",
+    type=float,
+    help="Drain after so many seconds; 0 or less, as for sparse: run on.",
 )
 @click.option("--max-tuples", type=click.IntRange(min=1), help="Drain when the spouts have emitted so many.")
 @click.option("--worker", help="Kind of worker (viper.worker).")
@@ -54,7 +54,12 @@ if TYPE_CHECKING:
     "-a", "--ackers", type=click.IntRange(min=0), help="0: do not track tuples (topology.acker.executors)."
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Run tasks in a random order drawn from this seed.")
-@click.option("-d", "--debug", is_flag=True, help="Log every tuple (topology.debug), show tracebacks.")
+@click.option(
+    "-d",
+    "--debug/--no-debug",
+    default=None,
+    help="Log every tuple (topology.debug), show tracebacks; -d true and -d false, as for sparse.",
+)
 @click.option(
     "--log-level",
     "levels",
@@ -127,7 +132,7 @@ def run(
     quiet: bool,
     report: ReportFile | None,
     as_json: bool,
-    debug: bool,
+    debug: bool | None,
     **shortcuts: Any,
 ) -> None:
     """Run TARGET until its spouts have ended, or Ctrl-C.
@@ -137,7 +142,7 @@ def run(
     """
     from framework.planning import make_plan
 
-    ctx.meta[TRACEBACKS] |= debug
+    ctx.meta[TRACEBACKS] |= bool(debug)
     ctx.meta[AS_JSON] = log_format == LogForm.JSON
     options = {**_time_of(replay), **choices.options, **_as_options(debug=debug, **shortcuts)}
     with report.telling_failure() if report is not None else nullcontext():
@@ -151,7 +156,7 @@ def run(
             _levels(plan, levels),
             LogForm(log_format),
             quiet,
-            duration_s=duration_s or None,
+            duration_s=duration_s if duration_s is not None and duration_s > 0 else None,
             max_tuples=max_tuples,
             record=record,
             replay=replay,
@@ -230,7 +235,7 @@ def _watched(
 
 
 def _as_options(
-    *, worker: str | None, workers: int | None, ackers: int | None, seed: int | None, debug: bool
+    *, worker: str | None, workers: int | None, ackers: int | None, seed: int | None, debug: bool | None
 ) -> Mapping[str, Any]:
     """The configuration that options stand for."""
     said = {
@@ -239,7 +244,7 @@ def _as_options(
         "topology.acker.executors": ackers,
         "viper.seed": seed,
         "viper.scheduling": None if seed is None else "random",
-        "topology.debug": debug or None,
+        "topology.debug": debug,
     }
     return {key: value for key, value in said.items() if value is not None}
 

@@ -12,7 +12,7 @@ import click
 from framework.cli.choices import Choices, with_choices
 from framework.cli.exit_codes import ExitCode
 from framework.cli.messages import counted, note, problem_lines
-from framework.cli.opening import Opened, open_target
+from framework.cli.opening import Opened, chosen, open_target, topologies_here
 from framework.cli.parameters import complete_target
 from framework.prints import prints_to_stderr
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("targets", nargs=-1, required=True, shell_complete=complete_target)
+@click.argument("targets", nargs=-1, shell_complete=complete_target)
 @with_choices
 @click.option(
     "--strict", is_flag=True, help="Refuse what may break the order guarantee (viper.order: strict)."
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def validate(
     ctx: click.Context, targets: tuple[str, ...], choices: Choices, strict: bool, as_json: bool
 ) -> None:
-    """Find everything that is wrong with TARGETS.
+    """Find everything that is wrong with TARGETS; without any, with all topologies in topologies/.
 
     Each problem is a line `file:line: message` on stdout. Exit code 3 if there is an error; warnings alone
     are fine. What only a Storm cluster can run is a warning.
@@ -39,6 +39,8 @@ def validate(
     if strict:
         choices = replace(choices, options={**choices.options, "viper.order": "strict"})
     with prints_to_stderr():
+        if not targets:
+            targets, choices = _all_here(choices)
         found = {target: _problems(open_target(target, choices)) for target in targets}
     problems = [problem for of_target in found.values() for problem in of_target]
     if as_json:
@@ -49,6 +51,14 @@ def validate(
     files = counted(len(targets), "topology", "topologies")
     note(f"{files}: {counted(errors, 'error')}, {counted(len(problems) - errors, 'warning')}")
     ctx.exit(ExitCode.INVALID if errors else ExitCode.OK)
+
+
+def _all_here(choices: Choices) -> tuple[tuple[str, ...], Choices]:
+    """The project's topologies; as for sparse, ``--name`` without a target chooses one of them."""
+    if choices.name is not None:
+        target, choices = chosen(None, choices)
+        return (target,), choices
+    return tuple(topologies_here()), choices
 
 
 def _problems(opened: Opened) -> list[Problem]:

@@ -1,10 +1,8 @@
 """Configuration: the keys, their defaults, and the layers that override them."""
 
-from framework.config.component import component_conf, task_count
-from framework.config.files import project_files
 from framework.config.keys import KEYS, Key
-from framework.config.options import parse_option
-from framework.config.resolve import resolve
+from framework.config.layers import parse_option, project_files
+from framework.config.resolve import component_conf, resolve, task_count
 from framework.config.settings import Settings
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Whether a key is known, and whether its value is one that it allows."""
+"""Checks of configuration: whether a key is known, and whether it accepts a value."""
 
 from __future__ import annotations
 
@@ -6,33 +6,36 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
-from framework.config.entry import Entry, Layer
 from framework.config.keys import KEYS
+from framework.config.settings import Entry, Layer
 from framework.config.storm_keys import STORM_WITHOUT_EFFECT
 from framework.topology.problems import Problem
 
 KNOWN = (*KEYS, *sorted(STORM_WITHOUT_EFFECT))
 """The name of every known key."""
 
-_OURS = ("topology", "viper", "pystorm")
+_OURS = ("viper", "pystorm")
 """What stands before the first dot of a key that nobody else may define."""
+
+_STORMS = "topology"
+"""What stands before the first dot of Storm's keys; some versions and plugins have keys of their own."""
 
 _NEAR = 0.9
 """How alike a user's own key must be to a known one to look like a slip of the pen."""
 
 
 def check_layer(layer: Layer) -> list[Problem]:
-    """What is wrong with values for the whole topology."""
+    """The problems of values that hold for the whole topology."""
     return _found(_check(key, entry) for key, entry in layer.items())
 
 
 def check_component(component_id: str, layer: Layer) -> list[Problem]:
-    """What is wrong with a component's own config."""
+    """The problems of a component's own config."""
     return _found(_check_in_component(component_id, key, entry) for key, entry in layer.items())
 
 
 def usable(key: str, value: Any) -> bool:
-    """Whether a value may be taken: the key is the user's own, or it is known and allows the value."""
+    """Whether a value may be taken: the key is known and allows it, or it is Storm's or the user's."""
     return _complaint(key, value) is None
 
 
@@ -44,8 +47,8 @@ def _check(key: str, entry: Entry) -> Problem | None:
     complaint = _complaint(key, entry.value)
     if complaint is not None:
         return Problem(entry.place, complaint)
-    slip = _slip(key)
-    return Problem(entry.place, slip, warning=True) if slip is not None else None
+    doubt = _doubt(key)
+    return Problem(entry.place, doubt, warning=True) if doubt is not None else None
 
 
 def _check_in_component(component_id: str, key: str, entry: Entry) -> Problem | None:
@@ -66,9 +69,9 @@ def _complaint(key: Any, value: Any) -> str | None:
     if known is not None:
         complaint = known.rule.complaint(value)
         return f"{key} {complaint}" if complaint else None
-    if key in _OURS and isinstance(value, dict):
+    if key in (*_OURS, _STORMS) and isinstance(value, dict):
         return f"configuration keys are flat: write '{key}.{next(iter(value), '...')}: ...' without nesting"
-    if key.partition(".")[0] in _OURS and "." in key and key not in STORM_WITHOUT_EFFECT:
+    if key.partition(".")[0] in _OURS and "." in key:
         return f"unknown configuration key {key!r}{_nearest(key)}"
     return None
 
@@ -81,11 +84,12 @@ def _nearest(key: str) -> str:
     return f"; did you mean {names[near[0]]!r}?" if near else ": `viper config show` lists all keys"
 
 
-def _slip(key: str) -> str | None:
-    """A word on a user's own key that is nearly the same as a known one."""
+def _doubt(key: str) -> str | None:
+    """A warning of a key that only components see: it may be a known one, mistyped."""
     if key in KNOWN:
         return None
+    unseen = f"configuration key {key!r} is unknown here, only components see it"
+    if key.startswith(f"{_STORMS}."):
+        return unseen + _nearest(key)
     near = difflib.get_close_matches(key.lower().replace("_", "."), KNOWN, n=1, cutoff=_NEAR)
-    if not near:
-        return None
-    return f"configuration key {key!r} is unknown here, only components see it; did you mean {near[0]!r}?"
+    return f"{unseen}; did you mean {near[0]!r}?" if near else None

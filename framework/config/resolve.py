@@ -1,18 +1,24 @@
-"""From the layers to the settings of one run."""
+"""From the layers to the settings of one run, and to what each component sees of them."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from framework.config.checks import check_component, check_layer, usable
-from framework.config.entry import Entry, Layer
-from framework.config.environment import environment_layer
-from framework.config.files import defaults_layer, file_layer
-from framework.config.options import options_layer
-from framework.config.settings import Settings
-from framework.config.streamparse_project import streamparse_layer
+from framework.config.keys import KEYS, MAX_TASKS
+from framework.config.layers import (
+    defaults_layer,
+    environment_layer,
+    file_layer,
+    is_streamparse_config,
+    options_layer,
+    streamparse_layer,
+)
+from framework.config.settings import Entry, Layer, Settings
+from framework.config.storm_keys import STORM_DEFAULTS, STORM_PER_COMPONENT, STORM_WITHOUT_EFFECT
 from framework.topology import ComponentSpec, Topology
 from framework.topology.problems import Problem
 
@@ -37,7 +43,8 @@ def resolve(
         options: as from `parse_option`.
         options_from: what messages call the place where the options were given.
         environ: environment variables; those that begin with ``VIPER_`` count.
-        files: YAML files; a later one overrides an earlier one.
+        files: YAML files; a later one overrides an earlier one. One of them may be streamparse's
+            ``config.json``, which then takes the place of the one beside the topology.
         environment: the environment of a streamparse project.
 
     Returns:
@@ -45,8 +52,9 @@ def resolve(
     """
     layers: list[Layer] = []
     problems: list[Problem] = []
-    found = [streamparse_layer(topology, environment)] if topology else []
-    found += [file_layer(path) for path in files]
+    beside = topology is not None and not any(map(is_streamparse_config, files))
+    found = [streamparse_layer(topology, environment)] if topology and beside else []
+    found += [file_layer(path, environment) for path in files]
     found += [(_topology_layer(topology), _component_problems(topology))] if topology else []
     found += [environment_layer(environ or {}), (options_layer(options or {}, options_from), [])]
     for layer, complaints in found:
@@ -94,3 +102,32 @@ def _disagreements(settings: Settings) -> list[Problem]:
     key = max(("viper.channel.tuples", "viper.jumbo.size"), key=lambda k: len(settings.entries[k]))
     message = f"viper.channel.tuples is {tuples}: expected at least viper.jumbo.size, which is {jumbo}"
     return [Problem(settings.entries[key][-1].place, message)]
+
+
+def component_conf(settings: Settings, topology: Topology, component: ComponentSpec) -> dict[str, Any]:
+    """What a component's ``initialize`` gets as its configuration.
+
+    The component's own config stands above the settings, but as in Storm only with the keys that may
+    differ between components and with the user's own; of every other key it sees the topology's value.
+    Under the settings stand the defaults that a cluster has for keys which mean nothing here.
+
+    Returns:
+        A deep copy, which the component may change as it likes.
+    """
+    own = {key: value for key, value in component.config.items() if usable(key, value) and _is_seen(key)}
+    name = settings["topology.name"] or topology.name
+    return copy.deepcopy({**STORM_DEFAULTS, **settings, "topology.name": name, **own})
+
+
+def task_count(component: ComponentSpec, conf: Mapping[str, Any]) -> int:
+    """How many tasks a component has, whose parallelism is valid; ``conf`` is from `component_conf`."""
+    own = component.config.get("topology.tasks")
+    configured = own if usable("topology.tasks", own) else None
+    count = component.tasks or configured or conf["topology.tasks"] or component.parallelism
+    return min(count, conf["topology.max.task.parallelism"] or MAX_TASKS)
+
+
+def _is_seen(key: str) -> bool:
+    if key.startswith("topology.") and (key in KEYS or key in STORM_WITHOUT_EFFECT):
+        return key in STORM_PER_COMPONENT
+    return key not in KEYS or KEYS[key].per_component

@@ -1,4 +1,4 @@
-"""What a value may be, with the words for it."""
+"""Rules for values: which ones a key accepts, and how a message describes them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from framework.topology.problems import did_you_mean, one_of
+
+_MOST_IN_WORDS = 1e15
+"""Whole numbers below it are written out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,17 @@ class Rule:
         """What is wrong with a value, to stand after the key; None if nothing is."""
         if self.accepts(value):
             return None
-        return f"is {value!r}: expected {self.allowed}{did_you_mean(str(value).lower(), self.names)}"
+        hint = did_you_mean(str(value).lower(), self.names) or self._as_number(value)
+        return f"is {value!r}: expected {self.allowed}{hint}"
+
+    def _as_number(self, value: object) -> str:
+        """What to write for a number that YAML takes for text, as it takes ``1e6``, which has no point."""
+        try:
+            number = float(value) if isinstance(value, str) else math.nan
+        except ValueError:
+            return ""
+        meant = int(number) if number.is_integer() and abs(number) < _MOST_IN_WORDS else number
+        return f"; YAML takes it for text, write {meant}" if self.accepts(meant) else ""
 
 
 def integer(low: int, high: int | None = None) -> Rule:

@@ -1,4 +1,4 @@
-"""The resolved configuration of a topology."""
+"""What each layer sets, and the settings that result for a whole topology."""
 
 from __future__ import annotations
 
@@ -6,7 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from framework.config.entry import Entry
+from framework.topology.places import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A value as one layer sets it."""
+
+    value: Any
+    place: Place
+
+
+Layer = Mapping[str, Entry]
+"""What one source of configuration sets, by key."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

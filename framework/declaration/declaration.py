@@ -147,15 +147,15 @@ def accepted(loaded: Loaded) -> Topology:
 
 
 def _is_well_formed(topology: Topology) -> bool:
-    from framework.validation import groupings, names, parallelism, structure, subscriptions
+    from framework.validation import structure, subscriptions
 
     rules = (
-        names.check_component_ids,
+        structure.check_component_ids,
         structure.check_spouts,
         structure.check_bolts,
         subscriptions.check_sources,
         subscriptions.check_stream_names,
-        groupings.check_fields,
-        parallelism.check_parallelism,
+        subscriptions.check_fields,
+        structure.check_parallelism,
     )
     return all(problem.warning for rule in rules for problem in rule(topology))

@@ -2,8 +2,7 @@
 
 from framework.discovery.failures import problems_of
 from framework.discovery.modules import import_file, import_named, own_modules
-from framework.discovery.selection import EXPECTED, first, is_topology, named
-from framework.discovery.values import renamed, topology_from
+from framework.discovery.topologies import EXPECTED, first, is_topology, named, renamed, topology_from
 
 __all__ = [
     "EXPECTED",

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 
 import yaml
 
-from framework.flux.nodes import described, kind_of, place_of
-from framework.flux.reading import Reading
+from framework.flux.reading import Reading, described, kind_of, place_of
 from framework.flux.substitution import Substitution
 from framework.topology import Place
 

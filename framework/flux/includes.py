@@ -15,11 +15,10 @@ import yaml
 
 from framework.flux import keys
 from framework.flux.document import read_document
-from framework.flux.nodes import place_of
-from framework.flux.reading import Reading
+from framework.flux.reading import Reading, place_of
 from framework.flux.section import Section
 from framework.flux.substitution import Substitution
-from framework.topology import Place
+from framework.topology import Place, unknown
 
 Entries = dict[str, tuple[Place, yaml.Node]]
 
@@ -109,7 +108,9 @@ class Includes:
 
 
 def _own(section: Section) -> Draft:
-    name = section.text("name")
+    name, engine = section.text("name"), section.text("type")
+    if engine is not None and engine not in keys.TYPES:
+        section.report("type", unknown("type of a topology", engine, keys.TYPES))
     return Draft(
         section.place,
         None if name is None else (section.place_of("name"), name),

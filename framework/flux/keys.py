@@ -1,7 +1,7 @@
 """The keys of Flux's schema, and ours.
 
 Ours are ``outputs``, ``language``, ``constructorKwargs`` and ``order``; a component's own ``config`` is
-in Flux from 3.0 on.
+in Flux from 3.0 on. ``type`` is Heron's, whose files say with it which of two engines' classes they name.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ GROUPING = ("type", "streamId", "args", "customClass")
 
 INCLUDE = ("file", "resource", "override")
 SOURCE = (*OBJECT, "methodName")
+TYPES = ("storm", "heron")
 TOPOLOGY = (
     "name",
+    "type",
     "includes",
     "config",
     "components",

@@ -11,8 +11,16 @@ from typing import Any
 
 import yaml
 
-from framework.flux.nodes import UNRESOLVED, described, is_null, kind_of, place_of, plain_value, scalar
-from framework.flux.reading import Reading
+from framework.flux.reading import (
+    UNRESOLVED,
+    Reading,
+    described,
+    is_null,
+    kind_of,
+    place_of,
+    plain_value,
+    scalar,
+)
 from framework.topology import Place, unknown
 
 _TEXT_AS_WRITTEN = ("str", "int", "float", "bool", "timestamp", "value", UNRESOLVED)
@@ -45,6 +53,10 @@ class Section:
     def place_of(self, key: str) -> Place:
         """Where a key stands; the section's own place if it does not."""
         return place_of(self._keys[key]) if key in self._keys else self.place
+
+    def report(self, key: str, message: str) -> None:
+        """Add a problem at a key's place."""
+        self._reading.report(self.place_of(key), message)
 
     def node(self, key: str) -> yaml.Node | None:
         """The value of a key; None if it is null or absent."""

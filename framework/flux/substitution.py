@@ -2,27 +2,75 @@
 
 Expressions are taken out of the text before it is parsed, and put back as values into the
 nodes that it was parsed to. So a value can never break the file's structure, lines keep
-their numbers, and comments stay comments.
-"""
+their numbers, and comments stay comments."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Protocol
 
 import yaml
 
-from framework.flux.nodes import UNRESOLVED, place_of, plain_value, scalar
-from framework.flux.reading import Reading
+from framework.errors import LoadError
+from framework.flux.reading import UNRESOLVED, Reading, place_of, plain_value, scalar
 from framework.topology import Place, did_you_mean, unknown
+
+_ENTRY = re.compile(r"(?P<key>(?:\\.|[^\\=:\s])*)\s*[=:]?\s*(?P<value>.*)", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|(?P<char>.))", re.DOTALL)
+_CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f"}
 
 # A number between two characters of Unicode's private area stands for a part that was taken out.
 _MARK = re.compile("\ue000(\\d+)\ue001")
 
 # A file's own marks are taken out as well, so that all that are left are ours.
 _EXPRESSION = re.compile(rf"(?P<escaped>\$\$\{{)|\$\{{(?P<inside>[^${{}}\n]*)\}}|{_MARK.pattern}")
+
 _LIST_ITEM = re.compile(r"(?P<key>.+)\[(?P<index>\d+)\]")
+
+
+def read_properties(path: str | os.PathLike[str]) -> dict[str, str]:
+    """The entries of a ``.properties`` file in UTF-8, for `load_flux`.
+
+    Raises:
+        LoadError: the file cannot be read.
+    """
+    try:
+        text = Path(path).read_text("utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise LoadError(f"properties file {os.fspath(path)!r} cannot be read: {reason}") from error
+    return dict(map(_entry, _logical_lines(text)))
+
+
+def _logical_lines(text: str) -> Iterator[str]:
+    """Lines without comments; one that ends in an odd number of backslashes goes on in the next."""
+    lines = iter(text.splitlines())
+    for line in lines:
+        line = line.lstrip()
+        if not line or line[0] in "#!":
+            continue
+        while (len(line) - len(line.rstrip("\\"))) % 2:
+            line = line[:-1] + next(lines, "").lstrip()
+        yield line
+
+
+def _entry(line: str) -> tuple[str, str]:
+    match = _ENTRY.fullmatch(line)
+    assert match is not None  # it matches anything
+    return _unescaped(match["key"]), _unescaped(match["value"])
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPE.sub(_character, text)
+
+
+def _character(match: re.Match[str]) -> str:
+    if match["code"]:
+        return chr(int(match["code"], 16))
+    return _CONTROLS.get(match["char"], match["char"])
 
 
 class Substitution(Protocol):

@@ -54,9 +54,10 @@ def load(
     except LoadError as error:
         return Loaded(None, (Problem(Place(target), str(error)),))
     if found.file is not None and found.file.suffix in YAML_SUFFIXES:
-        from framework.flux import load_flux
+        from framework.flux import load_flux, without_idle_bolts
 
-        return renamed(load_flux(found.file, substitutions=substitutions, strict=strict_flux), name)
+        read = load_flux(found.file, substitutions=substitutions, strict=strict_flux)
+        return renamed(without_idle_bolts(read), name)
     folders = project_folders(found.file)
     place = Place(shown(str(found.file)) if found.file else target)
     with importable(folders), _quiet_streamparse():

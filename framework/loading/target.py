@@ -13,7 +13,7 @@ from framework.topology import did_you_mean, one_of
 TOPOLOGIES = "topologies"
 """Folder of a project in which a bare name is looked up, as by ``sparse -n``."""
 
-YAML_SUFFIXES = (".yaml", ".yml")
+YAML_SUFFIXES = (".yaml", ".yml", ".flux")
 SUFFIXES = (".py", *YAML_SUFFIXES)
 
 _FORMS = "path.yaml, path.py, path.py:Name, package.module:Name, or the name of a file in topologies/"
@@ -77,6 +77,11 @@ def _contents(folder: Path) -> str:
     return f"; topology files in {str(folder)!r}: {', '.join(_files_in(folder)) or 'none'}"
 
 
+def project_files(folder: Path = Path()) -> list[Path]:
+    """The topology files of a project, by name; those whose names begin with ``_`` are none."""
+    return [Path(file) for file in _files_in(folder / TOPOLOGIES) if not Path(file).name.startswith("_")]
+
+
 def _files_in(folder: Path) -> list[str]:
     listed = folder.iterdir() if folder.is_dir() else ()
     return sorted(str(path) for path in listed if path.suffix in SUFFIXES)
@@ -84,4 +89,4 @@ def _files_in(folder: Path) -> list[str]:
 
 def project_names() -> list[str]:
     """Bare names that would be found in the current folder's project."""
-    return sorted({Path(file).stem for file in _files_in(Path(TOPOLOGIES))})
+    return sorted({file.stem for file in project_files()})

@@ -45,7 +45,7 @@ def _wrong_role(component: ComponentSpec, cls: type) -> str | None:
     if issubclass(cls, base_classes(expected)):
         return None
     found = f"is a {other}" if issubclass(cls, base_classes(other)) else "is none"
-    return f"{found}: expected a subclass of framework.{expected} or of streamparse's"
+    return f"{found}: expected a subclass of viperstorm.{expected} or of streamparse's"
 
 
 def _more_than_blocks(component: ComponentSpec, cls: type) -> str | None:

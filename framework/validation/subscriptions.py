@@ -1,4 +1,4 @@
-"""Subscriptions: they name streams that exist, each once, with groupings that fit these streams."""
+"""Subscriptions: each names a stream that exists, once, with a grouping that fits the stream."""
 
 from __future__ import annotations
 
@@ -6,11 +6,26 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM
-from framework.topology import ComponentSpec, Input, Problem, Stream, Topology, unknown
+from framework.errors import LoadError
+from framework.importing import import_class, importable
+from framework.topology import (
+    ComponentSpec,
+    GroupingKind,
+    Input,
+    ObjectDef,
+    Problem,
+    Stream,
+    Topology,
+    unknown,
+)
 from framework.topology.graph import SYSTEM_PREFIX
+from framework.validation.classes import is_java
+from framework.validation.structure import repeated
 
 SYSTEM_STREAMS: Mapping[str, tuple[Stream, ...]] = {TICK_COMPONENT: (Stream(["rate_secs"], TICK_STREAM),)}
 """The streams of the system's components that a bolt may name."""
+
+_KEYED = (GroupingKind.FIELDS, GroupingKind.PARTIAL_KEY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +82,75 @@ def check_stream_names(topology: Topology) -> Iterator[Problem]:
 
 def check_repeats(topology: Topology) -> Iterator[Problem]:
     """No bolt subscribes to a stream twice."""
+    seen: set[tuple[str, str]] = set()
     for found in subscriptions(topology):
-        earlier = [(i.source, i.stream) for i in found.bolt.inputs[: found.position]]
-        if (found.input.source, found.input.stream) in earlier:
+        if found.position == 0:
+            seen.clear()
+        stream = (found.input.source, found.input.stream)
+        if stream in seen:
             yield found.problem(f"the stream {found.input.stream!r} is subscribed to twice")
+        seen.add(stream)
 
 
 def _streams_of(source: str, components: Mapping[str, ComponentSpec]) -> dict[str, Stream] | None:
     component = components.get(source)
     streams = component.outputs if component is not None else SYSTEM_STREAMS.get(source)
     return None if streams is None else {stream.name: stream for stream in streams}
+
+
+def check_fields(topology: Topology) -> Iterator[Problem]:
+    """A grouping by key names fields of the stream, each once, and at least one."""
+    for found in subscriptions(topology):
+        if found.input.grouping.kind in _KEYED:
+            for message in _wrong_with_fields(found):
+                yield found.problem(message, "grouping")
+
+
+def check_direct(topology: Topology) -> Iterator[Problem]:
+    """Direct streams, and only these, have a direct grouping."""
+    for found in subscriptions(topology):
+        if found.stream is None:
+            continue
+        name, kind = found.stream.name, found.input.grouping.kind
+        if found.stream.direct and kind is not GroupingKind.DIRECT:
+            message = f"stream {name!r} is direct: expected a {GroupingKind.DIRECT} grouping, found {kind}"
+            yield found.problem(message, "grouping")
+        if kind is GroupingKind.DIRECT and not found.stream.direct:
+            message = f"stream {name!r} is not direct: expected another grouping than {kind}, or direct=True"
+            yield found.problem(f"{message} where it is declared", "grouping")
+
+
+def check_custom(topology: Topology) -> Iterator[Problem]:
+    """A custom grouping has a class with the two methods that will be called."""
+    for found in subscriptions(topology):
+        if found.input.grouping.kind is GroupingKind.CUSTOM:
+            complaint = _wrong_with_class(topology, found.input.grouping.definition)
+            if complaint:
+                yield found.problem(complaint, "grouping")
+
+
+def _wrong_with_fields(found: Subscription) -> Iterator[str]:
+    names = found.input.grouping.names
+    if not names:
+        yield f"{found.input.grouping.kind} grouping without fields: expected at least one"
+    for name in repeated(names):
+        yield f"the grouping names the field {name!r} more than once"
+    for name in dict.fromkeys(names):
+        if found.stream is not None and name not in found.stream.fields:
+            yield unknown("field", name, found.stream.fields)
+
+
+def _wrong_with_class(topology: Topology, definition: ObjectDef | None) -> str | None:
+    if definition is None:
+        return "a custom grouping without a class"
+    if definition.factory is not None or is_java(definition):
+        return None
+    try:
+        with importable(topology.import_paths):
+            cls = definition.cls or import_class(definition.class_name)
+    except LoadError as error:
+        return str(error)
+    missing = [name for name in ("prepare", "choose_tasks") if not hasattr(cls, name)]
+    if not missing:
+        return None
+    return f"{definition.class_name} is no custom grouping: it has no {' and no '.join(missing)}"

@@ -8,20 +8,26 @@ from framework.config import Settings, component_conf, resolve
 from framework.importing import importable
 from framework.topology import Problem, Topology
 from framework.traits import known_traits
-from framework.validation.boundary import check_order
 from framework.validation.classes import check_classes
-from framework.validation.groupings import check_custom, check_direct, check_fields
-from framework.validation.names import (
+from framework.validation.order import check_order, check_ticks, check_timestamps
+from framework.validation.structure import (
     check_bean_ids,
+    check_bolts,
     check_component_ids,
+    check_parallelism,
+    check_reachable,
+    check_spouts,
     check_streams,
     check_topology_name,
 )
-from framework.validation.parallelism import check_parallelism
-from framework.validation.structure import check_bolts, check_reachable, check_spouts
-from framework.validation.subscriptions import check_repeats, check_sources, check_stream_names
-from framework.validation.ticks import check_ticks
-from framework.validation.timestamps import check_timestamps
+from framework.validation.subscriptions import (
+    check_custom,
+    check_direct,
+    check_fields,
+    check_repeats,
+    check_sources,
+    check_stream_names,
+)
 
 RULES: Sequence[Callable[[Topology], Iterator[Problem]]] = (
     check_topology_name,

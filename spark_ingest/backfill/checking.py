@@ -20,7 +20,7 @@ from framework.topology import (
 )
 from framework.topology.graph import SYSTEM_PREFIX, feedback_edges
 from framework.traits import Batching, Traits
-from framework.validation.ticks import INTERVAL
+from framework.validation.order import INTERVAL
 from spark_ingest.backfill.shapes import Output, needed
 
 Confs = Mapping[str, Mapping[str, Any]]

@@ -26,8 +26,8 @@ _BEGIN, _END = "[backfill: ", " :backfill]"
 
 _NOT_THERE = re.compile(r"No module named '(spark_ingest|framework|viper)\b")
 _INSTALL = (
-    "the executors' Python has not got this package: install viperstorm[spark] there, "
-    "and name that Python by spark.pyspark.python or PYSPARK_PYTHON"
+    "the executors' Python has not got this package: install it there as it was installed "
+    "here, with the extra [spark], and name that Python by spark.pyspark.python or PYSPARK_PYTHON"
 )
 
 

@@ -113,7 +113,7 @@ def _above_the_topology(choices: Choices) -> Mapping[str, Any]:
 
 
 def _said(settings: Settings) -> dict[str, Any]:
-    """What is said beyond the defaults."""
+    """The settings that differ from the defaults."""
     from framework.config import resolve
 
     defaults, _ = resolve(None)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
 
 from framework.units import PER_SECOND
+from spark_ingest.errors import JobError
 
 DECISIONS = ("keep", "drop", "refuse")
 
 
 def parse_columns(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
-    """Names of columns, each said alone or several between commas."""
+    """Names of columns: each option gives one, or several that are separated by commas."""
     return tuple(name.strip() for value in values for name in value.split(",") if name.strip())
 
 
@@ -60,6 +64,43 @@ def _pairs(name: str, to: str, metavar: str, help: str) -> Callable[[Any], Any]:
 def _decision(name: str, default: str, what: str) -> Callable[[Any], Any]:
     help = f"What to do with rows whose timestamp {what}."
     return click.option(name, type=click.Choice(DECISIONS), default=default, show_default=True, help=help)
+
+
+@contextmanager
+def in_words_of_the_command_line(command: click.Command) -> Iterator[None]:
+    """Have what a job refuses name options, where its message names the keywords of Python's."""
+    try:
+        yield
+    except JobError as error:
+        error.args = (_in_options(str(error), _flags(command)), *error.args[1:])
+        raise
+
+
+def _flags(command: click.Command) -> dict[str, str]:
+    """How each keyword is written on the command line: its option's long form, an argument in capitals."""
+    options = [param for param in command.params if isinstance(param, click.Option)]
+    arguments = [param for param in command.params if isinstance(param, click.Argument)]
+    flags = {param.name: max(param.opts, key=len) for param in options if param.name}
+    return flags | {param.name: param.name.upper() for param in arguments if param.name}
+
+
+def _in_options(message: str, flags: Mapping[str, str]) -> str:
+    """A message about keywords as one about options; rows that it shows stay as they are."""
+    from framework.topology import one_of
+    from spark_ingest.job.source import KINDS
+
+    head, begin_of_rows, rows = message.partition("\n")
+    names = "|".join(flags)
+    head = re.sub(rf"\b({names})='([^']*)'", lambda m: f"{flags[m[1]]} {shlex.quote(m[2])}", head)
+    head = re.sub(rf"\b({names})=(?!\S)", lambda m: flags[m[1]], head)
+    head = re.sub(
+        rf"^({names}) (is|are|names) ", lambda m: f"{flags[m[1]]} {m[2].replace('are', 'is')} ", head
+    )
+    head = re.sub(rf"\bcolumn in ({names})\b", lambda m: f"column in {flags[m[1]]}", head)
+    *kinds, last_kind = (flags.get(kind, kind) for kind in KINDS)
+    head = head.replace(one_of(KINDS), f"{', '.join(kinds)} or {last_kind}")
+    head = head.replace("the option header=true", f"{flags.get('options', 'option')} header=true")
+    return head + begin_of_rows + rows
 
 
 SOURCE = (

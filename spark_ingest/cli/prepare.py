@@ -10,7 +10,14 @@ from typing import Any
 import click
 
 from framework.cli.messages import note
-from spark_ingest.cli.options import QUALITY, SESSION, SOURCE, STREAMS, with_options
+from spark_ingest.cli.options import (
+    QUALITY,
+    SESSION,
+    SOURCE,
+    STREAMS,
+    in_words_of_the_command_line,
+    with_options,
+)
 from spark_ingest.cli.progress import shown_progress
 from spark_ingest.cli.sessions import spark_commands
 
@@ -30,7 +37,10 @@ _UNCHANGED = "as it was prepared before, as nothing has changed; --force prepare
 @click.option("--force", is_flag=True, help="Prepare it anew even if nothing has changed.")
 @click.option("-q", "--quiet", is_flag=True, help="Neither progress nor summary.")
 @click.option("--json", "as_json", is_flag=True, help="Print the manifest, which is JSON.")
+@click.pass_context
 def prepare(
+    ctx: click.Context,
+    /,
     files: Sequence[str],
     format: str | None,
     options: Mapping[str, str],
@@ -54,20 +64,21 @@ def prepare(
     from spark_ingest.job.source import Source
     from spark_ingest.preparing.prepare import prepare as prepared
 
-    source = Source(
-        files=tuple(files) or None,
-        format=format,
-        options=options,
-        schema=schema,
-        table=table,
-        query=query,
-        views=views,
-        function=function,
-    )
     said = {name: value for name, value in job.items() if value not in (None, (), {})}
     begin_s = time.monotonic()
-    with spark_commands(folder), shown_progress(quiet) as on_progress:
-        made = prepared(source, folder, on_progress=on_progress, **said)
+    with in_words_of_the_command_line(ctx.command):
+        source = Source(
+            files=tuple(files) or None,
+            format=format,
+            options=options,
+            schema=schema,
+            table=table,
+            query=query,
+            views=views,
+            function=function,
+        )
+        with spark_commands(folder), shown_progress(quiet) as on_progress:
+            made = prepared(source, folder, on_progress=on_progress, **said)
     if not quiet:
         how = _UNCHANGED if made.reused else f"prepared in {time.monotonic() - begin_s:.1f} s"
         note("\n".join([f"{folder}: {how}", *(f"  {line}" for line in short_lines(made))]))

@@ -23,7 +23,7 @@ _WORDS = {
 
 @contextmanager
 def shown_progress(quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
-    """What a job's progress is told to for as long as the block runs; None where nothing is to be shown."""
+    """A function that shows a job's progress while the block runs; None if nothing is to be shown."""
     if quiet:
         yield None
         return

@@ -1,4 +1,4 @@
-"""What commands that start Spark share: whose code they find, how they end, what they leave unsaid."""
+"""What the commands that start Spark share: where modules are found, interrupts, and warnings left out."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def spark_commands(folder: str | Path) -> Iterator[None]:
 
 
 def _stopped(folder: str | Path, there: tuple[int, int] | None) -> str:
-    """What is said about a folder in whose place `there` was before."""
+    """The line that reports what became of a folder; `there` is what it was when the command began."""
     if not is_local(str(folder)):
         return "stopped"
     now = _seen(folder)
@@ -63,7 +63,7 @@ def _stopped(folder: str | Path, there: tuple[int, int] | None) -> str:
 
 
 def _seen(folder: str | Path) -> tuple[int, int] | None:
-    """Which folder has that name now; None: there is none, or it is somewhere else."""
+    """Device and inode of a folder; None if there is none of that name, or if the name is a URL."""
     try:
         found = os.stat(folder)
     except OSError:

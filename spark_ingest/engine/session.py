@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
 
 from spark_ingest.engine.failing import short, unlogged
+from spark_ingest.engine.installing import install_command
 from spark_ingest.engine.interrupts import interrupts_later
 from spark_ingest.engine.java import find_java
 from spark_ingest.engine.scratch import scratch
@@ -22,7 +23,6 @@ from spark_ingest.errors import SparkError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-INSTALL = "pip install 'viperstorm[spark]'"
 LOCAL = "local[*]"
 TIME_ZONE = "spark.sql.session.timeZone"
 WAREHOUSE = "spark.sql.warehouse.dir"
@@ -119,7 +119,8 @@ def check_installed() -> None:
         try:
             import_module(module)
         except ImportError as error:
-            raise SparkError(f"a Spark job needs {module.partition('.')[0]}: {INSTALL} ({error})") from error
+            package = module.partition(".")[0]
+            raise SparkError(f"a Spark job needs {package}: {install_command()} ({error})") from error
 
 
 def _active() -> SparkSession | None:

@@ -80,7 +80,7 @@ class Files:
             JobError: there are no such files, or nothing says what they are.
         """
         self.paths()
-        self._kind()
+        self.kind()
 
     def read(self, spark: SparkSession) -> DataFrame:
         """The rows.
@@ -114,7 +114,7 @@ class Files:
 
         from spark_ingest.engine.failing import short
 
-        reader = spark.read.format(self._kind()).options(**self.options)
+        reader = spark.read.format(self.kind()).options(**self.options)
         try:
             return reader.schema(self.schema) if self.schema else reader
         except ParseException as error:
@@ -123,7 +123,12 @@ class Files:
                 "expected names and types as in SQL: 'id long, at timestamp'"
             ) from error
 
-    def _kind(self) -> str:
+    def kind(self) -> str:
+        """The format, which the first file's suffix says where nothing else does.
+
+        Raises:
+            JobError: the suffix says nothing.
+        """
         return self.format or _format_of(self.files[0])
 
 

@@ -10,7 +10,7 @@ from spark_ingest.job.files import without_names
 from spark_ingest.job.stream_spec import RESERVED, TIME, StreamSpec, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
@@ -54,27 +54,32 @@ def check_columns(df: DataFrame, spec: StreamSpec) -> None:
     Raises:
         JobError: tells all of them together, each with the nearest name.
     """
-    if not df.columns:
+    check_names(df.columns, spec)
+
+
+def check_names(columns: Sequence[str], spec: StreamSpec) -> None:
+    """The same for the names of columns that a DataFrame would have; errors as of `check_columns`."""
+    if not columns:
         raise JobError("the source has no columns: expected one with the event time, at least")
     asked = {"timestamp": (spec.timestamp,), "key": spec.key, "order": spec.order}
     asked["columns"] = spec.columns or ()
     problems = [
-        unknown(f"column in {what}", name, df.columns)
+        unknown(f"column in {what}", name, columns)
         for what, names in asked.items()
         for name in names
-        if name not in df.columns
+        if name not in columns
     ]
     problems += [
-        f"{df.columns.count(name)} columns are called {name!r}: rename all but one"
-        for name in sorted({name for name in df.columns if df.columns.count(name) > 1})
+        f"{columns.count(name)} columns are called {name!r}: rename all but one"
+        for name in sorted({name for name in columns if columns.count(name) > 1})
     ]
     problems += [
         f"a column is called {name!r}, a name that is needed for the streams: rename that column"
-        for name in df.columns
+        for name in columns
         if name.casefold() in RESERVED
     ]
     if problems:
-        raise JobError("; ".join(problems) + without_names(df.columns))
+        raise JobError("; ".join(problems) + without_names(columns))
 
 
 def chosen_columns(df: DataFrame, spec: StreamSpec) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from spark_ingest.job.spec import JobSpec
 from spark_ingest.job.stream_spec import StreamSpec
 from spark_ingest.job.streams import as_streams
 from spark_ingest.job.types import column_types
+from spark_ingest.preparing.columns import check_columns_of_files
 from spark_ingest.preparing.identity import identity_of_files, identity_of_plan
 from spark_ingest.preparing.writing import write_streams
 
@@ -87,6 +88,7 @@ def prepare(
         there = None if force else _unchanged(folder, request)
         if there is None:
             job.source.check()
+            check_columns_of_files(job.source, job.streams)
             tell(Progress("starting"))
             own = spark or _session_of(job)
             with make_session(master, conf, f"viper prepare {folder.name}", own) as session:

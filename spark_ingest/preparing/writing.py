@@ -38,7 +38,7 @@ _OPTIONS = {
     "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
 }
 _PART = re.compile(r"part-(\d+)-.*-c(\d+)\..*parquet")
-"""Of Spark's names for files: the partition, and the number of the file within it."""
+"""Spark's names for the files that it writes: the partition, and the number of the file within it."""
 
 
 def write_streams(streams: DataFrame, folder: Path, count: int) -> Sequence[Sequence[str]]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from framework.flux import to_flux
 from framework.loading import load
 from framework.testing import TopologyRun, run_topology
 from framework.topology import Topology
@@ -93,7 +94,9 @@ def test_no_form_deserves_a_warning(form: str) -> None:
 
 
 def test_yaml_and_builder_make_one_value() -> None:
-    assert topology("wordcount.yaml") == topology("wordcount_builder.py")
+    # A class that the builder is given is known by its own name, which is not the public one.
+    in_yaml, built = map(to_flux, (topology("wordcount.yaml"), topology("wordcount_builder.py")))
+    assert in_yaml.replace("viperstorm.sinks", "framework.sinks") == built
 
 
 def test_the_components_differ_in_their_import_line_alone() -> None:
@@ -102,7 +105,7 @@ def test_the_components_differ_in_their_import_line_alone() -> None:
         for name in ("components.py", "components_streamparse.py")
     )
     different = [pair for pair in zip(ours, theirs, strict=True) if pair[0] != pair[1]]
-    assert different == [("from framework import Bolt, Spout", "from streamparse import Bolt, Spout")]
+    assert different == [("from viperstorm import Bolt, Spout", "from streamparse import Bolt, Spout")]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from heapq import nlargest
 
-from framework import Bolt
+from viperstorm import Bolt
 
 
 class DelayPerHour(Bolt):

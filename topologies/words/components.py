@@ -4,7 +4,7 @@ import gzip
 from heapq import nlargest
 from pathlib import Path
 
-from framework import Bolt, Spout
+from viperstorm import Bolt, Spout
 
 TEXT = Path(__file__).parent.parent / "data" / "kjv.txt.gz"
 

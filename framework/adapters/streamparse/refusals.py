@@ -53,7 +53,7 @@ def _streams_of_the_system(topology: Topology) -> Iterator[Problem]:
 
 _NO_SYSTEM = (
     "streamparse refuses a class that names a stream of the system: leave the input out, as ticks come "
-    "wherever topology.tick.tuple.freq.secs is set, or derive the class from framework.Topology"
+    "wherever topology.tick.tuple.freq.secs is set, or derive the class from viperstorm.Topology"
 )
 
 

@@ -90,7 +90,7 @@ def test_each_mistake_is_told_at_its_line(body: list[str], line: int, expected: 
 
 def test_all_mistakes_come_at_once() -> None:
     found = problems(
-        "config = {'topology.wrokers': 1}",
+        "config = {'viper.jumbo.sise': 1}",
         "mute = Mute.spec()",
         "words = Words.spec()",
         "count = Count.spec(inputs={words: Grouping.fields('wrod')})",

@@ -88,7 +88,7 @@ import parts
 
 
 class Wrong(Topology):
-    config = {"topology.wrokers": 2}
+    config = {"viper.jumbo.sise": 2}
     numbers = parts.Numbers.spec()
     double = parts.Double.spec(inputs={numbers: Grouping.fields("nubmer")})
 """

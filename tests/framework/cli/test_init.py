@@ -54,14 +54,34 @@ def test_the_projects_own_test_passes(options: list[str], viper: Viper, project:
 
 
 def test_nothing_is_overwritten(viper: Viper, project: Path) -> None:
-    (project / "mine").mkdir()
+    (project / "mine" / "src" / "bolts").mkdir(parents=True)
+    own = project / "mine" / "src" / "bolts" / "words.py"
+    own.write_text("mine\n")
     result = viper("init", "mine")
     assert result.exit_code == ExitCode.USAGE
-    assert "mine exists already" in result.stderr
-    assert list((project / "mine").iterdir()) == []
+    assert "mine/src/bolts/words.py exists already, and nothing is overwritten" in result.stderr
+    assert own.read_text() == "mine\n"
+    assert [path for path in (project / "mine").rglob("*") if path.is_file()] == [own]
 
 
-@pytest.mark.parametrize("name", ["3x", "a b", "-", ".", "x.y"])
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [("plain", "plain"), ("my.project v2", "my-project-v2"), ("2024", "project-2024"), ("..x", "x")],
+)
+def test_the_current_folder_becomes_a_project(
+    folder: str, name: str, viper: Viper, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / folder).mkdir()
+    (project / folder / "notes.txt").write_text("mine\n")
+    monkeypatch.chdir(project / folder)
+    created = viper("init", ".")
+    assert (created.exit_code, created.stderr) == (ExitCode.OK, f"created {name}; next: viper run\n")
+    assert (project / folder / "README.md").read_text().startswith(f"# {name}\n")
+    assert (project / folder / "notes.txt").read_text() == "mine\n"
+    assert viper("validate").exit_code == ExitCode.OK
+
+
+@pytest.mark.parametrize("name", ["3x", "a b", "-", "x.y"])
 def test_a_name_that_is_none_is_refused(name: str, viper: Viper) -> None:
     result = viper("init", "--", name)
     assert result.exit_code == ExitCode.USAGE

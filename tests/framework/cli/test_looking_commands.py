@@ -39,10 +39,34 @@ class TestValidate:
         result = viper("validate", "topologies/wrong.py", "doubling", "nowhere.yaml")
         assert result.exit_code == ExitCode.INVALID
         first, second, third = result.stdout.splitlines()
-        assert first.startswith("topologies/wrong.py:7: ") and "'topology.wrokers'" in first
+        assert first.startswith("topologies/wrong.py:7: ") and "'viper.jumbo.sise'" in first
         assert second.startswith("topologies/wrong.py:9: ") and "'nubmer'" in second
         assert third.startswith("nowhere.yaml: ")
         assert result.stderr == "3 topologies: 3 errors, no warnings\n"
+
+    def test_without_a_target_all_topologies_of_the_project_are_checked(
+        self, viper: Viper, project: Path
+    ) -> None:
+        (project / "topologies" / "_shared.py").write_text("common = 1\n")
+        result = viper("validate")
+        assert result.exit_code == ExitCode.INVALID
+        assert [line.partition(":")[0] for line in result.stdout.splitlines()] == ["topologies/wrong.py"] * 2
+        files = sum(path.suffix == ".py" for path in (project / "topologies").iterdir()) - 1
+        assert files > 2
+        assert result.stderr == f"{files} topologies: 2 errors, no warnings\n"
+
+    def test_without_a_target_a_name_chooses_one(self, viper: Viper) -> None:
+        result = viper("validate", "-n", "doubling")
+        assert (result.exit_code, result.stderr) == (ExitCode.OK, "1 topology: no errors, no warnings\n")
+
+    def test_where_there_are_no_topologies_it_says_where_it_looked(
+        self, viper: Viper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "empty").mkdir()
+        monkeypatch.chdir(tmp_path / "empty")
+        result = viper("validate")
+        assert result.exit_code == ExitCode.USAGE
+        assert "there is no topology in topologies/" in result.stderr
 
     def test_json_has_target_place_and_message(self, viper: Viper) -> None:
         problems = json.loads(viper("validate", "--json", "doubling", "wrong").stdout)

@@ -8,10 +8,13 @@ import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import click
 import pytest
 from click.testing import Result
 
+from framework.cli.choices import Choices
 from framework.cli.exit_codes import ExitCode
 
 Viper = Callable[..., Result]
@@ -69,6 +72,46 @@ def test_a_duration_ends_an_endless_topology(viper: Viper, option: str) -> None:
     result = viper("run", "endless", option, "0.05")
     assert result.exit_code == ExitCode.OK
     assert "time is up after" in result.stderr
+
+
+@pytest.mark.parametrize("time", ["0", "-1"])
+def test_no_time_or_less_runs_on_as_for_sparse(viper: Viper, time: str) -> None:
+    result = viper("run", "doubling", "-t", time)
+    assert result.exit_code == ExitCode.OK
+    assert "doubling: done after" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("flags", "target", "debug"),
+    [
+        (["-d"], "doubling", True),
+        (["-d", "true"], "doubling", True),
+        (["-d", "TRUE"], "doubling", True),
+        (["--debug=true"], "doubling", True),
+        (["--debug", "false"], "doubling", False),
+        (["--debug=False"], "doubling", False),
+        (["-d", "false"], "doubling", False),
+        (["-qd"], "doubling", True),
+        ([], "doubling", None),
+    ],
+)
+def test_debug_may_be_said_as_for_sparse(
+    flags: list[str], target: str, debug: bool | None, viper: Viper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[Any] = []
+
+    def open_target(target: str, choices: Choices) -> Any:
+        found.append((target, choices.options.get("topology.debug")))
+        raise click.Abort
+
+    monkeypatch.setattr("framework.cli.run.open_target", open_target)
+    for command in (["run", *flags, target], ["run", target, *flags]):
+        viper(*command)
+    assert found == [(target, debug)] * 2
+
+
+def test_what_stands_behind_two_dashes_is_a_target(viper: Viper) -> None:
+    assert "no topology 'true'" in viper("run", "-d", "--", "true").stderr
 
 
 def test_the_report_is_json(viper: Viper, project: Path) -> None:
@@ -160,7 +203,7 @@ class TestFailures:
         result = viper("run", "wrong")
         assert (result.exit_code, result.stdout) == (ExitCode.INVALID, "")
         assert "unknown field 'nubmer'" in result.stderr
-        assert "did you mean 'topology.workers'?" in result.stderr
+        assert "did you mean 'viper.jumbo.size'?" in result.stderr
 
     def test_options_without_a_value_are_a_usage_error(self, viper: Viper) -> None:
         result = viper("run", "doubling", "-o", "viper.seed")

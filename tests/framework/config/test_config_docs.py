@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 
 from framework.config import KEYS
-from framework.config.files import defaults_layer
-from framework.config.yaml_source import read_value
+from framework.config.layers import defaults_layer, read_value
 
 DOCS = Path(__file__).parents[3] / "docs" / "configuration.md"
 ROW = re.compile(r"^\| `([^`]+)` \| `([^`]+)` \|.*\| (yes )?\|$", re.MULTILINE)

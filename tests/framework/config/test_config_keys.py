@@ -10,8 +10,7 @@ import pytest
 
 from framework.config import KEYS
 from framework.config.checks import KNOWN
-from framework.config.environment import KEY_OF_VARIABLE, variable_of
-from framework.config.files import defaults_layer
+from framework.config.layers import KEY_OF_VARIABLE, defaults_layer, variable_of
 from framework.config.storm_keys import STORM_PER_COMPONENT, STORM_WITHOUT_EFFECT
 
 
@@ -50,7 +49,23 @@ def test_every_key_has_an_environment_variable_of_its_own() -> None:
         ("viper.jumbo.size", 65537, "is 65537: expected an integer from 1 to 65536"),
         ("viper.jumbo.size", True, "is True: expected an integer from 1 to 65536"),
         ("viper.jumbo.size", 8.0, "is 8.0: expected an integer from 1 to 65536"),
-        ("viper.jumbo.size", "8", "is '8': expected an integer from 1 to 65536"),
+        (
+            "viper.jumbo.size",
+            "8",
+            "is '8': expected an integer from 1 to 65536; YAML takes it for text, write 8",
+        ),
+        (
+            "viper.jumbo.linger.ms",
+            "1e3",
+            "is '1e3': expected a number of at least 0; YAML takes it for text, write 1000",
+        ),
+        (
+            "viper.jumbo.linger.ms",
+            "1e-3",
+            "is '1e-3': expected a number of at least 0; YAML takes it for text, write 0.001",
+        ),
+        ("viper.jumbo.linger.ms", "-1e3", "is '-1e3': expected a number of at least 0"),
+        ("viper.jumbo.linger.ms", "nan", "is 'nan': expected a number of at least 0"),
         ("viper.jumbo.linger.ms", -1, "is -1: expected a number of at least 0"),
         ("viper.jumbo.linger.ms", float("nan"), "is nan: expected a number of at least 0"),
         ("viper.jumbo.linger.ms", float("inf"), "is inf: expected a number of at least 0"),

@@ -92,6 +92,20 @@ def test_an_unknown_key_of_a_reserved_family_is_an_error() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("key", "hint"),
+    [
+        ("topology.wrokers", "; did you mean 'topology.workers'?"),
+        ("topology.acme.secret.of.a.plugin", ": `viper config show` lists all keys"),
+    ],
+)
+def test_an_unknown_key_of_storms_is_a_warning_and_is_kept(key: str, hint: str) -> None:
+    settings, [problem] = resolve(topology({key: 3}))
+    assert problem.warning
+    assert problem.message == f"configuration key {key!r} is unknown here, only components see it{hint}"
+    assert settings[key] == 3
+
+
 @pytest.mark.parametrize("key", ["toplogy.workers", "Topology.Workers", "topology_workers"])
 def test_a_key_that_is_nearly_a_known_one_is_a_warning_and_is_kept(key: str) -> None:
     settings, [problem] = resolve(None, options={key: 3})

@@ -100,3 +100,25 @@ def test_a_bad_option_is_reported_with_its_environment(tmp_path: Path, topology:
 
 def test_a_topology_without_a_file_belongs_to_no_project() -> None:
     assert resolve(Topology("wc", ()))[1] == []
+
+
+def test_a_config_json_that_is_given_takes_the_place_of_the_one_beside_the_topology(
+    tmp_path: Path, topology: Topology
+) -> None:
+    """As by ``sparse run --config other/config.json``."""
+    write(tmp_path, {"envs": {"prod": {"options": {"topology.workers": 3, "beside": True}}}})
+    (tmp_path / "other").mkdir()
+    path = write(tmp_path / "other", {"envs": {"prod": {"options": {"topology.workers": 2}}, "beta": {}}})
+    settings, problems = resolve(topology, files=[path], environment="prod")
+    assert problems == []
+    assert (settings["topology.workers"], "beside" in settings) == (2, False)
+    assert settings.origin("topology.workers") == f"{path}: envs.prod"
+
+
+def test_a_json_file_without_environments_is_a_file_of_keys(tmp_path: Path, topology: Topology) -> None:
+    write(tmp_path, {"envs": {"prod": {"options": {"beside": True}}}})
+    path = tmp_path / "keys.json"
+    path.write_text('{"topology.workers": 2}')
+    settings, problems = resolve(topology, files=[path])
+    assert problems == []
+    assert (settings["topology.workers"], settings["beside"]) == (2, True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.flux.hosted import hosted_class_name
+from framework.flux.shell import hosted_class_name
 from framework.topology import Loaded, Role, Stream
 
 Load = Callable[..., Loaded]

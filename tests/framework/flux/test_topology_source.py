@@ -16,6 +16,8 @@ Load = Callable[..., Loaded]
     [
         "className: flux_parts.Source",
         "className: flux_parts.Source\n  methodName: getTopology\n  constructorArgs: {spout_id: words}",
+        "className: flux_parts.PythonicSource\n  constructorArgs: [words]",
+        "className: flux_parts.PythonicSource\n  methodName: getTopology\n  constructorArgs: [words]",
         "className: flux_parts.make_topology",
         "className: flux_parts.WordTopology",
     ],

@@ -203,7 +203,7 @@ def test_streamparses_own_class_refuses_them_and_the_problem_says_what_to_do(tmp
         "streamparses.py:11: Streamparses.ticked: bolt 'ticked', input from '__system': streamparse refuses"
     )
     assert said in str(problem)
-    assert "derive the class from framework.Topology" in str(problem)
+    assert "derive the class from viperstorm.Topology" in str(problem)
 
 
 def test_a_stream_of_the_system_that_is_none_is_refused() -> None:

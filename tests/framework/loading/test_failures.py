@@ -142,7 +142,7 @@ def test_all_mistakes_of_a_class_come_at_once_each_at_its_line(write: Write) -> 
         from framework import GlobalStreamId, Grouping, Topology
 
         class Mistaken(Topology):
-            config = {"topology.wrokers": 1}
+            config = {"viper.jumbo.sise": 1}
             words = Words.spec()
             count = Count.spec(
                 inputs={words: Grouping.fields("wrod")},
@@ -160,7 +160,7 @@ def test_all_mistakes_of_a_class_come_at_once_each_at_its_line(write: Write) -> 
         "topologies/mistaken.py:12: Mistaken.lost",
         "topologies/mistaken.py:13: Mistaken.late",
     ]
-    assert "did you mean 'topology.workers'?" in found[0]
+    assert "did you mean 'viper.jumbo.size'?" in found[0]
     assert "did you mean 'word'?" in found[1]
     assert "did you mean 'words'?" in found[4]
 
@@ -177,7 +177,7 @@ def test_all_mistakes_of_a_builder_come_at_once_each_at_its_line(write: Write) -
         builder.set_bolt("count", Count, 0).shuffle_grouping("wrods")
         builder.set_bolt("twice", Count).shuffle_grouping("words")
         builder.set_bolt("twice", Count).shuffle_grouping("words")
-        builder.set_config("topology.wrokers", 2)
+        builder.set_config("viper.jumbo.sise", 2)
         topology = builder.build("misbuilt")
         """,
     )
@@ -187,4 +187,4 @@ def test_all_mistakes_of_a_builder_come_at_once_each_at_its_line(write: Write) -
     assert "parallelism that is 0" in found[0]
     assert "did you mean 'words'?" in found[1]
     assert "2 components have the id 'twice'" in found[2]
-    assert "did you mean 'topology.workers'?" in found[3]
+    assert "did you mean 'viper.jumbo.size'?" in found[3]

@@ -49,7 +49,7 @@ def test_every_form_of_a_target_is_understood(target: str, expected: Target) -> 
         ("zzz.py", "no such file: 'zzz.py'; topology files in '.': none"),
         ("nowhere/x.py", "there is no folder 'nowhere'"),
         ("topologies", "'topologies' is a folder: expected a topology file, 'topologies/joined.yml', "),
-        ("topologies/notes.txt", "expected one that ends in '.py', '.yaml' or '.yml'"),
+        ("topologies/notes.txt", "expected one that ends in '.py', '.yaml', '.yml' or '.flux'"),
         ("topologies/wordcount.yaml:Name", "drop ':Name'"),
     ],
 )

@@ -86,7 +86,7 @@ def test_classes_of_spouts(cls: type) -> None:
 def test_a_spout_is_no_bolt(cls: type) -> None:
     assert problems(Role.BOLT, cls) == [
         f"wc.yaml:20: bolt 'split' is implemented by {cls.__name__}, which is a Spout: "
-        "expected a subclass of framework.Bolt or of streamparse's"
+        "expected a subclass of viperstorm.Bolt or of streamparse's"
     ]
 
 
@@ -94,14 +94,14 @@ def test_a_spout_is_no_bolt(cls: type) -> None:
 def test_a_bolt_is_no_spout(cls: type) -> None:
     assert problems(Role.SPOUT, cls) == [
         f"wc.yaml:10: spout 'lines' is implemented by {cls.__name__}, which is a Bolt: "
-        "expected a subclass of framework.Spout or of streamparse's"
+        "expected a subclass of viperstorm.Spout or of streamparse's"
     ]
 
 
 def test_any_other_class_is_neither() -> None:
     assert problems(Role.BOLT, dict) == [
         "wc.yaml:20: bolt 'split' is implemented by dict, which is none: "
-        "expected a subclass of framework.Bolt or of streamparse's"
+        "expected a subclass of viperstorm.Bolt or of streamparse's"
     ]
 
 

@@ -19,7 +19,7 @@ TRACE = (
 
 def test_executors_without_this_package() -> None:
     said = TRACE.format("ModuleNotFoundError: No module named 'spark_ingest'")
-    message = r"'spark_ingest': .* install viperstorm\[spark\] there, and name .* spark\.pyspark\.python"
+    message = r"'spark_ingest': .* with the extra \[spark\], and name .* spark\.pyspark\.python"
     with pytest.raises(SparkError, match=message), understood("output 'late'"):
         raise PySparkException(said)
 

@@ -16,6 +16,7 @@ import pytest
 import spark_ingest.preparing.prepare
 from framework.cli.exit_codes import ExitCode
 from spark_ingest.datasets.dataset import Dataset
+from spark_ingest.errors import RowsRefused
 from spark_ingest.job.source import Source
 from tests.spark_ingest.cli.conftest import viper
 
@@ -26,6 +27,7 @@ REPOSITORY = Path(__file__).parents[3]
 ROWS = "at,name\n2013-01-01T10:00:00Z,a\n2013-01-01T10:00:02Z,b\n2013-01-01T10:00:01Z,c\n"
 
 NEEDED = ("-O", "out", "--timestamp", "at")
+HEADER = ("--read-option", "header=true")
 
 ENDLESS = """
 import time
@@ -143,6 +145,61 @@ class TestOptions:
         assert (result.exit_code, asked) == (ExitCode.USAGE, {})
         assert told in " ".join(result.stderr.split())
 
+    @pytest.mark.parametrize(
+        ("given", "told"),
+        [
+            ((), "a source is exactly one of FILES, --table, --query or --function: found none of them"),
+            (("rows.x",), "'rows.x' does not say what it is: give --format ('csv', 'json', 'orc' or"),
+            (("rows.csv", "--view", "a=b.csv"), "error: --view is for a query to use: found them with files"),
+            (
+                ("--table", "t", "--format", "csv"),
+                "error: --format is for files and for the views of a query",
+            ),
+            (("--function", "x"), "error: --function is 'x': expected 'package.module:name'"),
+            (("rows.csv", "--key", "a,a"), "error: --key names 'a' more than once"),
+            (("rows.csv",), "if it has the names, read them with --read-option header=true"),
+            (
+                ("rows.csv", "--schema", "on date, name string"),
+                "unknown column in --timestamp 'at': expected",
+            ),
+            (
+                ("rows.csv", "--key", "nmae", *HEADER),
+                "in --key 'nmae': expected 'at' or 'name'; did you mean",
+            ),
+            (("rows.csv", "--order", "nmae", *HEADER), "in --order 'nmae'"),
+            (("rows.csv", "--columns", "at,nmae", *HEADER), "in --columns 'nmae'"),
+        ],
+    )
+    def test_what_shows_without_spark_is_told_before_it_starts_and_in_the_words_of_the_command_line(
+        self, given: tuple[str, ...], told: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def make_session(*arguments: object) -> None:
+            raise AssertionError("Spark was started")
+
+        monkeypatch.setattr(spark_ingest.preparing.prepare, "make_session", make_session)
+        (folder / "rows.x").write_text(ROWS)
+        result = viper("prepare", *given, *NEEDED)
+        assert result.exit_code == ExitCode.INVALID
+        assert told in result.stderr
+        assert not (folder / "out").exists()
+
+    def test_what_is_refused_while_spark_runs_is_told_in_options_too(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def prepare(*arguments: object, **others: object) -> None:
+            message = (
+                "'at' is null in 2 of 7 rows, and nulls='refuse': say nulls='drop' or nulls='keep' to go on."
+            )
+            raise RowsRefused(f"{message} For example\n    nulls='refuse'", "nulls", 2)
+
+        monkeypatch.setattr(spark_ingest.preparing.prepare, "prepare", prepare)
+        result = viper("prepare", "rows.csv", *NEEDED)
+        assert result.exit_code == ExitCode.INVALID
+        assert result.stderr.endswith(
+            "error: 'at' is null in 2 of 7 rows, and --nulls refuse: "
+            "say --nulls drop or --nulls keep to go on. For example\n    nulls='refuse'\n"
+        )
+
     def test_two_sources_are_refused(self, asked: dict[str, Any]) -> None:
         result = viper("prepare", "rows.csv", "--table", "t", "--timestamp", "at", "-O", "out")
         assert (result.exit_code, asked) == (ExitCode.INVALID, {})
@@ -211,7 +268,7 @@ class TestEnding:
         assert not (folder / "out").exists()
 
     def test_without_java_it_says_what_to_install(self, folder: Path) -> None:
-        running = self.start("rows.csv", "--timestamp", "at", PATH=str(folder), JAVA_HOME="")
+        running = self.start("rows.csv", "--timestamp", "at", *HEADER, PATH=str(folder), JAVA_HOME="")
         _, told = running.communicate(timeout=60)
         assert running.returncode == ExitCode.FAILED
         assert "openjdk-17-jre-headless" in told

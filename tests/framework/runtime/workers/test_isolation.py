@@ -15,7 +15,7 @@ from framework.runtime import RunReport
 from framework.sinks import CollectingSink
 from framework.testing import run_topology
 from framework.validation import validate
-from framework.validation.isolation import check_isolation
+from framework.validation.running import check_isolation
 from tests.framework.runtime.pieces import plan_of, run_built
 from tests.framework.runtime.workers import ported
 from tests.framework.runtime.workers.components import Numbers, Places

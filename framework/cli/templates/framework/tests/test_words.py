@@ -2,7 +2,7 @@
 
 from bolts.words import Count, Split
 
-from framework.testing import run_bolt, run_topology
+from viperstorm.testing import run_bolt, run_topology
 
 
 def test_split_emits_words():

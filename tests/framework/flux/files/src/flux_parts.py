@@ -100,5 +100,13 @@ class Source:
         raise RuntimeError("no topology today")
 
 
+class PythonicSource:
+    def __init__(self, spout_id: str) -> None:
+        self.spout_id = spout_id
+
+    def get_topology(self, conf: dict[str, Any]) -> TopologyBuilder:
+        return Source(self.spout_id).getTopology(conf)
+
+
 def make_topology(conf: dict[str, Any]) -> Any:
     return Source().getTopology(conf)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from framework import Bolt
+from viperstorm import Bolt
 
 
 class Split(Bolt):

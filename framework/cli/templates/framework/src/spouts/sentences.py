@@ -1,6 +1,6 @@
 """A spout over a few sentences."""
 
-from framework import Spout
+from viperstorm import Spout
 
 SENTENCES = [
     "the cow jumped over the moon",

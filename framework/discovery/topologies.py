@@ -1,17 +1,21 @@
-"""Which of a module's values a target means."""
+"""Which values of a module are topologies, and the topology that each stands for."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from dataclasses import replace
 from types import ModuleType
+from typing import cast
 
 from framework.adapters import streamparse
+from framework.adapters.streamparse import from_streamparse
 from framework.builder import TopologyBuilder
+from framework.dsl import topology_of
 from framework.dsl.topology import Topology as TopologyBase
 from framework.dsl.topology import TopologyType
 from framework.errors import LoadError
-from framework.topology import Topology, did_you_mean, one_of
+from framework.topology import Loaded, Topology, did_you_mean, one_of
 
 EXPECTED = "a Topology class, a topology, a TopologyBuilder or a function that returns one of them"
 
@@ -86,3 +90,38 @@ def _alternatives(module: ModuleType, name: str) -> str:
     if topologies:
         return f"; its topologies: {one_of(topologies)}"
     return f"; to take what a function returns, add its name: {one_of(functions)}" if functions else ""
+
+
+def topology_from(
+    value: object, default_name: str, environment: str | None = None, name: str | None = None
+) -> Loaded:
+    """The topology that a topology class, a builder, a topology or a function without arguments stands for.
+
+    Args:
+        value: one of these, see `is_topology`.
+        default_name: name of what has no name of its own.
+        environment: chooses from a ``par`` that is given per environment.
+        name: the name to give to it, whatever it says.
+
+    Raises:
+        LoadError: the function returned something else.
+    """
+    if inspect.isroutine(value):
+        function, value = value, value()
+        if not is_topology(value):
+            raise LoadError(f"{function.__name__}() returned {value!r}, expected {EXPECTED}")
+    if isinstance(value, Topology):
+        return renamed(Loaded(value, ()), name)
+    name = name or default_name
+    if isinstance(value, TopologyBuilder):
+        return value.declaration(name).topology(environment=environment)
+    if isinstance(value, TopologyType):
+        return topology_of(value, environment, name)
+    return from_streamparse(cast(type, value), environment=environment, name=name)
+
+
+def renamed(loaded: Loaded, name: str | None) -> Loaded:
+    """The same under another name; None keeps the name that it has."""
+    if loaded.topology is None or name is None:
+        return loaded
+    return replace(loaded, topology=replace(loaded.topology, name=name))

@@ -1,7 +1,7 @@
-"""What loads, validates and draws, but cannot run here.
+"""Topologies that load, validate and draw, but cannot run here or would not run as their authors expect.
 
-Some of it, such as a component in Java, runs on a Storm cluster. The rest, such as a program's script that is
-in none of the project's folders, runs nowhere.
+Some of what cannot run here, such as a component in Java, runs on a Storm cluster. The rest, such as a
+program's script that is in none of the project's folders, runs nowhere.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from framework.config import Settings
 from framework.programs import problem_with
 from framework.topology import (
+    ComponentSpec,
     JavaImplementation,
     Problem,
     PythonImplementation,
@@ -19,6 +21,7 @@ from framework.topology import (
     about,
     references,
 )
+from framework.traits import is_ported
 from framework.validation.classes import is_java
 from framework.validation.subscriptions import subscriptions
 
@@ -99,3 +102,25 @@ def _worker_hooks(topology: Topology) -> Iterator[Problem]:
     for hook in topology.worker_hooks:
         message = f"worker hook {hook.id!r} is the Java class {hook.definition.class_name}"
         yield Problem(topology.sources.at("beans", hook.id), f"{message}: to run the topology, remove it")
+
+
+def check_isolation(topology: Topology, settings: Settings) -> list[Problem]:
+    """A warning if components of streamparse's will share one interpreter; empty otherwise."""
+    if settings["viper.worker"] not in ("inline", "thread"):
+        return []  # each of their tasks gets a process, unless the component allows sharing
+    ported = [component for component in topology.components if _is_ported(component)]
+    if not ported:
+        return []
+    names = ", ".join(component.id for component in ported)
+    message = (
+        "components of streamparse's expect a process for each task, but here they share one interpreter, "
+        f"and so the attributes of their classes and the globals of their modules: {names}"
+    )
+    return [Problem(topology.sources.at(), message, warning=True)]
+
+
+def _is_ported(component: ComponentSpec) -> bool:
+    implementation = component.implementation
+    # A class that no front end holds was given by name, and is not imported for a warning.
+    held = implementation.definition.cls if isinstance(implementation, PythonImplementation) else None
+    return held is not None and is_ported(held)

@@ -1,0 +1,169 @@
+"""Every key of the configuration at both ends of its range: a run with it ends well, or is not started."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import Result
+
+from framework.cli.exit_codes import ExitCode
+from framework.config import KEYS
+
+Viper = Callable[..., Result]
+
+HUGE = 2**70
+"""More than any counter of the C layer or of the system holds."""
+LONG, SHORT = 1.0e300, 1.0e-300
+"""Durations that no clock can tell."""
+
+ENDS: Mapping[str, tuple[Any, ...]] = {
+    "viper.worker": ("inline", "thread", None),
+    "viper.placement": ("round-robin", "component", {"numbers": 1, "double": [1, 1]}),
+    "viper.isolated": (False, None),
+    "viper.blocking": (True, False, None),
+    "viper.scheduling": ("downstream", "random"),
+    "viper.seed": (0, 2**64 - 1),
+    "viper.slice.tuples": (1, HUGE),
+    "viper.poll.pause.max.ms": (0, SHORT, LONG, HUGE),
+    "viper.drain.timeout.secs": (0, SHORT, LONG, HUGE),
+    "viper.stuck.after.secs": (0, LONG, HUGE, None),
+    "viper.worker.restart.tries": (0, HUGE),
+    "viper.worker.restart.window.secs": (SHORT, LONG, HUGE),
+    "viper.time": ("event", "logical", "ingest", None),
+    "viper.order": ("relaxed", "strict"),
+    "viper.timestamp.field": ("number", None),
+    "viper.timestamp.unit": ("s", "ms", "us", "ns"),
+    "viper.spout.bounded": (True, False, None),
+    "viper.mutates": (True, False),
+    "viper.stateless": (True, False),
+    "viper.jumbo.size": (1, 65536),
+    "viper.jumbo.linger.ms": (0, SHORT, LONG, HUGE),
+    "viper.channel.jumbos": (1, 2**20),
+    "viper.channel.tuples": (1, 2**26),
+    "viper.channel.bytes": (1024, 2**40),
+    "viper.grouping.hash": ("stable", "storm"),
+    "viper.values": ("python", "json"),
+    "viper.answers": ("relaxed", "strict"),
+    "viper.on.error": ("stop", "restart", "skip", None),
+    "viper.restart.tries": (0, HUGE),
+    "viper.restart.window.secs": (SHORT, LONG, HUGE),
+    "viper.tracked.max": (1, 2**21),
+    "viper.emit.undeclared": ("warn", "error"),
+    "topology.name": ("x", "two words", "x" * 5000, None),
+    "topology.workers": (1, 1024),
+    "topology.tasks": (1, 30, None),
+    "topology.max.task.parallelism": (1, HUGE, None),
+    "topology.tick.tuple.freq.secs": (SHORT, LONG, HUGE, None),
+    "topology.debug": (True, False),
+    "topology.error.throttle.interval.secs": (0, SHORT, LONG, HUGE),
+    "topology.max.error.report.per.interval": (1, HUGE),
+    "topology.multilang.serializer": ("json", None),
+    "topology.subprocess.timeout.secs": (SHORT, LONG, HUGE, None),
+    "topology.acker.executors": (0, HUGE, None),
+    "topology.message.timeout.secs": (1, HUGE),
+    "topology.enable.message.timeouts": (True, False),
+    "topology.max.spout.pending": (1, HUGE, None),
+    "pystorm.log.level": ("trace", "critical"),
+    "pystorm.log.path": ("logs", None),
+    "pystorm.log.file": ("x.log", "{pid}"),
+    "pystorm.log.max_bytes": (0, 1, HUGE),
+    "pystorm.log.backup_count": (0, HUGE),
+    "pystorm.log.format": ("%(message)s", ""),
+}
+"""The least and the most that each key takes, and every word where it takes words.
+
+Of the numbers of tasks, 30 stands for the most: the work of setting up channels grows with the square of it.
+"""
+
+WITH: Mapping[tuple[str, str], Mapping[str, Any]] = {
+    ("viper.time", "event"): {"viper.timestamp.field": "number"}
+}
+"""What a value needs beside it."""
+
+REFUSED: Mapping[tuple[str, str], str] = {
+    (
+        "viper.jumbo.size",
+        "65536",
+    ): "channel.tuples is 8192: expected at least viper.jumbo.size, which is 65536",
+    ("viper.channel.tuples", "1"): "channel.tuples is 1: expected at least viper.jumbo.size, which is 1024",
+}
+"""What is allowed by itself, but not with the other keys' defaults."""
+
+TOPOLOGY = """
+name: doubling
+spouts: [{id: numbers, className: parts.Numbers}]
+bolts:
+  - {id: double, className: parts.Double, parallelism: 2}
+  - {id: out, className: viperstorm.sinks.CountingSink}
+streams:
+  - {from: numbers, to: double, grouping: {type: FIELDS, args: [number]}}
+  - {from: double, to: out, grouping: {type: GLOBAL}}
+"""
+
+
+def test_no_key_is_left_out() -> None:
+    assert ENDS.keys() == KEYS.keys()
+
+
+CASES = [(key, value) for key, ends in ENDS.items() for value in ends]
+BETWEEN_PROCESSES = ("viper.channel.", "viper.jumbo.", "viper.worker.", "viper.isolated", "topology.name")
+"""Beginnings of the keys that mean something else where tuples cross from process to process."""
+
+
+@pytest.mark.parametrize("worker", ["inline", "thread"])
+@pytest.mark.parametrize(("key", "value"), CASES)
+def test_a_value_that_its_rule_allows_runs(
+    key: str, value: Any, worker: str, viper: Viper, project: Path
+) -> None:
+    assert KEYS[key].rule.complaint(value) is None
+    check(viper, project, {"viper.worker": worker, key: value}, key)
+
+
+@pytest.mark.slow  # each starts processes
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("viper.worker", "process"), ("viper.isolated", True)]
+    + [(key, value) for key, value in CASES if key.startswith(BETWEEN_PROCESSES)],
+)
+def test_it_runs_on_processes(key: str, value: Any, viper: Viper, project: Path) -> None:
+    if (key, value) == ("viper.channel.bytes", 2**40):
+        refused = run(viper, project, {"viper.worker": "process", "topology.workers": 2, key: value})
+        assert refused.exit_code == ExitCode.INVALID
+        assert "an arena needs" in refused.stderr and f"lower viper.channel.tuples, {key}" in refused.stderr
+        return
+    check(viper, project, {"viper.worker": "process", key: value}, key)
+
+
+def check(viper: Viper, project: Path, options: Mapping[str, Any], key: str) -> None:
+    """Run a small topology: its counts are right, or it is refused as `REFUSED` says."""
+    given = (key, str(options[key]))
+    result = run(viper, project, {"topology.workers": 2, **options, **WITH.get(given, {})})
+    if given in REFUSED:
+        assert (result.exit_code, result.stdout) == (ExitCode.INVALID, "")
+        assert result.stderr.startswith("options.yaml:")
+        assert result.stderr.endswith(f"{REFUSED[given]}\n")
+        return
+    assert result.exit_code == ExitCode.OK, result.stderr
+    spouts = options[key] if key == "topology.tasks" and options[key] else 1
+    assert sum(json.loads(result.stdout)["results"]["out"]) == 10 * spouts
+
+
+def run(viper: Viper, project: Path, options: Mapping[str, Any]) -> Result:
+    (project / "small.yaml").write_text(TOPOLOGY)
+    (project / "options.yaml").write_text(yaml.safe_dump(dict(options)))
+    return viper("run", "small.yaml", "-q", "--json", "--config", "options.yaml")
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_value_that_its_rule_forbids_is_refused_before_the_start(
+    key: str, viper: Viper, project: Path
+) -> None:
+    wrong = next(value for value in (-1, "nope", [], {"a": "b"}) if KEYS[key].rule.complaint(value))
+    result = run(viper, project, {key: wrong})
+    assert (result.exit_code, result.stdout) == (ExitCode.INVALID, "")
+    assert result.stderr.startswith(f"options.yaml:1: {key} is {wrong!r}: expected ")

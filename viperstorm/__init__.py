@@ -1,0 +1,17 @@
+"""ViperStorm's public names under the name that it is installed by: ``from viperstorm import Bolt, Spout``.
+
+Every name here is `framework`'s own and no copy, so a class that is imported from either is the same class.
+
+====================  =======================================================================
+viperstorm.sinks      bolts for the end of a topology
+viperstorm.testing    runs components and topologies in a test
+viperstorm.config     resolves the configuration of a topology
+viperstorm.errors     every error that is raised on purpose
+viperstorm.recording  reads what ``viper run --record`` has written
+viperstorm.runtime    reports of runs, and how a run is stopped from another thread
+viperstorm.spark      prepared datasets as spouts, and whole histories inside Spark's executors
+====================  =======================================================================
+"""
+
+from framework import *  # noqa: F403 - a second list of names would fall behind framework's
+from framework import __all__ as __all__
