@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 MICROS = 1_000_000
+MOST_MISSED = 1000
+"""Most ticks by the wall clock that a task catches up on at once."""
 
 
 class EventTicks:
@@ -57,9 +59,16 @@ class WallTimer:
         """Monotonic time in seconds at which it is due next."""
 
     def take_due(self, now_s: float) -> int:
-        """How often it has become due since the last time, those that were missed included."""
+        """How often it has become due since the last time, those that were missed included.
+
+        Of a very short period not all are counted that were missed, or there would be no end of them.
+        """
         if now_s < self.due_at_s:
             return 0
-        count = int((now_s - self.due_at_s) / self._period_s) + 1
+        missed = (now_s - self.due_at_s) / self._period_s
+        if missed >= MOST_MISSED:
+            self.due_at_s = now_s + self._period_s
+            return MOST_MISSED
+        count = int(missed) + 1
         self.due_at_s += count * self._period_s
         return count
