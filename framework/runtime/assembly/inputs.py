@@ -46,9 +46,10 @@ class InputFactory:
         return copied and len(self._plan.tasks_of(task.component)) > 1
 
     def level_beside(self, task: Task) -> Level:
-        """Where a task marks outputs that belong to no input: as those for inputs that are copied."""
-        copy = task.index if self.is_copied_to(task) else 0
-        return self._plan.layout.components[task.component].level(copy)
+        """Where a task marks outputs that belong to no input: with its replica, if others have some, too."""
+        layout = self._plan.layout
+        is_one_of_several = task.component in layout.ticked or self.is_copied_to(task)
+        return layout.components[task.component].level(task.index if is_one_of_several else 0)
 
     def _feedback(self, task: Task, producers: Sequence[int]) -> list[tuple[Reader, InputSource]]:
         sources = [self._source(producer, task) for producer in producers]
