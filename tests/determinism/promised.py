@@ -44,6 +44,15 @@ KEYLESS = (
     Grouping.custom(ByTrail),
 )
 """What a bolt without state may be fed by, whatever its parallelism."""
+STATELESS_BOLTS: tuple[tuple[type[Bolt], tuple[Any, ...]], ...] = (
+    (Forward, (".", 1)),
+    (Forward, (".", 3)),
+    (Keep, (0.5,)),
+    (Keep, (0,)),
+    (Fork, ()),
+    (Join, ()),
+    (Asks, ()),
+)
 MOST_SPOUTS, MOST_BOLTS = 3, 5
 PARALLELISMS = (1, 1, 2, 3, 4)
 TICK_SECS = (0.5, 1, 3, 10, 1000)
@@ -81,7 +90,6 @@ class Promise:
             if issubclass(node.cls, Spout):
                 builder.set_spout(node.id, node.cls, par, args=node.args, config=_over(node))
                 continue
-            # A direct stream is declared by what points, not by its class, which any stream may follow.
             outputs = [Stream(FIELDS, direct=True)] if node.cls is Points else None
             declared = builder.set_bolt(
                 node.id, node.cls, par, args=node.args, config=_over(node), outputs=outputs
@@ -142,13 +150,9 @@ def _bolts(draw: random.Random, name: str, before: Sequence[Node]) -> list[Node]
     config = {"viper.blocking": True} if draw.random() < 0.05 else {}
     kind = draw.choice(("stateless", "stateless", "keyed", "ticked", "ticked", "all", "direct", "copied"))
     if kind == "stateless":
-        cls, args = draw.choice(
-            ((Forward, (f".{name}", 1)), (Forward, (f".{name}", 3)), (Keep, (0.5,)), (Keep, (0,)))
-            + ((Fork, ()), (Join, ()), (Asks, ()))
-        )
+        cls, args = draw.choice(STATELESS_BOLTS)
         outputs = ("left", "right") if cls is Fork else ("default",)
-        groupings = KEYLESS if any(s != "default" for _, s in sources) else (*KEYLESS, Grouping.SHUFFLE)
-        reads = tuple((source, draw.choice(groupings)) for source in sources)
+        reads = tuple((source, draw.choice(KEYLESS)) for source in sources)
         return [Node(name, cls, args, reads, par, True, config, outputs)]
     if kind == "keyed":
         return [Node(name, History, (), _by(KEYED, sources), par, True, config)]
@@ -170,14 +174,14 @@ def _bolts(draw: random.Random, name: str, before: Sequence[Node]) -> list[Node]
 def _ticked(
     draw: random.Random, name: str, sources: Sequence[Output], par: int, config: Mapping[str, Any]
 ) -> Node:
-    times = draw.choice((0, 1, 2, 40))
+    times = draw.choice((0, 1, 2, 15))
     cls, args = draw.choice(
         (
             (Sums, (times, True)),
             (Sums, (times, False)),
             (Gathers, (times, 0)),
             (Gathers, (times, 1)),
-            (Gathers, (times * 5, 3)),
+            (Gathers, (times * 2, 3)),
             (Holds, ()),
         )
     )

@@ -1,4 +1,4 @@
-"""Components of the drawn topologies beside those of the matrix: tracked rows, ticks, batches, late answers."""
+"""Components of the drawn topologies, beside those of the matrix: tracked rows, ticks, batches, late acks."""
 
 from __future__ import annotations
 

@@ -12,8 +12,11 @@ from typing import Any
 
 import pytest
 
+from framework.topology import GroupingKind
 from tests.determinism.comparing import SERIAL, Output, first_difference, unwatched, watched
+from tests.determinism.components import Timed
 from tests.determinism.promised import Promise, promise
+from tests.determinism.promised_components import Asked, Gathers, Holds, Points, Sums
 from tests.determinism.sampling import sample_seed
 from tests.determinism.variants import WORKERS
 
@@ -27,6 +30,20 @@ def test_what_is_promised_holds(kind: str, number: int) -> None:
     drawn = promise(f"{sample_seed()}/{number}", kind, WORKERS[kind])
     difference = difference_of(drawn, every_stream=number % 2 == 0)
     assert difference is None, f"{difference}\n{drawn}"
+
+
+def test_the_draw_leaves_nothing_out() -> None:
+    drawn = [promise(f"{sample_seed()}/{number}", "inline", WORKERS["inline"]) for number in range(400)]
+    nodes = [node for one in drawn for node in one.nodes]
+    kinds = {grouping.kind for node in nodes for _, grouping in node.reads}
+    assert kinds == set(GroupingKind)
+    assert {node.args[4] for node in nodes if node.cls is Asked} == {0, 1, 3, 10}
+    for cls in (Timed, Sums, Gathers, Holds, Points):
+        assert {node.par > 1 for node in nodes if node.cls is cls} == {False, True}, cls
+    for key in ("viper.jumbo.size", "viper.channel.tuples", "viper.channel.jumbos", "viper.slice.tuples"):
+        values = {one.options[key] for one in drawn}
+        assert min(values) == 1, key
+        assert max(values) >= 64, key
 
 
 def difference_of(drawn: Promise, *, every_stream: bool) -> str | None:
