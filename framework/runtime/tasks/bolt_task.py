@@ -117,7 +117,8 @@ class BoltTask(Task):
     @property
     def wake_at_s(self) -> float:
         """Monotonic time in seconds at which a turn would be of use although nothing has come."""
-        return min(super().wake_at_s, self._agenda.due_at_s)
+        # A component that is to be made anew cannot be given what is due meanwhile.
+        return super().wake_at_s if self.slot.is_gone else self._agenda.due_at_s
 
     @property
     def last_begun(self) -> int:
