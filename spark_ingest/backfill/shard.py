@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from framework.config import Settings
 from framework.errors import ComponentError
 from framework.instantiate import Beans
-from framework.planning import Plan, Task
+from framework.planning import Plan, TaskSpec
 from framework.recording import Brought, Recorder, ReplayTicks
 from framework.runtime.assembly.executors import make_executor
 from framework.runtime.assembly.network import Network
@@ -18,7 +18,7 @@ from framework.runtime.assembly.task_factory import TaskFactory
 from framework.runtime.control.stop import StopSignal
 from framework.runtime.execution.executor import Executor
 from framework.runtime.tasks.bolt_task import BoltTask
-from framework.runtime.tasks.task import Task as RunningTask
+from framework.runtime.tasks.task import Task
 from framework.traits import base_classes, overrides
 from spark_ingest.backfill.errors import ShardError
 from spark_ingest.backfill.feeding import Arrival, Arrivals, bringers
@@ -57,15 +57,15 @@ class ShardDeck(Deck):
         """The input has been emitted before."""
         return True
 
-    def recorder(self, task: Task) -> Recorder | None:
+    def recorder(self, task: TaskSpec) -> Recorder | None:
         """The recorder of the bolt's output; its input is known."""
         return self._taken_by if task.component == self._bolt else None
 
-    def source(self, task: Task) -> Brought:
+    def source(self, task: TaskSpec) -> Brought:
         """The tuples that a component has emitted before."""
         return self._brought[task.component]
 
-    def ticks(self, task: Task) -> ReplayTicks | None:
+    def ticks(self, task: TaskSpec) -> ReplayTicks | None:
         """None at all."""
         return ReplayTicks(())
 
@@ -120,7 +120,7 @@ def sources_of(plan: Plan) -> list[str]:
 @contextmanager
 def _lifecycle(executor: Executor) -> Iterator[None]:
     """Initialize the components before the block, and close them after it."""
-    begun: list[RunningTask] = []
+    begun: list[Task] = []
     try:
         for running in (*executor.bolts, *executor.spouts):
             begun.append(running)
@@ -134,7 +134,7 @@ def _lifecycle(executor: Executor) -> Iterator[None]:
         executor.call(running, running.close)
 
 
-def _close_quietly(executor: Executor, running: RunningTask) -> None:
+def _close_quietly(executor: Executor, running: Task) -> None:
     """Close after a failure; the failure is reported, not an error of closing."""
     try:
         executor.call(running, running.close)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from framework.planning import Plan, Subscription, Task
+from framework.planning import Plan, Subscription, TaskSpec
 from framework.runtime.assembly.network import Network
 from framework.runtime.inputs.bolt_input import BoltInput
 from framework.runtime.inputs.pieces import InputSource, InputStream, values_class
@@ -25,7 +25,7 @@ class InputFactory:
         self._network = network
         self._tasks = {task.id: task for task in plan.tasks}
 
-    def make(self, task: Task, *, mutates: bool) -> BoltInput:
+    def make(self, task: TaskSpec, *, mutates: bool) -> BoltInput:
         """The input of a bolt's task.
 
         Args:
@@ -40,21 +40,21 @@ class InputFactory:
             shares=mutates and self.is_copied_to(task),
         )
 
-    def is_copied_to(self, task: Task) -> bool:
+    def is_copied_to(self, task: TaskSpec) -> bool:
         """Whether another replica of a task gets the very same values."""
         copied = any(s.copies for s in self._plan.subscriptions if s.target == task.component)
         return copied and len(self._plan.tasks_of(task.component)) > 1
 
-    def level_beside(self, task: Task) -> Level:
+    def level_beside(self, task: TaskSpec) -> Level:
         """Where a task marks outputs that belong to no input: as those for inputs that are copied."""
         copy = task.index if self.is_copied_to(task) else 0
         return self._plan.layout.components[task.component].level(copy)
 
-    def _feedback(self, task: Task, producers: Sequence[int]) -> list[tuple[Reader, InputSource]]:
+    def _feedback(self, task: TaskSpec, producers: Sequence[int]) -> list[tuple[Reader, InputSource]]:
         sources = [self._source(producer, task) for producer in producers]
         return list(zip(self._network.feedback(task.id), sources, strict=True))
 
-    def _source(self, source_id: int, reader: Task) -> InputSource:
+    def _source(self, source_id: int, reader: TaskSpec) -> InputSource:
         source = self._tasks[source_id]
         component = self._plan.topology.component(source.component)
         tags = {stream.name: tag for tag, stream in enumerate(component.outputs or ())}
@@ -64,7 +64,7 @@ class InputFactory:
         }
         return InputSource(f"{source.component}:{source.id}", streams)
 
-    def _stream(self, subscription: Subscription, producer: int, reader: Task) -> InputStream:
+    def _stream(self, subscription: Subscription, producer: int, reader: TaskSpec) -> InputStream:
         stream = self._plan.topology.component(subscription.source).stream(subscription.stream)
         fields = stream.fields if stream else ()
         copy = reader.index if subscription.copies else 0

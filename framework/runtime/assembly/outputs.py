@@ -7,7 +7,7 @@ from typing import Any
 
 from framework.config import Settings
 from framework.instantiate import Beans
-from framework.planning import Plan, Subscription, Task
+from framework.planning import Plan, Subscription, TaskSpec
 from framework.routing import make_router
 from framework.runtime.assembly.inputs import subscriptions_between
 from framework.runtime.assembly.network import Network
@@ -41,7 +41,7 @@ class OutputFactory:
         self._network = network
         self._beans = beans
 
-    def make(self, task: Task, *, kept: bool) -> Output:
+    def make(self, task: TaskSpec, *, kept: bool) -> Output:
         """The output of a task.
 
         Args:
@@ -61,7 +61,7 @@ class OutputFactory:
         readers = frozenset(reader for destination in fed for reader in destination.tasks)
         return Output(ports, fed + self._only_heartbeats(task, readers), self._network.forest)
 
-    def _only_heartbeats(self, task: Task, readers: frozenset[int]) -> list[Destination]:
+    def _only_heartbeats(self, task: TaskSpec, readers: frozenset[int]) -> list[Destination]:
         """The ways to tasks that receive nothing from this one but how far it is."""
         return [
             self._destination(Destination, task, channel.readers, 1, tagged=False)
@@ -69,7 +69,7 @@ class OutputFactory:
             if task.id in channel.sources and not readers.intersection(channel.readers)
         ]
 
-    def _destinations(self, task: Task, subscription: Subscription) -> list[Destination]:
+    def _destinations(self, task: TaskSpec, subscription: Subscription) -> list[Destination]:
         """One for each consuming task, or one for all where each gets everything from this task."""
         between = subscriptions_between(self._plan, task.component, subscription.target)
         kind = CyclicDestination if subscription.cyclic else Destination
@@ -80,7 +80,7 @@ class OutputFactory:
         return [self._destination(kind, task, group, size, tagged=len(between) > 1) for group in groups]
 
     def _destination(
-        self, kind: type[Destination], task: Task, readers: Sequence[int], size: int, *, tagged: bool
+        self, kind: type[Destination], task: TaskSpec, readers: Sequence[int], size: int, *, tagged: bool
     ) -> Destination:
         # Those that other processes read from come first.
         abroad = sorted(readers, key=lambda reader: not self._network.leaves_process(task.id, reader))
@@ -88,7 +88,7 @@ class OutputFactory:
         return kind(readers, list(sources), size, tagged)
 
     def _edge(
-        self, port: Port, subscription: Subscription, task: Task, destinations: Sequence[Destination]
+        self, port: Port, subscription: Subscription, task: TaskSpec, destinations: Sequence[Destination]
     ) -> Edge:
         grouping = subscription.grouping
         described = f"stream {subscription.stream!r} to {subscription.target!r}, grouped by {grouping!r}"
@@ -107,7 +107,11 @@ class OutputFactory:
         return SpreadEdge(destinations, mutates, router, described)
 
     def _chooser(
-        self, grouping: Grouping, subscription: Subscription, task: Task, destinations: Sequence[Destination]
+        self,
+        grouping: Grouping,
+        subscription: Subscription,
+        task: TaskSpec,
+        destinations: Sequence[Destination],
     ) -> Callable[[tuple[Any, ...]], Iterable[Any]]:
         """`choose_tasks` of a custom grouping that has been prepared for one producing task."""
         assert grouping.definition is not None

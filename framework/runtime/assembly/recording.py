@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from framework.planning import Plan, Task
+from framework.planning import Plan, TaskSpec
 from framework.recording import (
     Brought,
     Recorder,
@@ -54,15 +54,15 @@ class Deck:
         """Whether the input is a recording."""
         return self._tape.replayed is not None
 
-    def recorder(self, task: Task) -> Recorder | None:
+    def recorder(self, task: TaskSpec) -> Recorder | None:
         """What a task's output is recorded with, if it is."""
         return None if self._tape.folder is None else TaskRecorder(self._tape.folder, task)
 
-    def source(self, task: Task) -> Brought:
+    def source(self, task: TaskSpec) -> Brought:
         """What a spout's task replays."""
         return ReplaySource(self._recording(), task.component, task.index, self._tasks(task))
 
-    def ticks(self, task: Task) -> ReplayTicks | None:
+    def ticks(self, task: TaskSpec) -> ReplayTicks | None:
         """What a bolt's task replays of what was due by the wall clock; None if it is due by it now."""
         if not self.replays:
             return None
@@ -73,7 +73,7 @@ class Deck:
         for recording in self._opened:
             recording.close()
 
-    def _tasks(self, task: Task) -> int:
+    def _tasks(self, task: TaskSpec) -> int:
         return len(self._plan.tasks_of(task.component))
 
     def _recording(self) -> Recording:

@@ -15,7 +15,7 @@ from framework.components.component import LOGGER_PREFIX
 from framework.config import Settings
 from framework.instantiate import Beans
 from framework.log import Origin, speaking_as
-from framework.planning import Plan, Task, TimeMode
+from framework.planning import Plan, TaskSpec, TimeMode
 from framework.recording import Recorder
 from framework.runtime.assembly.inputs import InputFactory
 from framework.runtime.assembly.network import Network
@@ -49,7 +49,7 @@ from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.source_task import SourceTask
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
 from framework.runtime.tasks.spout_task import Asking, SpoutTask
-from framework.runtime.tasks.task import Task as RunningTask
+from framework.runtime.tasks.task import Task
 from framework.runtime.tracking.acker import Acker
 from framework.runtime.tracking.pending import Pending
 from framework.sinks import Sink
@@ -98,7 +98,7 @@ class TaskFactory:
         spouts = [task for task in made.values() if isinstance(task, SourceTask)]
         return spouts, [task for task in made.values() if isinstance(task, BoltTask)]
 
-    def _neighbours(self, task: RunningTask) -> list[int]:
+    def _neighbours(self, task: Task) -> list[int]:
         """Tasks that may have something to do once this one has run: those that read from it,
         and those that wait in a cycle for room to send something to it."""
         output = task.emitter.output
@@ -113,7 +113,7 @@ class TaskFactory:
 
     # -- one task
 
-    def _made(self, spec: Task) -> RunningTask:
+    def _made(self, spec: TaskSpec) -> Task:
         with speaking_as(Origin(spec.component, spec.id)):
             output = self._outputs.make(spec, kept=self._deck.records)
             context = self._context(spec)
@@ -127,14 +127,14 @@ class TaskFactory:
                 return self._spout(context, host, output, recorder)
             return self._bolt(context, host, output, recorder)
 
-    def _context(self, spec: Task) -> TaskContext:
+    def _context(self, spec: TaskSpec) -> TaskContext:
         conf = copy.deepcopy(dict(self._plan.confs[spec.component]))
         logger = logging.getLogger(f"{LOGGER_PREFIX}.{spec.component}")
         told = make_context(self._plan, spec)
         identity = Identity(self._plan.topology.name, spec.component, spec.id, conf, told, logger)
         return TaskContext(spec, identity, TaskCounters())
 
-    def _host(self, spec: Task) -> Host:
+    def _host(self, spec: TaskSpec) -> Host:
         topology = self._plan.topology
         return make_host(topology.component(spec.component), spec, self._beans, topology.import_paths)
 
@@ -263,7 +263,7 @@ class TaskFactory:
         strict = context.conf["viper.answers"] == "strict"
         return Acker(forest, task, task - 1, inbox, context.counters, context.logger, strict=strict)
 
-    def _due_by(self, spec: Task) -> DueBy:
+    def _due_by(self, spec: TaskSpec) -> DueBy:
         return DueBy(
             event_time=self._plan.time is TimeMode.EVENT,
             recorded=self._deck.ticks(spec),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from framework.planning import Plan, Task
+from framework.planning import Plan, TaskSpec
 from framework.topology import ComponentSpec, Grouping, GroupingKind, Stream
 from framework.validation.subscriptions import SYSTEM_STREAMS
 
 
-def make_context(plan: Plan, task: Task) -> dict[str, Any]:
+def make_context(plan: Plan, task: TaskSpec) -> dict[str, Any]:
     """One task's context; a new dict at each call."""
     component = plan.topology.component(task.component)
     return {

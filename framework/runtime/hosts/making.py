@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from framework.errors import ComponentError, LoadError
 from framework.instantiate import Beans
-from framework.planning import Task
+from framework.planning import TaskSpec
 from framework.runtime.hosts.host import Host
 from framework.runtime.hosts.registry import host_factory
 from framework.topology import ComponentSpec, PythonImplementation
 
 
-def make_host(component: ComponentSpec, task: Task, beans: Beans, folders: Sequence[str] = ()) -> Host:
+def make_host(component: ComponentSpec, task: TaskSpec, beans: Beans, folders: Sequence[str] = ()) -> Host:
     """Construct a component for one task, and the host that drives it.
 
     Args:
