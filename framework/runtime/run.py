@@ -15,7 +15,7 @@ from framework.errors import ViperError, first_of, with_notes
 from framework.importing import importable
 from framework.planning import Plan, WorkerKind
 from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.recording import Tape, taped
+from framework.runtime.assembly.recording import RecordingPaths, recording_paths
 from framework.runtime.assembly.statistics import channel_statistics
 from framework.runtime.control.companions import accompanied, identities
 from framework.runtime.control.signals import draining_by_signals
@@ -127,10 +127,10 @@ class Run:
         with (
             importable(self._plan.topology.import_paths),
             draining_by_signals(self._stop),
-            taped(self._plan, self._record, self._replay) as tape,
+            recording_paths(self._plan, self._record, self._replay) as recording,
             self._prepared() as self._plan,
         ):
-            return self._executed(tape)
+            return self._executed(recording)
 
     @contextlib.contextmanager
     def _prepared(self) -> Iterator[Plan]:
@@ -146,8 +146,8 @@ class Run:
         with accompanied(plan, self._stop) as accompanied_plan:
             yield accompanied_plan
 
-    def _executed(self, tape: Tape) -> RunReport:
-        workers = self._workers = self._make_workers(tape)
+    def _executed(self, recording: RecordingPaths) -> RunReport:
+        workers = self._workers = self._make_workers(recording)
         with workers.surroundings():
             try:
                 with self._observed():
@@ -183,19 +183,24 @@ class Run:
         executors = self._workers.statistics() if self._workers else ()
         return RunStatistics(channel_statistics(self._plan, self._network), executors)
 
-    def _make_workers(self, tape: Tape) -> WorkerGroup:
+    def _make_workers(self, recording: RecordingPaths) -> WorkerGroup:
         if self._plan.placement.kind is WorkerKind.PROCESS:
             from framework.runtime.workers.supervisor import Supervisor  # a run in this process needs none
 
             return Supervisor(
-                self._plan, self._settings, self._network, stop=self._stop, tape=tape, on_look=self._look
+                self._plan,
+                self._settings,
+                self._network,
+                stop=self._stop,
+                recording=recording,
+                on_look=self._look,
             )
         return Worker(
             self._plan,
             self._settings,
             self._network,
             stop=self._stop,
-            tape=tape,
+            recording=recording,
             on_look=self._look,
         )
 

@@ -1,4 +1,4 @@
-"""What a bolt's task reads from, by the plan."""
+"""Makes the inputs of bolts' tasks: the plan says which channels a task reads and which tasks feed it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class InputFactory:
     """Makes the inputs of tasks.
 
     Args:
-        plan: says who feeds whom.
+        plan: says which tasks feed which.
         network: the channels, as this process sees them.
     """
 
@@ -26,11 +26,11 @@ class InputFactory:
         self._tasks = {task.id: task for task in plan.tasks}
 
     def make(self, task: TaskSpec, *, mutates: bool) -> BoltInput:
-        """The input of a bolt's task.
+        """Make the input of a bolt's task.
 
         Args:
-            task: whose it is.
-            mutates: whether its component may change values that it receives.
+            task: the task that will read it.
+            mutates: whether the task's component may change values that it receives.
         """
         channel = self._plan.channel_of(task.id)
         return BoltInput(
@@ -46,7 +46,10 @@ class InputFactory:
         return copied and len(self._plan.tasks_of(task.component)) > 1
 
     def level_beside(self, task: TaskSpec) -> Level:
-        """Where a task marks outputs that belong to no input: as those for inputs that are copied."""
+        """The level of a path at which a task marks outputs that belong to no input.
+
+        Replicas that get the same tuples mark them apart, as they do their outputs for copied inputs.
+        """
         copy = task.index if self.is_copied_to(task) else 0
         return self._plan.layout.components[task.component].level(copy)
 

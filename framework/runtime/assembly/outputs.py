@@ -1,4 +1,4 @@
-"""Where the output of a task goes, by the plan."""
+"""Makes the outputs of tasks: the plan says which tasks subscribe to their streams, and by which grouping."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class OutputFactory:
     """Makes the outputs of tasks.
 
     Args:
-        plan: says who feeds whom.
+        plan: says which tasks feed which.
         settings: the configuration it was planned with.
         network: the channels, as this process sees them.
         beans: the objects that custom groupings of this process share.
@@ -42,11 +42,11 @@ class OutputFactory:
         self._beans = beans
 
     def make(self, task: TaskSpec, *, kept: bool) -> Output:
-        """The output of a task.
+        """Make the output of a task.
 
         Args:
-            task: whose it is.
-            kept: whether what is emitted matters although nobody subscribes to it.
+            task: the task that will emit to it.
+            kept: whether tuples matter that nobody subscribes to, because they are recorded.
         """
         component = self._plan.topology.component(task.component)
         ports = [Port(tag, stream, kept=kept) for tag, stream in enumerate(component.outputs or ())]
@@ -62,7 +62,7 @@ class OutputFactory:
         return Output(ports, fed + self._only_heartbeats(task, readers), self._network.forest)
 
     def _only_heartbeats(self, task: TaskSpec, readers: frozenset[int]) -> list[Destination]:
-        """The ways to tasks that receive nothing from this one but how far it is."""
+        """Destinations for tasks that receive no tuples from this one, only its heartbeats."""
         return [
             self._destination(Destination, task, channel.readers, 1, tagged=False)
             for channel in self._plan.channels
@@ -70,7 +70,7 @@ class OutputFactory:
         ]
 
     def _destinations(self, task: TaskSpec, subscription: Subscription) -> list[Destination]:
-        """One for each consuming task, or one for all where each gets everything from this task."""
+        """One destination for each consuming task, or a single one where each gets everything it sends."""
         between = subscriptions_between(self._plan, task.component, subscription.target)
         kind = CyclicDestination if subscription.cyclic else Destination
         size = self._settings["viper.jumbo.size"]
@@ -82,7 +82,7 @@ class OutputFactory:
     def _destination(
         self, kind: type[Destination], task: TaskSpec, readers: Sequence[int], size: int, *, tagged: bool
     ) -> Destination:
-        # Those that other processes read from come first.
+        # `Destination` wants the gates first that other processes read from.
         abroad = sorted(readers, key=lambda reader: not self._network.leaves_process(task.id, reader))
         sources = dict.fromkeys(self._network.source(task.id, reader) for reader in abroad)
         return kind(readers, list(sources), size, tagged)
@@ -113,7 +113,7 @@ class OutputFactory:
         task: TaskSpec,
         destinations: Sequence[Destination],
     ) -> Callable[[tuple[Any, ...]], Iterable[Any]]:
-        """`choose_tasks` of a custom grouping that has been prepared for one producing task."""
+        """Make a custom grouping, prepare it for one producing task, and return its `choose_tasks`."""
         assert grouping.definition is not None
         custom: Any = self._beans.make(grouping.definition)
         targets = [destination.tasks[0] for destination in destinations]

@@ -153,7 +153,7 @@ class _Child:
             job.process,
             attempt=job.attempt,
             stop=self._stop,
-            tape=job.tape,
+            recording=job.recording,
             on_look=self._on_look,
         )
 

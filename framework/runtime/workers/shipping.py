@@ -19,7 +19,7 @@ from framework.importing import importing_user_code
 from framework.log import Limits
 from framework.planning import Plan
 from framework.runtime.assembly.network import NetworkMap
-from framework.runtime.assembly.recording import Tape
+from framework.runtime.assembly.recording import RecordingPaths
 from framework.runtime.metrics.statistics import WorkerReport
 from framework.topology import ObjectDef, Problem, PythonImplementation, Topology, about
 from framework.validation.subscriptions import subscriptions
@@ -36,7 +36,7 @@ class Job:
     """Its index in the plan's placement."""
     attempt: int
     """How often this worker's process has been restarted."""
-    tape: Tape
+    recording: RecordingPaths
     levels: Mapping[str, int]
     """Of the loggers, by name."""
     limits: Limits | None

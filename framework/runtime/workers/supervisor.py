@@ -15,7 +15,7 @@ from framework.lifeline import Lifeline
 from framework.log import active_limits
 from framework.planning import Plan
 from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.recording import Tape
+from framework.runtime.assembly.recording import RecordingPaths
 from framework.runtime.control.signals import asked_by_sigquit
 from framework.runtime.control.stop import DrainDeadline, StopSignal
 from framework.runtime.metrics.counters import TaskCounters
@@ -60,7 +60,7 @@ class Supervisor:
         network: Network,
         *,
         stop: StopSignal,
-        tape: Tape,
+        recording: RecordingPaths,
         on_look: Callable[[float], None],
     ) -> None:
         """
@@ -69,16 +69,16 @@ class Supervisor:
             settings: the configuration it was planned with.
             network: its channels, in memory that processes can share.
             stop: asks for the end.
-            tape: what is recorded, and what is replayed.
+            recording: what is recorded, and what is replayed.
             on_look: called many times a second, with the monotonic time in seconds.
         """
         self._plan = plan
         self._settings = settings
         self._network = network
         self._stop = stop
-        self._tape = tape
+        self._recording = recording
         self._on_look = on_look
-        self._restarts = RestartPolicy(plan, settings, network, tape)
+        self._restarts = RestartPolicy(plan, settings, network, recording)
         self._workers: list[WorkerHandle] = []
         """The last process of each worker, by its index in the plan's placement."""
         self._failures: list[ViperError] = []
@@ -161,7 +161,7 @@ class Supervisor:
             network=self._network.offsets,
             process=index,
             attempt=attempt,
-            tape=self._tape,
+            recording=self._recording,
             levels=current_levels(),
             limits=active_limits(),
             environment=dict(os.environ),

@@ -24,7 +24,7 @@ from framework.log import (
 from framework.planning import Plan
 from framework.runtime.assembly.executors import make_executor
 from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.recording import Deck, Tape
+from framework.runtime.assembly.recording import RecordingIO, RecordingPaths
 from framework.runtime.assembly.task_factory import TaskFactory
 from framework.runtime.control.signals import asked_by_sigquit
 from framework.runtime.control.stop import DrainDeadline, StopSignal
@@ -58,7 +58,7 @@ class Worker:
         *,
         attempt: int = 0,
         stop: StopSignal,
-        tape: Tape,
+        recording: RecordingPaths,
         on_look: Callable[[float], None] = lambda now: None,
     ) -> None:
         """
@@ -69,7 +69,7 @@ class Worker:
             process: index of this process in the plan's placement.
             attempt: how often its process has been restarted; it goes on where the ones before had come to.
             stop: asks for the end.
-            tape: what is recorded, and what is replayed.
+            recording: what is recorded, and what is replayed.
             on_look: called at every turn of the first executor, with the monotonic time in seconds.
         """
         self._plan = plan
@@ -77,8 +77,8 @@ class Worker:
         self._network = network
         self._stop = stop
         self._on_look = on_look
-        self._deck = Deck(tape, plan)
-        self._factory = TaskFactory(plan, settings, network, Beans(plan.topology.beans), self._deck)
+        self._recording_io = RecordingIO(recording, plan)
+        self._factory = TaskFactory(plan, settings, network, Beans(plan.topology.beans), self._recording_io)
         self._resumes = attempt > 0
         self._numbers = plan.placement.processes[process]
         """The executors' indexes in the placement."""
@@ -121,7 +121,7 @@ class Worker:
         finally:
             ask_in_this_thread(None)
             self._threads.end()
-            self._deck.close()
+            self._recording_io.close()
 
     def prepare(self) -> None:
         """Make all tasks, then initialize all components.
