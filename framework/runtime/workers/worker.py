@@ -30,7 +30,7 @@ from framework.runtime.control.signals import asked_by_sigquit
 from framework.runtime.control.stop import DrainDeadline, StopSignal
 from framework.runtime.execution.alarm import ending_in_time
 from framework.runtime.execution.executor import Executor
-from framework.runtime.execution.speaking import speaking_for
+from framework.runtime.execution.stand_in import standing_in
 from framework.runtime.execution.watchdog import Watch
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
@@ -141,7 +141,7 @@ class Worker:
         blocking = [task for task in self.tasks if task.slot.presence.is_blocking]
         with (
             ending_in_time(self._stop, self._deadline, self._executors[0]),
-            speaking_for(blocking, self._stop),
+            standing_in(blocking, self._stop),
         ):
             self._threads.everywhere(self._run)
 
