@@ -27,7 +27,7 @@ from framework.runtime.edges.output import Output
 from framework.runtime.hosts.context import make_context
 from framework.runtime.hosts.faults import OnError, Recovery, RestartBudget
 from framework.runtime.hosts.host import Host, Identity
-from framework.runtime.hosts.making import make_host
+from framework.runtime.hosts.registry import make_host
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.positions.clocks import make_clock
 from framework.runtime.tasks.aligned_stop import OF_THE_DRAIN, AlignedStop

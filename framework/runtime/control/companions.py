@@ -13,7 +13,7 @@ from framework.instantiate import Beans
 from framework.planning import Plan
 from framework.prints import prints_to_stderr
 from framework.runtime.control.stop import StopSignal
-from framework.runtime.hosts.making import make_host
+from framework.runtime.hosts.registry import make_host
 from framework.runtime.hosts.user_errors import user_errors
 
 

@@ -1,4 +1,4 @@
-"""The context that `initialize` receives, with the keys and texts that Storm's has."""
+"""Makes the context that `initialize` receives, with the keys and texts of Storm's context."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from framework.validation.subscriptions import SYSTEM_STREAMS
 
 
 def make_context(plan: Plan, task: TaskSpec) -> dict[str, Any]:
-    """One task's context; a new dict at each call."""
+    """Make the context of one task; each call returns a new dict."""
     component = plan.topology.component(task.component)
     return {
         "task->component": {str(other.id): other.component for other in plan.tasks},
