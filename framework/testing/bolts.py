@@ -15,7 +15,7 @@ from framework.planning import Plan
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import NO_RECORDING, RecordingIO
 from framework.runtime.assembly.task_factory import TaskFactory
-from framework.runtime.inputs.pieces import values_class
+from framework.runtime.inputs import values_class
 from framework.runtime.tasks.task import Task
 from framework.sinks import CollectingSink
 from framework.tap import tapped

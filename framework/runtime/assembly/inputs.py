@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from framework.planning import Plan, Subscription, TaskSpec
 from framework.runtime.assembly.network import Network
-from framework.runtime.inputs.bolt_input import BoltInput
-from framework.runtime.inputs.pieces import InputSource, InputStream, values_class
+from framework.runtime.inputs import BoltInput, InputSource, InputStream, values_class
 from viper.position import Level
 from viper.reader import Reader
 
