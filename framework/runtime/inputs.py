@@ -28,8 +28,8 @@ class InputStream(NamedTuple):
     values: type[tuple[Any, ...]] | None
     """The named tuple class of the stream's values; None for a stream without declared fields."""
     level: Level
-    """The level of a path at which outputs for the stream's tuples are marked. Replicas that get copies of the
-    same tuples mark them apart."""
+    """The level of a path at which outputs for the stream's tuples are marked. Replicas that get copies of
+    the same tuples mark them apart."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from framework.config import Settings
 from framework.errors import ConfigError
 from framework.planning import Plan, WorkerKind
-from framework.runtime.edges.limits import SPILL_AT
+from framework.runtime.edges.buffer import SPILL_AT
 from framework.topology import Role
 from viper.arena import Arena, ArenaHandle
 from viper.bell import Bell
