@@ -30,13 +30,13 @@ from framework.runtime.workers.worker import Worker
 
 
 class WorkerGroup(Protocol):
-    """What does the work of a run: the executors of this process, or worker processes.
+    """Does the work of a run, by the executors of this process or by worker processes.
 
     The phases are called in order; each ends when all have completed it.
     """
 
     def surroundings(self) -> AbstractContextManager[None]:
-        """What is around all phases."""
+        """The context that surrounds all phases."""
 
     def prepare(self) -> None:
         """Make and initialize all components."""
@@ -48,17 +48,17 @@ class WorkerGroup(Protocol):
         """Close all components that were initialized; returns what they raised."""
 
     def reports(self) -> Sequence[WorkerReport]:
-        """What each process did."""
+        """The report of each process."""
 
     @property
     def incidents(self) -> Sequence[Incident]:
         """The processes that died and were restarted."""
 
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
-        """How far each process has come, by task; from any thread."""
+        """The counters of each process, by task; from any thread."""
 
     def statistics(self) -> Sequence[ExecutorStatistics]:
-        """How the executors are doing; from any thread."""
+        """The statistics of the executors; from any thread."""
 
 
 class Run:
@@ -107,7 +107,7 @@ class Run:
             self._stop.deactivate()
         self._network = Network.create(plan, settings, max_tuples)
         self.report: RunReport | None = None
-        """What it did, once it has ended; also where it has failed after its spouts were activated."""
+        """The report, once the run has ended; also if it has failed after its spouts were activated."""
         self._sources: Mapping[str, str] = {}
         """The names of the data of its spouts, as they were when it began."""
         self._workers: WorkerGroup | None = None
@@ -179,7 +179,7 @@ class Run:
         self._stop.deactivate()
 
     def statistics(self) -> RunStatistics:
-        """How the channels and executors are doing, while it runs; from `on_progress` or any other thread."""
+        """The statistics of channels and executors while the run goes on; from any thread."""
         executors = self._workers.statistics() if self._workers else ()
         return RunStatistics(channel_statistics(self._plan, self._network), executors)
 

@@ -49,7 +49,7 @@ def main(
     streams: dict[int, Any],
     packed: bytes,
 ) -> None:
-    """What a worker process executes.
+    """Execute a worker process, from its job to its report.
 
     Args:
         connection: to the parent.

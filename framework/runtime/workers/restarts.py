@@ -1,4 +1,4 @@
-"""Whether a worker process that died is restarted, and when."""
+"""Decides whether a worker process that died is restarted, and when."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class RestartPolicy:
         self._due: dict[int, float] = {}
         """By process: the monotonic time in seconds at which it is restarted."""
         self._began_s: float | None = None
-        """When all processes were about to run; None before."""
+        """Monotonic time in seconds at which all processes were about to run; None before."""
         self.incidents: list[Incident] = []
 
     def run_begins(self) -> None:
@@ -98,7 +98,7 @@ class RestartPolicy:
         return without
 
     def _refusal(self, worker: WorkerHandle, aborted: bool) -> str | None:
-        """Why a process is not restarted; empty where that goes without saying, None if it may be."""
+        """The reason why a process is not restarted: None if it may be, empty if none need be given."""
         if self._shared.tries == 0 or aborted or worker.given_up:
             return ""
         if worker.phase >= Phase.RAN:

@@ -1,4 +1,4 @@
-"""What crosses to a worker process and back: its job on the way there, results of sinks on the way back.
+"""Packs the job that a worker process is sent, and the results of sinks that it sends back.
 
 Classes go by name, everything else by value.
 """
@@ -35,7 +35,7 @@ class Job:
     process: int
     """Its index in the plan's placement."""
     attempt: int
-    """How often this worker's process has been restarted."""
+    """The number of times that this worker's process was restarted."""
     recording: RecordingPaths
     levels: Mapping[str, int]
     """Of the loggers, by name."""
