@@ -1,4 +1,4 @@
-"""What has passed a gate, and what waits in it; any process may ask at any time."""
+"""Counts of the tuples that have passed a gate or wait in it; any process may read them at any time."""
 
 from __future__ import annotations
 
