@@ -55,10 +55,17 @@ class Layout:
     """The levels of all components, by id."""
 
     components: Mapping[str, ComponentLevel]
+    ticked: frozenset[str] = frozenset()
+    """The components that emit at ticks or for batches, where each replica has outputs of its own."""
 
 
-def make_layout(topology: Topology) -> Layout:
+def make_layout(topology: Topology, ticked: frozenset[str] = frozenset()) -> Layout:
     """Divide the path's bits among the depths of a topology.
+
+    Args:
+        topology: a valid one.
+        ticked: the components that emit at ticks or for batches. What their replicas emit at the same tick
+            has the replica in its position, as there is no input that tells it apart.
 
     Where a topology is so deep that nothing is left for its last levels, tuples there share
     positions, and their order falls back to the order of their sources.
@@ -66,7 +73,7 @@ def make_layout(topology: Topology) -> Layout:
     by_depth: dict[int, list[str]] = {}
     for component_id, depth in depths(topology).items():
         by_depth.setdefault(depth, []).append(component_id)
-    copying = _copying_depths(topology, by_depth)
+    copying = _copying_depths(topology, by_depth, ticked)
     ordinal_bits = _ordinal_bits(by_depth, copying)
     levels: dict[str, ComponentLevel] = {}
     free = PATH_BITS
@@ -79,20 +86,23 @@ def make_layout(topology: Topology) -> Layout:
         free -= tag_bits + bits
         for tag, component_id in enumerate(ids):
             levels[component_id] = ComponentLevel(depth, free, bits, tag_bits, tag, copy_bits)
-    return Layout(levels)
+    return Layout(levels, ticked)
 
 
 def _bits(choices: int) -> int:
     return (choices - 1).bit_length()
 
 
-def _copying_depths(topology: Topology, by_depth: Mapping[int, list[str]]) -> dict[int, int]:
+def _copying_depths(
+    topology: Topology, by_depth: Mapping[int, list[str]], ticked: frozenset[str]
+) -> dict[int, int]:
     """Bits for partitions or replicas, by depth."""
     copied = {
         component.id
         for component in topology.components
         if any(subscription.grouping.kind in _COPYING for subscription in component.inputs)
     }
+    copied |= ticked
     spouts = {component.id for component in topology.components if component.role is Role.SPOUT}
     return {
         depth: PARTITION_BITS if spouts & set(ids) else REPLICA_BITS if copied & set(ids) else 0

@@ -26,7 +26,7 @@ from framework.planning.strategy import (
 )
 from framework.planning.time_mode import choose_time, deadlock_problems, time_problems
 from framework.topology import ShellImplementation, Topology
-from framework.traits import traits_of
+from framework.traits import Batching, Traits, traits_of
 
 
 def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None = None) -> Plan:
@@ -53,7 +53,7 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
     time = choose_time(topology, confs, traits, sum(counts[spout.id] for spout in topology.spouts))
     if problems := deadlock_problems(topology, confs, traits, time):
         raise TopologyError(problems)
-    layout = make_layout(topology)
+    layout = make_layout(topology, _ticked(topology, confs, traits))
     tasks = _tasks(topology, counts, layout)
     return Plan(
         topology=topology,
@@ -67,6 +67,18 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         traits=traits,
         emits_outside_input=emits_outside_input(topology, confs, traits, time, draft.subscriptions),
         aligned_stops=aligned_stops(tasks, draft.subscriptions, traits),
+    )
+
+
+def _ticked(
+    topology: Topology, confs: Mapping[str, Mapping[str, Any]], traits: Mapping[str, Traits]
+) -> frozenset[str]:
+    """The bolts that may emit at ticks or for batches."""
+    return frozenset(
+        bolt.id
+        for bolt in topology.bolts
+        if confs[bolt.id]["topology.tick.tuple.freq.secs"]
+        or traits[bolt.id].batching is not Batching.NONE
     )
 
 

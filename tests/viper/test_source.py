@@ -93,7 +93,7 @@ def test_sizes_that_can_never_be_taken_are_errors() -> None:
     for count in (0, 9):
         with pytest.raises(JumboSizeError, match=f"a jumbo tuple of {count} tuples"):
             source.room(count)
-    with pytest.raises(JumboSizeError, match="2 rows for 1 positions"):
+    with pytest.raises(JumboSizeError, match="2 tuples for 1 positions"):
         source.add(jumbo_of("a", "b"), at(1, 2), 0, 1)
     with pytest.raises(IndexError, match=r"\[1, 3\) out of range: there are 2 positions"):
         source.add(jumbo_of("a", "b"), at(1, 2), 1, 2)

@@ -47,10 +47,11 @@ class InputFactory:
     def level_beside(self, task: TaskSpec) -> Level:
         """The level of a path at which a task marks outputs that belong to no input.
 
-        Replicas that get the same tuples mark them apart, as they do their outputs for copied inputs.
+        A task marks its replica there if other replicas, too, may have such outputs at the same position.
         """
-        copy = task.index if self.is_copied_to(task) else 0
-        return self._plan.layout.components[task.component].level(copy)
+        layout = self._plan.layout
+        is_one_of_several = task.component in layout.ticked or self.is_copied_to(task)
+        return layout.components[task.component].level(task.index if is_one_of_several else 0)
 
     def _feedback(self, task: TaskSpec, producers: Sequence[int]) -> list[tuple[Reader, InputSource]]:
         sources = [self._source(producer, task) for producer in producers]

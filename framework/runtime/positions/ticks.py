@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 MICROS = 1_000_000
+MOST_MISSED = 1000
+"""Most ticks by the wall clock that a task catches up on at once."""
 
 
 class EventTicks:
@@ -61,9 +63,16 @@ class WallTimer:
         """Monotonic time in seconds at which it is due next."""
 
     def take_due(self, now_s: float) -> int:
-        """The number of times that the timer has become due since the last call, missed ones included."""
+        """The number of times that the timer has become due since the last call, missed ones included.
+
+        At most `MOST_MISSED` are counted, because a very short period would make their number endless.
+        """
         if now_s < self.due_at_s:
             return 0
-        count = int((now_s - self.due_at_s) / self._period_s) + 1
+        missed = (now_s - self.due_at_s) / self._period_s
+        if missed >= MOST_MISSED:
+            self.due_at_s = now_s + self._period_s
+            return MOST_MISSED
+        count = int(missed) + 1
         self.due_at_s += count * self._period_s
         return count

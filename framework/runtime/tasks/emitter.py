@@ -17,6 +17,9 @@ from viper.position import LEAST, Position
 
 T = TypeVar("T")
 
+_REFUSED = (EmitError, CodecError)
+"""Tuples that cannot be placed, routed or carried."""
+
 
 class Assigner(Protocol):
     """Gives a task's output its positions."""
@@ -109,10 +112,17 @@ class Emitter:
         Raises:
             ComponentError: a tuple has no position, or no consumer can be chosen for it.
         """
-        self._place(self.output.deliver)
+        try:
+            self._place(self.output.deliver)
+        except _REFUSED as error:
+            self._context.fail("emit", error)
 
     def place_and_tell(self) -> list[int]:
-        """As `place`; returns the ids of the tasks that received any."""
+        """As `place`, for an emit that asks who receives its tuple; returns the ids of those tasks.
+
+        Raises:
+            EmitError: the tuple cannot be placed or routed, which is for the emit to say.
+        """
 
         def deliver(emission: Emission) -> list[int]:
             self._delivered_at_once += len(emission.payload)
@@ -133,10 +143,17 @@ class Emitter:
         Raises:
             ComponentError: as for `place`.
         """
-        self._guarded(lambda: self._send(emission, self.output.deliver))
+        self._is_busy = True
+        try:
+            self._send(emission, self.output.deliver)
+        except _REFUSED as error:
+            self._context.fail("emit", error)
+        finally:
+            self._is_busy = False
 
     def _place(self, deliver: Callable[[Emission], T]) -> T | None:
-        def take_and_send() -> T | None:
+        self._is_busy = True
+        try:
             emission = self._assigner.take()
             if emission is None:
                 self._assigner.placed()
@@ -145,15 +162,6 @@ class Emitter:
                 return self._send(emission, deliver)
             finally:
                 self._assigner.placed()
-
-        return self._guarded(take_and_send)
-
-    def _guarded(self, call: Callable[[], T]) -> T:
-        self._is_busy = True
-        try:
-            return call()
-        except (EmitError, CodecError) as error:
-            self._context.fail("emit", error)
         finally:
             self._is_busy = False
 
@@ -179,7 +187,13 @@ class Emitter:
         if self._is_busy:
             return False
         was_blocked, handed_over = self.blocked, self.output.handed_over
-        self.blocked = not self._guarded(self.output.flush)
+        self._is_busy = True
+        try:
+            self.blocked = not self.output.flush()
+        except _REFUSED as error:
+            self._context.fail("emit", error)
+        finally:
+            self._is_busy = False
         if self.output.handed_over > handed_over:
             if was_blocked:
                 self.output.heartbeat(self.published)
