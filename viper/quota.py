@@ -82,7 +82,7 @@ class Quota:
 
     @property
     def left(self) -> int | None:
-        """What can be taken; None if there is no limit."""
+        """The number that can still be taken; None if there is no limit."""
         left = int(lib.vp_quota_left(self._quota))
         return None if left == _UNLIMITED else left
 

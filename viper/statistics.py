@@ -23,7 +23,7 @@ class SourceStatistics:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryStatistics:
-    """What one reader got of one source, and what waits for it there."""
+    """Counts of the tuples of one source that one reader has received, and of those that wait for it."""
 
     delivered_tuples: int
     """Tuples delivered, ever."""
