@@ -21,13 +21,13 @@ class ArenaStatistics:
     """How much of an arena is taken."""
 
     capacity_bytes: int
-    """What regions may take in all."""
+    """Bytes that all regions together may take."""
     used_bytes: int
-    """What they take, rounded up to whole cache lines."""
+    """Bytes that they take, each rounded up to whole cache lines."""
 
 
 class ArenaHandle:
-    """What another process needs to attach a shared arena; an argument for its process.
+    """The handle by which another process attaches a shared arena; an argument for that process.
 
     It can be pickled only on the way into a process that is being started, by spawn or forkserver: it
     carries an open file, which no bytes can.
@@ -125,7 +125,7 @@ class Arena:
         return self._handle is not None
 
     def handle(self) -> ArenaHandle:
-        """What another process needs to attach it.
+        """The handle by which another process attaches the arena.
 
         Raises:
             ArenaError: it is private.

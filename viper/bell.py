@@ -11,10 +11,10 @@ _LONGEST_S: Final = 1e9
 
 
 class Bell:
-    """Wakes who sleeps on it, from any thread and any process that has the arena.
+    """Wakes the thread that sleeps on it, from any thread and any process that has the arena.
 
-    Take a ticket, look whether there is something to do, and wait with the ticket if not: a ring in
-    between is not lost. `create` makes one, `attach` finds one that another process made.
+    The sleeper takes a ticket, looks whether there is something to do, and waits with the ticket if there is
+    not. So a ring in between is not lost. `create` makes one, `attach` finds one that another process made.
     """
 
     __slots__ = ("_arena", "_bell", "_ring", "offset")
@@ -54,7 +54,7 @@ class Bell:
         lib.vp_bell_wait(self._bell, ticket, timeout_ns)
 
     def ring(self) -> None:
-        """Wake who sleeps on it; costs next to nothing while nobody does."""
+        """Wake the thread that sleeps on it; this costs next to nothing while none does."""
         self._ring(self._bell)
 
     def take_over(self) -> None:

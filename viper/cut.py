@@ -9,7 +9,7 @@ from viper.arena import Arena
 
 
 class Cut:
-    """Each member says once how far it has come; when all have, the cut is the latest of that.
+    """Each member states once how far it has come; when all have, the cut is the latest of these times.
 
     `create` makes one, `attach` finds one that another process made.
     """
@@ -26,11 +26,11 @@ class Cut:
 
     @classmethod
     def create(cls, arena: Arena, members: int) -> Cut:
-        """A new one, of which nobody has said anything.
+        """Make a cut that no member has stated a time for.
 
         Args:
             arena: where its memory comes from.
-            members: how many have to agree.
+            members: the number of members that have to agree.
 
         Raises:
             ArenaError: the arena has no room for it.
@@ -50,11 +50,11 @@ class Cut:
         return int(lib.vp_arena_rounded(lib.vp_cut_size(members)))
 
     def say(self, member: int, time: int) -> None:
-        """Say for a member how far it has come, and that it waits for the others; only the first word counts.
+        """State how far a member has come, and that it waits for the others; only the first statement counts.
 
         Args:
-            member: its index.
-            time: as all members count it, from -2**63 to 2**63 - 1.
+            member: the index of the member.
+            time: the time in the unit that all members use, from -2**63 to 2**63 - 1.
 
         Raises:
             IndexError: there is no such member.
@@ -65,5 +65,5 @@ class Cut:
 
     @property
     def at(self) -> int | None:
-        """The latest of what all have said, which stays so; None as long as somebody is missing."""
+        """The latest of the times that all members have stated; None as long as any member has not."""
         return int(self._found[0]) if lib.vp_cut_agreed(self._cut, self._found) else None

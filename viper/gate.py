@@ -126,7 +126,7 @@ class ScaleGate:
         return Reader(index, self._gate, self._rings, self._arena, payloads)
 
     def _payloads_of(self, reader: int, source: int) -> list[Jumbo | None]:
-        """What a reader in this process has of a source, by slot."""
+        """The jumbo tuples of a source that a reader in this process can reach, by slot."""
         slots: list[Jumbo | None] = [None] * lib.vp_ring_slots(self._rings[source])
         return self._payloads.setdefault((reader, source), slots)
 
@@ -189,7 +189,7 @@ class ScaleGate:
         return sum(int(lib.vp_ring_drop(ring, reader)) for reader in range(self.reader_count))
 
     def statistics(self) -> GateStatistics:
-        """What has passed, and what waits now."""
+        """Counts of the tuples that have passed, and of those that wait now."""
         ring = self._rings[0]
         return GateStatistics(
             slots=lib.vp_ring_slots(ring),

@@ -21,9 +21,9 @@ class Emission(NamedTuple):
 
 
 class Jumbo:
-    """What a jumbo tuple carries; the positions of its tuples are kept beside it, in C memory.
+    """The contents of a jumbo tuple, except for the positions of its tuples, which are in C memory.
 
-    It is handed over by reference, often to several readers: nobody changes it once it was added.
+    It is handed over by reference, often to several readers, so it must not be changed once it was added.
 
     Args:
         payload: the values of its tuples.

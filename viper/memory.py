@@ -1,4 +1,4 @@
-"""How much memory the system could still give, as far as it says so."""
+"""Reads how much memory the system can still provide, as far as the system tells."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CGROUPS = Path("/sys/fs/cgroup")
 
 
 class _Kind(NamedTuple):
-    """How the control groups of one kind call what they say."""
+    """The names that the control groups of one kind use for what they report."""
 
     limit: str
     usage: str

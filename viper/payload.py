@@ -1,7 +1,7 @@
-"""What jumbo tuples carry: the values of many tuples, in order.
+"""Payloads: a jumbo tuple carries the values of many tuples, in order, as one payload.
 
-Rows are the one kind there is today. Whatever else fulfils the protocol, columns for instance, goes the same
-ways: it is divided among consumers, handed over by reference or encoded, and cut where there is no room.
+Rows are the only kind of payload today. Any other kind that fulfils the protocol, such as columns, is handled
+alike: divided among consumers, handed over by reference or encoded, and cut where there is no room.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class Level:
     tag_bits: int
     """Width of the tag, at most 63."""
     tag: int
-    """Who emits. A tag wider than `tag_bits` leaves no room: every output is placed by saturation."""
+    """It names the emitter. One wider than `tag_bits` leaves no room: outputs are placed by saturation."""
 
     def __post_init__(self) -> None:
         fits = self.offset + self.ordinal_bits + self.tag_bits <= 128
@@ -89,7 +89,7 @@ _PACKED: Final = 24
 
 
 class SourceClock:
-    """What a source of timestamped tuples remembers between calls of `Positions.extend_timed`."""
+    """The state of a source of timestamped tuples between calls of `Positions.extend_timed`."""
 
     def __init__(self) -> None:
         self._handle: Any = ffi.new("vp_clock *", {"ts": LEAST.ts})

@@ -65,30 +65,30 @@ class Quota:
         return int(lib.vp_account_take(self._quota, self._account, _count(wanted)))
 
     def settle(self, taken: int, spent: int) -> None:
-        """Be done with some of what was taken: what was not needed of it goes back.
+        """Settle some of what was taken: the part that was not spent goes back.
 
         Args:
-            taken: how many are done with.
-            spent: how many were needed, which may be more.
+            taken: the number that is settled.
+            spent: the number that was needed, which may be more.
         """
         lib.vp_account_settle(self._quota, self._account, _count(taken), _count(spent))
 
     def bury(self) -> None:
-        """After the process died that took on this account: what it had not settled goes back.
+        """Return what the process of this account, which has died, had not settled.
 
-        Where it died in the very middle of taking or settling, a slice too much may go back, never less.
+        If the process died in the middle of taking or settling, a slice too much may go back, but not less.
         """
         lib.vp_account_bury(self._quota, self._account)
 
     @property
     def left(self) -> int | None:
-        """What can be taken; None if there is no limit."""
+        """The number that can still be taken; None if there is no limit."""
         left = int(lib.vp_quota_left(self._quota))
         return None if left == _UNLIMITED else left
 
     @property
     def used_up(self) -> bool:
-        """Whether all of it was spent; what somebody has taken may still come back."""
+        """Whether all of it was spent. As long as it was not, parts that were taken may come back."""
         return bool(lib.vp_quota_used_up(self._quota))
 
 

@@ -82,7 +82,7 @@ class Source:
     def _add_encoded(self, jumbo: Jumbo, positions: Positions, first: int, count: int) -> bool:
         encoded = jumbo.encoded
         if encoded is None:
-            # Encoding is the dear part, so not before there is room for the rest.
+            # Encoding is expensive, so it waits until there is room for the rest.
             fault = lib.vp_ring_admit(self._ring, positions._handle, first, count, 0)
             if fault:
                 if fault == lib.VP_FULL:
@@ -200,7 +200,7 @@ class Source:
 
 
 def raise_to(floor: Position, positions: Positions) -> int:
-    """Lift positions below a floor up to it, for who goes on where a source was; returns how many."""
+    """Raise positions below a floor to it, for the successor of a source; return how many were raised."""
     return int(lib.vp_positions_raise(positions._handle, c_position(floor)))
 
 
@@ -214,5 +214,5 @@ class Heartbeats:
         self._publish = lib.vp_ring_heartbeat
 
     def publish(self, position: Position) -> None:
-        """As `Source.heartbeat`, for all of them; END closes them."""
+        """Publish a position as `Source.heartbeat` does, to all sources; END closes them."""
         self._publish(self._rings, self._count, c_position(position))

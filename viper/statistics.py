@@ -1,4 +1,4 @@
-"""What has passed a gate, and what waits in it; any process may ask at any time."""
+"""Counts of the tuples that have passed a gate or wait in it; any process may read them at any time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SourceStatistics:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryStatistics:
-    """What one reader got of one source, and what waits for it there."""
+    """Counts of the tuples of one source that one reader has received, and of those that wait for it."""
 
     delivered_tuples: int
     """Tuples delivered, ever."""

@@ -1,4 +1,4 @@
-"""Which values every consumer may share, and copies of those that it may not."""
+"""Tells which values all consumers may share, and copies those that they may not."""
 
 from __future__ import annotations
 

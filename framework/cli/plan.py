@@ -17,7 +17,7 @@ from framework.cli.table import table
 from framework.prints import prints_to_stderr
 
 if TYPE_CHECKING:
-    from framework.planning import ComponentLevel, Plan, Subscription, Task
+    from framework.planning import ComponentLevel, Plan, Subscription, TaskSpec
 
 
 @click.command()
@@ -61,7 +61,7 @@ def _tasks(plan: Plan) -> Sequence[str]:
     return table(header, [_task_row(plan, task) for task in plan.tasks])
 
 
-def _task_row(plan: Plan, task: Task) -> Sequence[object]:
+def _task_row(plan: Plan, task: TaskSpec) -> Sequence[object]:
     channel = next((channel for channel in plan.channels if task.id in channel.readers), None)
     sources, feedback = (channel.sources, channel.feedback) if channel else ((), ())
     return (task.id, task.component, task.role, task.index, task.depth, _ids(sources), _ids(feedback))

@@ -26,7 +26,7 @@ from framework.log import Origin, printing_to_log, speaking_as
 from framework.multilang.connection import Connection, ConnectionCollector, ConnectionLog
 from framework.multilang.messages import ENDS_ARE_KNOWN, Message
 from framework.runtime.hosts.host import Host, Identity
-from framework.runtime.inputs.pieces import values_class
+from framework.runtime.inputs import values_class
 
 _HEARTBEAT = (None, "__heartbeat", -1)
 _SYNC: Message = {"command": "sync"}

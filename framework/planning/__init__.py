@@ -2,7 +2,7 @@
 
 from framework.planning.layout import ComponentLevel, Layout, make_layout
 from framework.planning.placement import Executor, Placement, WorkerKind
-from framework.planning.plan import Channel, Plan, Subscription, Task
+from framework.planning.plan import Channel, Plan, Subscription, TaskSpec
 from framework.planning.planner import make_plan
 from framework.planning.strategy import AsConfigured, Draft, Strategy
 from framework.planning.time_mode import TimeMode
@@ -18,7 +18,7 @@ __all__ = [
     "Plan",
     "Strategy",
     "Subscription",
-    "Task",
+    "TaskSpec",
     "TimeMode",
     "WorkerKind",
     "make_layout",

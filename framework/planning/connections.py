@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from framework.planning.copying import copies
-from framework.planning.plan import Channel, Subscription, Task
+from framework.planning.plan import Channel, Subscription, TaskSpec
 from framework.planning.time_mode import TimeMode
 from framework.topology import GroupingKind, Role, Topology
 from framework.topology.graph import SYSTEM_PREFIX, feedback_edges, rings
@@ -45,7 +45,7 @@ def cycles(subscriptions: Sequence[Subscription]) -> Mapping[str, set[str]]:
 
 
 def make_channels(
-    topology: Topology, tasks: Sequence[Task], subscriptions: Sequence[Subscription]
+    topology: Topology, tasks: Sequence[TaskSpec], subscriptions: Sequence[Subscription]
 ) -> tuple[Channel, ...]:
     """The channels that the tasks of bolts read from, by reader."""
     channels: list[Channel] = []
@@ -61,7 +61,7 @@ def make_channels(
 
 
 def aligned_stops(
-    tasks: Sequence[Task], subscriptions: Sequence[Subscription], traits: Mapping[str, Traits]
+    tasks: Sequence[TaskSpec], subscriptions: Sequence[Subscription], traits: Mapping[str, Traits]
 ) -> tuple[tuple[int, ...], ...]:
     """The ids of the tasks that stop at one event time, group by group.
 
@@ -98,7 +98,7 @@ def emits_outside_input(
 
 
 def _sources(
-    bolt: str, tasks: Sequence[Task], subscriptions: Sequence[Subscription], feedback: bool
+    bolt: str, tasks: Sequence[TaskSpec], subscriptions: Sequence[Subscription], feedback: bool
 ) -> tuple[int, ...]:
     names = {s.source for s in subscriptions if s.target == bolt and s.feedback == feedback}
     return tuple(task.id for task in tasks if task.component in names)

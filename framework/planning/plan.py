@@ -14,8 +14,8 @@ from framework.traits import Traits
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """One replica of a component."""
+class TaskSpec:
+    """One replica of a component, as the plan describes it; the runtime makes a `Task` from it."""
 
     id: int
     """From 1 upwards over the components sorted by id, as in Storm."""
@@ -61,7 +61,7 @@ class Plan:
 
     topology: Topology
     time: TimeMode
-    tasks: tuple[Task, ...]
+    tasks: tuple[TaskSpec, ...]
     """By id."""
     subscriptions: tuple[Subscription, ...]
     channels: tuple[Channel, ...]
@@ -80,7 +80,7 @@ class Plan:
     aligned_stops: tuple[tuple[int, ...], ...] = ()
     """Ids of the tasks of partitioned spouts that stop at one event time, group by group."""
 
-    def tasks_of(self, component: str) -> tuple[Task, ...]:
+    def tasks_of(self, component: str) -> tuple[TaskSpec, ...]:
         """The tasks of a component, by index."""
         return tuple(task for task in self.tasks if task.component == component)
 
@@ -88,7 +88,7 @@ class Plan:
         """The channel that a task of a bolt reads from.
 
         Raises:
-            KeyError: the task is none of a bolt's.
+            KeyError: the task does not belong to a bolt.
         """
         for channel in self.channels:
             if reader in channel.readers:

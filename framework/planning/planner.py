@@ -16,7 +16,7 @@ from framework.planning.connections import (
 )
 from framework.planning.layout import Layout, make_layout
 from framework.planning.placement import Placement
-from framework.planning.plan import Plan, Subscription, Task
+from framework.planning.plan import Plan, Subscription, TaskSpec
 from framework.planning.strategy import (
     AsConfigured,
     Draft,
@@ -113,18 +113,18 @@ def _waiting_for_programs(
     }
 
 
-def _tasks(topology: Topology, counts: Mapping[str, int], layout: Layout) -> tuple[Task, ...]:
-    tasks: list[Task] = []
+def _tasks(topology: Topology, counts: Mapping[str, int], layout: Layout) -> tuple[TaskSpec, ...]:
+    tasks: list[TaskSpec] = []
     for component in sorted(topology.components, key=lambda c: c.id):
         if counts[component.id] < 1:
             raise InternalError(f"component {component.id!r} was planned with {counts[component.id]} tasks")
         depth = layout.components[component.id].depth
         for index in range(counts[component.id]):
-            tasks.append(Task(len(tasks) + 1, component.id, index, component.role, depth))
+            tasks.append(TaskSpec(len(tasks) + 1, component.id, index, component.role, depth))
     return tuple(tasks)
 
 
-def _complete(placement: Placement, tasks: Sequence[Task]) -> Placement:
+def _complete(placement: Placement, tasks: Sequence[TaskSpec]) -> Placement:
     """The placement, if it has every task once."""
     placed = sorted(task for executor in placement.executors for task in executor.tasks)
     if placed != [task.id for task in tasks]:

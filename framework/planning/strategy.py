@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from framework.config import Settings, task_count
 from framework.planning.connections import cycles
 from framework.planning.placement import Executor, Group, Placement, WorkerKind, make_placer
-from framework.planning.plan import Subscription, Task
+from framework.planning.plan import Subscription, TaskSpec
 from framework.topology import ComponentSpec, Problem, Role, Topology, unknown
 from framework.traits import Traits
 
@@ -36,7 +36,7 @@ class Strategy(Protocol):
     def task_counts(self, draft: Draft) -> Mapping[str, int]:
         """The number of tasks of each component, at least 1, by id."""
 
-    def placement(self, draft: Draft, tasks: Sequence[Task]) -> Placement:
+    def placement(self, draft: Draft, tasks: Sequence[TaskSpec]) -> Placement:
         """The executors of a run, which have each task once.
 
         Args:
@@ -52,7 +52,7 @@ class AsConfigured:
         """The number of tasks of each component, as the user has configured it."""
         return {c.id: task_count(c, draft.confs[c.id]) for c in draft.topology.components}
 
-    def placement(self, draft: Draft, tasks: Sequence[Task]) -> Placement:
+    def placement(self, draft: Draft, tasks: Sequence[TaskSpec]) -> Placement:
         """Tasks on workers as the user has configured it; those that block have an executor each."""
         kind = worker_kind(draft.settings, draft.traits)
         groups = _groups(draft, tasks, apart=kind is WorkerKind.PROCESS)
@@ -140,7 +140,7 @@ def _workers(kind: WorkerKind, settings: Settings, groups: Sequence[Group]) -> l
     return [next(own) if group.alone else next(shared) for group in groups]
 
 
-def _groups(draft: Draft, tasks: Sequence[Task], *, apart: bool) -> list[Group]:
+def _groups(draft: Draft, tasks: Sequence[TaskSpec], *, apart: bool) -> list[Group]:
     """The groups of tasks in the direction of the stream, components at one depth as they were defined."""
     order = {component.id: number for number, component in enumerate(draft.topology.components)}
     isolated = {name for name, found in draft.traits.items() if apart and found.isolated}

@@ -4,18 +4,18 @@ from framework.errors import RecordingError
 from framework.recording.ancestry import Hop, line_of_descent
 from framework.recording.header import Header
 from framework.recording.reading import Recorded, Recording
-from framework.recording.replay import Brought, ReplaySource, check_replayable, replay_ticks
+from framework.recording.replay import RecordedInput, ReplaySource, check_replayable, replay_ticks
 from framework.recording.ticks import ReplayTicks, Tick, TickKind
 from framework.recording.writing import Recorder, RecordingWriter, TaskRecorder
 from viper.jumbo import Emission
 from viper.payload import Rows
 
 __all__ = [
-    "Brought",
     "Emission",
     "Header",
     "Hop",
     "Recorded",
+    "RecordedInput",
     "Recorder",
     "Recording",
     "RecordingError",

@@ -19,8 +19,8 @@ from viper.position import END, Position, Positions
 from viper.rows import is_plain
 
 
-class Brought(Protocol):
-    """Tuples with the positions that they have, in the order of these."""
+class RecordedInput(Protocol):
+    """Input that was recorded before: tuples in the order of the positions that they were recorded with."""
 
     @property
     def exhausted(self) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from framework.errors import RecordingError, recording_error
-from framework.planning import Plan, Task
+from framework.planning import Plan, TaskSpec
 from framework.recording.header import Header, PartSummary, RecordedTask, header_of, to_json
 from framework.recording.parts import (
     HEADER,
@@ -147,7 +147,7 @@ class TaskRecorder:
         RecordingError: the part cannot be written; also from the methods.
     """
 
-    def __init__(self, folder: Path, task: Task) -> None:
+    def __init__(self, folder: Path, task: TaskSpec) -> None:
         self._task = task
         self._summary_path = folder / summary_name(task.id)
         self._batches: list[Batch] = []

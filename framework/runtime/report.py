@@ -23,7 +23,7 @@ from framework.topology import Role
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run has come."""
+    """The progress of a run at one moment."""
 
     elapsed_s: float
     """Seconds since the spouts were activated; 0 before."""
@@ -59,7 +59,7 @@ class RunReport:
     drained: bool
     """Whether everything that was emitted has been processed."""
     statistics: RunStatistics
-    """What went through the channels, and how busy the executors were."""
+    """The statistics of its channels and executors."""
     incidents: Sequence[Incident] = ()
     """Worker processes that died, in order."""
     sources: Mapping[str, str] = field(default_factory=dict)
@@ -139,7 +139,7 @@ def progress_of(
     done: bool,
     executors: Sequence[ExecutorStatistics] = (),
 ) -> Progress:
-    """How far a run has come, by the counts of its processes."""
+    """The progress of a run, from the counters of its processes."""
     spouts = {task.id for task in plan.tasks if task.role is Role.SPOUT}
     taps = {task.id for task in plan.tasks if is_tap(task.component)}
     emitted = processed = 0

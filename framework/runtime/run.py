@@ -15,7 +15,7 @@ from framework.errors import ViperError, first_of, with_notes
 from framework.importing import importable
 from framework.planning import Plan, WorkerKind
 from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.recording import Tape, taped
+from framework.runtime.assembly.recording import RecordingPaths, recording_paths
 from framework.runtime.assembly.statistics import channel_statistics
 from framework.runtime.control.companions import accompanied, identities
 from framework.runtime.control.signals import draining_by_signals
@@ -30,13 +30,13 @@ from framework.runtime.workers.worker import Worker
 
 
 class WorkerGroup(Protocol):
-    """What does the work of a run: the executors of this process, or worker processes.
+    """Does the work of a run, by the executors of this process or by worker processes.
 
     The phases are called in order; each ends when all have completed it.
     """
 
     def surroundings(self) -> AbstractContextManager[None]:
-        """What is around all phases."""
+        """The context that surrounds all phases."""
 
     def prepare(self) -> None:
         """Make and initialize all components."""
@@ -48,17 +48,17 @@ class WorkerGroup(Protocol):
         """Close all components that were initialized; returns what they raised."""
 
     def reports(self) -> Sequence[WorkerReport]:
-        """What each process did."""
+        """The report of each process."""
 
     @property
     def incidents(self) -> Sequence[Incident]:
         """The processes that died and were restarted."""
 
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
-        """How far each process has come, by task; from any thread."""
+        """The counters of each process, by task; from any thread."""
 
     def statistics(self) -> Sequence[ExecutorStatistics]:
-        """How the executors are doing; from any thread."""
+        """The statistics of the executors; from any thread."""
 
 
 class Run:
@@ -107,7 +107,7 @@ class Run:
             self._stop.deactivate()
         self._network = Network.create(plan, settings, max_tuples)
         self.report: RunReport | None = None
-        """What it did, once it has ended; also where it has failed after its spouts were activated."""
+        """The report, once the run has ended; also if it has failed after its spouts were activated."""
         self._sources: Mapping[str, str] = {}
         """The names of the data of its spouts, as they were when it began."""
         self._workers: WorkerGroup | None = None
@@ -127,10 +127,10 @@ class Run:
         with (
             importable(self._plan.topology.import_paths),
             draining_by_signals(self._stop),
-            taped(self._plan, self._record, self._replay) as tape,
+            recording_paths(self._plan, self._record, self._replay) as recording,
             self._prepared() as self._plan,
         ):
-            return self._executed(tape)
+            return self._executed(recording)
 
     @contextlib.contextmanager
     def _prepared(self) -> Iterator[Plan]:
@@ -146,8 +146,8 @@ class Run:
         with accompanied(plan, self._stop) as accompanied_plan:
             yield accompanied_plan
 
-    def _executed(self, tape: Tape) -> RunReport:
-        workers = self._workers = self._make_workers(tape)
+    def _executed(self, recording: RecordingPaths) -> RunReport:
+        workers = self._workers = self._make_workers(recording)
         with workers.surroundings():
             try:
                 with self._observed():
@@ -179,23 +179,28 @@ class Run:
         self._stop.deactivate()
 
     def statistics(self) -> RunStatistics:
-        """How the channels and executors are doing, while it runs; from `on_progress` or any other thread."""
+        """The statistics of channels and executors while the run goes on; from any thread."""
         executors = self._workers.statistics() if self._workers else ()
         return RunStatistics(channel_statistics(self._plan, self._network), executors)
 
-    def _make_workers(self, tape: Tape) -> WorkerGroup:
+    def _make_workers(self, recording: RecordingPaths) -> WorkerGroup:
         if self._plan.placement.kind is WorkerKind.PROCESS:
             from framework.runtime.workers.supervisor import Supervisor  # a run in this process needs none
 
             return Supervisor(
-                self._plan, self._settings, self._network, stop=self._stop, tape=tape, on_look=self._look
+                self._plan,
+                self._settings,
+                self._network,
+                stop=self._stop,
+                recording=recording,
+                on_look=self._look,
             )
         return Worker(
             self._plan,
             self._settings,
             self._network,
             stop=self._stop,
-            tape=tape,
+            recording=recording,
             on_look=self._look,
         )
 

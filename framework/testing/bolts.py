@@ -13,9 +13,9 @@ from framework.config import Settings
 from framework.instantiate import Beans
 from framework.planning import Plan
 from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.recording import NO_TAPE, Deck
+from framework.runtime.assembly.recording import NO_RECORDING, RecordingIO
 from framework.runtime.assembly.task_factory import TaskFactory
-from framework.runtime.inputs.pieces import values_class
+from framework.runtime.inputs import values_class
 from framework.runtime.tasks.task import Task
 from framework.sinks import CollectingSink
 from framework.tap import tapped
@@ -125,7 +125,7 @@ def _task(
 
 def _factory(plan: Plan, settings: Settings) -> TaskFactory:
     beans = Beans(plan.topology.beans)
-    return TaskFactory(plan, settings, Network.create(plan, settings), beans, Deck(NO_TAPE, plan))
+    return TaskFactory(plan, settings, Network.create(plan, settings), beans, RecordingIO(NO_RECORDING, plan))
 
 
 def _received(record: type[Any], number: int, given: Sequence[Any], fields: Sequence[str]) -> Any:

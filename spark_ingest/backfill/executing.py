@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from framework.config import Settings
-from framework.planning import Plan, Task
+from framework.planning import Plan, TaskSpec
 from framework.planning.placement import Executor, Placement
 from framework.planning.placement import WorkerKind as Kind
 from framework.planning.plan import Channel
@@ -99,5 +99,5 @@ def bolt_plan(plan: Plan, bolt: str) -> Plan:
     )
 
 
-def _in_one_thread(tasks: tuple[Task, ...]) -> Placement:
+def _in_one_thread(tasks: tuple[TaskSpec, ...]) -> Placement:
     return Placement(Kind.INLINE, (Executor(1, tuple(task.id for task in tasks)),))

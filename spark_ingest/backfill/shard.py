@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from framework.config import Settings
 from framework.errors import ComponentError
 from framework.instantiate import Beans
-from framework.planning import Plan, Task
-from framework.recording import Brought, Recorder, ReplayTicks
+from framework.planning import Plan, TaskSpec
+from framework.recording import RecordedInput, Recorder, ReplayTicks
 from framework.runtime.assembly.executors import make_executor
 from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.recording import NO_TAPE, Deck
+from framework.runtime.assembly.recording import NO_RECORDING, RecordingIO
 from framework.runtime.assembly.task_factory import TaskFactory
 from framework.runtime.control.stop import StopSignal
 from framework.runtime.execution.executor import Executor
 from framework.runtime.tasks.bolt_task import BoltTask
-from framework.runtime.tasks.task import Task as RunningTask
+from framework.runtime.tasks.task import Task
 from framework.traits import base_classes, overrides
 from spark_ingest.backfill.errors import ShardError
 from spark_ingest.backfill.feeding import Arrival, Arrivals, bringers
@@ -31,21 +31,23 @@ if TYPE_CHECKING:
 _TICKS = "topology.tick.tuple.freq.secs"
 
 
-class ShardDeck(Deck):
-    """Gives the bolt's input back as it was emitted, and takes down what the bolt emits."""
+class ShardIO(RecordingIO):
+    """Replays the bolt's input as it was emitted, and records what the bolt emits."""
 
-    def __init__(self, plan: Plan, bolt: str, brought: Mapping[str, Brought], taken_by: Recorder) -> None:
+    def __init__(
+        self, plan: Plan, bolt: str, inputs: Mapping[str, RecordedInput], recorder: Recorder
+    ) -> None:
         """
         Args:
             plan: of the shard.
             bolt: id of the bolt.
-            brought: the input, by the id of the component that has emitted it.
-            taken_by: gets what the bolt emits.
+            inputs: the recorded input, by the id of the component that has emitted it.
+            recorder: gets what the bolt emits.
         """
-        super().__init__(NO_TAPE, plan)
+        super().__init__(NO_RECORDING, plan)
         self._bolt = bolt
-        self._brought = brought
-        self._taken_by = taken_by
+        self._inputs = inputs
+        self._recorder = recorder
 
     @property
     def records(self) -> bool:
@@ -57,16 +59,16 @@ class ShardDeck(Deck):
         """The input has been emitted before."""
         return True
 
-    def recorder(self, task: Task) -> Recorder | None:
+    def recorder(self, task: TaskSpec) -> Recorder | None:
         """The recorder of the bolt's output; its input is known."""
-        return self._taken_by if task.component == self._bolt else None
+        return self._recorder if task.component == self._bolt else None
 
-    def source(self, task: Task) -> Brought:
+    def source(self, task: TaskSpec) -> RecordedInput:
         """The tuples that a component has emitted before."""
-        return self._brought[task.component]
+        return self._inputs[task.component]
 
-    def ticks(self, task: Task) -> ReplayTicks | None:
-        """None at all."""
+    def ticks(self, task: TaskSpec) -> ReplayTicks | None:
+        """A shard has no ticks of the wall clock."""
         return ReplayTicks(())
 
 
@@ -105,9 +107,9 @@ def _executor(
 ) -> Executor:
     sources = {source: len(plan.topology.component(source).outputs or ()) > 1 for source in sources_of(plan)}
     brought = bringers(Arrivals(received, len(sources)), sources)
-    deck = ShardDeck(plan, stage.component, brought, sender)
+    recording_io = ShardIO(plan, stage.component, brought, sender)
     network = Network.create(plan, settings)
-    factory = TaskFactory(plan, settings, network, Beans(plan.topology.beans), deck)
+    factory = TaskFactory(plan, settings, network, Beans(plan.topology.beans), recording_io)
     return make_executor(plan, settings, network, factory, 0, StopSignal(), lambda now_s: None)
 
 
@@ -120,26 +122,26 @@ def sources_of(plan: Plan) -> list[str]:
 @contextmanager
 def _lifecycle(executor: Executor) -> Iterator[None]:
     """Initialize the components before the block, and close them after it."""
-    begun: list[RunningTask] = []
+    begun: list[Task] = []
     try:
-        for running in (*executor.bolts, *executor.spouts):
-            begun.append(running)
-            executor.start(running)
+        for task in (*executor.bolts, *executor.spouts):
+            begun.append(task)
+            executor.start(task)
         yield
     except BaseException:
-        for running in begun:
-            _close_quietly(executor, running)
+        for task in begun:
+            _close_quietly(executor, task)
         raise
-    for running in begun:
-        executor.call(running, running.close)
+    for task in begun:
+        executor.call(task, task.close)
 
 
-def _close_quietly(executor: Executor, running: RunningTask) -> None:
-    """Close after a failure; the failure is reported, not an error of closing."""
+def _close_quietly(executor: Executor, task: Task) -> None:
+    """Close a task after a failure; the failure is reported, and an error of closing is only logged."""
     try:
-        executor.call(running, running.close)
+        executor.call(task, task.close)
     except ComponentError as error:
-        running.context.logger.error("%s", error)
+        task.context.logger.error("%s", error)
 
 
 def _check_host(bolt: BoltTask) -> None:

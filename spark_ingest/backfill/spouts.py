@@ -19,7 +19,7 @@ from framework.runtime.edges.collector import TaskCollector
 from framework.runtime.edges.output import Output
 from framework.runtime.hosts.context import make_context
 from framework.runtime.hosts.host import Identity
-from framework.runtime.hosts.making import make_host
+from framework.runtime.hosts.registry import make_host
 from framework.runtime.hosts.user_errors import user_errors
 from framework.runtime.metrics.counters import TaskCounters
 from spark_ingest.backfill.errors import ShardError

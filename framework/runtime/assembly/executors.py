@@ -1,4 +1,4 @@
-"""Executors with their tasks, from their place in the plan."""
+"""Makes an executor and its tasks from the plan's placement."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ def make_executor(
     *,
     resumes: bool = False,
 ) -> Executor:
-    """The executor of an index in the plan's placement; to be called in its thread.
+    """Make one executor of the plan's placement; to be called in the thread that will run it.
 
     Args:
         plan: the whole run.
         settings: the configuration it was planned with.
         network: the channels, as this process sees them.
         factory: makes the tasks.
-        number: the index.
-        stop: asks for the end.
+        number: index of the executor in the placement.
+        stop: asks the executor to drain.
         on_turn: called before every turn with the monotonic time in seconds.
-        resumes: whether it takes the place of one whose process has died: tasks that had ended stay so.
+        resumes: whether this executor replaces one whose process has died. Tasks that had ended there are not
+            made again.
 
     Raises:
         ComponentError: a component's constructor raised.

@@ -1,13 +1,12 @@
-"""What a bolt's task reads from, by the plan."""
+"""Makes the inputs of bolts' tasks: the plan says which channels a task reads and which tasks feed it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from framework.planning import Plan, Subscription, Task
+from framework.planning import Plan, Subscription, TaskSpec
 from framework.runtime.assembly.network import Network
-from framework.runtime.inputs.bolt_input import BoltInput
-from framework.runtime.inputs.pieces import InputSource, InputStream, values_class
+from framework.runtime.inputs import BoltInput, InputSource, InputStream, values_class
 from viper.position import Level
 from viper.reader import Reader
 
@@ -16,7 +15,7 @@ class InputFactory:
     """Makes the inputs of tasks.
 
     Args:
-        plan: says who feeds whom.
+        plan: says which tasks feed which.
         network: the channels, as this process sees them.
     """
 
@@ -25,12 +24,12 @@ class InputFactory:
         self._network = network
         self._tasks = {task.id: task for task in plan.tasks}
 
-    def make(self, task: Task, *, mutates: bool) -> BoltInput:
-        """The input of a bolt's task.
+    def make(self, task: TaskSpec, *, mutates: bool) -> BoltInput:
+        """Make the input of a bolt's task.
 
         Args:
-            task: whose it is.
-            mutates: whether its component may change values that it receives.
+            task: the task that will read it.
+            mutates: whether the task's component may change values that it receives.
         """
         channel = self._plan.channel_of(task.id)
         return BoltInput(
@@ -40,22 +39,25 @@ class InputFactory:
             shares=mutates and self.is_copied_to(task),
         )
 
-    def is_copied_to(self, task: Task) -> bool:
+    def is_copied_to(self, task: TaskSpec) -> bool:
         """Whether another replica of a task gets the very same values."""
         copied = any(s.copies for s in self._plan.subscriptions if s.target == task.component)
         return copied and len(self._plan.tasks_of(task.component)) > 1
 
-    def level_beside(self, task: Task) -> Level:
-        """Where a task marks outputs that belong to no input: with its replica, if others have some, too."""
+    def level_beside(self, task: TaskSpec) -> Level:
+        """The level of a path at which a task marks outputs that belong to no input.
+
+        A task marks its replica there if other replicas, too, may have such outputs at the same position.
+        """
         layout = self._plan.layout
         is_one_of_several = task.component in layout.ticked or self.is_copied_to(task)
         return layout.components[task.component].level(task.index if is_one_of_several else 0)
 
-    def _feedback(self, task: Task, producers: Sequence[int]) -> list[tuple[Reader, InputSource]]:
+    def _feedback(self, task: TaskSpec, producers: Sequence[int]) -> list[tuple[Reader, InputSource]]:
         sources = [self._source(producer, task) for producer in producers]
         return list(zip(self._network.feedback(task.id), sources, strict=True))
 
-    def _source(self, source_id: int, reader: Task) -> InputSource:
+    def _source(self, source_id: int, reader: TaskSpec) -> InputSource:
         source = self._tasks[source_id]
         component = self._plan.topology.component(source.component)
         tags = {stream.name: tag for tag, stream in enumerate(component.outputs or ())}
@@ -65,7 +67,7 @@ class InputFactory:
         }
         return InputSource(f"{source.component}:{source.id}", streams)
 
-    def _stream(self, subscription: Subscription, producer: int, reader: Task) -> InputStream:
+    def _stream(self, subscription: Subscription, producer: int, reader: TaskSpec) -> InputStream:
         stream = self._plan.topology.component(subscription.source).stream(subscription.stream)
         fields = stream.fields if stream else ()
         copy = reader.index if subscription.copies else 0

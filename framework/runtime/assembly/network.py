@@ -1,4 +1,5 @@
-"""All that the processes of a run share, in one arena: channels, bells, quota, cuts, trees, black boxes."""
+"""Everything that the processes of a run share lies in one arena: channels, bells, the quota, cuts, trees and
+black boxes."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 from framework.config import Settings
 from framework.errors import ConfigError
 from framework.planning import Plan, WorkerKind
-from framework.runtime.edges.limits import SPILL_AT
+from framework.runtime.edges.buffer import SPILL_AT
 from framework.topology import Role
 from viper.arena import Arena, ArenaHandle
 from viper.bell import Bell
@@ -24,8 +25,9 @@ from viper.source import Source
 from viper.statistics import GateStatistics
 
 STATUS_BYTES = 4096
+"""Bytes that a worker process has for its status report, whatever tasks it runs."""
 STATUS_BYTES_PER_TASK = 1024
-"""How long what a worker process reports of itself may be: in any case, and for each of its tasks."""
+"""Bytes that it has in addition for each of its tasks."""
 
 Way = tuple[tuple[int, ...], tuple[int, ...]]
 """Ids of the producing tasks and of the consuming tasks that share a gate."""
@@ -33,7 +35,7 @@ Way = tuple[tuple[int, ...], tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class NetworkMap:
-    """Where everything lies in the arena, for processes that attach to it."""
+    """The offset of everything in the arena, for processes that attach to it."""
 
     gates: tuple[int, ...]
     bells: tuple[int, ...]
@@ -56,10 +58,10 @@ class Network:
     ) -> None:
         """
         Args:
-            plan: says who feeds whom, and who shares a process.
+            plan: says which tasks feed which, and which of them share a process.
             settings: the configuration it was planned with.
-            arena: holds everything.
-            offsets: where it lies there.
+            arena: the memory that holds everything.
+            offsets: where everything lies in the arena.
             process: index of this process; -1 for one that runs no tasks.
         """
         self.arena = arena
@@ -96,7 +98,7 @@ class Network:
         """Make everything, in memory that worker processes can share if there are any.
 
         Raises:
-            ConfigError: there is not as much memory as the channels need.
+            ConfigError: the system has less memory than the channels need.
         """
         ways = list(_ways(plan))
         sizes = [_size(plan, settings, way) for way in ways]
@@ -128,7 +130,7 @@ class Network:
     def attach(
         cls, plan: Plan, settings: Settings, handle: ArenaHandle, offsets: NetworkMap, process: int
     ) -> Network:
-        """What another process has made."""
+        """Attach to the network that another process has made."""
         return cls(plan, settings, Arena.attach(handle), offsets, process)
 
     def source(self, producer: int, reader: int) -> Source:
@@ -149,7 +151,7 @@ class Network:
         ]
 
     def has_others(self, task: int) -> bool:
-        """Whether a task sends to, or gets from, one of another executor."""
+        """Whether a task sends tuples to a task of another executor, or receives some from one."""
         return any(task in way and self.crosses(*way) for way in self._between)
 
     def crosses(self, producer: int, reader: int) -> bool:
@@ -170,7 +172,7 @@ class Network:
         return Quota.attach(self.arena, self.offsets.quota, account=process)
 
     def black_box(self, process: int) -> BlackBox:
-        """Where a worker process writes what it is doing, for its parent."""
+        """The black box in which a worker process writes what it is doing, for its parent."""
         capacity = list(_black_boxes(self._plan))[process]
         return BlackBox.attach(self.arena, self.offsets.black_boxes[process], capacity)
 
@@ -183,11 +185,11 @@ class Network:
         return [gate.source(way[0].index(task)) for way, gate in self.gates() if task in way[0]]
 
     def floor(self, task: int) -> Position:
-        """Nothing that a task emits may be below this: it has added or promised that much."""
+        """The least position that a task may still emit at; all below it was added or promised before."""
         return max((outlet.floor() for outlet in self.outlets(task)), default=LEAST)
 
     def has_ended(self, task: int) -> bool:
-        """Whether a task has ended, as far as any of its consumers knows; never so where it has none."""
+        """Whether any consumer of a task has been told that it has ended; False where it has no consumers."""
         return self.floor(task) == END
 
     def statistics(self) -> list[tuple[Way, GateStatistics]]:
@@ -195,7 +197,7 @@ class Network:
         return [(way, gate.statistics()) for way, gate in zip(self._ways, self._gates, strict=True)]
 
     def _connect_bells(self) -> None:
-        """Have each executor woken by what other executors do at the other end of its gates."""
+        """Have each executor woken when another executor acts at the other end of one of its gates."""
         for (source, reader), (gate, source_index, reader_index) in self._between.items():
             if self.crosses(source, reader):
                 gate.set_source_bell(source_index, self.bells[self._executors[source]])
@@ -207,12 +209,12 @@ class Network:
 
 
 _SPARE_TREES = 2 * SPILL_AT
-"""Trees beyond those that a spout is asked for: what one callback may emit before it is held up."""
+"""Trees beyond ``viper.tracked.max``, for the tuples that one callback can emit before it is held up."""
 _LINKS_PER_TREE = 2
 
 
 def _trees(plan: Plan, settings: Settings) -> tuple[int, int, int] | None:
-    """Tables, and trees and links in each, of the forest; None where nothing is tracked."""
+    """The number of tables of the forest, and of trees and links in each; None where nothing is tracked."""
     if settings["topology.acker.executors"] == 0:
         return None
     trees = settings["viper.tracked.max"] + _SPARE_TREES

@@ -1,4 +1,4 @@
-"""Where the output of a task goes, by the plan."""
+"""Makes the outputs of tasks: the plan says which tasks subscribe to their streams, and by which grouping."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from framework.config import Settings
 from framework.instantiate import Beans
-from framework.planning import Plan, Subscription, Task
+from framework.planning import Plan, Subscription, TaskSpec
 from framework.routing import make_router
 from framework.runtime.assembly.inputs import subscriptions_between
 from framework.runtime.assembly.network import Network
@@ -29,7 +29,7 @@ class OutputFactory:
     """Makes the outputs of tasks.
 
     Args:
-        plan: says who feeds whom.
+        plan: says which tasks feed which.
         settings: the configuration it was planned with.
         network: the channels, as this process sees them.
         beans: the objects that custom groupings of this process share.
@@ -41,12 +41,12 @@ class OutputFactory:
         self._network = network
         self._beans = beans
 
-    def make(self, task: Task, *, kept: bool) -> Output:
-        """The output of a task.
+    def make(self, task: TaskSpec, *, kept: bool) -> Output:
+        """Make the output of a task.
 
         Args:
-            task: whose it is.
-            kept: whether what is emitted matters although nobody subscribes to it.
+            task: the task that will emit to it.
+            kept: whether tuples matter that nobody subscribes to, because they are recorded.
         """
         component = self._plan.topology.component(task.component)
         ports = [Port(tag, stream, kept=kept) for tag, stream in enumerate(component.outputs or ())]
@@ -61,16 +61,16 @@ class OutputFactory:
         readers = frozenset(reader for destination in fed for reader in destination.tasks)
         return Output(ports, fed + self._only_heartbeats(task, readers), self._network.forest)
 
-    def _only_heartbeats(self, task: Task, readers: frozenset[int]) -> list[Destination]:
-        """The ways to tasks that receive nothing from this one but how far it is."""
+    def _only_heartbeats(self, task: TaskSpec, readers: frozenset[int]) -> list[Destination]:
+        """Destinations for tasks that receive no tuples from this one, only its heartbeats."""
         return [
             self._destination(Destination, task, channel.readers, 1, tagged=False)
             for channel in self._plan.channels
             if task.id in channel.sources and not readers.intersection(channel.readers)
         ]
 
-    def _destinations(self, task: Task, subscription: Subscription) -> list[Destination]:
-        """One for each consuming task, or one for all where each gets everything from this task."""
+    def _destinations(self, task: TaskSpec, subscription: Subscription) -> list[Destination]:
+        """One destination for each consuming task, or a single one where each gets everything it sends."""
         between = subscriptions_between(self._plan, task.component, subscription.target)
         kind = CyclicDestination if subscription.cyclic else Destination
         size = self._settings["viper.jumbo.size"]
@@ -80,15 +80,15 @@ class OutputFactory:
         return [self._destination(kind, task, group, size, tagged=len(between) > 1) for group in groups]
 
     def _destination(
-        self, kind: type[Destination], task: Task, readers: Sequence[int], size: int, *, tagged: bool
+        self, kind: type[Destination], task: TaskSpec, readers: Sequence[int], size: int, *, tagged: bool
     ) -> Destination:
-        # Those that other processes read from come first.
+        # `Destination` wants the gates first that other processes read from.
         abroad = sorted(readers, key=lambda reader: not self._network.leaves_process(task.id, reader))
         sources = dict.fromkeys(self._network.source(task.id, reader) for reader in abroad)
         return kind(readers, list(sources), size, tagged)
 
     def _edge(
-        self, port: Port, subscription: Subscription, task: Task, destinations: Sequence[Destination]
+        self, port: Port, subscription: Subscription, task: TaskSpec, destinations: Sequence[Destination]
     ) -> Edge:
         grouping = subscription.grouping
         described = f"stream {subscription.stream!r} to {subscription.target!r}, grouped by {grouping!r}"
@@ -107,9 +107,13 @@ class OutputFactory:
         return SpreadEdge(destinations, mutates, router, described)
 
     def _chooser(
-        self, grouping: Grouping, subscription: Subscription, task: Task, destinations: Sequence[Destination]
+        self,
+        grouping: Grouping,
+        subscription: Subscription,
+        task: TaskSpec,
+        destinations: Sequence[Destination],
     ) -> Callable[[tuple[Any, ...]], Iterable[Any]]:
-        """`choose_tasks` of a custom grouping that has been prepared for one producing task."""
+        """Make a custom grouping, prepare it for one producing task, and return its `choose_tasks`."""
         assert grouping.definition is not None
         custom: Any = self._beans.make(grouping.definition)
         targets = [destination.tasks[0] for destination in destinations]

@@ -1,4 +1,4 @@
-"""What a run records, and what it replays instead of asking its spouts."""
+"""Recording and replaying within a run: where tasks record their output, and what they replay as input."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from framework.planning import Plan, Task
+from framework.planning import Plan, TaskSpec
 from framework.recording import (
-    Brought,
+    RecordedInput,
     Recorder,
     Recording,
     RecordingError,
@@ -23,71 +23,76 @@ from framework.recording import (
 
 
 @dataclass(frozen=True, slots=True)
-class Tape:
-    """A value that every process of a run gets."""
+class RecordingPaths:
+    """The files that a run records to and replays; every process of the run gets this value."""
 
     folder: Path | None = None
-    """Where the tasks record to; None if nothing is recorded."""
+    """The folder that the tasks record to; None if nothing is recorded."""
     replayed: Path | None = None
-    """The recording that is replayed; None if the spouts are asked."""
+    """The recording that is replayed; None if the spouts are asked for tuples."""
 
 
-NO_TAPE = Tape()
-"""Neither records nor replays."""
+NO_RECORDING = RecordingPaths()
+"""A run with these paths neither records nor replays."""
 
 
-class Deck:
-    """A tape as one process plays and records it; each task writes and reads what is its own."""
+class RecordingIO:
+    """Opens recorders and recorded input for the tasks of one process.
 
-    def __init__(self, tape: Tape, plan: Plan) -> None:
-        self._tape = tape
+    Args:
+        paths: the files of the run.
+        plan: what is run.
+    """
+
+    def __init__(self, paths: RecordingPaths, plan: Plan) -> None:
+        self._paths = paths
         self._plan = plan
         self._opened: list[Recording] = []
 
     @property
     def records(self) -> bool:
         """Whether everything that is emitted is recorded."""
-        return self._tape.folder is not None
+        return self._paths.folder is not None
 
     @property
     def replays(self) -> bool:
         """Whether the input is a recording."""
-        return self._tape.replayed is not None
+        return self._paths.replayed is not None
 
-    def recorder(self, task: Task) -> Recorder | None:
-        """What a task's output is recorded with, if it is."""
-        return None if self._tape.folder is None else TaskRecorder(self._tape.folder, task)
+    def recorder(self, task: TaskSpec) -> Recorder | None:
+        """The recorder of a task's output; None if nothing is recorded."""
+        return None if self._paths.folder is None else TaskRecorder(self._paths.folder, task)
 
-    def source(self, task: Task) -> Brought:
-        """What a spout's task replays."""
+    def source(self, task: TaskSpec) -> RecordedInput:
+        """The recorded tuples that a spout's task emits instead of its component's."""
         return ReplaySource(self._recording(), task.component, task.index, self._tasks(task))
 
-    def ticks(self, task: Task) -> ReplayTicks | None:
-        """What a bolt's task replays of what was due by the wall clock; None if it is due by it now."""
+    def ticks(self, task: TaskSpec) -> ReplayTicks | None:
+        """The recorded ticks of the wall clock for a bolt's task; None if this run goes by the clock."""
         if not self.replays:
             return None
         return replay_ticks(self._recording(), task.component, task.index, self._tasks(task))
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Close all recordings that were opened."""
         for recording in self._opened:
             recording.close()
 
-    def _tasks(self, task: Task) -> int:
+    def _tasks(self, task: TaskSpec) -> int:
         return len(self._plan.tasks_of(task.component))
 
     def _recording(self) -> Recording:
-        # One for each task, as tasks may be on several threads.
-        assert self._tape.replayed is not None
-        self._opened.append(Recording(self._tape.replayed))
+        # Each task opens a recording of its own, because tasks may run in several threads.
+        assert self._paths.replayed is not None
+        self._opened.append(Recording(self._paths.replayed))
         return self._opened[-1]
 
 
 @contextmanager
-def taped(plan: Plan, record: Path | None, replay: Path | None) -> Iterator[Tape]:
-    """The tape of a run; when the block ends, the recording is put together.
+def recording_paths(plan: Plan, record: Path | None, replay: Path | None) -> Iterator[RecordingPaths]:
+    """Give the block the paths of a run; when the block ends, the recording is put together.
 
-    A run that fails leaves a recording of what there was until then.
+    A run that fails leaves a recording of what was emitted until then.
 
     Args:
         plan: what is run.
@@ -100,11 +105,11 @@ def taped(plan: Plan, record: Path | None, replay: Path | None) -> Iterator[Tape
     if replay is not None:
         _check(replay, plan)
     if record is None:
-        yield Tape(None, replay)
+        yield RecordingPaths(None, replay)
         return
     writer = RecordingWriter(record, plan)
     try:
-        yield Tape(writer.folder, replay)
+        yield RecordingPaths(writer.folder, replay)
     except BaseException as error:
         writer.finish(f"{type(error).__name__}: {error}", complete=False)
         raise

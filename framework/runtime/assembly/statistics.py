@@ -1,4 +1,4 @@
-"""Statistics of a run's channels, as values that can be shown and sent."""
+"""Reads the statistics of a run's channels, as values that can be shown and sent."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from framework.runtime.metrics.statistics import ChannelStatistics, ReaderStatis
 
 
 def channel_statistics(plan: Plan, network: Network) -> Sequence[ChannelStatistics]:
-    """Statistics of all channels of a run, whichever process they are in; from any thread.
+    """The statistics of all channels of a run, whichever process their tasks are in.
 
-    The counts are read one after the other while tuples go on, so they are not all of the same moment.
+    It may be called from any thread. The counts are read one after the other while tuples flow, so they are
+    not all of the same moment.
     """
     names = {task.id: f"{task.component}:{task.id}" for task in plan.tasks}
     found = []

@@ -1,4 +1,4 @@
-"""From a plan to tasks that are connected by channels."""
+"""Makes the tasks of a plan: each with its component's host, its collector and its ends of the channels."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from framework.components.component import LOGGER_PREFIX
 from framework.config import Settings
 from framework.instantiate import Beans
 from framework.log import Origin, speaking_as
-from framework.planning import Plan, Task, TimeMode
+from framework.planning import Plan, TaskSpec, TimeMode
 from framework.recording import Recorder
 from framework.runtime.assembly.inputs import InputFactory
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.outputs import OutputFactory
-from framework.runtime.assembly.recording import Deck
+from framework.runtime.assembly.recording import RecordingIO
+from framework.runtime.edges.buffer import PAUSE_AT, SPILL_AT
 from framework.runtime.edges.collector import EmitRules, SpoutCollector, TaskCollector
-from framework.runtime.edges.limits import PAUSE_AT, SPILL_AT
 from framework.runtime.edges.output import Output
 from framework.runtime.hosts.context import make_context
 from framework.runtime.hosts.faults import OnError, Recovery, RestartBudget
 from framework.runtime.hosts.host import Host, Identity
-from framework.runtime.hosts.making import make_host
+from framework.runtime.hosts.registry import make_host
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.positions.clocks import make_clock
 from framework.runtime.tasks.aligned_stop import OF_THE_DRAIN, AlignedStop
@@ -49,7 +49,7 @@ from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.source_task import SourceTask
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
 from framework.runtime.tasks.spout_task import Asking, SpoutTask
-from framework.runtime.tasks.task import Task as RunningTask
+from framework.runtime.tasks.task import Task
 from framework.runtime.tracking.acker import Acker
 from framework.runtime.tracking.pending import Pending
 from framework.sinks import Sink
@@ -58,7 +58,7 @@ from viper.rows import Inbox
 
 
 class TaskFactory:
-    """Makes the tasks of an executor; nothing of the user's but constructors is called."""
+    """Makes the tasks of an executor. Of user code it calls only constructors and `prepare` of groupings."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class TaskFactory:
         settings: Settings,
         network: Network,
         beans: Beans,
-        deck: Deck,
+        recording_io: RecordingIO,
     ) -> None:
         """
         Args:
@@ -74,19 +74,22 @@ class TaskFactory:
             settings: the configuration it was planned with.
             network: its channels, as this process sees them.
             beans: the objects that components of this process share.
-            deck: what is recorded, and what is replayed.
+            recording_io: opens recorders and recorded input.
         """
         self._plan = plan
         self._settings = settings
         self._network = network
         self._beans = beans
-        self._deck = deck
+        self._recording_io = recording_io
         self._inputs = InputFactory(plan, network)
         self._outputs = OutputFactory(plan, settings, network, beans)
         self._tasks = {task.id: task for task in plan.tasks}
 
     def tasks(self, ids: Sequence[int]) -> tuple[list[SourceTask], list[BoltTask]]:
-        """The tasks of these ids, connected.
+        """Make the tasks with these ids, and tell each which of the others to signal.
+
+        Returns:
+            The tasks of spouts, and those of bolts.
 
         Raises:
             ComponentError: a constructor raised.
@@ -98,9 +101,9 @@ class TaskFactory:
         spouts = [task for task in made.values() if isinstance(task, SourceTask)]
         return spouts, [task for task in made.values() if isinstance(task, BoltTask)]
 
-    def _neighbours(self, task: RunningTask) -> list[int]:
-        """Tasks that may have something to do once this one has run: those that read from it,
-        and those that wait in a cycle for room to send something to it."""
+    def _neighbours(self, task: Task) -> list[int]:
+        """The ids of tasks that may become runnable when this one has run: those that read from it, and those
+        that wait in a cycle for room to send to it."""
         output = task.emitter.output
         reading = [reader for destination in output.destinations for reader in destination.tasks]
         sending = [
@@ -113,12 +116,12 @@ class TaskFactory:
 
     # -- one task
 
-    def _made(self, spec: Task) -> RunningTask:
+    def _made(self, spec: TaskSpec) -> Task:
         with speaking_as(Origin(spec.component, spec.id)):
-            output = self._outputs.make(spec, kept=self._deck.records)
+            output = self._outputs.make(spec, kept=self._recording_io.records)
             context = self._context(spec)
-            recorder = self._deck.recorder(spec)
-            if spec.role is Role.SPOUT and self._deck.replays:
+            recorder = self._recording_io.recorder(spec)
+            if spec.role is Role.SPOUT and self._recording_io.replays:
                 return self._replay(context, output, recorder)
             host = self._host(spec)
             if isinstance(host.component, PartitionedSpout):
@@ -127,14 +130,14 @@ class TaskFactory:
                 return self._spout(context, host, output, recorder)
             return self._bolt(context, host, output, recorder)
 
-    def _context(self, spec: Task) -> TaskContext:
+    def _context(self, spec: TaskSpec) -> TaskContext:
         conf = copy.deepcopy(dict(self._plan.confs[spec.component]))
         logger = logging.getLogger(f"{LOGGER_PREFIX}.{spec.component}")
-        told = make_context(self._plan, spec)
-        identity = Identity(self._plan.topology.name, spec.component, spec.id, conf, told, logger)
+        storm_context = make_context(self._plan, spec)
+        identity = Identity(self._plan.topology.name, spec.component, spec.id, conf, storm_context, logger)
         return TaskContext(spec, identity, TaskCounters())
 
-    def _host(self, spec: Task) -> Host:
+    def _host(self, spec: TaskSpec) -> Host:
         topology = self._plan.topology
         return make_host(topology.component(spec.component), spec, self._beans, topology.import_paths)
 
@@ -158,7 +161,7 @@ class TaskFactory:
         rules = EmitRules.configured(context.conf)
         return replace(
             rules,
-            # A polled spout may never return from next_tuple, so each of its emits looks around.
+            # A polled spout may never return from next_tuple, so each of its emits lets other tasks run.
             limit=1 if host.is_polled else SPILL_AT,
             checked=rules.checked or (bool(context.conf["viper.blocking"]) and host.is_bolt),
             tracks=self._network.forest is not None and not host.is_bolt,
@@ -171,7 +174,8 @@ class TaskFactory:
         collector = self._plain_collector(context, output)
         slot = self._slot(context, Host(Spout()), collector)
         emitter = Emitter(context, output, NO_OUTPUT, recorder)
-        return ReplayTask(context, slot, emitter, self._deck.source(context.spec), self._network.quota)
+        recorded = self._recording_io.source(context.spec)
+        return ReplayTask(context, slot, emitter, recorded, self._network.quota)
 
     def _plain_collector(self, context: TaskContext, output: Output) -> TaskCollector:
         return TaskCollector(context.spec.component, output, context.counters, context.logger)
@@ -263,15 +267,15 @@ class TaskFactory:
         strict = context.conf["viper.answers"] == "strict"
         return Acker(forest, task, task - 1, inbox, context.counters, context.logger, strict=strict)
 
-    def _due_by(self, spec: Task) -> DueBy:
+    def _due_by(self, spec: TaskSpec) -> DueBy:
         return DueBy(
             event_time=self._plan.time is TimeMode.EVENT,
-            recorded=self._deck.ticks(spec),
+            recorded=self._recording_io.ticks(spec),
             sources_wait=self._network.forest is not None and not self._is_behind_cycle(spec.component),
         )
 
     def _is_behind_cycle(self, component: str) -> bool:
-        """Whether tuples that go round in a cycle, or descend from such, come to a component."""
+        """Whether a component receives tuples that go round in a cycle, or that descend from such tuples."""
         seen, todo = {component}, [component]
         while todo:
             target = todo.pop()
@@ -294,7 +298,7 @@ def _processor(
 
 
 def _time_fields(output: Output, conf: Mapping[str, Any]) -> dict[int, int]:
-    """For each port the index of its timestamp field, where it has one."""
+    """The index of the timestamp field for each port whose stream has one."""
     name = conf.get("viper.timestamp.field")
     return {
         port.tag: port.stream.fields.index(name)

@@ -1,4 +1,4 @@
-"""What runs beside the tasks of partitioned spouts, in the process that leads the run."""
+"""Companions: context managers of partitioned spouts that are entered in the process that leads the run."""
 
 from __future__ import annotations
 
@@ -13,31 +13,38 @@ from framework.instantiate import Beans
 from framework.planning import Plan
 from framework.prints import prints_to_stderr
 from framework.runtime.control.stop import StopSignal
-from framework.runtime.hosts.making import make_host
+from framework.runtime.hosts.registry import make_host
 from framework.runtime.hosts.user_errors import user_errors
 
 
 @contextmanager
 def accompanied(plan: Plan, stop: StopSignal) -> Iterator[Plan]:
-    """For as long as the block runs, the companions of all spouts run; gives the plan that knows of them.
+    """Enter the companions of all partitioned spouts for the block, and leave them after it.
 
-    To start them may take minutes. `stop` breaks that off, see `StopSignal.at_once`.
+    Starting them may take minutes. `stop` breaks that off, see `StopSignal.at_once`.
+
+    Yields:
+        The plan, with the configuration values that the companions have given for their spouts.
 
     Raises:
-        KeyboardInterrupt: a signal has broken it off.
+        KeyboardInterrupt: a signal came while companions were being started.
         ViperError: a companion has refused the run.
-        ComponentError: a constructor, or a companion, raised something else.
+        ComponentError: a constructor or a companion raised any other exception.
     """
     spouts = [spout.id for spout in plan.topology.spouts if plan.traits[spout.id].partitioned]
     with ExitStack() as stack:
         with stop.at_once() if spouts else nullcontext():
-            given = {spout: _entered(plan, spout, stack) for spout in spouts}
-        confs = {spout: {**plan.confs[spout], **found} for spout, found in given.items()}
+            additions = {spout: _entered(plan, spout, stack) for spout in spouts}
+        confs = {spout: {**plan.confs[spout], **added} for spout, added in additions.items()}
         yield replace(plan, confs={**plan.confs, **confs}) if confs else plan
 
 
 def identities(plan: Plan) -> Mapping[str, str]:
-    """The name of the data of each partitioned spout, by its id; errors as of `accompanied`."""
+    """The name of the data that each partitioned spout reads, by the spout's id.
+
+    Raises:
+        ComponentError: a constructor raised.
+    """
     spouts = [spout.id for spout in plan.topology.spouts if plan.traits[spout.id].partitioned]
     return {spout: _made(plan, spout).identity for spout in spouts}
 

@@ -1,7 +1,7 @@
-"""Every signal that a run handles: to end it, to pause its spouts, to ask where its tasks are; and a timer.
+"""The signals that a run handles: they end it, pause its spouts, ask for stacks, or come from a timer.
 
-Only a process's main thread can handle signals. Elsewhere, and where the system lacks a signal, the blocks
-here just run.
+Only the main thread of a process can handle signals. In other threads, and on systems that lack a signal, the
+context managers here do nothing.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ LEFT_TO_PARENT = frozenset(
 
 @contextmanager
 def draining_by_signals(stop: StopSignal) -> Iterator[None]:
-    """For as long as the block runs, the first SIGINT or SIGTERM drains and the second stops at once."""
+    """While the block runs, the first SIGINT or SIGTERM drains the run and the second stops it at once."""
     with _handling({"SIGINT": _without_frame(stop.interrupt), "SIGTERM": _without_frame(stop.interrupt)}):
         yield
 
 
 @contextmanager
 def active_by_signals(stop: StopSignal) -> Iterator[None]:
-    """For as long as the block runs, SIGUSR1 activates the spouts and SIGUSR2 deactivates them."""
+    """While the block runs, SIGUSR1 activates the spouts and SIGUSR2 deactivates them."""
     with _handling({"SIGUSR1": _without_frame(stop.activate), "SIGUSR2": _without_frame(stop.deactivate)}):
         yield
 
 
 @contextmanager
 def asked_by_sigquit(ask: Callable[[], None]) -> Iterator[None]:
-    """For as long as the block runs, SIGQUIT (Ctrl-\\) asks where everything is, as it does of a JVM.
+    """While the block runs, SIGQUIT (Ctrl-\\) asks for the stacks of all callbacks, as it does in a JVM.
 
     A process that ignores the signal goes on ignoring it.
 
     Args:
-        ask: called in the signal's handler, so it must be safe there.
+        ask: called in the signal handler, so it must be safe there.
     """
     number = getattr(signal, "SIGQUIT", None)
     ignored = number is None or signal.getsignal(number) in (signal.SIG_IGN, None)
@@ -51,12 +51,12 @@ def asked_by_sigquit(ask: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def called_every(period_s: float, look: Callable[[FrameType | None], None]) -> Iterator[None]:
-    """For as long as the block runs, a timer's signal has something called, whatever the main thread is at.
+    """While the block runs, have a function called periodically on top of whatever the main thread executes.
 
     Args:
         period_s: seconds between two calls.
-        look: called in the signal's handler with the frame that the main thread is in; what it raises is
-            raised there.
+        look: called in the handler of the timer's signal with the frame that the main thread is in. An
+            exception that it raises is raised in that frame.
     """
     with _handling({"SIGALRM": look}) as handles:
         if not handles:
@@ -70,7 +70,10 @@ def called_every(period_s: float, look: Callable[[FrameType | None], None]) -> I
 
 
 def leave_signals_to_parent() -> None:
-    """Ignore in this worker process what a terminal sends to its whole group: the parent drains the run."""
+    """Ignore in this worker process the signals that a terminal sends to all processes of a group.
+
+    The parent receives them, too, and drains the run.
+    """
     for number in LEFT_TO_PARENT:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, LEFT_TO_PARENT)
@@ -78,7 +81,7 @@ def leave_signals_to_parent() -> None:
 
 @contextmanager
 def blocked(signals: frozenset[signal.Signals]) -> Iterator[None]:
-    """A process that is started within the block receives none of some signals until it unblocks them."""
+    """Block some signals for processes that are started within the block, until they unblock them."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     try:
         yield
@@ -88,10 +91,13 @@ def blocked(signals: frozenset[signal.Signals]) -> Iterator[None]:
 
 @contextmanager
 def _handling(calls: Mapping[str, Callable[[FrameType | None], None]]) -> Iterator[bool]:
-    """For as long as the block runs, signals have something called; gives whether that is possible here.
+    """While the block runs, have functions called by signals.
 
     Args:
-        calls: what is called with the frame that the main thread is in, by the name of the signal.
+        calls: by the name of a signal, the function that is called with the frame of the main thread.
+
+    Yields:
+        Whether any of the signals can be handled here.
     """
     if threading.current_thread() is not threading.main_thread():
         yield False

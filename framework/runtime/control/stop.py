@@ -1,4 +1,4 @@
-"""What is asked of a run from outside: that it drains, or that its spouts pause; how long it may drain."""
+"""Requests to a run from outside: to drain, or to pause its spouts; and how long a drain may take."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ NOT_BEGUN = "stopped before it began"
 
 
 class StopReason(enum.StrEnum):
-    """Why a run ended."""
+    """The reason for which a run ended."""
 
     EXHAUSTED = "exhausted"
     """Every spout has ended, and everything has been processed."""
     DURATION = "duration"
-    """The time was up."""
+    """The run has lasted as long as it was meant to."""
     MAX_TUPLES = "max-tuples"
     """The spouts have emitted as many tuples as they may."""
     INTERRUPTED = "interrupted"
-    """Ctrl-C or SIGTERM."""
+    """Ctrl-C was pressed, or SIGTERM came."""
     FAILED = "failed"
     """A component raised."""
 
 
 class StopSignal:
-    """Asks a run to drain: spouts stop, what is in flight is finished. Or asks the spouts to pause.
+    """Asks a run to drain, so that spouts stop and tuples in flight are processed; or asks spouts to pause.
 
-    Safe to use from signal handlers and other threads.
+    All methods are safe in signal handlers and in any thread.
     """
 
     def __init__(self) -> None:
@@ -41,32 +41,32 @@ class StopSignal:
         self._asleep.acquire()
         self._listeners: list[Callable[[], None]] = []
         self.active = True
-        """Whether spouts are asked for tuples. While they are not, what they have brought is processed."""
+        """Whether spouts are asked for tuples. Tuples that they have emitted are processed in any case."""
         self.aborted = False
-        """Whether everything is to stop without draining, as some part of the run has failed."""
+        """Whether everything is to stop without draining, because some part of the run has failed."""
         self.reason: StopReason | None = None
-        """Why it was asked for; None as long as it was not."""
+        """The reason for which the run was asked to end; None if it was not."""
         self.at_s: float | None = None
-        """Monotonic time in seconds at which it was asked for."""
+        """Monotonic time in seconds at which the run was asked to end; None if it was not."""
         self._signalled = False
-        """Whether a signal has asked for it."""
+        """Whether a signal has asked for the end."""
         self._breaks_off = False
         """Whether the main thread is in a block that a signal ends at once."""
 
     @property
     def requested(self) -> bool:
-        """Whether the run shall drain."""
+        """Whether the run was asked to end."""
         return self.reason is not None
 
     def request(self, reason: StopReason) -> None:
-        """Ask for the end; only the first reason counts."""
+        """Ask the run to drain and end; only the first reason counts."""
         if self.reason is None:
             self.at_s = time.monotonic()
             self.reason = reason
         self._wake_all()
 
     def abort(self) -> None:
-        """Ask for the end at once: what is in flight is lost."""
+        """Ask the run to end at once; tuples in flight are lost."""
         self.aborted = True
         self.request(StopReason.FAILED)
 
@@ -81,7 +81,7 @@ class StopSignal:
         self._wake_all()
 
     def listen(self, wake: Callable[[], None]) -> None:
-        """Have something called whenever the end is asked for; it must be safe in a signal handler."""
+        """Have `wake` called at every request; it must be safe in a signal handler."""
         self._listeners.append(wake)
 
     def _wake_all(self) -> None:
@@ -91,15 +91,15 @@ class StopSignal:
             wake()
 
     def wait(self, timeout_s: float) -> None:
-        """Sleep for a while, or until the end is asked for."""
+        """Sleep until the next request, for at most `timeout_s` seconds."""
         self._asleep.acquire(timeout=timeout_s)
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """For as long as the block runs, `interrupt` breaks it off, as there is nothing yet that could drain.
+        """While the block runs, let `interrupt` break it off, because there is nothing to drain yet.
 
         Raises:
-            KeyboardInterrupt: there was an interrupt, now or before.
+            KeyboardInterrupt: `interrupt` was called, within the block or before.
         """
         self._breaks_off = True
         try:
@@ -110,10 +110,10 @@ class StopSignal:
             self._breaks_off = False
 
     def interrupt(self) -> None:
-        """Do what a signal to end the run means: the first one drains, a second one stops at once.
+        """Handle a signal to end the run: the first one drains the run, the second one stops it at once.
 
         Raises:
-            KeyboardInterrupt: it is the second, or the first in a block of `at_once`.
+            KeyboardInterrupt: this is the second call, or the first in a block of `at_once`.
         """
         self._signalled = True
         if self.reason is StopReason.INTERRUPTED:
@@ -126,7 +126,7 @@ class StopSignal:
 
 
 class DrainDeadline:
-    """The one answer to when a run that has been asked to end has to be over.
+    """Decides when a run that was asked to end must be over.
 
     Args:
         stop: asks for the end.
@@ -138,14 +138,14 @@ class DrainDeadline:
         self._drain_s = drain_s
 
     def is_past(self, now_s: float, grace_s: float = 0.0, began_s: float = 0.0) -> bool:
-        """Whether the time is up; never so as long as nobody has asked for the end.
+        """Whether the time to drain is over; False as long as the run was not asked to end.
 
-        A run that has failed is not drained: its time is up as soon as it was aborted.
+        A run that has failed is not drained, so its time is over as soon as it was aborted.
 
         Args:
             now_s: monotonic time in seconds.
-            grace_s: seconds that are granted beyond.
-            began_s: monotonic time in seconds before which the time does not count.
+            grace_s: seconds that are granted beyond the time to drain.
+            began_s: monotonic time in seconds at which the time to drain begins at the earliest.
         """
         if self._stop.at_s is None:
             return False

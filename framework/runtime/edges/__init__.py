@@ -1,1 +1,5 @@
-"""edges"""
+"""Edges take tuples from a component's emit to the gates that its consumers read: they check and copy values,
+gather rows, choose the receiving tasks by grouping, and wait where a gate is full.
+
+Modules here give no positions and run no tasks. They learn of the task only through `EmitListener`.
+"""

@@ -1,4 +1,4 @@
-"""What a component has emitted and the task has not sent off yet."""
+"""The buffer of rows that a component has emitted and that its task has not sent off yet."""
 
 from __future__ import annotations
 
@@ -13,28 +13,32 @@ from viper.payload import Row, Rows
 from viper.rows import Outbox
 from viper.values import is_shareable
 
+PAUSE_AT = 2048
+"""Rows in the outbox at which they are sent off before the next callback."""
+SPILL_AT = 4 * PAUSE_AT
+"""Rows in the outbox at which they are sent off in the middle of a callback."""
 MOST_WAITING = 8192
-"""Rows in the outbox at which a thread of the component's own has to wait."""
+"""Rows in the outbox at which a thread that a component has started has to wait."""
 
 
 class Taken(NamedTuple):
-    """What has waited in a buffer."""
+    """The rows that have waited in a buffer, and what their emits said of them."""
 
     payload: Rows
     tags: bytes | None
     """The port of each row as native uint16; None where there is but one port."""
     stamps: dict[int, int]
-    """Event times in microseconds that emits gave, by index of the row."""
+    """Event times in microseconds, by index of the row, for emits that gave one."""
     notes: Sequence[tuple[int, Any]]
-    """By index of the row: for a spout the id that it was emitted with; for a bolt the tree that it belongs
-    to, where that is not the one of the tuple in process."""
+    """Notes by index of the row: for a spout the id that the row was emitted with; for a bolt the tree that
+    the row belongs to, where that is not the tree of the tuple in process."""
 
 
 class EmitBuffer:
     """Gathers the rows that a component emits.
 
-    The common emit is `outbox.emit`, in C. It is atomic by itself; all other ways in are locked, as a
-    component may emit from threads of its own. Such a thread waits while the outbox is full.
+    A component may emit from threads that it has started. The common emit, `outbox.emit`, is in C and atomic;
+    all other methods that append take a lock. Such a thread waits while the outbox is full.
     """
 
     def __init__(
@@ -51,28 +55,28 @@ class EmitBuffer:
         """
         Args:
             ports: the component's streams.
-            counters: where emitted rows are counted.
-            slow: an emit of any form, for all that the common way does not do.
-            on_full: called by the thread that emits whenever the outbox holds `limit` rows or more.
-            limit: see there.
-            checked: whether every emit goes by `slow`.
+            counters: emitted rows are counted here.
+            slow: called for every emit that the common one cannot handle, with the same arguments.
+            on_full: called by the emitting thread when the outbox holds `limit` rows or more.
+            limit: the number of rows from which on `on_full` is called.
+            checked: whether every emit is handled by `slow`.
             takes_ids: whether the common emit takes an id, as a spout's does.
         """
         self.guard = threading.RLock()
-        """Who holds it finds the buffer at rest, but for the common emit."""
+        """While a thread holds it, only the common emit can change the buffer."""
         self._ports = tuple(ports)
         self._counters = counters
         self._thread = threading.get_ident()
         self._room = threading.Condition()
         self._waiting_threads = 0
         self.appending = False
-        """Whether a row is just being appended: a finalizer that emits then must not empty the buffer."""
+        """Whether a row is being appended; a finalizer that emits meanwhile must not empty the buffer."""
         self._closed = False
         self._mutable = False
         """Whether a row in the outbox may hold a value that a consumer can change."""
         self._stamps: dict[int, int] = {}
         self._named: dict[int, list[int]] = {port.tag: [] for port in ports if port.stream.direct}
-        """For each direct stream the tasks named for the rows that wait."""
+        """For each direct stream the receiving tasks that were named for the rows that wait."""
         self._discarded = 0
         self.limit = limit
         self.outbox = Outbox(
@@ -92,14 +96,14 @@ class EmitBuffer:
         return threading.get_ident() == self._thread
 
     def append(self, port: Port, row: Row, task: int | None, stamp: int | None, note: object) -> None:
-        """Append a row; to be called by who holds the guard.
+        """Append a row; the caller must hold the guard.
 
         Args:
             port: the stream.
-            row: its values.
-            task: the receiving task that was named for it, on a direct stream.
-            stamp: its event time in microseconds, if the emit gave it.
-            note: what is noted of it, see `Taken.notes`.
+            row: the values.
+            task: the receiving task that was named for the row, on a direct stream.
+            stamp: the event time of the row in microseconds, if the emit gave one.
+            note: the note of the row, see `Taken.notes`.
         """
         self.appending = True
         try:
@@ -114,7 +118,7 @@ class EmitBuffer:
             self.appending = False
 
     def take(self) -> Taken:
-        """All rows that wait for a position, and what is known of them."""
+        """Take all rows out of the buffer, and wake the threads that wait for room."""
         with self.guard:
             rows, tags, notes = self.outbox.take()
             mutable, self._mutable = self._mutable, False
@@ -129,25 +133,28 @@ class EmitBuffer:
         return Taken(Rows(rows, mutable), tags, stamps, notes or ())
 
     def wait_for_room(self) -> None:
-        """Hold a thread of the component's own until the task has emptied or closed the buffer."""
+        """Have a thread of the component's wait until the task has emptied or closed the buffer."""
         with self._room:
             self._waiting_threads += 1
             self._room.wait_for(lambda: self._closed or len(self.outbox) < MOST_WAITING)
             self._waiting_threads -= 1
 
     def close(self) -> None:
-        """Let no thread wait any more."""
+        """Wake the threads that wait for room, and let no thread wait from now on."""
         self._closed = True
         self._wake_waiting()
 
     def _wake_waiting(self) -> None:
-        if self._waiting_threads:  # which costs the task nothing while none waits
+        if self._waiting_threads:  # asked first, as the lock would cost something at each call
             with self._room:
                 self._room.notify_all()
 
 
 def _arity(port: Port, checked: bool) -> int:
-    """Number of values that the fast way takes; none will do for a direct stream, any without fields."""
+    """The number of values that the common emit accepts for a port; -1 accepts any number.
+
+    A number that no row has sends every emit to `slow`, as it must be for direct streams.
+    """
     if port.stream.direct or checked:
         return sys.maxsize
     return len(port.stream.fields) or -1

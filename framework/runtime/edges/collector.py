@@ -1,8 +1,7 @@
-"""A task's collector: what stands behind a component's emit, ack, fail and log."""
+"""The collector of a task: it carries out the `emit`, `ack`, `fail` and `log` of the task's component."""
 
 from __future__ import annotations
 
-import importlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +12,9 @@ from framework.components.levels import LEVELS
 from framework.errors import EmitError
 from framework.log import log_raised
 from framework.planning import TimeMode
-from framework.runtime.edges.buffer import EmitBuffer
-from framework.runtime.edges.limits import SPILL_AT
+from framework.runtime.edges.buffer import SPILL_AT, EmitBuffer
 from framework.runtime.edges.output import Output, Port
-from framework.runtime.edges.values import snapshot
+from framework.runtime.edges.values import as_json, snapshot
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.positions.clocks import to_micros
 from framework.runtime.tracking.acker import Acker
@@ -25,57 +23,51 @@ from viper.rows import Outbox
 
 
 class EmitListener(Protocol):
-    """What a collector asks of its task in the middle of a callback."""
+    """The calls that a collector makes on its task in the middle of a callback."""
 
     def spill(self) -> None:
-        """The buffer is full: let it flow before the callback goes on."""
+        """Empty the buffer, which is full, before the callback goes on."""
 
     def deliver_and_tell(self) -> list[int]:
-        """Place and route the rows of the buffer; returns the ids of the tasks that receive any."""
+        """Place and route the rows of the buffer; return the ids of the tasks that receive any."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmitRules:
-    """How a component's emits are checked and carried."""
+    """The rules by which a component's emits are checked, and their values copied."""
 
     limit: int = SPILL_AT
-    """Rows in the buffer at which the task lets them flow in the middle of a callback."""
+    """Rows in the buffer at which the task sends them off in the middle of a callback."""
     undeclared_is_error: bool = False
-    """Whether an emit on a stream of a component that declares none is refused, and not only warned of."""
+    """Whether the emit of a component without declared streams is refused; otherwise a warning is logged."""
     checked: bool = False
-    """Whether every emit goes through Python."""
+    """Whether every emit is handled by Python code, and none in C."""
     tracks: bool = False
     """For a spout: whether tuples that it emits with an id are tracked."""
     time: TimeMode = TimeMode.LOGICAL
     """The topology's time: only in event time may a spout's emit give a timestamp."""
     unit: str = "ms"
-    """What a number given as a timestamp counts: s, ms, us or ns."""
+    """The unit of a timestamp that is a number: s, ms, us or ns."""
     carried: Callable[[Any], Any] | None = None
-    """What arrives of a value, where that is not the value itself; then `checked` must be set."""
+    """Converts a value to what arrives of it; None where the value itself arrives. It needs `checked`."""
 
     @classmethod
     def configured(cls, conf: Mapping[str, Any]) -> EmitRules:
-        """What a component's configuration says of them."""
-        as_json = conf["viper.values"] == "json"
+        """The rules that a component's configuration gives."""
+        is_json = conf["viper.values"] == "json"
         return cls(
             undeclared_is_error=conf["viper.emit.undeclared"] == "error",
-            checked=as_json,
+            checked=is_json,
             unit=conf["viper.timestamp.unit"],
-            carried=_as_json() if as_json else None,
+            carried=as_json if is_json else None,
         )
 
 
-def _as_json() -> Callable[[Any], Any]:
-    # What writes JSON as pystorm does is imported only where it is needed.
-    carried: Callable[[Any], Any] = importlib.import_module("framework.runtime.edges.json_values").as_json
-    return carried
-
-
 class TaskCollector:
-    """Takes what one task's component emits, acks, fails and logs.
+    """Carries out the calls of one task's component: its emits, acks, fails and log messages.
 
-    A component may emit from threads of its own. What the common emit does is atomic by itself, all other
-    ways are locked. Such a thread waits where the buffer is full; it never runs tasks.
+    A component may emit from threads that it has started. The common emit is atomic, and all other emits take
+    a lock. Such a thread waits while the buffer is full; it never runs tasks.
     """
 
     def __init__(
@@ -92,7 +84,7 @@ class TaskCollector:
             output: its streams.
             counters: the task's.
             logger: the component's.
-            rules: how emits are checked and carried.
+            rules: how emits are checked, and their values copied.
         """
         self.output = output
         self.counters = counters
@@ -120,11 +112,11 @@ class TaskCollector:
         return self.buffer.outbox
 
     def attach(self, listener: EmitListener) -> None:
-        """Connect the collector with the task whose it is."""
+        """Connect the collector with its task."""
         self._listener = listener
 
     def answer_by(self, acker: Acker) -> None:
-        """Have an acker told what the component acks and fails, and asked what its emits are anchored to."""
+        """Pass the component's acks and fails to an acker, which also finds the trees of anchors."""
         self._acker = acker
 
     # -- what the component calls
@@ -141,16 +133,16 @@ class TaskCollector:
         return self._put(tup, stream, direct_task, need_task_ids, about=anchors)
 
     def ack(self, tup: Any) -> None:
-        """Ack a tuple, or that of an id.
+        """Ack a tuple, given itself or by its id.
 
         Raises:
-            AnswerError: it was answered before, and answers are strict.
+            AnswerError: the tuple was acked or failed before, and ``viper.answers`` is strict.
         """
         if self._acker is None or self._acker.ack(tup):
             self.counters.acked += 1
 
     def fail(self, tup: Any) -> None:
-        """Fail a tuple, or that of an id; errors as for `ack`."""
+        """Fail a tuple, given itself or by its id; errors as for `ack`."""
         if self._acker is None or self._acker.fail(tup):
             self.counters.failed += 1
 
@@ -159,17 +151,17 @@ class TaskCollector:
         self._logger.log(LEVELS.get(level or "", logging.INFO), "%s", message)
 
     def report_metric(self, name: str, value: Any) -> None:
-        """Keep the last value of a metric, as it is now."""
+        """Keep a copy of the last value of a metric."""
         # A new dictionary, as another thread may be reading the old one.
         self.counters.metrics = {**self.counters.metrics, name: snapshot(value)}
 
     def report_error(self, exception: BaseException, tup: Any, during: str | None = None) -> None:
-        """Log an exception that does not end the run, and during which callback it was raised."""
+        """Log an exception that does not end the run, with the callback that has raised it."""
         self.counters.errors += 1
         log_raised(self._logger, exception, tup, during)
 
     def close(self) -> None:
-        """Refuse what is emitted from now on."""
+        """Refuse all emits from now on."""
         self._closed = True
         self.buffer.close()
 
@@ -227,7 +219,7 @@ class TaskCollector:
         return None
 
     def _note(self, about: Any) -> Any:
-        """What is noted of an emit: the tree of its anchors."""
+        """The note of an emit: the tree of its anchors."""
         return self._acker.note_for(about) if self._acker is not None else None
 
     def _check_open(self, need_task_ids: bool) -> None:
@@ -279,7 +271,7 @@ class SpoutCollector(TaskCollector):
     """A spout's collector: its emit takes an id and a timestamp."""
 
     def answer_untracked(self, ack: Callable[[Any], None]) -> None:
-        """Have something called with the id of each tuple that is not tracked, right after its emit."""
+        """Have `ack` called with the id of each tuple that is not tracked, right after its emit."""
         self._ack_untracked = ack
 
     def emit(  # type: ignore[override]

@@ -1,4 +1,4 @@
-"""The way from one producing task to the tasks that get everything it sends there."""
+"""Destinations: each gathers a task's tuples for one consuming task, or for several that get all of them."""
 
 from __future__ import annotations
 
@@ -30,43 +30,43 @@ class Destination:
         """
         Args:
             tasks: ids of the consuming tasks.
-            sources: their gates' ends here: one for each task, or for all that share a gate; those
-                that other processes read from come first.
-            jumbo_size: most tuples in one jumbo tuple.
+            sources: the producing ends of their gates, one for each gate; those that other processes read
+                come first.
+            jumbo_size: the most tuples in one jumbo tuple.
             tagged: whether the tuples belong to several streams.
         """
         self.tasks = tuple(tasks)
         self.sources = tuple(sources)
         self.positions = Positions()
-        """Of the tuples that wait."""
+        """The positions of the tuples that wait."""
         self.waiting: Payload = NOTHING
         """The values of the tuples that wait."""
         self._tags: array[int] | None = array("H") if tagged else None
         self._jumbo_size = jumbo_size
         self._next: Jumbo | None = None
-        """The first tuples that wait, cut and perhaps encoded when there was no room for them."""
+        """The jumbo tuple that a gate had no room for last; it holds the first tuples that wait."""
         self._taken_by = 0
-        """How many of the sources have taken those already."""
+        """The number of sources that have taken that jumbo tuple already."""
         self._counted = 0
-        """How many of the tuples, from the first on, have been counted by their trees, or belong to none."""
+        """The number of tuples, from the first on, that have been counted by their trees or have none."""
         self._spare = Positions()
 
     def put(self, payload: Payload, tags: Iterable[int] = ()) -> None:
         """Append tuples whose positions have been appended to `positions` already.
 
         Args:
-            payload: their values, in order.
-            tags: for each the index of its stream among the producer's, if this way is tagged.
+            payload: the values of the tuples, in order.
+            tags: for each tuple the index of its stream among the producer's, if this destination is tagged.
         """
-        # Joined anew, not in place: other destinations may hold the same payload.
+        # A new payload is made, because other destinations may hold the same one.
         self.waiting = self.waiting.joined(payload) if len(self.waiting) else payload
         if self._tags is not None:
             self._tags.extend(tags)
 
     def count_tracked(self, forest: Forest) -> None:
-        """Have the tuples that were put since the last time counted by their trees, once for each consumer.
+        """Have trees count the tuples that were put since the last call, once for each consumer.
 
-        That comes before they are handed over, or a consumer's ack could come first.
+        This must happen before the tuples are handed over, or a consumer's ack could come first.
         """
         count = len(self.waiting)
         if count > self._counted:
@@ -74,10 +74,13 @@ class Destination:
             self._counted = count
 
     def flush(self) -> bool:
-        """Hand over everything; False if there is no room for all of it.
+        """Hand over the tuples that wait.
+
+        Returns:
+            Whether there was room for all of them.
 
         Raises:
-            EmitError: a single tuple is larger than what can be on the way to another process.
+            EmitError: a single tuple takes more bytes than a channel to another process has.
         """
         first, count = 0, len(self.waiting)
         while first < count:
@@ -97,10 +100,10 @@ class Destination:
         return first == count
 
     def publish_waiting(self) -> None:
-        """If tuples wait, tell the consumers that they get nothing below the first of them any more.
+        """Publish the position of the first tuple that waits, if there is one, to the consumers.
 
-        Of replicas that share a full gate one may be the reason that another cannot go on: it has
-        processed all that there is, and somebody further down waits to hear so.
+        Of the replicas that share a full gate, one may have processed everything while another has not. A
+        task further downstream may wait for the first one's heartbeat, which this makes possible.
         """
         if len(self.waiting):
             first = self.positions[0]
@@ -140,13 +143,13 @@ class Destination:
 
 
 class CyclicDestination(Destination):
-    """A way that is part of a cycle: it never holds its producer up, or the cycle would stand still."""
+    """A destination that is part of a cycle. It never blocks its producer, or the cycle could deadlock."""
 
     def put(self, payload: Payload, tags: Iterable[int] = ()) -> None:
-        """As in the base class.
+        """Append tuples as in the base class.
 
         Raises:
-            EmitError: more tuples wait than may.
+            EmitError: more than `MAX_WAITING` tuples wait.
         """
         super().put(payload, tags)
         if len(self.waiting) > MAX_WAITING:
@@ -156,6 +159,6 @@ class CyclicDestination(Destination):
             )
 
     def flush(self) -> bool:
-        """Hand over what there is room for; the rest waits."""
+        """Hand over the tuples that there is room for; the rest waits, and the producer goes on."""
         super().flush()
         return True

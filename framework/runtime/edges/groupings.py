@@ -1,8 +1,8 @@
-"""One subscription as its producing task sees it: tuples in, tuples divided among destinations out.
+"""Edges divide the tuples of one subscription among destinations, each kind of edge by another grouping.
 
-Every edge can do it in two ways. `deliver` serves a task that emits on one stream only, where whole payloads
-move at once. `assign` serves a task with several streams, whose tuples are put back into one order per
-destination after all edges have chosen.
+Every edge can do this in two ways. `deliver` serves a task that emits on one stream only, where whole
+payloads move at once. `assign` serves a task with several streams, whose tuples are put back into one order
+per destination after all edges have chosen.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Assignment = Iterable[tuple[Destination, Sequence[int] | None]]
 
 
 class Edge(ABC):
-    """How one subscription's tuples are divided among the tasks of its consumer."""
+    """Divides the tuples of one subscription among the tasks of its consumer."""
 
     copies: bool = False
     """Whether one tuple may go to several tasks."""
@@ -48,7 +48,7 @@ class Edge(ABC):
 
         Args:
             emission: tuples of this edge's stream.
-            shared: whether others get the same tuples, one of whom may change their values.
+            shared: whether other consumers get the same tuples, and one of them may change their values.
         """
         payload, _, positions = emission
         for destination, indexes in self.assign(payload):
@@ -60,7 +60,7 @@ class Edge(ABC):
 
 
 class WholeEdge(Edge):
-    """Everything goes to one destination: to a single task, or to several that all get it."""
+    """Sends everything to one destination, which is a single task or all tasks of the consumer."""
 
     def assign(self, payload: Payload) -> Assignment:
         """Choose the destinations of tuples."""
@@ -68,7 +68,7 @@ class WholeEdge(Edge):
 
 
 class BroadcastEdge(Edge):
-    """Everything goes to every task, on ways that other streams go, too."""
+    """Sends everything to every task, by destinations that other streams use, too."""
 
     copies = True
 
@@ -78,7 +78,7 @@ class BroadcastEdge(Edge):
 
 
 class SpreadEdge(Edge):
-    """A router chooses one task per tuple."""
+    """Sends each tuple to the one task that a router chooses."""
 
     def __init__(
         self, destinations: Sequence[Destination], mutates: bool, router: Router, grouping: str
@@ -88,7 +88,7 @@ class SpreadEdge(Edge):
             destinations: as in the base class.
             mutates: as in the base class.
             router: chooses among the destinations.
-            grouping: what is routed how and where to, for messages.
+            grouping: describes the stream, its consumer and the grouping, for messages.
         """
         super().__init__(destinations, mutates)
         self._router = router
@@ -99,7 +99,7 @@ class SpreadEdge(Edge):
         return _parts(self.destinations, ((index,) for index in self._targets(payload)))
 
     def deliver(self, emission: Emission, *, shared: bool) -> None:
-        """As in the base class, without a Python step per tuple."""
+        """Put tuples into the chosen destinations as in the base class, without a Python step per tuple."""
         payload, _, positions = emission
         chosen = self._targets(payload)
         positions.scatter(chosen, [destination.positions for destination in self.destinations])
@@ -115,7 +115,7 @@ class SpreadEdge(Edge):
 
 
 class ChosenEdge(Edge):
-    """A custom grouping chooses any number of tasks per tuple, or at most one where it says so."""
+    """Sends each tuple to the tasks that a custom grouping chooses; without `copies` to one at most."""
 
     def __init__(
         self,
@@ -130,8 +130,8 @@ class ChosenEdge(Edge):
         Args:
             destinations: as in the base class.
             mutates: as in the base class.
-            choose: gives the ids of the tasks that a tuple with these values goes to.
-            grouping: what is routed how and where to, for messages.
+            choose: returns the ids of the tasks that a tuple with given values goes to.
+            grouping: describes the stream, its consumer and the grouping, for messages.
             copies: whether a tuple may go to several tasks.
         """
         super().__init__(destinations, mutates)
@@ -144,8 +144,8 @@ class ChosenEdge(Edge):
         """Choose the destinations of tuples.
 
         Raises:
-            EmitError: a chosen task is none of the consumer's, there are several although the grouping
-                makes no copies, or it raised.
+            EmitError: a chosen task does not belong to the consumer, several tasks were chosen although the
+                grouping makes no copies, or the grouping raised.
         """
         return _parts(self.destinations, map(self._targets, payload.rows))
 
@@ -175,7 +175,7 @@ class ChosenEdge(Edge):
 
 
 class DirectEdge(Edge):
-    """The producer named one task per tuple; a tuple for a task that does not subscribe is dropped."""
+    """Sends each tuple to the task that its emit named, and drops it if that task does not subscribe."""
 
     def __init__(self, destinations: Sequence[Destination], mutates: bool) -> None:
         super().__init__(destinations, mutates)
@@ -183,7 +183,7 @@ class DirectEdge(Edge):
         self._named: Sequence[int] = ()
 
     def name_tasks(self, named: Sequence[int]) -> None:
-        """Say which task was named for each of the tuples that come next."""
+        """Set the tasks that were named for the tuples that come next, one task per tuple."""
         self._named = named
 
     def assign(self, payload: Payload) -> Assignment:
@@ -199,7 +199,7 @@ def _index_of(destinations: Sequence[Destination]) -> dict[int, int]:
 
 
 def _parts(destinations: Sequence[Destination], targets: Iterable[Iterable[int]]) -> Assignment:
-    """The destinations that get any tuples, given for each tuple the indexes of those that get it."""
+    """Turn the chosen destinations of each tuple into the chosen tuples of each destination."""
     parts: list[list[int]] = [[] for _ in destinations]
     for index, chosen in enumerate(targets):
         for target in chosen:
@@ -218,11 +218,11 @@ def put_members(
     """Put the tuples of some indexes, in order, with their tags and positions, into a destination.
 
     Args:
-        destination: where to.
+        destination: receives the chosen tuples.
         emission: all tuples.
-        tags: one per tuple, where they belong to several streams.
-        indexes: which of them; in any order.
-        shared: whether others get the same tuples, one of whom may change their values.
+        tags: the tags of all tuples, where they belong to several streams.
+        indexes: the indexes of the chosen tuples, in any order.
+        shared: whether other consumers get the same tuples, and one of them may change their values.
     """
     payload, _, positions = emission
     member = array("H", bytes(2 * len(payload)))

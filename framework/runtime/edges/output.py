@@ -1,4 +1,4 @@
-"""Everything that leaves one task: its streams, its edges, its destinations."""
+"""The output of a task: its streams, with the edges and destinations that tuples leave by."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from viper.source import Heartbeats
 
 @dataclass(slots=True)
 class Port:
-    """One output stream of a task, and who subscribes to it."""
+    """One output stream of a task, and the edges to its subscribers."""
 
     tag: int
-    """Its index among the component's streams."""
+    """The index of the stream among the component's streams."""
     stream: Stream
     edges: list[Edge] = field(default_factory=list)
     kept: bool = False
-    """Whether what is emitted here matters although nobody subscribes to it."""
+    """Whether tuples are kept although nobody subscribes to the stream, because they are recorded."""
 
     @property
     def is_used(self) -> bool:
-        """Whether what is emitted here matters to anybody."""
+        """Whether tuples of the stream go anywhere; otherwise they can be dropped at their emit."""
         return self.kept or bool(self.edges)
 
     def name_tasks(self, named: Sequence[int]) -> None:
-        """For a direct stream: tell the edges which tasks were named for the tuples that they get next."""
+        """Tell the edges of a direct stream which tasks were named for the tuples that they get next."""
         for edge in self.edges:
             if isinstance(edge, DirectEdge):
                 edge.name_tasks(named)
 
 
 class Output:
-    """Routes what one task emits, and tells its consumers how far the task has come."""
+    """Routes the tuples that one task emits, and sends the task's heartbeats to its consumers."""
 
     def __init__(
         self, ports: Sequence[Port], destinations: Sequence[Destination], forest: Forest | None = None
@@ -48,23 +48,23 @@ class Output:
         """
         Args:
             ports: the component's streams.
-            destinations: all ways that its tuples can go.
+            destinations: all destinations of its edges, and those that only heartbeats go to.
             forest: counts tracked tuples; None where none are tracked.
         """
         self.ports = tuple(ports)
         self.destinations = tuple(destinations)
         self.handed_over = 0
-        """Tuples handed over so far."""
+        """The number of tuples that gates have taken so far."""
         self._forest = forest
         self._heartbeats = Heartbeats([source for d in destinations for source in d.sources])
 
     @property
     def is_used(self) -> bool:
-        """Whether what is emitted matters to anybody."""
+        """Whether tuples of any stream go anywhere."""
         return bool(self.destinations) or any(port.kept for port in self.ports)
 
     def waiting_untracked(self) -> int:
-        """The number of tuples that nobody tracks and that wait for room."""
+        """The number of untracked tuples that wait for room."""
         waiting = (destination for destination in self.destinations if len(destination.waiting))
         return sum(d.positions.trees(0, len(d.waiting)).count(0) for d in waiting)
 
@@ -81,7 +81,7 @@ class Output:
                 self._deliver_one_stream(self.ports[0], emission)
             else:
                 self._deliver_streams(emission, array("H", emission.tags))
-        finally:  # what was put before a grouping raised will be handed over, too
+        finally:  # tuples that were put before a grouping raised will be handed over, too
             if self._forest is not None and emission.positions.tracked():
                 for destination in self.destinations:
                     destination.count_tracked(self._forest)
@@ -97,7 +97,7 @@ class Output:
             edge.deliver(emission, shared=edge.mutates and (edge.copies or len(port.edges) > 1))
 
     def _deliver_streams(self, emission: Emission, tags: array[int]) -> None:
-        # One destination may read several of the streams: its tuples are put in one order again.
+        # A destination may receive several of the streams, so its tuples have to be put back into one order.
         members: dict[Destination, set[int]] = {}
         mutating: set[Destination] = set()
         payload = emission.payload
@@ -118,7 +118,7 @@ class Output:
             put_members(destination, emission, tags, indexes, shared=destination in mutating)
 
     def deliver_and_tell(self, emission: Emission) -> list[int]:
-        """As `deliver`; returns the ids of the tasks that received any of the tuples."""
+        """Divide tuples as `deliver` does; return the ids of the tasks that receive any of them."""
         before = [len(destination.waiting) for destination in self.destinations]
         self.deliver(emission)
         grown = zip(self.destinations, before, strict=True)
@@ -130,7 +130,7 @@ class Output:
         ]
 
     def flush(self) -> bool:
-        """Hand over all that waits; False if some channel has no room for it."""
+        """Hand over the tuples that wait; return whether there was room for all of them."""
         done = True
         for destination in self.destinations:
             waiting = len(destination.waiting)
@@ -141,11 +141,11 @@ class Output:
         return done
 
     def heartbeat(self, position: Position) -> None:
-        """Tell the consumers that nothing smaller will come, but for those that tuples still wait for.
+        """Tell the consumers that no tuple below a position will come; leave out those that tuples wait for.
 
-        The others must hear it although one channel is full, or a fork whose branches meet
-        again would stand still: the full branch waits for the meeting point, that waits for
-        the other branch, and the other branch waits for this heartbeat.
+        All others must be told although one channel is full. Otherwise a fork whose branches meet again would
+        deadlock: the full branch waits for the task where they meet, that task waits for the other branch,
+        and the other branch waits for this heartbeat.
         """
         if not any(len(destination.waiting) for destination in self.destinations):
             self._heartbeats.publish(position)
@@ -156,20 +156,24 @@ class Output:
                     source.heartbeat(position)
 
     def tell_last_ts(self, ts: int) -> None:
-        """Tell the consumers how far event time came until now, as the end of input does not say it."""
+        """Tell the consumers the latest event time in microseconds, which the last heartbeats do not tell."""
         for destination in self.destinations:
             for source in destination.sources:
                 source.tell_last_ts(ts)
 
     def close_idle(self, last_ts: int) -> None:
-        """At the end, close the ways on which nothing waits; their consumers must not wait for the others."""
+        """At the end, close the destinations where nothing waits, so that their consumers can end.
+
+        Args:
+            last_ts: the latest event time in microseconds.
+        """
         for destination in self.destinations:
             for source in destination.sources if not len(destination.waiting) else ():
                 source.tell_last_ts(last_ts)
                 source.close()
 
     def close(self) -> None:
-        """Tell every consumer that nothing at all will come."""
+        """Tell every consumer that no tuple will come any more."""
         for destination in self.destinations:
             for source in destination.sources:
                 source.close()

@@ -1,15 +1,19 @@
-"""Values cross an edge by value: what a component emits is what arrives.
+"""Makes what arrives of a value that is emitted: the value itself if it is immutable, else a copy.
 
-Exactly immutable values are handed over by reference. Anything else is copied as it is emitted, through
-pickle, so that a value that could not reach another process is refused here too, at the emit that sent it.
+What arrives is the same whether the consumer is in this process or in another one: a mutable value is copied
+through pickle as it is emitted, and the emit of a value that could not reach another process is refused. A
+topology may also ask for values as they arrive on a Storm cluster, where they travel as JSON.
 """
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from framework.errors import EmitError
 from viper.values import copy_of
+
+_SAME_IN_JSON = frozenset((bool, int, str, type(None)))
 
 
 def snapshot(value: Any) -> Any:
@@ -24,4 +28,26 @@ def snapshot(value: Any) -> Any:
         raise EmitError(
             f"cannot carry {value!r:.200}, a {type(value).__qualname__}, to another component: {error}; "
             "emit values that pickle can carry"
+        ) from error
+
+
+def as_json(value: Any) -> Any:
+    """A value as it arrives on a Storm cluster: tuples become lists, bytes and keys of dicts become texts.
+
+    pystorm logs and drops a value that it cannot write as JSON. Here the emit of such a value is refused, and
+    so is that of a number that JSON does not have, such as NaN.
+
+    Raises:
+        EmitError: JSON cannot carry the value.
+    """
+    if type(value) in _SAME_IN_JSON:
+        return value
+    import simplejson  # pystorm writes with it; few topologies ask for it
+
+    try:
+        return json.loads(simplejson.dumps(value, namedtuple_as_object=False, allow_nan=False))
+    except Exception as error:
+        raise EmitError(
+            f"JSON cannot carry {value!r:.200}, a {type(value).__qualname__}: {error}; "
+            "viper.values is json, with python whatever pickle carries arrives as it was emitted"
         ) from error

@@ -18,23 +18,24 @@ from framework.runtime.tasks.source_task import SourceTask
 from framework.runtime.tasks.task import Task
 
 PERIOD_S = 0.25
-"""Seconds between two looks."""
+"""Seconds between two signals of the timer."""
 _TASKS = str(Path(inspect.getfile(SourceTask)).parent)
 
 
 @contextmanager
 def ending_in_time(stop: StopSignal, deadline: DrainDeadline, executor: Executor) -> Iterator[None]:
-    """For as long as the block runs, have the run end in time although a callback does not return.
+    """While the block runs, make sure that the run ends in time although a callback does not return.
 
-    An executor looks at the end of each turn whether the drain has taken too long. A callback that sleeps or
-    waits for a network never gets there. So the handler of a timer signal looks too, on top of the callback,
-    and leaves it by `TaskStopped` in two cases:
+    An executor checks at the end of each turn whether the drain has taken too long. A callback that sleeps or
+    waits for a network never gets there. So the handler of a timer signal checks it too, on top of the
+    callback, and ends the callback by raising `TaskStopped` in two cases:
 
     - The time to drain is up, or some other part of the run has failed.
-    - A spout waits for input although the run is to stop. What it does not bring was never a part of the run,
-      so the executor goes on, and the run drains without it.
+    - A spout waits for input although the run is to stop. Input that it has not emitted was never part of the
+      run, so the executor goes on, and the run drains without that spout.
 
-    Only the main thread of a process can do so, where there are such signals; elsewhere the block just runs.
+    This works only in the main thread of a process, on systems that have such signals. Elsewhere the block
+    runs without an alarm.
 
     Args:
         stop: asks the run to drain.
@@ -43,7 +44,7 @@ def ending_in_time(stop: StopSignal, deadline: DrainDeadline, executor: Executor
     """
 
     def look(frame: FrameType | None) -> None:
-        # The executor itself gives up when the time is over; a period later it is clear that it cannot.
+        # The executor gives up by itself when the time is over. If a period later it has not, it cannot.
         if deadline.is_past(time.monotonic(), PERIOD_S) and executor.in_callback():
             executor.cut_off(callback_at(frame, Executor.call.__code__))
             raise TaskStopped
@@ -55,10 +56,10 @@ def ending_in_time(stop: StopSignal, deadline: DrainDeadline, executor: Executor
 
 
 def _waits_for_input(current: Task | None, stopped_at_s: float | None, frame: FrameType | None) -> bool:
-    """Whether the current callback is that of a spout that waits, and may be interrupted at a frame."""
+    """Whether the current callback belongs to a spout that waits for input, and can be interrupted safely."""
     if stopped_at_s is None or not isinstance(current, SourceTask):
         return False
     if current.slot.presence.is_left:  # another thread has ended the task already
         return True
-    # What the component calls of ours, e.g. `emit`, is not to be broken off half done: it takes no time.
+    # A call into the framework, e.g. `emit`, must not be broken off half done. It returns soon anyway.
     return current.is_left_waiting(stopped_at_s) and is_in_users_code(frame, _TASKS)

@@ -1,6 +1,6 @@
-"""How cycles end: nothing comes back any more when nothing is on its way round.
+"""Ends cycles: the input of a task in a cycle has ended when no tuple is on its way round any more.
 
-All tasks of a cycle belong to one executor, so that it can see this.
+All tasks of a cycle belong to one executor, which can therefore see that.
 """
 
 from __future__ import annotations
@@ -12,23 +12,26 @@ from framework.runtime.tasks.bolt_task import BoltTask, Progress
 
 
 class Cycles:
-    """The cycles of one executor."""
+    """The cycles of one executor; their heads are the tasks that tuples come back to."""
 
     def __init__(self, bolts: Sequence[BoltTask]) -> None:
         self._heads = tuple(bolt for bolt in bolts if bolt.is_cyclic)
         self._bolts = tuple(bolts)
         self._went_round = False
-        """Whether they went round since something last happened."""
+        """Whether heartbeats were sent round since a task last ran."""
 
     def something_happened(self) -> None:
-        """A task is going to run."""
+        """Note that a task is going to run."""
         self._went_round = False
 
     def open(self, rests: bool) -> bool:
-        """With nothing to run: give the cycles that are left something to do; whether that was possible.
+        """Give the cycles that have not ended something to do, when no task is runnable.
 
         Args:
-            rests: whether time goes on by itself if not.
+            rests: whether time passes by itself if this has no effect, as some spout has not ended.
+
+        Returns:
+            Whether there was a head to advance or to end.
         """
         waiting = [h for h in self._heads if h.progress >= Progress.QUIET and not h.is_finished]
         if waiting and any(bolt.is_blocked or bolt.waits_with_input for bolt in self._bolts):
@@ -36,7 +39,7 @@ class Cycles:
         waiting = [head for head in waiting if head.progress >= Progress.DRAINED]
         if not waiting:
             return False
-        # Nothing is in flight any more, so nothing will come back to the tasks that still wait for it.
+        # Nothing is in flight any more, so nothing will come back to the heads that still wait for it.
         first = min(head.context.spec.depth for head in waiting)
         for head in waiting:
             if head.context.spec.depth == first:
@@ -44,7 +47,10 @@ class Cycles:
         return True
 
     def _go_round(self, waiting: Sequence[BoltTask], rests: bool) -> bool:
-        """Somebody waits for the heads, which do not know that nothing comes back to them earlier."""
+        """Send heartbeats round, for tasks that wait for the heads.
+
+        The heads themselves cannot know that no tuple will come back to them before the present time.
+        """
         now_us = repeat_time_us()
         if not rests:
             now_us = max(now_us, *(head.emitter.published.ts + 1 for head in waiting))

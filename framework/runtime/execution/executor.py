@@ -1,4 +1,4 @@
-"""The executor: one thread of execution that runs its tasks in turn."""
+"""The executor: one thread that runs its tasks in turn."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from framework.runtime.tasks.task import Task
 log = logging.getLogger("viperstorm.worker")
 
 SLICE_S = 0.005
-"""Aimed length of a slice; a task's number of tuples per slice follows it."""
+"""The length in seconds that a slice should have; the number of tuples in slices is adapted to it."""
 FIRST_SLICE = 1
-"""Tuples in a task's first slice: nobody knows as yet whether one takes a microsecond or a minute."""
+"""Tuples in a task's first slice, as it is not yet known whether one takes a microsecond or a minute."""
 LONGEST_WAIT_S = 0.1
-"""Longest time that an idle executor waits before it looks around."""
+"""Longest time in seconds that an idle executor waits before it looks for runnable tasks again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How an executor runs its tasks."""
+    """The rules by which an executor runs its tasks."""
 
     policy: Policy
-    """Chooses among the tasks that could run."""
+    """Chooses among the tasks that are runnable."""
     idle: IdleStrategy
-    """How to wait for something to do."""
+    """Waits while no task is runnable."""
     max_slice: int
     """Most tuples that a task processes before another is chosen."""
     drain_timeout_s: float
@@ -46,12 +46,12 @@ class Rules:
 class Executor:
     """Runs its tasks until they have all ended, or the run is stopped.
 
-    A spout's task ends when the spout does, a bolt's when its producers have ended, wherever these
-    are, and everything has been processed.
+    A spout's task ends when the spout does. A bolt's task ends when all its producers have ended, in
+    whichever process they are, and it has processed everything.
 
-    A callback that fills its output in the middle (a bolt that emits without end, a spout
-    that never returns from `next_tuple`) is not interrupted: its emit runs the other tasks
-    until there is room, on top of its own stack.
+    A callback may fill its output before it returns, such as a bolt that emits without end or a spout that
+    never returns from `next_tuple`. It is not interrupted: its emit runs the other tasks, on top of its own
+    stack, until there is room.
     """
 
     def __init__(
@@ -66,11 +66,11 @@ class Executor:
     ) -> None:
         """
         Args:
-            spouts: the tasks that bring tuples.
+            spouts: the tasks of spouts.
             bolts: all other tasks.
             rules: how they are run.
             stop: asks the executor to drain.
-            fed_by_others: tasks with something to read from, or room to wait for, at other executors.
+            fed_by_others: tasks that read from tasks of other executors, or send to them.
             on_turn: called before every turn with the monotonic time in seconds.
         """
         self.spouts = tuple(spouts)
@@ -79,27 +79,27 @@ class Executor:
         self.current: Task | None = None
         """The task whose callback runs."""
         self.calls = 0
-        """How often tasks were called back, so that another thread can tell one call from the next."""
+        """The number of callbacks so far, by which another thread can tell one callback from the next."""
         self.undrained = False
         """Whether a drain was given up before everything had been processed."""
         self.turns = 0
-        """Turns that found a task to run."""
+        """Turns that found a runnable task."""
         self.rests = 0
-        """Times that none did."""
+        """Turns that found none, after which the executor waited."""
         self.rested_s = 0.0
-        """Seconds that it has waited then."""
+        """Seconds that the executor has waited in all."""
         self.cpu_s = 0.0
-        """CPU seconds of its run; known when that has ended."""
+        """CPU seconds of the run; set when the run has ended."""
         self._held_up_by = ""
-        """The task whose callback had to be ended as it did not return in time, in words."""
+        """In words, the task whose callback had to be ended because it did not return in time."""
         self._failure: Exception | None = None
-        """What failed on top of another task's callback, which is being unwound."""
+        """The error that ends the run, while the callback that it was raised on top of is being unwound."""
         self._rules = rules
         self._stop = stop
         self._active = False
         """Whether the spouts have been activated, and not deactivated since."""
         self._draining = False
-        """Whether the tasks have heard that the run is to drain."""
+        """Whether the tasks have been told that the run is to drain."""
         self._fed_by_others = tuple(fed_by_others)
         self._in_callbacks: list[Task] = []
         """The tasks whose callbacks are on the stack."""
@@ -113,7 +113,7 @@ class Executor:
         """Initialize the component of one of the tasks.
 
         Raises:
-            ComponentError: it raised.
+            ComponentError: the component raised.
         """
         self.call(task, lambda: task.start(self))
 
@@ -132,7 +132,7 @@ class Executor:
             self.cpu_s = time.thread_time() - began_s
 
     def steps(self) -> Iterator[None]:
-        """As `run`, but gives way after each turn, to whoever takes away what comes of it."""
+        """Run until the end as `run` does, and yield after each turn so that the caller can take output."""
         try:
             while not (self._given_up() or all(task.is_finished for task in self.tasks)):
                 if not self._turn(self.tasks):
@@ -146,7 +146,7 @@ class Executor:
     # -- one turn
 
     def _turn(self, candidates: Sequence[Task]) -> bool:
-        """Run one of the tasks; whether there was one to run."""
+        """Run one of the tasks; return whether any was runnable."""
         if self._rules.idle.begin_look():
             for task in self._fed_by_others:
                 task.signal()
@@ -155,7 +155,7 @@ class Executor:
         self._drain_if_asked(now)
         if self._stop.active is not self._active and not any(map(self._is_in_callback, self.spouts)):
             self._change_activity(self._stop.active)
-        for task in candidates:  # before any is asked, as what is handed over gives others something to do
+        for task in candidates:  # all of them first: handing tuples over makes other tasks runnable
             if task.is_blocked:
                 task.unblock()
         on_stack = self._in_callbacks
@@ -188,7 +188,7 @@ class Executor:
         except TaskStopped:
             if self._failure is not None or self._given_up() or not isinstance(task, SourceTask):
                 raise
-            if not task.is_finished:  # as a task is that was left
+            if not task.is_finished:  # a task that another thread has ended is finished already
                 self.call(task, task.end)
             return
         self._adapt(task, limit, count, time.monotonic() - started)
@@ -208,10 +208,12 @@ class Executor:
         return self.current is not None
 
     def cut_off(self, callback: str | None) -> None:
-        """The current callback is about to be ended, as it has not returned in time; from a signal's handler.
+        """Note that the current callback is about to be ended, because it has not returned in time.
+
+        It is safe to call this in a signal handler.
 
         Args:
-            callback: its name.
+            callback: the name of the callback; None if it is not known.
         """
         if self.current is not None:
             self._held_up_by = f"{self.current.name} has not returned from {callback or 'a callback'}"
@@ -220,7 +222,7 @@ class Executor:
         return task in self._in_callbacks
 
     def call(self, task: Task, callback: Callable[[], int | None]) -> int:
-        """Call back into a task, which is the current one meanwhile."""
+        """Call back into a task, which is `current` meanwhile; return what the callback returned, or 0."""
         outer, self.current = self.current, task
         self.calls += 1
         self._in_callbacks.append(task)
@@ -242,7 +244,7 @@ class Executor:
         self._wait()
 
     def _restarts_later(self) -> bool:
-        """Whether a component is to be made anew after a pause."""
+        """Whether any component is to be restarted after a pause."""
         return any(task.slot.is_gone for task in self.tasks)
 
     def _wait(self) -> None:
@@ -256,7 +258,7 @@ class Executor:
         self._live_time.look()
 
     def _given_up(self) -> bool:
-        """Whether a drain has taken too long, or nothing is to go on."""
+        """Whether the run ends without draining: it was aborted, or the drain has taken too long."""
         started, timeout_s = self._stop.at_s, self._rules.drain_timeout_s
         if self._stop.aborted:
             self.undrained = True
@@ -279,26 +281,35 @@ class Executor:
     # -- callbacks that do not return
 
     def make_room(self, waiting: Task) -> None:
-        """Run bolts until none can go on, and then others too while the waiting task has no room.
+        """Run bolts until none is runnable, and then all other tasks too while the waiting task has no room.
 
-        Where the others wait for a task that itself waits further down the stack, only a return
-        can help: the waiting task then keeps what it has emitted, beyond the bound.
+        The other tasks may themselves wait for a task whose callback is further down the stack. Then only
+        returning helps, and the waiting task keeps what it has emitted, beyond the bound of its buffer.
+
+        Args:
+            waiting: the task whose callback has filled its output.
 
         Raises:
-            TaskStopped: the run is to stop, or has failed, and the waiting callback is not to go on.
+            TaskStopped: the run is to stop, or has failed, and the waiting callback must end.
         """
         if self.current is not waiting:
-            return  # a finalizer emits while something else is at work, which it must not hold up
+            return  # a finalizer of the waiting task emits while another task runs: that must not be held up
         if self._failure is not None:
-            raise TaskStopped  # user code has caught the one before
+            raise TaskStopped  # user code has caught the first one
         try:
             self._make_room(waiting)
         except Exception as error:
-            # The callback below is not at fault, so it must not see this, nor keep it from the run.
+            # The callback below has not caused this error, so it must neither see it nor be able to catch it.
             self.end_with(error)
 
     def end_with(self, error: Exception) -> NoReturn:
-        """Unwind the callback on the stack, which is not to see the error, and end the run with it."""
+        """End the run with an error that another task has caused.
+
+        The callback on the stack is unwound by `TaskStopped`, so that it does not see the error.
+
+        Raises:
+            TaskStopped: always.
+        """
         self._failure = error
         raise TaskStopped from error
 

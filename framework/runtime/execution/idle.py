@@ -1,4 +1,4 @@
-"""How an executor waits until there is something to do."""
+"""Idle strategies: an executor waits by one while none of its tasks is runnable."""
 
 from __future__ import annotations
 
@@ -7,24 +7,32 @@ from viper.bell import Bell
 
 
 class IdleStrategy:
-    """Waits for a while, or until the end is asked for: all that the only executor of a run needs."""
+    """Waits for some time, or until the run is asked to stop; that is enough for a run with one executor."""
 
     def __init__(self, stop: StopSignal) -> None:
         self._stop = stop
 
     def begin_look(self) -> bool:
-        """Begin to look for something to do; whether others may have brought something since the last one."""
+        """Note that the executor looks for runnable tasks now.
+
+        Returns:
+            Whether other executors may have made tasks runnable since the last look.
+        """
         return False
 
     def wait(self, timeout_s: float) -> None:
-        """Wait until there may be something to do, at most so many seconds."""
+        """Wait until a task may be runnable, for at most `timeout_s` seconds."""
         self._stop.wait(timeout_s)
 
 
 class BellIdleStrategy(IdleStrategy):
-    """Waits until another executor, or a request for the end, rings the executor's bell.
+    """Waits until the executor's bell is rung, by another executor or because the run is asked to stop.
 
-    A bell that rings after `begin_look` ends the wait that follows at once, so nothing is slept through.
+    A bell that is rung after `begin_look` ends the following wait at once, so no ring is slept through.
+
+    Args:
+        stop: rings the bell when the run is asked to stop.
+        bell: the executor's.
     """
 
     def __init__(self, stop: StopSignal, bell: Bell) -> None:
@@ -34,11 +42,11 @@ class BellIdleStrategy(IdleStrategy):
         stop.listen(bell.ring)
 
     def begin_look(self) -> bool:
-        """Begin to look for something to do; whether others may have brought something since the last one."""
+        """Take a ticket of the bell; return whether it was rung since the last one was taken."""
         before, self._ticket = self._ticket, self._bell.ticket()
         return self._ticket != before
 
     def wait(self, timeout_s: float) -> None:
-        """Wait until there may be something to do, at most so many seconds."""
+        """Wait until the bell has been rung since `begin_look`, for at most `timeout_s` seconds."""
         if self._ticket is not None:
             self._bell.wait(self._ticket, timeout_s)

@@ -1,4 +1,4 @@
-"""Which task a worker runs next."""
+"""Scheduling policies: an executor asks one which of its runnable tasks to run next."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Protocol
 from framework.runtime.tasks.task import Task
 
 FAIR_EVERY = 32
-"""Turns after which it is the turn of whoever has waited longest."""
+"""In every turn of this number, the task runs that has waited longest."""
 
 
 class Policy(Protocol):
     """Chooses the next task; the output of a run does not depend on it."""
 
     def choose(self, runnable: Sequence[Task]) -> Task:
-        """One of the tasks that could do something now; there is at least one."""
+        """Choose one of the tasks that are runnable; there is at least one."""
 
 
 class DownstreamFirst:
-    """The task farthest from the spouts, so that buffers stay short and results come early.
+    """Chooses the task farthest from the spouts, so that buffers stay short and results come early.
 
-    Among equals it is the one whose last turn is longest ago, and every so often it is that one
-    among all: a cycle in which something always goes round must not keep the spouts waiting.
+    Among tasks of equal depth it chooses the one whose last turn is longest ago. Every `FAIR_EVERY` turns it
+    chooses that one among all tasks, because a cycle that never rests must not keep the spouts waiting.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class DownstreamFirst:
         self._last_turns: dict[Task, int] = {}
 
     def choose(self, runnable: Sequence[Task]) -> Task:
-        """The deepest task, or the one that has waited longest."""
+        """Choose the deepest task, or the one that has waited longest."""
         self._turn += 1
         last = self._last_turns
         if self._turn % FAIR_EVERY:
@@ -43,11 +43,11 @@ class DownstreamFirst:
 
 
 class SeededRandom:
-    """Any task, the same for the same seed: the schedule of a test, or of a run to be repeated."""
+    """Chooses at random, and the same for the same seed, for tests and for runs that are to be repeated."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
 
     def choose(self, runnable: Sequence[Task]) -> Task:
-        """A task drawn at random."""
+        """Draw a task at random."""
         return self._random.choice(runnable)

@@ -1,4 +1,4 @@
-"""Where a thread is within a callback, seen from another thread or from a signal's handler."""
+"""Reads where a thread is within a callback, from another thread or from a signal handler."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ class Stack:
     callback: str
     """The name of the callback, e.g. ``process``."""
     text: str
-    """As in a traceback."""
+    """The frames as text, in the form of a traceback."""
     in_debugger: bool
     """Whether somebody looks at it with a debugger."""
 
 
 def stack_of(thread: int, below: CodeType) -> Stack | None:
-    """Where a thread is, from the user's code on; None if it is not in a callback any more.
+    """The stack of a thread from the user's code on; None if the thread is not in a callback any more.
 
     Args:
-        thread: its identifier.
-        below: the code of the function that makes callbacks; if the thread is in several calls of it, the
-            innermost counts.
+        thread: the identifier of the thread.
+        below: the code of the function that makes callbacks. If the thread is in several calls of it, the
+            innermost one counts.
     """
     frames = _frames_below(sys._current_frames().get(thread), below)
     if not frames:
@@ -51,14 +51,21 @@ def stack_of(thread: int, below: CodeType) -> Stack | None:
 
 
 def callback_of(thread: int, below: CodeType) -> str:
-    """The name of the callback that a thread is in, as of `stack_of`; cheap enough to be asked often."""
+    """The name of the callback that a thread is in; cheaper than `stack_of`, so that it can be asked often.
+
+    Args:
+        thread: the identifier of the thread.
+        below: as for `stack_of`.
+    """
     frames = _frames_below(sys._current_frames().get(thread), below)
     return next((frame.f_code.co_name for frame in frames if not _is_of_a_layer(frame)), "a callback")
 
 
 def _is_of_a_layer(frame: FrameType) -> bool:
-    """Whether a frame is of the framework, or of the layer below."""
+    """Whether a frame belongs to the framework, or to the communication layer below it."""
     return is_ours(frame) or str(frame.f_globals.get("__name__")).startswith("viper.")
+
+
 def callback_at(innermost: FrameType | None, below: CodeType) -> str | None:
     """The name of the callback that a frame is in; None if it is in none.
 
@@ -72,13 +79,14 @@ def callback_at(innermost: FrameType | None, below: CodeType) -> str | None:
 
 
 def is_in_users_code(innermost: FrameType | None, callers: str) -> bool:
-    """Whether a frame is of a component's code, or of a library that this calls, and of nothing of ours.
+    """Whether a frame belongs to a component's code, or to a library that the component has called.
 
-    An exception that is raised there is raised by the component, so nothing of ours is left half done.
+    An exception that is raised there leaves nothing of the framework half done, because the component might
+    have raised it, too.
 
     Args:
         innermost: the frame.
-        callers: the folder of those modules that make callbacks.
+        callers: the folder of the modules that make callbacks.
     """
     frame = innermost
     while frame is not None and not _is_of_the_runtime(frame):
@@ -87,7 +95,10 @@ def is_in_users_code(innermost: FrameType | None, callers: str) -> bool:
 
 
 def _is_of_the_runtime(frame: FrameType) -> bool:
-    """Whether it is ours, and not of the base classes of components, which only call the user's code."""
+    """Whether a frame belongs to the framework, but not to the components' base classes.
+
+    Those only call the user's code.
+    """
     return is_ours(frame) and not frame.f_code.co_filename.startswith(_COMPONENTS)
 
 
@@ -96,7 +107,7 @@ def _name(frames: Sequence[FrameType]) -> str:
 
 
 def _frames_below(innermost: FrameType | None, below: CodeType) -> Sequence[FrameType]:
-    """The frames from the one that `below` has called down to the innermost; none if `below` is not there."""
+    """The frames from the one that `below` has called to the innermost; none if `below` is not there."""
     frames: list[FrameType] = []
     frame = innermost
     while frame is not None:

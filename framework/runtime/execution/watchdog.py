@@ -1,4 +1,4 @@
-"""The watchdog of a process: it tells which callbacks take long, and on request where all tasks are."""
+"""The watchdog of a process logs callbacks that take long, and on request the stacks of all callbacks."""
 
 from __future__ import annotations
 
@@ -20,42 +20,44 @@ from framework.runtime.tasks.task import Task
 log = logging.getLogger("viperstorm.worker")
 
 PERIOD_S = 1.0
-"""Seconds between two looks; nothing is measured between them, so times are right to a second."""
+"""Seconds between two looks. Nothing is measured between them, so reported times are right to a second."""
 LONG_S = 1.0
-"""Seconds from which on a callback is shown in progress. A shorter one cannot be told from none."""
+"""Seconds after which a callback is shown in the progress of a run. Shorter ones may begin and end between
+two looks."""
 _NEVER_COUNTED: Mapping[str, Any] = {"viper_key": None}
-"""Marks a record that the log is not to count as a repetition of the one before."""
+"""Marks a record that the log must not count as a repetition of the record before."""
 
 
 @dataclass(slots=True)
 class _Call:
-    """A callback that runs, as the watchdog has seen it."""
+    """A callback that has not returned, as the watchdog has seen it."""
 
-    running: Task
+    task: Task
     which: tuple[int, ...]
     """Numbers that identify the callback: at least one of them differs in the next one."""
     done: tuple[int, ...]
-    """Numbers that show that it gets on: at least one grows when it emits or waits for room."""
+    """Numbers that show progress: at least one grows when the callback emits or waits for room."""
     began_s: float
-    """When it was seen first."""
+    """Monotonic time in seconds at which the callback was first seen."""
     still_since_s: float
-    """When it was first seen in its present state: it has neither emitted nor waited for room since."""
+    """Monotonic time in seconds since which the callback has neither emitted nor waited for room."""
     told: str = ""
-    """The callback's name, if it has been told that it takes long."""
+    """The callback's name, once it has been logged that the callback takes long."""
 
 
 class Watch:
-    """Looks at the callbacks of a process's executors once a second, and tells of those that take long.
+    """Looks at the callbacks of a process's executors once a second, and logs those that take long.
 
-    It does nothing to them. A callback that emits gets on, so only the time since it last emitted counts.
+    It does not interfere with them. A callback that emits makes progress, so only the time since its last
+    emit counts.
 
-    What it reads of executors and tasks is written by their own threads at the same time. These are single
-    attributes: an integer, or a reference to the current task. Each is read once, is replaced as a whole, and
-    may be a moment old; a callback that ends between two reads looks like another one at the next look.
+    The executors' own threads write what is read here at the same time. Each value is a single attribute, an
+    integer or a reference to the current task. It is read once, is replaced as a whole, and may be a moment
+    old. A callback that ends between two reads is taken for another one at the next look.
 
     Args:
-        executors: by the identifiers of their threads; may grow meanwhile.
-        stuck_after_s: by component, seconds from which on a callback is told; None or 0 for never.
+        executors: the executors by the identifiers of their threads; the mapping may grow meanwhile.
+        stuck_after_s: for each component the seconds after which a callback is logged; None or 0 for never.
     """
 
     def __init__(self, executors: Mapping[int, Executor], stuck_after_s: Mapping[str, float | None]) -> None:
@@ -63,14 +65,14 @@ class Watch:
         self._stuck_after_s = stuck_after_s
         self._calls: dict[int, _Call] = {}
         self._over = self._asked = False
-        # Held but while the watch has been woken: a lock can be released in a signal handler, whatever that
-        # has interrupted, where an event could wait for itself.
+        # This lock is held, except while the watch is being woken. A signal handler can always release a
+        # lock, where it could wait for ever to set an event that the thread it has interrupted is setting.
         self._asleep = threading.Lock()
         self._asleep.acquire()
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """For as long as the block runs, a thread looks."""
+        """Have a thread look at the callbacks while the block runs."""
         thread = threading.Thread(target=self._run, name="viper-watch", daemon=True)
         thread.start()
         try:
@@ -81,7 +83,7 @@ class Watch:
             thread.join()
 
     def ask(self) -> None:
-        """Have all stacks told soon; safe in a signal handler."""
+        """Have the stacks of all callbacks logged soon; safe in a signal handler."""
         self._asked = True
         self._wake()
 
@@ -92,8 +94,8 @@ class Watch:
             now: monotonic time in seconds.
         """
         for thread, executor in list(self._executors.items()):
-            before, running = self._calls.pop(thread, None), executor.current
-            call = _seen(executor, running, now) if running is not None else None
+            before, task = self._calls.pop(thread, None), executor.current
+            call = _seen(executor, task, now) if task is not None else None
             if before is not None and before.told and not _is_same(before, call):
                 _tell_return(before, now)
             if call is not None:
@@ -101,10 +103,10 @@ class Watch:
                 self._tell_if_stuck(thread, self._calls[thread], now)
 
     def long_callbacks(self, now: float) -> Mapping[Executor, LongCallback]:
-        """The callbacks that have been running for long without emitting, by their executors.
+        """The callbacks that have been running for `LONG_S` or longer without emitting, by their executors.
 
-        Spouts that block are left out, as they wait by nature, and so are callbacks that are being debugged.
-        It may be called from any thread.
+        Spouts that wait for the outside world are left out, and so are callbacks that are being debugged.
+        This may be called from any thread.
 
         Args:
             now: monotonic time in seconds.
@@ -112,23 +114,23 @@ class Watch:
         found = {}
         for thread, call in list(self._calls.items()):
             executor, seconds = self._executors[thread], now - call.still_since_s
-            if seconds < LONG_S or call.running.waits_for_world:
+            if seconds < LONG_S or call.task.waits_for_world:
                 continue
             stack = stack_of(thread, Executor.call.__code__)
             if stack is None or stack.in_debugger or not _is_unchanged(call, executor, now):
                 continue
-            found[executor] = LongCallback(call.running.name, stack.callback, seconds)
+            found[executor] = LongCallback(call.task.name, stack.callback, seconds)
         return found
 
     def tell_stacks(self) -> None:
-        """Tell where all tasks are that are in a callback right now."""
+        """Log the stacks of all callbacks that have not returned."""
         told = 0
         for thread, executor in list(self._executors.items()):
-            running = executor.current
-            stack = stack_of(thread, Executor.call.__code__) if running is not None else None
-            if running is not None and stack is not None:
+            task = executor.current
+            stack = stack_of(thread, Executor.call.__code__) if task is not None else None
+            if task is not None and stack is not None:
                 told += 1
-                _log(running, logging.WARNING, "%s is in %s:\n%s", running.name, stack.callback, stack.text)
+                _log(task, logging.WARNING, "%s is in %s:\n%s", task.name, stack.callback, stack.text)
         if not told:
             log.warning("no task is in a callback", extra=_NEVER_COUNTED)
 
@@ -137,7 +139,7 @@ class Watch:
     def _run(self) -> None:
         while True:
             self._asleep.acquire(timeout=PERIOD_S)
-            over = self._over  # asked before the last look, which tells what has returned
+            over = self._over  # read before the last look, which logs callbacks that have returned
             if self._asked:
                 self._asked = False
                 self.tell_stacks()
@@ -150,22 +152,22 @@ class Watch:
             self._asleep.release()
 
     def _tell_if_stuck(self, thread: int, call: _Call, now: float) -> None:
-        after_s = self._stuck_after_s.get(call.running.context.spec.component)
+        after_s = self._stuck_after_s.get(call.task.context.spec.component)
         if call.told or not after_s or now - call.still_since_s < after_s:
             return
-        if call.running.waits_for_world:
-            return  # there may be nothing to bring for hours
+        if call.task.waits_for_world:
+            return  # no input may come for hours
         stack = stack_of(thread, Executor.call.__code__)
         if stack is not None and not stack.in_debugger:
             call.told = stack.callback
             _tell_stuck(call, stack, now)
 
 
-def _seen(executor: Executor, running: Task, now: float) -> _Call:
-    counters, waiting = running.context.counters, running.slot.waiting_rows
-    begun = running.last_begun
+def _seen(executor: Executor, task: Task, now: float) -> _Call:
+    counters, waiting = task.context.counters, task.slot.waiting_rows
+    begun = task.last_begun
     return _Call(
-        running,
+        task,
         which=(executor.calls, counters.ticks, begun),
         done=(executor.turns, executor.rests, counters.emitted + waiting),
         began_s=now,
@@ -174,9 +176,9 @@ def _seen(executor: Executor, running: Task, now: float) -> _Call:
 
 
 def _is_unchanged(call: _Call, executor: Executor, now: float) -> bool:
-    """Whether an executor is still in a callback, which has not done anything since it was seen."""
-    running = executor.current
-    seen = _seen(executor, running, now) if running is not None else None
+    """Whether an executor is still in a callback that has made no progress since it was seen."""
+    task = executor.current
+    seen = _seen(executor, task, now) if task is not None else None
     return seen is not None and _is_same(call, seen) and call.done == seen.done
 
 
@@ -185,12 +187,12 @@ def _is_same(before: _Call | None, call: _Call | None) -> bool:
     return (
         before is not None
         and call is not None
-        and ((before.running, before.which) == (call.running, call.which))
+        and ((before.task, before.which) == (call.task, call.which))
     )
 
 
 def _continued(before: _Call | None, call: _Call) -> _Call:
-    """What is known of a callback now, given what was seen before."""
+    """Carry over what was known of a callback before, if it is still the same one."""
     if before is not None and _is_same(before, call):
         call.began_s, call.told = before.began_s, before.told
         if before.done == call.done:
@@ -199,16 +201,16 @@ def _continued(before: _Call | None, call: _Call) -> _Call:
 
 
 def _tell_stuck(call: _Call, stack: Stack, now: float) -> None:
-    name, still_s = call.running.name, now - call.still_since_s
+    name, still_s = call.task.name, now - call.still_since_s
     message = "%s has been in %s for %.0f s:\n%s"
-    _log(call.running, logging.WARNING, message, name, stack.callback, still_s, stack.text)
+    _log(call.task, logging.WARNING, message, name, stack.callback, still_s, stack.text)
 
 
 def _tell_return(call: _Call, now: float) -> None:
     message = "%s returned from %s after %.0f s"
-    _log(call.running, logging.INFO, message, call.running.name, call.told, now - call.began_s)
+    _log(call.task, logging.INFO, message, call.task.name, call.told, now - call.began_s)
 
 
-def _log(running: Task, level: int, message: str, *args: object) -> None:
-    with speaking_as(Origin(running.context.spec.component, running.context.spec.id)):
-        running.context.logger.log(level, message, *args, extra=_NEVER_COUNTED)
+def _log(task: Task, level: int, message: str, *args: object) -> None:
+    with speaking_as(Origin(task.context.spec.component, task.context.spec.id)):
+        task.context.logger.log(level, message, *args, extra=_NEVER_COUNTED)

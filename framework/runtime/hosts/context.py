@@ -1,17 +1,17 @@
-"""The context that `initialize` receives, with the keys and texts that Storm's has."""
+"""Makes the context that `initialize` receives, with the keys and texts of Storm's context."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from framework.planning import Plan, Task
+from framework.planning import Plan, TaskSpec
 from framework.topology import ComponentSpec, Grouping, GroupingKind, Stream
 from framework.validation.subscriptions import SYSTEM_STREAMS
 
 
-def make_context(plan: Plan, task: Task) -> dict[str, Any]:
-    """One task's context; a new dict at each call."""
+def make_context(plan: Plan, task: TaskSpec) -> dict[str, Any]:
+    """Make the context of one task; each call returns a new dict."""
     component = plan.topology.component(task.component)
     return {
         "task->component": {str(other.id): other.component for other in plan.tasks},

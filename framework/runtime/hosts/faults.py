@@ -1,4 +1,4 @@
-"""How a task recovers when its component raises, and how often a component may be restarted."""
+"""Recovery of a task whose component has raised, and the budget for restarts."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from framework.runtime.hosts.user_errors import OnError
 __all__ = ["OnError", "Recovery", "RestartBudget"]
 
 FIRST_PAUSE_S = 0.01
-"""Pause before the second restart within the window; the first comes at once. It doubles each time."""
+"""Pause in seconds before the second restart within the window; the first restart is immediate, and pauses
+double from the second one on."""
 LONGEST_PAUSE_S = 5.0
+"""The longest pause in seconds where the number of restarts is limited."""
 LONGEST_UNLIMITED_PAUSE_S = 30.0
-"""The longest pause where restarts have no limit."""
+"""The longest pause in seconds where it is not."""
 _MOST_DOUBLINGS = 20
 
 
 class RestartBudget:
-    """How often something may be restarted, and how long before each time.
+    """Limits the restarts of a component or of a worker process, and makes the pauses before them grow.
 
     Args:
-        tries: restarts within the window; None for any number, with longer pauses.
-        window_s: its length in seconds.
+        tries: restarts that are allowed within the window; None for any number, with longer pauses.
+        window_s: the length of the window in seconds.
     """
 
     def __init__(self, tries: int | None, window_s: float) -> None:
@@ -34,10 +36,13 @@ class RestartBudget:
         self._pause_s = 0.0
 
     def take(self, now_s: float) -> float | None:
-        """Take one restart; returns the pause before it in seconds, or None if there are none left.
+        """Take one restart from the budget.
 
         Args:
             now_s: monotonic time in seconds.
+
+        Returns:
+            The pause before the restart in seconds; None if no restart is left.
         """
         while self._recent and self._recent[0] <= now_s - self.window_s:
             self._recent.popleft()
@@ -50,9 +55,10 @@ class RestartBudget:
         return self._pause_s
 
     def in_words(self, key: str) -> str:
-        """How the last restart goes on from the ones before, in words that follow "it is restarted".
+        """Describe the restarts so far, in words that follow "it is restarted".
 
-        Empty for a first one, and where there is a limit, as the end of the run will be noticed then.
+        The text is empty for a first restart. It is empty as well where there is a limit: when that is
+        reached, the run ends, which its user will notice.
 
         Args:
             key: the configuration key that sets a limit.
@@ -67,16 +73,16 @@ class RestartBudget:
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """How one task recovers from what its component raises."""
+    """The rules by which one task recovers from exceptions of its component."""
 
     configured: OnError | None
     """The user's choice (``viper.on.error``); None where the user made none."""
     budget: RestartBudget
     make_host: Callable[[], Host]
-    """Makes the component anew; raises ComponentError where its constructor does."""
+    """Constructs the component again; raises ComponentError if its constructor raises."""
 
     def choice(self, host: Host) -> OnError:
-        """What happens when a component raises."""
+        """Decide what happens when a component raises: the user's choice, or else that of its host."""
         if self.configured is not None:
             return self.configured
         return OnError.SKIP if host.survives_errors else host.on_error

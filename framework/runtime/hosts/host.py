@@ -1,4 +1,4 @@
-"""Component instances as the runtime drives them."""
+"""The host of a component that is derived from our base classes: all calls that the runtime makes on it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from framework.runtime.hosts.user_errors import TRIES, OnError
 from framework.traits import is_generator_spout
 
 MOST_NOTICED = 1000
-"""Ticks in a row after which a bolt has noticed that nothing comes: its windows have passed by then."""
+"""Most ticks in a row that a bolt gets without input between them: by then all its windows have passed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a component is told about itself before `initialize`."""
+    """The facts that a component learns about itself before `initialize`."""
 
     topology: str
     component: str
@@ -31,18 +31,19 @@ class Identity:
 
 
 class Host:
-    """A component derived from our bases, and the calls that the runtime makes on it.
+    """Drives a component that is derived from our base classes; hosts of other components derive from it.
 
-    Hooks are looked up on the class: a user's instance may have properties that raise
-    before `initialize`, and attributes of its own under any name.
+    Hooks are looked up on the component's class, because an instance of the user's may have properties that
+    raise before `initialize`, and attributes of its own under any name.
     """
 
     record: type[tuple[Any, ...]] = Tuple
     """The class of the tuples that the component receives."""
     on_error = OnError.STOP
-    """What happens when the component raises, where the configuration leaves that open."""
+    """The reaction when the component raises, where the configuration leaves that open."""
     restart_tries: int | None = TRIES
-    """How often the component may be restarted within a window, likewise; None for any number of times."""
+    """Restarts of the component within a window, where the configuration leaves that open; None for any
+    number."""
 
     def __init__(self, component: Any) -> None:
         self.component = component
@@ -57,12 +58,12 @@ class Host:
         self.tell(identity)
 
     def initialized(self, collector: TaskCollector) -> None:
-        """The component has been initialized, which may have changed how it anchors."""
+        """Adapt the component's `emit` after its `initialize`, which may have changed how it anchors."""
         if self.is_bolt and not self.anchors_itself:
             self.component.emit = collector.emit if self.cls.emit is Bolt.emit else self.component.emit
 
     def unbind(self, collector: TaskCollector) -> None:
-        """Have every emit checked by the collector from now on, as its end may have come."""
+        """Have the collector check every emit from now on, because the component may have been closed."""
         self.component.emit = collector.emit
 
     def tell(self, identity: Identity) -> None:
@@ -97,12 +98,12 @@ class Host:
 
     @property
     def answers_itself(self) -> bool:
-        """Whether the component acks each tuple at a time of its own, and nobody does it for it."""
+        """Whether the component acks its tuples itself, so that the runtime must not."""
         return self.is_batching or not self.component.auto_ack
 
     @property
     def anchors_itself(self) -> bool:
-        """Whether what is emitted is anchored to the tuple in process where nothing else is said."""
+        """Whether an emit without anchors is anchored to the tuple in process."""
         return bool(self.component.auto_anchor)
 
     @property
@@ -112,7 +113,7 @@ class Host:
 
     @property
     def gathered(self) -> int:
-        """Tuples in the batches of a component that gathers them."""
+        """The number of tuples in the batches of a component that gathers batches; 0 for any other."""
         return sum(map(len, self.component._batches.values())) if self.is_batching else 0
 
     @property
@@ -122,21 +123,21 @@ class Host:
 
     @property
     def batch_seconds(self) -> float | None:
-        """Seconds between two firings by a timer, for a component that has one."""
+        """Seconds between two batches for a component that processes them by a timer; None for any other."""
         return (
             float(self.component.secs_between_batches) if issubclass(self.cls, TicklessBatchingBolt) else None
         )
 
     @property
     def noticeable_ticks(self) -> int:
-        """How many ticks in a row, without input between them, can make a difference to the component."""
+        """The number of ticks in a row, without input between them, that can affect the component."""
         if not self.is_batching:
             return MOST_NOTICED
-        # So many until what was gathered has fired, and as many until the next batch would fire at once.
+        # So many ticks until the gathered batch is processed, and as many until a next one would be at once.
         return 2 * (int(self.component.ticks_between_batches) + 1)
 
     def fire_batches(self) -> None:
-        """Let a batching component process what it has gathered."""
+        """Have a batching component process the tuples that it has gathered."""
         if self.component._batches:
             self.component.process_batches()
 
@@ -151,17 +152,17 @@ class Host:
         return not self.component.exit_on_exception
 
     def tuples(self) -> Iterator[Any] | None:
-        """The generator of a generator spout, else None."""
+        """The generator of a generator spout; None for any other component."""
         return iter(self.component.tuples()) if is_generator_spout(self.cls) else None
 
     def failed_because(self, reason: str) -> None:
-        """Why the tuple has failed that a spout's `fail` is called for next."""
+        """Tell a spout why the tuple has failed for which its `fail` is called next."""
         self.component.failure = reason
 
     def abandon(self) -> None:
-        """The component is not used any more, nor told so: it has raised, and another one takes its place."""
+        """Let go of a component that has raised and is replaced, without calling it again."""
 
     def close(self) -> None:
-        """Tell the component that it is over."""
+        """Tell the component that its task has ended."""
         self.component.cleanup()
         self.component.close()

@@ -1,8 +1,8 @@
-"""Which host drives a component: ours, or that of a front end that has registered itself here.
+"""Makes components with the hosts that drive them: our own host, or that of a front end.
 
-A front end brings components of another kind, such as programs or the classes of another framework. It
-registers a function that makes their hosts when its module is imported, and it is imported only where a
-topology has such components.
+A front end brings components of another kind, such as programs or the classes of another framework. When its
+module is imported, it registers a function here that makes their hosts. It is imported only for a topology
+that has such components.
 """
 
 from __future__ import annotations
@@ -12,8 +12,11 @@ import importlib
 from collections.abc import Sequence
 from typing import Protocol
 
+from framework.errors import ComponentError, LoadError
+from framework.instantiate import Beans
+from framework.planning import TaskSpec
 from framework.runtime.hosts.host import Host
-from framework.topology import ComponentSpec, ShellImplementation
+from framework.topology import ComponentSpec, PythonImplementation, ShellImplementation
 from framework.traits import class_of, is_ported
 
 
@@ -25,14 +28,14 @@ class Kind(enum.StrEnum):
 
 
 class HostFactory(Protocol):
-    """Makes the host of a component; a new one for each task."""
+    """Makes a component with its host, anew for each task."""
 
     def __call__(self, component: ComponentSpec, folders: Sequence[str]) -> Host:
-        """Construct a component.
+        """Construct a component and its host.
 
         Args:
-            component: what it is.
-            folders: the project's, in which programs are looked for.
+            component: the definition of the component.
+            folders: the folders of the project, in which programs are looked for.
         """
 
 
@@ -45,10 +48,10 @@ def register(kind: Kind, factory: HostFactory) -> None:
 
 
 def host_factory(component: ComponentSpec) -> HostFactory | None:
-    """What makes the host of a component; None for a component of ours.
+    """The factory for a component that a front end hosts; None for a component of ours.
 
     Raises:
-        LoadError: its class cannot be imported.
+        LoadError: the class of the component cannot be imported.
     """
     if isinstance(component.implementation, ShellImplementation):
         kind = Kind.PROGRAM
@@ -59,3 +62,26 @@ def host_factory(component: ComponentSpec) -> HostFactory | None:
     if kind not in _factories:
         importlib.import_module(kind)
     return _factories[kind]
+
+
+def make_host(component: ComponentSpec, task: TaskSpec, beans: Beans, folders: Sequence[str] = ()) -> Host:
+    """Construct a component for one task, and the host that drives it.
+
+    Args:
+        component: the definition of the component.
+        task: the task that it is made for.
+        beans: the objects that its arguments refer to.
+        folders: the folders of the project, in which a program is looked for.
+
+    Raises:
+        ComponentError: the class of the component cannot be found, or its constructor raised.
+    """
+    try:
+        factory = host_factory(component)
+        if factory is not None:
+            return factory(component, folders)
+        assert isinstance(component.implementation, PythonImplementation)
+        return Host(beans.make(component.implementation.definition))
+    except Exception as error:
+        detail = str(error) if isinstance(error, LoadError) else f"{type(error).__name__}: {error}"
+        raise ComponentError(component.id, task.id, "__init__", detail) from error

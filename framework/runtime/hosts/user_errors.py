@@ -1,4 +1,4 @@
-"""Exceptions of user code: which ones are the component's own, and what can happen after one."""
+"""Exceptions of user code: which classes count as such, and what a task can do after one."""
 
 from __future__ import annotations
 
@@ -9,24 +9,25 @@ from framework.topology import did_you_mean
 
 
 class OnError(enum.StrEnum):
-    """What happens when a component raises."""
+    """The reactions of a task when its component raises."""
 
     STOP = "stop"
     """The run ends with that error."""
     RESTART = "restart"
-    """The component is constructed and initialized again, as Storm does it; its state is gone."""
+    """The component is constructed and initialized again, as on Storm; its state is lost."""
     SKIP = "skip"
     """The component goes on with the next tuple."""
 
 
 TRIES = 10
-"""Restarts of a component of ours within the window, where the configuration leaves that open."""
+"""Restarts of one of our components within the window, where the configuration leaves that open."""
 
 
 def user_errors() -> tuple[type[BaseException], ...]:
-    """The classes, for an ``except``; KeyboardInterrupt and our own stop signal pass through.
+    """The classes of exceptions that user code may raise, for an ``except``.
 
-    asyncio's CancelledError, which is no Exception, is among them where somebody has imported asyncio.
+    KeyboardInterrupt and the runtime's own `TaskStopped` are not among them. asyncio's CancelledError, which
+    is no Exception, is among them once somebody has imported asyncio.
     """
     asyncio = sys.modules.get("asyncio.exceptions")
     cancelled = (asyncio.CancelledError,) if asyncio is not None else ()
@@ -34,10 +35,10 @@ def user_errors() -> tuple[type[BaseException], ...]:
 
 
 def name_the_fields(error: BaseException) -> None:
-    """Have an error of a field that a tuple's values do not have say which fields there are.
+    """Improve the message of an AttributeError for a field that a stream lacks: name the fields that it has.
 
     Python's own message names a class that the user has never seen. The class of the values could raise a
-    better one itself, but then each access to a field that does exist would take longer.
+    better error itself, but then each access to an existing field would take longer.
     """
     if not isinstance(error, AttributeError) or error.name is None:
         return
@@ -47,4 +48,4 @@ def name_the_fields(error: BaseException) -> None:
     fields: tuple[str, ...] = type(error.obj)._fields  # type: ignore[attr-defined]
     near = did_you_mean(error.name, fields)
     error.args = (f"no field {error.name!r}; fields of {stream!r}: {', '.join(fields)}{near}",)
-    error.name = None  # else Python's traceback would suggest the same once more
+    error.name = None  # or else Python's traceback would add the same suggestion

@@ -1,4 +1,4 @@
-"""The positions of what a bolt's task emits."""
+"""The positions of a bolt's outputs, each of which lies directly below the position of its input."""
 
 from __future__ import annotations
 
@@ -8,20 +8,19 @@ from viper.position import LEAST, Level, Position, Positions
 from viper.source import raise_to
 
 LAST = Position(1 << 62, 0, 0)
-"""Behind all that has a time of its own. The last ticks and batches stand here: those of the bolts at depth d
-of the topology at the time ``LAST.ts + d``, so that they come behind what feeds them."""
+"""The position after all tuples with a time of their own. The last ticks and batches of the bolts at depth d
+of the topology are at the time ``LAST.ts + d``, so that they come after those of the bolts that feed them."""
 REPEATS = Position(LAST.ts + (1 << 20), 0, 0)
-"""Behind those, at the times from here on, stand tuples that failed and are emitted once more, and tuples
-that still go round in cycles."""
+"""The position from which on tuples are placed that have failed and are emitted once more, and tuples that
+still go round in cycles; it is after all last ticks."""
 
 
 class Lineage:
     """Places each output directly below the input that it was emitted for.
 
-    Outputs that belong to no input (ticks, timers, `initialize`) are placed below the
-    task's frontier, or below its last input where that is later, so that they are never
-    behind what was already promised. Outputs below one and the same position are counted
-    on, however many calls and batches they come in.
+    Outputs that belong to no input (of ticks, timers and `initialize`) are placed below the task's frontier,
+    or below its last input where that is later, so that they never contradict what was promised. Outputs
+    below one position are numbered consecutively, however many calls and batches they come in.
     """
 
     def __init__(self) -> None:
@@ -30,23 +29,26 @@ class Lineage:
         self._inputs = Positions()
         self._first = 0
         self.frontier = LEAST
-        """No input below this position will come."""
+        """The position below which no input will come."""
         self._parent = LEAST
         self._children = 0
-        """How many outputs were placed below `_parent` so far."""
+        """The number of outputs that were placed below `_parent` so far."""
         self._floor = LEAST
-        """Nothing is placed below this: a task that died had promised so."""
+        """The least position of an output; a task that died had promised that none would be below."""
 
     def resume(self, floor: Position) -> None:
-        """Go on where the task that died had come to.
+        """Continue where the task that died had come to.
 
-        What it had not promised any more is placed at the floor, be it outputs for an input that shares
-        its position with one that the dead task had processed, or those of `initialize`.
+        Outputs that would be below the floor are placed at it. Such are outputs for an input with the same
+        position as one that the dead task had processed, and outputs of `initialize`.
+
+        Args:
+            floor: the position below which the dead task had promised no outputs.
         """
         self._floor = self.frontier = floor
 
     def begin(self, inputs: Positions) -> None:
-        """The inputs that are processed next."""
+        """Set the positions of the inputs that are processed next."""
         self._inputs = inputs
         self._first = 0
 
@@ -59,9 +61,9 @@ class Lineage:
         """Place the outputs of the next inputs.
 
         Args:
-            marks: native uint32, for each of these inputs how many outputs there were after it.
-            unfinished: whether the last of them is still being processed; it comes again then.
-            level: where the component marks the path.
+            marks: for each of these inputs the number of outputs after it, all inputs together, as uint32.
+            unfinished: whether the last input is still being processed; the next call then begins with it.
+            level: the bits of the path that the component writes.
             out: the positions are appended here.
         """
         count = len(marks)
@@ -76,17 +78,24 @@ class Lineage:
     def _remember(self, marks: memoryview, before: int) -> None:
         end = self._first + len(marks)
         self._parent = self._inputs[end - 1]
-        start = len(marks) - 1  # of the inputs at the very same position, which share one count
+        start = len(marks) - 1  # the first input at the position of the last one: they share one count
         while start and self._inputs[self._first + start - 1] == self._parent:
             start -= 1
         self._children = marks[-1] - marks[start - 1] if start else marks[-1] + before
 
     def advance(self, frontier: Position) -> None:
-        """No input below this position will come."""
+        """Note that no input below a position will come."""
         self.frontier = frontier
 
     def place_beside(self, count: int, level: Level, out: Positions, at: Position | None = None) -> None:
-        """Place outputs that belong to no input: at a position, or at the frontier."""
+        """Place outputs that belong to no input: below a position, or below the frontier.
+
+        Args:
+            count: the number of outputs.
+            level: the bits of the path that the component writes.
+            out: the positions are appended here.
+            at: the position; None for the frontier.
+        """
         parent = max(at or self.frontier, self._parent)
         if parent != self._parent:
             self._parent, self._children = parent, 0

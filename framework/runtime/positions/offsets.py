@@ -1,4 +1,4 @@
-"""Going on where another run had stopped, as its report tells."""
+"""Resumes a run where another one has stopped, by the offsets in that run's report."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from framework.runtime.positions.partition_feed import UNKNOWN, Place
 
 
 def going_on(plan: Plan, report: Path, known: Mapping[str, str]) -> Plan:
-    """A plan whose spouts go on where those of another run had stopped.
+    """Make a plan whose spouts continue where those of another run have stopped.
 
     Args:
-        plan: of the same spouts; all else may differ, the parallelism included.
-        report: what the other run wrote with ``--report``.
-        known: the names of the data of its partitioned spouts, by id.
+        plan: a plan with the same spouts; everything else may differ, the parallelism included.
+        report: the file that the other run has written with ``--report``.
+        known: the name of the data of each partitioned spout in the plan, by its id.
 
     Raises:
-        PlaceError: it is no report, or of a run that has lost something, or of other data; or a spout has
-            no partitions, so that it cannot go on.
+        PlaceError: the file is no report, that run has lost tuples or read other data, or a spout has no
+            partitions, so that it cannot continue.
     """
     told = _read(report)
     places = {spout: _places(told, spout, report) for spout in known}

@@ -1,4 +1,4 @@
-"""One partition of a spout, as the task reads it."""
+"""The feed of one partition of a spout: the rows that its task has read, and the source of further rows."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from viper.position import LEAST, Level, Position
 from viper.rows import misfit
 
 Place = tuple[int, int]
-"""How far a partition was brought: time of its last row in microseconds, and how many rows had that time."""
+"""An offset in a partition: the time of the last row in microseconds, and the number of rows of that time."""
 WHOLE: Final[Place] = (2**63 - 1, 0)
-"""All of it."""
+"""The offset of a partition that was read to its end."""
 UNKNOWN: Final[Place] = (-(2**63), 0)
-"""Nobody knows how far: the process that had brought it has died, and no row has come since."""
+"""An unknown offset: the process that read the partition has died, and no row has come since."""
 
 
 class PartitionFeed:
-    """Rows of one partition that are at hand, and where more come from.
+    """The rows of one partition that have been read and not emitted, and the source of further rows.
 
     Args:
-        number: of the partition.
-        level: where it marks the path.
-        fields: of each row; empty where it may have any number of values.
-        place: how far it was brought before; None: not at all.
+        number: the number of the partition.
+        level: the bits of the path that the partition writes.
+        fields: the fields of each row; empty where a row may have any number of values.
+        place: the offset at which to continue; None to read from the beginning.
     """
 
     def __init__(
@@ -36,34 +36,34 @@ class PartitionFeed:
         self._fields = fields
         self.partition = Partition(level)
         self.rows: list[Row] = []
-        """The block that was loaded last."""
+        """The rows of the block that was loaded last."""
         self.mutable = False
-        """Whether its rows may hold a value that a consumer can change."""
+        """Whether these rows may hold a value that a consumer can change."""
         self.ended = place == WHOLE
         self.waits = False
-        """Whether it had nothing for now when it was asked last."""
+        """Whether the source had no rows for now when it was asked last."""
         self.said_us: int | None = None
-        """The least event time that it has said to go on with."""
+        """The event time in microseconds of the latest watermark; None before the first."""
         self._before = place
         self._raised = False
-        """Whether another process has brought some of it in this run."""
+        """Whether another process has emitted rows of the partition in this run."""
         self._floor = LEAST if place is None or self.ended else self.partition.floor_behind(place)
         self._blocks: Iterator[Block | Watermark | None] = iter(())
 
     def raise_to(self, floor: Position) -> None:
-        """Leave out what lies below a position; before it is opened."""
+        """Leave out all rows below a position; to be called before `open`."""
         if floor > LEAST:
             self._raised = True
             self._floor = max(self._floor, floor)
 
     @property
     def start_us(self) -> int | None:
-        """No row before this event time is wanted."""
+        """The event time in microseconds before which no row is wanted; None if all rows are."""
         return None if self._floor == LEAST else self._floor.ts
 
     @property
     def place(self) -> Place | None:
-        """How far it has been brought."""
+        """The offset up to which rows have been emitted; None if that is the beginning."""
         if self.ended:
             return WHOLE
         ts, count = self.partition.place
@@ -73,34 +73,37 @@ class PartitionFeed:
 
     @property
     def floor(self) -> Position:
-        """No row that comes lies below this."""
+        """The position below which no further row will be."""
         said = LEAST if self.said_us is None else Position(self.said_us, 0, 0)
         return max(self._floor, self.partition.floor(), said)
 
     def open(self, blocks: Iterator[Block | Watermark | None]) -> None:
-        """Where rows come from."""
+        """Set the iterator that rows come from."""
         self._blocks = blocks
 
     def close(self) -> None:
-        """No more rows are wanted."""
+        """Close the iterator that rows come from, if it is a generator."""
         if isinstance(self._blocks, Generator):
             self._blocks.close()
 
     def fill(self) -> bool:
-        """See to it that rows are at hand; False where there are none for now, or it has ended.
+        """Load a block if all rows of the last one have been emitted.
+
+        Returns:
+            Whether there are rows to emit; there are none where the source has none for now, or has ended.
 
         Raises:
-            TypeError: what comes is neither a block nor a watermark nor None, or a block's rows are no list.
-            ValueError: a block with more times than rows, or fewer, with an earlier time than was said, or
-                with a row that does not have the fields.
-            PositionError: its times are no array("q").
+            TypeError: the source gave neither a block nor a watermark nor None, or rows that are no list.
+            ValueError: a block has more times than rows, or fewer, begins before the latest watermark, or has
+                a row without a value for each field.
+            PositionError: a block's times are no array("q").
         """
         while not (self.ended or self.partition.waiting):
             given = next(self._blocks, self)  # which stands for the end
             self.ended, self.waits = given is self, given is None
             if not (self.ended or self.waits):
                 self._take(given)
-            if not isinstance(given, Block):  # also a watermark: one after the other would hold up the task
+            if not isinstance(given, Block):  # after a watermark, too, as many could block the task
                 return False
         return not self.ended
 
@@ -125,7 +128,7 @@ class PartitionFeed:
         self._check(rows)
         self.rows = rows
         self.partition.load(times)
-        if self._before is not None:  # by their number, as positions may be saturated
+        if self._before is not None:  # rows are counted, because their positions may be saturated
             self.partition.skip_behind(self._before)
         if self._raised:
             self.partition.skip(self._floor)
@@ -143,6 +146,6 @@ class PartitionFeed:
             )
 
     def taken(self, first: int) -> list[Row]:
-        """The rows from an index up to the next, in order."""
+        """The rows from an index up to the next one to emit, in order."""
         end = self.partition.next
         return self.rows if end - first == len(self.rows) else self.rows[first:end]

@@ -1,4 +1,4 @@
-"""When a task's ticks are due: by event time, or by the wall clock."""
+"""The times at which a task's ticks are due, by event time or by the wall clock."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ MOST_MISSED = 1000
 
 
 class EventTicks:
-    """Ticks at the multiples of their period in event time.
+    """Ticks at the multiples of a period in event time.
 
-    Between two inputs only the first ones are given, as many as the component can tell apart:
-    a year replayed at one tick a second is not thirty million calls. Which ones these are does
-    not depend on how far event time advances at once.
+    Between two inputs only the first `noticeable` ticks are given, because more of them have no effect on the
+    component. Otherwise a pause of a year would mean thirty million ticks at one tick per second. Which ticks
+    these are does not depend on how far event time advances at once.
+
+    Args:
+        period_s: the period in seconds.
+        noticeable: the most ticks between two inputs.
     """
 
     def __init__(self, period_s: float, noticeable: int) -> None:
@@ -24,33 +28,33 @@ class EventTicks:
         self._next: int | None = None
 
     def due(self, until_us: int) -> Iterator[int]:
-        """The times, in microseconds, of the ticks that come at or before a time."""
+        """Yield the times, in microseconds, of the ticks that are due at or before a time."""
         if self._next is None:  # event time begins with the first tuple
             self._next = (until_us // self._period + 1) * self._period
         count = (until_us - self._next) // self._period + 1
         if count <= 0:
             return
         first, self._next = self._next, self._next + count * self._period
-        given = min(count, self._noticeable - self._since_input)
-        self._since_input += given
-        for nth in range(given):
+        number = min(count, self._noticeable - self._since_input)
+        self._since_input += number
+        for nth in range(number):
             yield first + nth * self._period
 
     def input_seen(self) -> None:
-        """There was input after the ticks so far."""
+        """Note that an input came after the ticks so far."""
         self._since_input = 0
 
     def next_boundary(self) -> int | None:
-        """The time of the next tick, once event time has begun."""
+        """The time of the next tick in microseconds; None before the first input."""
         return self._next
 
 
 class WallTimer:
-    """Something due every so many seconds of the monotonic clock.
+    """A timer that is due once per period of the monotonic clock.
 
     Args:
-        period_s: so many.
-        now_s: monotonic time in seconds; it is due for the first time a period later.
+        period_s: the period in seconds.
+        now_s: monotonic time in seconds; the timer is due for the first time a period later.
     """
 
     def __init__(self, period_s: float, now_s: float) -> None:
@@ -59,9 +63,9 @@ class WallTimer:
         """Monotonic time in seconds at which it is due next."""
 
     def take_due(self, now_s: float) -> int:
-        """How often it has become due since the last time, those that were missed included.
+        """The number of times that the timer has become due since the last call, missed ones included.
 
-        Of a very short period not all are counted that were missed, or there would be no end of them.
+        At most `MOST_MISSED` are counted, because a very short period would make their number endless.
         """
         if now_s < self.due_at_s:
             return 0

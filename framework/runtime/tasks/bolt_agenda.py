@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from framework.recording import ReplayTicks
-from framework.runtime.inputs.bolt_input import BoltInput
+from framework.runtime.inputs import BoltInput
 from framework.runtime.positions.ticks import EventTicks, WallTimer
 from framework.runtime.tasks.agenda import (
     Agenda,

@@ -8,8 +8,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from framework.runtime.inputs.bolt_input import BoltInput, Inlet
-from framework.runtime.inputs.pieces import Piece, split_at
+from framework.runtime.inputs import BoltInput, Inlet, Piece, split_at
 from framework.runtime.positions.lineage import LAST
 from framework.runtime.tasks.agenda import Agenda, Entry, Frontier
 from framework.runtime.tasks.bolt_assigner import BoltAssigner

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from framework.errors import ComponentError
-from framework.planning import Task as TaskSpec
+from framework.planning import TaskSpec
 from framework.runtime.hosts.host import Identity
 from framework.runtime.metrics.counters import TaskCounters
 

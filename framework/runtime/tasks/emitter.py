@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from framework.errors import EmitError
 from framework.recording import Recorder
-from framework.runtime.edges.limits import SPILL_AT
+from framework.runtime.edges.buffer import SPILL_AT
 from framework.runtime.edges.output import Output
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tracking.reasons import Cause, Reason

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from framework.recording import Brought
+from framework.recording import RecordedInput
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.pause import PollTimer
@@ -19,7 +19,7 @@ class ReplayTask(SourceTask):
         context: TaskContext,
         slot: ComponentSlot,
         emitter: Emitter,
-        source: Brought,
+        source: RecordedInput,
         quota: Quota,
     ) -> None:
         """

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from framework.runtime.edges.limits import SPILL_AT
+from framework.runtime.edges.buffer import SPILL_AT
 from framework.runtime.positions.lineage import LAST
 from framework.runtime.tasks.allowance import Allowance
 from framework.runtime.tasks.context import TaskContext

@@ -1,8 +1,9 @@
-"""What one bolt's task answers for the tuples that it receives: acks and fails, once for each.
+"""The acker of a bolt's task: it acks or fails each tuple that the task receives once.
 
-A tuple that a bolt receives is *in process* until `process` returns. Then it is answered by itself
-(``auto_ack``), or *held*: the bolt answers later, from a tick, from a batch or from a thread of its own.
-Only tracked tuples are remembered; for others an answer means nothing, as in Storm.
+A tuple that a bolt receives is *in process* until `process` returns. Then it is acked automatically
+(``auto_ack``), or it is *held*: the bolt acks or fails it later, from a tick, from a batch or from a thread
+that it has started. An ack or a fail is called an *answer* here. Only tracked tuples are remembered; an
+answer to an untracked one has no effect, as on Storm.
 """
 
 from __future__ import annotations
@@ -24,21 +25,20 @@ from viper.position import Positions
 from viper.rows import Inbox
 
 _UNANCHORED = 0
-"""The tree of what is anchored to nothing."""
-
+"""The tree number of a tuple that is anchored to no tracked tuple."""
 
 MOST_HELD = 10_000
-"""Held tuples from which on those are looked for that need not be remembered any more."""
+"""The number of held tuples from which on those of failed trees are looked for and forgotten."""
 
 PendingAcks = tuple[list[tuple[int, bool]], list[int]]
 """Acks that have not taken effect (the tree, and whether its tuple was held), and joints to be released."""
 
 
 class Acker:
-    """Answers of one task.
+    """Carries out the acks and fails of one task.
 
-    Acks are given after everything that was emitted before them has been counted, or a tree could be
-    done before its last tuples are known. Fails take effect at once.
+    An ack takes effect after the trees have counted everything that was emitted before it. Otherwise a tree
+    could be done before its last tuples are known. A fail takes effect at once.
     """
 
     def __init__(
@@ -56,8 +56,8 @@ class Acker:
         Args:
             forest: holds the trees.
             task: id of the task.
-            table: its own table in the forest, for joints.
-            inbox: says which tuple is in process.
+            table: the index of the task's own table in the forest, for joints.
+            inbox: tells which tuple is in process.
             counters: the task's.
             logger: the component's.
             strict: whether a second answer to a tuple is an error.
@@ -72,13 +72,13 @@ class Acker:
         self.automatic = True
         """Whether a tuple is acked when `process` returns."""
         self.anchors_itself = True
-        """Whether what is emitted is anchored to the tuple in process."""
+        """Whether an emit without anchors is anchored to the tuple in process."""
         self.tracking = False
-        """Whether a tracked tuple has ever come."""
+        """Whether any tracked tuple has come."""
         self._all_tracked = True
-        """Whether only tracked ones have come since."""
+        """Whether no untracked tuple has come."""
         self.untracked_fails = 0
-        """Tuples that nobody tracks, and that were failed."""
+        """The number of untracked tuples that were failed."""
         self._has_new_holds = False
         self._positions = Positions()
         self._base = 0
@@ -86,22 +86,23 @@ class Acker:
         self._answered_id = 0
         """Number of the tuple in process, once it has been answered."""
         self._unacked: list[int] = []
-        """Indexes of tuples of this slice that are not to be acked by themselves."""
+        """Indexes of tuples of this slice that are not to be acked automatically."""
         self._fresh: dict[str, int] = {}
-        """Trees by id of tuple: received in this slice, for a bolt that answers itself."""
+        """Trees by id of tuple, for tuples of this slice that the bolt has to answer itself."""
         self._held: dict[str, int] = {}
-        """The same, of the slices before."""
+        """Trees by id of tuple, for such tuples of earlier slices."""
         self._most_held = MOST_HELD
         self._acks_to_give: deque[tuple[int, bool]] = deque()
-        """Acks that are to be given: the tree, and whether the tuple was held."""
+        """Acks that have not taken effect: the tree, and whether the tuple was held."""
         self._opened: list[int] = []
-        """Joints that are held open until what was emitted for them has been handed on."""
+        """Joints that are held open until the tuples that are anchored to them have been sent off."""
         self._lock = threading.RLock()
-        """Who holds it finds every tuple either fresh or held, and has the task's table to itself: a
-        component may answer and anchor from threads of its own."""
+        """While a thread holds it, every unanswered tuple is either fresh or held, and no other thread uses
+        the task's table. A component may answer and anchor from threads that it has started."""
         self._incidents = forest.incidents
         self._joint: tuple[tuple[int, ...], int] | None = None
-        """The last of them, with its trees: most bolts anchor several outputs to one and the same batch."""
+        """The last joint, with its trees. It is used again, because many bolts anchor several outputs to the
+        same batch."""
         self._warned = False
 
     def resume(self) -> None:
@@ -109,24 +110,24 @@ class Acker:
         self._trees.reset()
 
     def adapt(self, *, automatic: bool, anchors_itself: bool) -> None:
-        """Do as the component wants it from now on.
+        """Adopt the component's settings, which `initialize` may have changed.
 
         Args:
             automatic: whether a tuple is acked when `process` returns.
-            anchors_itself: whether what is emitted is anchored to the tuple in process.
+            anchors_itself: whether an emit without anchors is anchored to the tuple in process.
         """
         self.automatic = automatic
         self.anchors_itself = anchors_itself
 
     def take_new_holds(self) -> bool:
-        """Whether tuples were held since this was asked last."""
+        """Whether tuples were held since the last call."""
         new, self._has_new_holds = self._has_new_holds, False
         return new
 
     # -- the tuples of a slice, as the task goes through them
 
     def begin(self, positions: Positions) -> bool:
-        """The tuples that come next; whether any is tracked."""
+        """Set the positions of the tuples that come next; return whether any is tracked."""
         self._positions, self._base = positions, 0
         tracked = positions.tracked()
         if tracked:
@@ -147,11 +148,11 @@ class Acker:
                 self._trees.fail_all()
 
     def passed(self, count: int) -> None:
-        """So many of them, from the first on, are behind."""
+        """Note that the next `count` tuples were processed."""
         self._base += count
 
     def receive(self, tup: Any) -> None:
-        """A tuple comes next that the bolt is to answer itself."""
+        """Note the tuple that comes next, which the bolt has to answer itself."""
         tree = self._positions.tree(self._current)
         if tree:
             self._fresh[tup.id] = tree
@@ -159,7 +160,7 @@ class Acker:
             self._all_tracked = False
 
     def end(self, tracked: bool) -> None:
-        """All of them have been processed, and what was emitted for them has been counted."""
+        """Ack or hold the tuples of a slice, which were processed and whose outputs were counted."""
         if tracked:
             if self.automatic:
                 self._ack_by_itself()
@@ -198,15 +199,15 @@ class Acker:
     # -- what the component answers
 
     def ack(self, tup: Any) -> bool:
-        """A tuple, or that of an id, has been processed; whether this is the first answer to it.
+        """Ack a tuple, given itself or by its id; return whether this is the first answer to it.
 
         Raises:
-            AnswerError: it is not, and answers are strict.
+            AnswerError: it is not the first, and answers are strict.
         """
         return self._answer(_id_of(tup), "acks", None)
 
     def fail(self, tup: Any, cause: Cause = Cause.FAILED) -> bool:
-        """A tuple, or that of an id, could not be processed; as `ack`."""
+        """Fail a tuple, given itself or by its id; result and errors as for `ack`."""
         return self._answer(_id_of(tup), "fails", Reason(cause, self._task))
 
     def _answer(self, tup_id: str, verb: str, failure: Reason | None) -> bool:
@@ -258,10 +259,10 @@ class Acker:
     # -- what the task answers in its place
 
     def raised(self, fails: bool) -> bool:
-        """`process` has raised for the tuple in process; whether that is a tracked one.
+        """Deal with the tuple in process, for which `process` has raised; return whether it is tracked.
 
         Args:
-            fails: whether it fails for that; it is held otherwise, as if the bolt would still answer.
+            fails: whether the tuple fails. Otherwise it is held, as if the bolt might still answer it.
         """
         index = self._current
         tree = self._positions.tree(index)
@@ -277,13 +278,13 @@ class Acker:
         return bool(tree)
 
     def _was_answered(self, tree: int) -> bool:
-        """Whether the component has answered the tuple in process itself, which belongs to that tree."""
+        """Whether the component has answered the tuple in process, which belongs to `tree`, itself."""
         if self.automatic:
             return self._answered_id == self._inbox.last_id
         return bool(tree) and str(self._inbox.last_id) not in self._fresh
 
     def raised_for_all(self, count: int) -> int:
-        """A sink has raised for the next so many tuples; returns how many of them are not tracked."""
+        """Fail the next `count` tuples, for which a sink has raised; return how many are untracked."""
         reason = Reason(Cause.RAISED, self._task).encode()
         trees = self._positions.trees(self._base, count)
         for tree in filter(None, trees):
@@ -291,7 +292,7 @@ class Acker:
         return trees.count(0)
 
     def fail_all(self, cause: Cause) -> int:
-        """The component is gone: everything that it has not answered fails. Returns how many were held."""
+        """Fail all tuples that the component, which is gone, has not answered; return their number."""
         reason = Reason(cause, self._task).encode()
         with self._lock:
             unanswered = {**self._fresh, **self._held}
@@ -303,17 +304,17 @@ class Acker:
 
     @property
     def held(self) -> int:
-        """Tracked tuples that the bolt has not answered."""
+        """The number of tracked tuples that the bolt holds."""
         return len(self._held)
 
     # -- anchors
 
     def note_for(self, anchors: Sequence[Any] | None) -> int | None:
-        """The tree of what is emitted with these anchors; None for that of the tuple in process.
+        """The tree of an emit with these anchors; None for the tree of the tuple in process.
 
         Raises:
-            AnswerError: one of them has been answered before, and answers are strict.
-            ForestError: too many trees are tracked.
+            AnswerError: an anchor was acked or failed before, and answers are strict.
+            ForestError: there is no room for another joint.
         """
         if not self.tracking:
             return None
@@ -350,7 +351,7 @@ class Acker:
         try:
             return self._trees.join(trees)
         except ForestError:
-            self._trees.expire()  # joints whose trees have failed are forgotten in sweeps only
+            self._trees.expire()  # only sweeps forget joints whose trees have failed
             return self._trees.join(trees)
 
     # -- what is given to the trees
@@ -361,7 +362,7 @@ class Acker:
         return bool(self._acks_to_give)
 
     def take(self) -> PendingAcks:
-        """The acks that were given so far; to be called before what was emitted is taken."""
+        """Take the acks so far; to be called before emitted rows are taken from their buffer."""
         opened, self._opened, self._joint = self._opened, [], None
         acks = []
         while self._acks_to_give:
@@ -369,7 +370,7 @@ class Acker:
         return acks, opened
 
     def give(self, pending: PendingAcks) -> None:
-        """Let acks take effect; to be called when what was emitted before them has been counted."""
+        """Let acks take effect; to be called when all tuples emitted before them were counted."""
         acks, opened = pending
         at_once = array("Q", opened)
         for tree, held in acks:

@@ -1,4 +1,4 @@
-"""The tracked tuples of one spout's task: from their emit until the spout hears what became of them."""
+"""The tracked tuples of one spout's task, from their emit until the spout is told their outcome."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from framework.runtime.tracking.reasons import Cause, Reason
 from viper.forest import Forest
 
 Outcome = tuple[Any, Reason | None]
-"""The id that a tuple was emitted with, and why it has failed; None where it was acked."""
+"""The id that a tuple was emitted with, and the reason why it has failed; None where it was acked."""
 
 _TIMED_OUT = Reason(Cause.TIMED_OUT)
 _WORKER_DIED = Reason(Cause.WORKER_DIED)
@@ -20,19 +20,20 @@ _NO_ROOM = Reason(Cause.NO_ROOM)
 
 
 class Pending:
-    """Tracked tuples by their trees, and the outcomes that the spout has not heard of yet.
+    """Tracked tuples by their trees, and the outcomes that the spout has not been told yet.
 
-    A tree is looked at once per message timeout. One that is found stalled twice in a row, all that is
-    left of it being held by bolts that do not answer, has timed out: between one and two timeouts after
-    it stalled. Time that its tuples spend in channels or in process does not count.
+    Each tree is checked once per message timeout. A tree is stalled if all its remaining tuples are held by
+    bolts that have neither acked nor failed them. A tree that is found stalled twice in a row has timed out;
+    that is between one and two timeouts after it stalled. Time that tuples spend in channels or in `process`
+    does not count.
     """
 
     def __init__(self, forest: Forest, table: int, most: int, timeout_s: float | None) -> None:
         """
         Args:
             forest: holds the trees.
-            table: the task's own table there.
-            most: tuples in flight at which the spout is asked for no more.
+            table: the index of the task's own table in the forest.
+            most: the number of tuples in flight at which the spout is asked for no more.
             timeout_s: the message timeout in seconds; None for none.
         """
         self._forest = forest
@@ -42,23 +43,23 @@ class Pending:
         self._next_sweep = time.monotonic() + timeout_s if timeout_s else None
         self._incidents = forest.incidents
         self._ids: dict[int, Any] = {}
-        """By tree: the ids of tuples whose fate is open."""
+        """The ids of tuples in flight, by their trees."""
         self._outcomes: deque[Outcome] = deque()
         self._opened: list[array[int]] = []
-        """Trees whose tuples have not been handed on to anybody yet."""
+        """Trees whose tuples have not been sent off yet."""
 
     def __len__(self) -> int:
         return len(self._ids) + len(self._outcomes)
 
     @property
     def room(self) -> int:
-        """How many more may be in flight."""
+        """The number of further tuples that may be in flight."""
         return self._most - len(self._ids)
 
     def begin(self, ids: Sequence[Any]) -> array[int]:
-        """New trees for tuples with these ids, which are held open until `release`."""
+        """Begin trees for tuples with these ids; they are held open until `release`."""
         trees = self._trees.begin(len(ids))
-        while len(trees) < len(ids):  # what has ended is taken off the table only here and in `look`
+        while len(trees) < len(ids):  # trees that have ended are taken off the table only here and in `look`
             self._take()
             more = self._trees.begin(len(ids) - len(trees))
             if not more:
@@ -73,19 +74,19 @@ class Pending:
         return trees
 
     def release(self) -> None:
-        """The tuples whose trees were begun have been handed on: only their consumers keep them open now."""
+        """Note that the tuples of all new trees were sent off: only consumers keep these trees open now."""
         for trees in self._opened:
             self._forest.ack_trees(trees)
         self._opened.clear()
 
     def acked_at_once(self, tup_id: Any) -> None:
-        """A tuple that nobody receives."""
+        """Note a tuple that no task receives: it is acked without a tree."""
         self._outcomes.append((tup_id, None))
 
     # -- outcomes
 
     def has_news(self, now_s: float) -> bool:
-        """Whether there may be an outcome to be told."""
+        """Whether there may be an outcome to tell the spout."""
         return bool(self._outcomes) or (
             bool(self._ids)
             and (
@@ -101,7 +102,7 @@ class Pending:
         return self._next_sweep if self._next_sweep is not None and self._ids else float("inf")
 
     def look(self, now_s: float) -> None:
-        """Find out what has become of tuples since the last time."""
+        """Collect the outcomes of tuples since the last call."""
         incidents = self._forest.incidents
         if incidents != self._incidents:
             self._incidents = incidents
@@ -116,11 +117,11 @@ class Pending:
             self._fail(self._trees.expire(), _TIMED_OUT)
 
     def next_outcome(self) -> Outcome | None:
-        """The first that the spout has not heard of; None if it has heard of all."""
+        """Take the first outcome that the spout has not been told; None if there is none."""
         return self._outcomes.popleft() if self._outcomes else None
 
     def abandon(self) -> int:
-        """The spout has died: nobody waits for its tuples any more. Returns how many they were."""
+        """Forget all tuples, because the spout that waits for their outcomes is gone; return their number."""
         count = max(self._trees.reset() + len(self._outcomes), len(self))
         self._ids.clear()
         self._outcomes.clear()

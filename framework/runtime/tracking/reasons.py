@@ -1,4 +1,4 @@
-"""Why a tracked tuple has failed: one word of 32 bits on its way through shared memory, text for people."""
+"""Reasons for which tracked tuples fail: numbers of 32 bits in shared memory, and texts for people."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ _TASK_BITS = 24
 
 
 class Cause(enum.IntEnum):
-    """What has happened to a tuple of the tree."""
+    """The kinds of reasons for which a tree fails."""
 
     FAILED = 1
     """A bolt has failed it."""
     RAISED = 2
     """A bolt has raised while it processed it."""
     RESTARTED = 3
-    """The task of a bolt that held it, not having answered yet, was restarted."""
+    """A bolt's task was restarted while it held a tuple of the tree."""
     TIMED_OUT = 4
-    """No bolt has answered in time."""
+    """No bolt has acked or failed a held tuple in time."""
     WORKER_DIED = 5
     """A worker process has died."""
     TOO_LARGE = 6
@@ -32,25 +32,25 @@ class Cause(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a tracked tuple has failed."""
+    """The reason for which a tracked tuple has failed."""
 
     cause: Cause
     task: int = 0
-    """Id of the task where; 0 where it is no single one."""
+    """The id of the task that has failed the tuple; 0 if no single task has."""
 
     def encode(self) -> int:
-        """As a number of 32 bits, not 0."""
+        """Encode the reason as a number of 32 bits other than 0."""
         return self.cause << _TASK_BITS | self.task
 
     @staticmethod
     def decode(number: int) -> Reason:
-        """The reason of a number."""
+        """Decode the number of a reason."""
         if number in _OF_THE_FOREST:
             return Reason(_OF_THE_FOREST[number])
         return Reason(Cause(number >> _TASK_BITS), number & ((1 << _TASK_BITS) - 1))
 
     def text(self, components: Mapping[str, str]) -> str:
-        """In words.
+        """The reason in words.
 
         Args:
             components: the component of each task, by the task's id, as Storm's context has them.

@@ -1,4 +1,4 @@
-"""Tuples that a spout emits once more after they have failed."""
+"""Recognizes tuples that a spout emits again after they have failed."""
 
 from __future__ import annotations
 
@@ -10,32 +10,33 @@ from framework.runtime.positions.clocks import AT_FRONTIER
 
 
 class Replays:
-    """Knows them by their ids: they keep their old event time, which their source has left behind.
+    """Recognizes replayed tuples by their ids, and gives them a time.
 
-    A repeat takes its place at the source's frontier, exempt from the rule that event time does not go
-    back. An id that cannot be hashed is not known again.
+    A replayed tuple still has its old event time, which is before the source's present one. It is placed at
+    the source's frontier, and the rule that event time must not go back does not apply to it. A tuple whose
+    id cannot be hashed is not recognized.
     """
 
     def __init__(self) -> None:
         self._failed: set[Hashable] = set()
 
     def failed(self, tup_id: Any) -> None:
-        """The tuple with that id has failed, and may be repeated."""
+        """Note that the tuple with an id has failed, and may be replayed."""
         with contextlib.suppress(TypeError):
             self._failed.add(tup_id)
 
     def acked(self, tup_id: Any) -> None:
-        """The tuple with that id is done with."""
+        """Note that the tuple with an id was acked, and will not be replayed."""
         if self._failed:
             with contextlib.suppress(TypeError):
                 self._failed.discard(tup_id)
 
     def mark(self, ids: Iterable[tuple[int, Any]], stamps: dict[int, int]) -> None:
-        """Give repeats their time.
+        """Give replayed tuples their time.
 
         Args:
-            ids: of emitted tuples, with their indexes.
-            stamps: event time by index; repeats get `AT_FRONTIER` there.
+            ids: the indexes and ids of emitted tuples.
+            stamps: event times by index; those of replayed tuples are set to `AT_FRONTIER`.
         """
         if not self._failed:
             return

@@ -1,4 +1,4 @@
-"""How a worker process died, in words that help to find out why."""
+"""Describes the death of a worker process in words that help to find its cause."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from framework.runtime.workers.status import Status
 
 VMSTAT = Path("/proc/vmstat")
-"""Where Linux counts, among other things, the processes that it has killed for want of memory."""
+"""The file in which Linux counts the processes that it has killed for lack of memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +18,11 @@ class Death:
     """The end of a worker process before its time."""
 
     how: str
-    """How it ended, such as ``was killed by SIGKILL``."""
+    """The way in which it ended, such as ``was killed by SIGKILL``."""
     doing: str = ""
-    """What its tasks were doing when it last reported; empty if it never did."""
+    """The callbacks of its tasks when it last reported; empty if it never did."""
     hint: str = ""
-    """What the cause may be; empty if that is anybody's guess."""
+    """A possible cause; empty if nothing points to one."""
     peak_bytes: int | None = None
     """The most memory that it had in use; None if that is not known."""
 
@@ -46,7 +46,7 @@ def death_of(exit_code: int, status: Status | None, *, given_up: bool, now_s: fl
 
 
 def count_oom_kills() -> int:
-    """How many processes the system has killed for want of memory since it was started; 0 if nobody knows."""
+    """The number of processes that the system has killed for lack of memory since boot; 0 if not known."""
     try:
         lines = VMSTAT.read_text(encoding="ascii").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""One worker process, as its parent sees it."""
+"""The parent's handle of one worker process: its pipe, its status and its end."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class WorkerHandle:
         """
         self.tasks = tasks
         self.attempt: int = before.attempt + 1 if before else 0
-        """How often this worker's process has been restarted."""
+        """The number of times that this worker's process was restarted."""
         self.process = process
         self.connection = connection
         self.phase = Phase.STARTING
@@ -67,7 +67,7 @@ class WorkerHandle:
         self._number = number
         self._box = box
         self._earlier: Mapping[int, TaskCounters] = before.counters if before else {}
-        """What the processes before it had counted."""
+        """The counters of the processes that it has replaced, by task."""
         self._status: Status | None = None
         self._final: WorkerReport | None = None
         self._sending = threading.Lock()
@@ -77,7 +77,7 @@ class WorkerHandle:
 
     @property
     def counters(self) -> Mapping[int, TaskCounters]:
-        """How far its tasks have come, by task, with what the processes before it had done."""
+        """The counters of its tasks, by task, those of the processes that it has replaced included."""
         if self._final is not None:
             return self._final.counters
         status = self._look()
@@ -85,7 +85,7 @@ class WorkerHandle:
 
     @property
     def executors(self) -> Sequence[ExecutorStatistics]:
-        """How its executors are doing."""
+        """The statistics of its executors."""
         if self._final is not None:
             return self._final.executors
         status = self._look()
@@ -93,7 +93,7 @@ class WorkerHandle:
 
     @property
     def report(self) -> WorkerReport | None:
-        """What it did: its own report, or what is known where it has died. None while it runs."""
+        """Its own report, or one of all that is known if it has died; None while it runs."""
         if self._final is not None or not self.gone:
             return self._final
         return WorkerReport(counters=self.counters, results={}, executors=self.executors, drained=False)
@@ -116,7 +116,7 @@ class WorkerHandle:
     def send(self, message: ToWorker) -> None:
         """Send it a message, unless it is gone."""
         if not self.gone:
-            # Where its messages are read it is noticed that it is gone.
+            # A broken pipe is ignored here: the supervisor notices it when it reads the process's messages.
             with self._sending, contextlib.suppress(OSError):
                 self.connection.send(message)
 
@@ -135,7 +135,7 @@ class WorkerHandle:
         return self.phase is not Phase.CLOSED
 
     def death(self) -> Death:
-        """How it ended, once it is gone."""
+        """The way in which it ended; to be called once it is gone."""
         return death_of(
             self.process.exitcode or 0,
             self._status,
@@ -145,17 +145,17 @@ class WorkerHandle:
         )
 
     def error(self, refusal: str = "") -> WorkerError:
-        """What its end before its time means for the run.
+        """The error that its end before its time means for the run.
 
         Args:
-            refusal: why it is not restarted, where that has to be said.
+            refusal: the reason why it is not restarted; empty to leave that out.
         """
         death = self.death()
         lost = f"{self._name} {death.how}: what was in flight and the state of its tasks are lost"
         return WorkerError("; ".join(filter(None, [lost, refusal, death.doing, death.hint])))
 
     def unreadable(self, error: Exception) -> WorkerError:
-        """It has sent something that cannot be made sense of here."""
+        """The error for a message of the process that cannot be unpickled here."""
         return WorkerError(f"{self._name} sent what cannot be read here: {type(error).__name__}: {error}")
 
     def leave(self) -> None:

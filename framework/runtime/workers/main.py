@@ -49,7 +49,7 @@ def main(
     streams: dict[int, Any],
     packed: bytes,
 ) -> None:
-    """What a worker process executes.
+    """Execute a worker process, from its job to its report.
 
     Args:
         connection: to the parent.
@@ -153,7 +153,7 @@ class _Child:
             job.process,
             attempt=job.attempt,
             stop=self._stop,
-            tape=job.tape,
+            recording=job.recording,
             on_look=self._on_look,
         )
 

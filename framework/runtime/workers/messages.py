@@ -1,4 +1,4 @@
-"""What a parent and its worker processes send each other, over one pipe for each worker.
+"""The messages that a parent and its worker processes exchange, over one pipe for each worker.
 
 Errors and log records are changed into a form that pickle can carry, and are as they were on the other side.
 """

@@ -1,7 +1,8 @@
-"""What a worker process leaves in shared memory when it dies, set right for the one that replaces it.
+"""Repairs what a dead worker process has left in shared memory, for the process that replaces it.
 
-A channel that crosses processes carries bytes: what waits there is for the new process. Where a producer and
-all its readers were in the one process, the channel held references into its memory, and what waited is gone.
+A channel that crosses processes carries bytes, so tuples that wait there are kept for the new process. Where
+a producer and all its readers were in one process, the channel held references to objects of that process,
+and the tuples that waited are lost.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from viper.gate import ScaleGate
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What went down with a worker process."""
+    """The tuples and the state that were lost with a worker process."""
 
     tuples: int
-    """How many tuples that nobody tracks, each task's input counted by itself."""
+    """The number of untracked tuples that were lost, counted once for each task that they were for."""
     state: list[str]
     """Components with a task there that had not ended and is not declared stateless."""
 
 
 def reclaim(plan: Plan, network: Network, process: int) -> Loss:
-    """Set right what a dead process was in the midst of, before it is replaced; returns what is lost.
+    """Repair everything that a dead process was in the midst of, before it is replaced; return the loss.
 
     Args:
         plan: what is run.

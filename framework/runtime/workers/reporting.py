@@ -17,7 +17,7 @@ from framework.sinks import Sink
 def executor_statistics(
     plan: Plan, executors: Mapping[int, Executor], callbacks: Mapping[Executor, LongCallback]
 ) -> list[ExecutorStatistics]:
-    """How executors are doing; from any thread.
+    """The statistics of executors; from any thread.
 
     Args:
         plan: what is run.

@@ -1,4 +1,4 @@
-"""Whether a worker process that died is restarted, and when."""
+"""Decides whether a worker process that died is restarted, and when."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from framework.config import Settings
 from framework.errors import WorkerError
 from framework.planning import Plan
 from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.recording import NO_TAPE, Tape
+from framework.runtime.assembly.recording import NO_RECORDING, RecordingPaths
 from framework.runtime.hosts.faults import RestartBudget
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.workers.handle import Phase, WorkerHandle
@@ -31,10 +31,10 @@ class RestartPolicy:
     share one budget.
     """
 
-    def __init__(self, plan: Plan, settings: Settings, network: Network, tape: Tape) -> None:
+    def __init__(self, plan: Plan, settings: Settings, network: Network, recording: RecordingPaths) -> None:
         self._plan = plan
         self._network = network
-        self._tape = tape
+        self._recording = recording
         tries: int | None = settings["viper.worker.restart.tries"]
         self._window_s: float = settings["viper.worker.restart.window.secs"]
         self._shared = RestartBudget(TRIES if tries is None else tries, self._window_s)
@@ -44,7 +44,7 @@ class RestartPolicy:
         self._due: dict[int, float] = {}
         """By process: the monotonic time in seconds at which it is restarted."""
         self._began_s: float | None = None
-        """When all processes were about to run; None before."""
+        """Monotonic time in seconds at which all processes were about to run; None before."""
         self.incidents: list[Incident] = []
 
     def run_begins(self) -> None:
@@ -98,14 +98,14 @@ class RestartPolicy:
         return without
 
     def _refusal(self, worker: WorkerHandle, aborted: bool) -> str | None:
-        """Why a process is not restarted; empty where that goes without saying, None if it may be."""
+        """The reason why a process is not restarted: None if it may be, empty if none need be given."""
         if self._shared.tries == 0 or aborted or worker.given_up:
             return ""
         if worker.phase >= Phase.RAN:
             return "it is not restarted, as its tasks had ended and only its results were awaited"
         if self._began_s is None or (worker.phase < Phase.READY and worker.attempt == 0):
             return "it is not restarted, as it had not come to run"
-        if self._tape != NO_TAPE:
+        if self._recording != NO_RECORDING:
             return "it is not restarted, as this run is recorded or replayed"
         return None
 

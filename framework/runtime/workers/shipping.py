@@ -1,4 +1,4 @@
-"""What crosses to a worker process and back: its job on the way there, results of sinks on the way back.
+"""Packs the job that a worker process is sent, and the results of sinks that it sends back.
 
 Classes go by name, everything else by value.
 """
@@ -19,7 +19,7 @@ from framework.importing import importing_user_code
 from framework.log import Limits
 from framework.planning import Plan
 from framework.runtime.assembly.network import NetworkMap
-from framework.runtime.assembly.recording import Tape
+from framework.runtime.assembly.recording import RecordingPaths
 from framework.runtime.metrics.statistics import WorkerReport
 from framework.topology import ObjectDef, Problem, PythonImplementation, Topology, about
 from framework.validation.subscriptions import subscriptions
@@ -35,8 +35,8 @@ class Job:
     process: int
     """Its index in the plan's placement."""
     attempt: int
-    """How often this worker's process has been restarted."""
-    tape: Tape
+    """The number of times that this worker's process was restarted."""
+    recording: RecordingPaths
     levels: Mapping[str, int]
     """Of the loggers, by name."""
     limits: Limits | None

@@ -1,4 +1,4 @@
-"""How a worker process is started."""
+"""Starts worker processes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _one_at_a_time = threading.Lock()
 
 
 def make_context() -> BaseContext:
-    """How processes are started: from a server that has imported what they need, or each anew."""
+    """The way to start processes: from a server that has imported what they need, or each from scratch."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")

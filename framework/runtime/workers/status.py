@@ -1,4 +1,4 @@
-"""What a worker process reports about itself while it runs, kept where its death does not reach it.
+"""The status that a worker process reports while it runs, in shared memory that outlives the process.
 
 A thread of the process writes its counters, and what its tasks are doing, into a black box in shared memory
 several times a second. The parent reads them from there, for its progress as well as for what it says when
@@ -41,7 +41,7 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What a worker process was doing at one moment."""
+    """The state of a worker process at one moment."""
 
     at_s: float
     """The moment, as monotonic time in seconds."""
@@ -54,7 +54,7 @@ class Status:
 
 
 class Reporting(Protocol):
-    """What a status is made of; `Worker` is that."""
+    """The source of a status, which `Worker` is."""
 
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
         """How far each process has come; here there is only one."""

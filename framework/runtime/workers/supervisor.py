@@ -15,7 +15,7 @@ from framework.lifeline import Lifeline
 from framework.log import active_limits
 from framework.planning import Plan
 from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.recording import Tape
+from framework.runtime.assembly.recording import RecordingPaths
 from framework.runtime.control.signals import asked_by_sigquit
 from framework.runtime.control.stop import DrainDeadline, StopSignal
 from framework.runtime.metrics.counters import TaskCounters
@@ -60,7 +60,7 @@ class Supervisor:
         network: Network,
         *,
         stop: StopSignal,
-        tape: Tape,
+        recording: RecordingPaths,
         on_look: Callable[[float], None],
     ) -> None:
         """
@@ -68,17 +68,17 @@ class Supervisor:
             plan: the whole run.
             settings: the configuration it was planned with.
             network: its channels, in memory that processes can share.
-            stop: asks for the end.
-            tape: what is recorded, and what is replayed.
+            stop: asks the run to drain.
+            recording: the files that the run records to and replays.
             on_look: called many times a second, with the monotonic time in seconds.
         """
         self._plan = plan
         self._settings = settings
         self._network = network
         self._stop = stop
-        self._tape = tape
+        self._recording = recording
         self._on_look = on_look
-        self._restarts = RestartPolicy(plan, settings, network, tape)
+        self._restarts = RestartPolicy(plan, settings, network, recording)
         self._workers: list[WorkerHandle] = []
         """The last process of each worker, by its index in the plan's placement."""
         self._failures: list[ViperError] = []
@@ -90,7 +90,7 @@ class Supervisor:
 
     @contextlib.contextmanager
     def surroundings(self) -> Iterator[None]:
-        """What is around all phases: when the block ends, so has every process."""
+        """Surround all phases: when the block ends, every process has ended."""
         try:
             with asked_by_sigquit(self._ask_dump):
                 yield
@@ -129,14 +129,14 @@ class Supervisor:
         self._raise_failures()
 
     def close(self) -> Sequence[ViperError]:
-        """Close all components, whatever happens to some; returns what went wrong there."""
+        """Close all components, even if some raise; return the errors."""
         self._failures.clear()
         self._send_all(Close())
         self._wait_for(Phase.CLOSED)
         return self._failures
 
     def reports(self) -> Sequence[WorkerReport]:
-        """What the processes did; of those that have died, what is known."""
+        """The reports of the processes; for one that has died, a report of all that is known of it."""
         return [worker.report for worker in self._workers if worker.report is not None]
 
     @property
@@ -145,11 +145,11 @@ class Supervisor:
         return self._restarts.incidents
 
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
-        """How far the processes have come, as of a moment ago."""
+        """The counters of the processes, by task, as of a moment ago."""
         return [worker.counters for worker in self._workers]
 
     def statistics(self) -> Sequence[ExecutorStatistics]:
-        """How all executors are doing, as of a moment ago."""
+        """The statistics of all executors, as of a moment ago."""
         return [executor for worker in self._workers for executor in worker.executors]
 
     # -- starting
@@ -161,7 +161,7 @@ class Supervisor:
             network=self._network.offsets,
             process=index,
             attempt=attempt,
-            tape=self._tape,
+            recording=self._recording,
             levels=current_levels(),
             limits=active_limits(),
             environment=dict(os.environ),
@@ -298,7 +298,7 @@ class Supervisor:
             self._send_all(SetActive(self._sent_active))
 
     def _ask_dump(self) -> None:
-        self._dump_asked = True  # a signal's handler may not send: it may have interrupted a send
+        self._dump_asked = True  # a signal handler must not send, because it may have interrupted a send
 
     def _pass_on_dump(self) -> None:
         if self._dump_asked:

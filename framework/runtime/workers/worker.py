@@ -24,13 +24,13 @@ from framework.log import (
 from framework.planning import Plan
 from framework.runtime.assembly.executors import make_executor
 from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.recording import Deck, Tape
+from framework.runtime.assembly.recording import RecordingIO, RecordingPaths
 from framework.runtime.assembly.task_factory import TaskFactory
 from framework.runtime.control.signals import asked_by_sigquit
 from framework.runtime.control.stop import DrainDeadline, StopSignal
 from framework.runtime.execution.alarm import ending_in_time
 from framework.runtime.execution.executor import Executor
-from framework.runtime.execution.speaking import speaking_for
+from framework.runtime.execution.stand_in import standing_in
 from framework.runtime.execution.watchdog import Watch
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
@@ -46,7 +46,7 @@ YOUNG_OBJECTS = 50_000
 class Worker:
     """Runs the executors of one process: the first in the calling thread, each other one in its own.
 
-    Everything that is called back of a task is called in its executor's thread, its constructor included.
+    All calls to a component are made in the thread of its executor, that of its constructor included.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Worker:
         *,
         attempt: int = 0,
         stop: StopSignal,
-        tape: Tape,
+        recording: RecordingPaths,
         on_look: Callable[[float], None] = lambda now: None,
     ) -> None:
         """
@@ -67,9 +67,10 @@ class Worker:
             settings: the configuration it was planned with.
             network: its channels, as this process sees them.
             process: index of this process in the plan's placement.
-            attempt: how often its process has been restarted; it goes on where the ones before had come to.
-            stop: asks for the end.
-            tape: what is recorded, and what is replayed.
+            attempt: the number of times that the process was restarted; after a restart, tasks continue where
+                those of the dead process had come to.
+            stop: asks the run to drain.
+            recording: the files that the run records to and replays.
             on_look: called at every turn of the first executor, with the monotonic time in seconds.
         """
         self._plan = plan
@@ -77,8 +78,8 @@ class Worker:
         self._network = network
         self._stop = stop
         self._on_look = on_look
-        self._deck = Deck(tape, plan)
-        self._factory = TaskFactory(plan, settings, network, Beans(plan.topology.beans), self._deck)
+        self._recording_io = RecordingIO(recording, plan)
+        self._factory = TaskFactory(plan, settings, network, Beans(plan.topology.beans), self._recording_io)
         self._resumes = attempt > 0
         self._numbers = plan.placement.processes[process]
         """The executors' indexes in the placement."""
@@ -107,7 +108,7 @@ class Worker:
 
     @contextlib.contextmanager
     def surroundings(self) -> Iterator[None]:
-        """What is around everything else: printed lines go to the log, the garbage collector is calm."""
+        """Surround all phases: printed lines go to the log, and the garbage collector runs less often."""
         try:
             with (
                 _calm_collector(),
@@ -121,7 +122,7 @@ class Worker:
         finally:
             ask_in_this_thread(None)
             self._threads.end()
-            self._deck.close()
+            self._recording_io.close()
 
     def prepare(self) -> None:
         """Make all tasks, then initialize all components.
@@ -141,27 +142,27 @@ class Worker:
         blocking = [task for task in self.tasks if task.slot.presence.is_blocking]
         with (
             ending_in_time(self._stop, self._deadline, self._executors[0]),
-            speaking_for(blocking, self._stop),
+            standing_in(blocking, self._stop),
         ):
             self._threads.everywhere(self._run)
 
     def close(self) -> list[ComponentError]:
-        """Close every task that was started, whatever happens to the others; returns what went wrong."""
+        """Close every task that was started, even if others raise; return the errors."""
         failures: list[ComponentError] = []
-        for index, running in self._begun:
+        for index, task in self._begun:
             try:
-                self._threads.in_thread(index, partial(self._close, index, running))
+                self._threads.in_thread(index, partial(self._close, index, task))
             except ComponentError as error:
                 with speaking_as(Origin(error.component, error.task)):
-                    running.context.logger.debug("%s", error, exc_info=error.__cause__ or error)
+                    task.context.logger.debug("%s", error, exc_info=error.__cause__ or error)
                 failures.append(error)
             if self._threads.left_behind(index):
-                running.slot.abandon()
+                task.slot.abandon()
         self._begun.clear()
         return failures
 
     def reports(self) -> Sequence[WorkerReport]:
-        """What its tasks have done so far."""
+        """The report of this process, from all that its tasks have done so far."""
         return [worker_report(self.executors, self.statistics(), self._threads.any_unfinished)]
 
     @property
@@ -170,13 +171,13 @@ class Worker:
         return ()
 
     def statistics(self) -> Sequence[ExecutorStatistics]:
-        """How its executors are doing; from any thread."""
+        """The statistics of its executors; from any thread."""
         made = dict(self._executors)  # which their threads may still be making
         executors = {self._numbers[index]: made[index] for index in sorted(made)}
         return executor_statistics(self._plan, executors, self._watch.long_callbacks(time.monotonic()))
 
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
-        """How far its tasks have come, by task."""
+        """The counters of its tasks, by task."""
         return [{task.context.spec.id: task.context.counters for task in self.tasks}]
 
     def threads(self) -> Mapping[int, Executor]:
@@ -213,11 +214,11 @@ class Worker:
 
     def _start(self, index: int) -> None:
         executor = self._executors[index]
-        for running in (*executor.bolts, *executor.spouts):
+        for task in (*executor.bolts, *executor.spouts):
             if self._resumes:
-                running.resume(self._network.floor(running.context.spec.id))
-            self._begun.append((index, running))
-            executor.start(running)
+                task.resume(self._network.floor(task.context.spec.id))
+            self._begun.append((index, task))
+            executor.start(task)
 
     def _run(self, index: int) -> None:
         try:
@@ -226,8 +227,8 @@ class Worker:
             self._stop.abort()  # so that the others stop, too
             raise
 
-    def _close(self, index: int, running: Task) -> None:
-        self._executors[index].call(running, running.close)
+    def _close(self, index: int, task: Task) -> None:
+        self._executors[index].call(task, task.close)
 
     def _is_left(self, index: int) -> bool:
         """Whether an executor's thread is in a callback of a task that was ended without it."""

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from framework.errors import EmitError
-from framework.runtime.edges.json_values import as_json
+from framework.runtime.edges.values import as_json
 
 Pair = namedtuple("Pair", "a b")
 

@@ -10,7 +10,7 @@ import pytest
 
 from framework import Bolt, Tuple
 from framework.errors import ComponentError
-from framework.runtime.inputs.pieces import values_class
+from framework.runtime.inputs import values_class
 from framework.testing import run_bolt
 from framework.tracebacks import of_user_code
 from tests.framework.hosting import ported

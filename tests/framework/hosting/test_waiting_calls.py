@@ -10,7 +10,7 @@ import pytest
 
 from framework import TopologyBuilder
 from framework.runtime.control.stop import StopReason
-from framework.runtime.edges.limits import SPILL_AT
+from framework.runtime.edges.buffer import SPILL_AT
 from tests.framework.hosting import ours, ported
 from tests.framework.hosting.kinds import both, chain, everywhere
 from tests.framework.runtime.workers.conftest import Gate

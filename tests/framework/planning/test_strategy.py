@@ -18,7 +18,7 @@ from framework.planning import (
     Placement,
     Plan,
     Strategy,
-    Task,
+    TaskSpec,
     WorkerKind,
     make_plan,
 )
@@ -45,7 +45,7 @@ class Wide(AsConfigured):
     def task_counts(self, draft: Draft) -> Mapping[str, int]:
         return {**super().task_counts(draft), "copy": self.tasks}
 
-    def placement(self, draft: Draft, tasks: Sequence[Task]) -> Placement:
+    def placement(self, draft: Draft, tasks: Sequence[TaskSpec]) -> Placement:
         return Placement(WorkerKind.THREAD, tuple(Executor(task.id, (task.id,)) for task in tasks))
 
 
@@ -77,7 +77,7 @@ class Broken(AsConfigured):
     def task_counts(self, draft: Draft) -> Mapping[str, int]:
         return {**super().task_counts(draft), **self.changes.get("counts", {})}
 
-    def placement(self, draft: Draft, tasks: Sequence[Task]) -> Placement:
+    def placement(self, draft: Draft, tasks: Sequence[TaskSpec]) -> Placement:
         found = super().placement(draft, tasks)
         return replace(found, executors=self.changes.get("executors", found.executors))
 

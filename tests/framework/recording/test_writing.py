@@ -66,11 +66,11 @@ def test_parts_are_written_by_other_processes(tmp_path: Path) -> None:
     plan = plan_of()
     writer = RecordingWriter(tmp_path / "run.viper", plan)
     script = (
-        "import sys; from pathlib import Path; from framework.planning import Task\n"
+        "import sys; from pathlib import Path; from framework.planning import TaskSpec\n"
         "from framework.recording import TaskRecorder; from framework.topology import Role\n"
         "from tests.framework.recording.pieces import emission, position, positions_of\n"
         "folder, id, component = sys.argv[1:]\n"
-        "task = Task(int(id), component, 0, Role.BOLT, 0)\n"
+        "task = TaskSpec(int(id), component, 0, Role.BOLT, 0)\n"
         "recorder = TaskRecorder(Path(folder), task)\n"
         "recorder.record(emission([(component,)], None, positions_of(position(int(id)))))\n"
         "recorder.close()\n"

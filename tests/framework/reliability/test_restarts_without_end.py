@@ -17,7 +17,7 @@ from framework.builder import shell
 from framework.errors import ComponentError
 from framework.runtime import RunReport
 from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.recording import NO_TAPE
+from framework.runtime.assembly.recording import NO_RECORDING
 from framework.runtime.hosts.faults import LONGEST_UNLIMITED_PAUSE_S, RestartBudget
 from framework.runtime.hosts.user_errors import TRIES
 from framework.runtime.workers.handle import Phase, WorkerHandle
@@ -137,7 +137,7 @@ def test_a_worker_of_ported_components_alone_is_restarted_without_end(
     connection: Any = SimpleNamespace()
     worker = WorkerHandle(index + 1, ["bolt"], process, connection, network.black_box(index))
     worker.reached(Phase.READY)
-    restarts = RestartPolicy(plan, settings, network, NO_TAPE)
+    restarts = RestartPolicy(plan, settings, network, NO_RECORDING)
     restarts.run_begins()
     errors = [restarts.died(index, worker, aborted=False) for _ in range(COUNT)]
     limit = WORKER_TRIES if configured is None else configured

@@ -13,7 +13,7 @@ from framework import TopologyBuilder
 from framework.errors import WorkerError
 from framework.runtime import Progress, Run
 from framework.runtime.assembly.network import Network
-from framework.runtime.assembly.recording import NO_TAPE
+from framework.runtime.assembly.recording import NO_RECORDING
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.workers import death
 from framework.runtime.workers.death import count_oom_kills, death_of
@@ -175,7 +175,7 @@ def test_a_process_that_dies_before_all_are_ready_is_not_restarted() -> None:
     process: Any = SimpleNamespace(exitcode=-signal.SIGKILL, pid=1)
     worker = WorkerHandle(2, ["middle:1"], process, SimpleNamespace(), network.black_box(1))  # type: ignore[arg-type]
     worker.reached(Phase.READY)
-    restarts = RestartPolicy(plan, settings, network, NO_TAPE)
+    restarts = RestartPolicy(plan, settings, network, NO_RECORDING)
     error = restarts.died(1, worker, aborted=False)
     assert "it is not restarted, as it had not come to run" in str(error)
     assert restarts.incidents == []

@@ -1,4 +1,4 @@
-"""Who speaks for tasks that are away looks often while something happens, and seldom while nothing does."""
+"""The stand-in for blocking tasks looks often while something happens, and seldom while nothing does."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from framework.runtime.execution.speaking import LONGEST_PAUSE_S, PERIOD_S, Speaker
+from framework.runtime.execution.stand_in import LONGEST_PAUSE_S, PERIOD_S, StandIn
 
 
 class FakeTask:
-    """Is busy for the first looks, or fails."""
+    """A task that is busy for the first looks, or fails."""
 
     def __init__(self, busy: int = 0, error: Exception | None = None) -> None:
         self.looks = 0
@@ -25,21 +25,21 @@ class FakeTask:
         return self.looks <= self._busy
 
 
-def paused(speaker: Speaker, monkeypatch: pytest.MonkeyPatch, looks: int) -> list[float]:
-    """The pauses before so many looks, without spending them."""
+def paused(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch, looks: int) -> list[float]:
+    """The pauses in seconds before a number of looks, without waiting for them."""
     pauses: list[float] = []
 
     def waited(pause_s: float) -> bool:
         pauses.append(pause_s)
         return len(pauses) > looks
 
-    monkeypatch.setattr(speaker, "_waited", waited)
-    speaker.run()
+    monkeypatch.setattr(stand_in, "_waited", waited)
+    stand_in.run()
     return pauses[:looks]
 
 
-def make(*tasks: Any) -> Speaker:
-    return Speaker(tasks, lambda: None)
+def make(*tasks: Any) -> StandIn:
+    return StandIn(tasks, lambda: None)
 
 
 def test_pauses_double_while_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,29 +53,29 @@ def test_they_stay_short_while_one_task_is_busy(monkeypatch: pytest.MonkeyPatch)
     assert pauses == [PERIOD_S] * 6 + [2 * PERIOD_S, 4 * PERIOD_S]
 
 
-def test_every_task_is_spoken_for_however_busy_the_first_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_task_is_looked_after_however_busy_the_first_is(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = FakeTask(busy=9), FakeTask()
     paused(make(first, second), monkeypatch, looks=4)
     assert (first.looks, second.looks) == (4, 4)
 
 
 def test_a_call_ends_the_pause() -> None:
-    speaker = make(FakeTask())
-    threading.Timer(0.01, speaker.call).start()
-    assert not speaker._waited(60.0)
+    stand_in = make(FakeTask())
+    threading.Timer(0.01, stand_in.call).start()
+    assert not stand_in._waited(60.0)
 
 
-def test_who_calls_while_it_looks_is_looked_after_the_next_time() -> None:
-    speaker = make(FakeTask())
-    assert not speaker._waited(PERIOD_S)
-    speaker.call()
-    assert not speaker._waited(60.0)
+def test_a_call_while_it_looks_counts_for_the_next_time() -> None:
+    stand_in = make(FakeTask())
+    assert not stand_in._waited(PERIOD_S)
+    stand_in.call()
+    assert not stand_in._waited(60.0)
 
 
-def test_what_fails_is_kept_and_told() -> None:
+def test_a_failure_is_kept_and_reported() -> None:
     told: list[str] = []
     error = ValueError("no")
-    speaker = Speaker([FakeTask(error=error)], lambda: told.append("failed"))  # type: ignore[list-item]
-    speaker.start()
-    speaker.join(10)
-    assert (speaker.failure, told) == (error, ["failed"])
+    stand_in = StandIn([FakeTask(error=error)], lambda: told.append("failed"))  # type: ignore[list-item]
+    stand_in.start()
+    stand_in.join(10)
+    assert (stand_in.failure, told) == (error, ["failed"])
