@@ -18,7 +18,7 @@ from framework.runtime.edges.limits import SPILL_AT
 from framework.runtime.edges.output import Output, Port
 from framework.runtime.edges.values import snapshot
 from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.positions.clocks import to_micros
+from framework.runtime.positions.event_times import to_micros
 from framework.runtime.tracking.acker import Acker
 from framework.topology import DEFAULT_STREAM, unknown
 from viper.rows import Outbox
