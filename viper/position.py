@@ -104,6 +104,10 @@ class SourceClock:
         """How many tuples had no room left for their place among those of the same timestamp."""
         return int(self._handle.overflowed)
 
+    def advance(self, ts: int) -> None:
+        """Go on to a timestamp later than the latest: the next tuple gets this one or a later one."""
+        self._handle.ts, self._handle.ordinal = ts, 0
+
     def leave_out(self) -> None:
         """Leave out a place among those of the latest timestamp."""
         self._handle.ordinal += 1

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from framework.topology import did_you_mean, one_of
-from framework.units import MICROS_PER_SECOND, PER_SECOND
+from framework.units import PER_SECOND, micros_of
 from spark_ingest.errors import JobError
-
-"""The units of timestamps."""
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _EXPECTED = "ISO 8601 text (2013-01-01T05:00:00Z), a datetime, or a number"
@@ -75,7 +73,7 @@ def moment(name: str, value: Any, unit: str) -> int:
         JobError: it is no moment.
     """
     try:
-        return _micros(value, unit)
+        return micros_of(value, unit, round_up=True)
     except (TypeError, ValueError, OverflowError):
         raise JobError(f"{name} is {value!r}: expected {_EXPECTED} of {unit}") from None
 
@@ -97,19 +95,3 @@ def shown(time_us: int) -> str:
         return (_EPOCH + datetime.timedelta(microseconds=time_us)).isoformat()
     except OverflowError:
         return f"{time_us} us"
-
-
-def _micros(value: Any, unit: str) -> int:
-    """Errors are any of those that `moment` catches."""
-    if isinstance(value, str):
-        value = datetime.datetime.fromisoformat(value.strip())
-    elif isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
-        value = datetime.datetime.combine(value, datetime.time())
-    if isinstance(value, datetime.datetime):
-        aware = value if value.tzinfo else value.replace(tzinfo=datetime.UTC)
-        return (aware - _EPOCH) // datetime.timedelta(microseconds=1)
-    if isinstance(value, bool):
-        raise TypeError
-    if isinstance(value, int):
-        return -(-value * MICROS_PER_SECOND // PER_SECOND[unit])
-    return round(float(value) * MICROS_PER_SECOND / PER_SECOND[unit])

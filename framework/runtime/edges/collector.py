@@ -16,7 +16,7 @@ from framework.runtime.edges.buffer import SPILL_AT, EmitBuffer
 from framework.runtime.edges.output import Output, Port
 from framework.runtime.edges.values import as_json, snapshot
 from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.positions.clocks import to_micros
+from framework.runtime.positions.event_times import to_micros
 from framework.runtime.tracking.acker import Acker
 from framework.topology import DEFAULT_STREAM, unknown
 from viper.rows import Outbox

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import datetime
 import time
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from framework.errors import EmitError
 from framework.planning import TimeMode
-from framework.runtime.positions.lineage import LAST, REPEATS
+from framework.runtime.positions.event_times import AT_FRONTIER, EventTimes, Row, shown
+from framework.runtime.positions.lineage import REPEATS
 from viper.position import LEAST, Level, Position, Positions, SourceClock
 from viper.source import raise_to
 
-_UNIT_US = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 0.001}
-_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-_LATEST_US = LAST.ts - 1
-"""The latest event time; what comes after all input is placed behind it."""
-AT_FRONTIER = -(1 << 63)
-"""The time of a tuple that is placed as early as may be: at that of the tuple before it."""
-Row = tuple[Any, ...]
 
 
 class Clock(ABC):
@@ -64,6 +56,9 @@ class Clock(ABC):
     @abstractmethod
     def frontier(self) -> Position:
         """Nothing that is emitted later will have a smaller position."""
+
+    def advance(self, time_us: int) -> None:  # noqa: B027
+        """Nothing will be placed before this event time, in microseconds; other kinds of time go on by themselves."""
 
     def skip(self) -> None:  # noqa: B027
         """Leave a place out: what others have placed at the frontier stands before what comes here next."""
@@ -134,18 +129,14 @@ class IngestClock(Clock):
 class EventClock(Clock):
     """Time is what the tuples say."""
 
-    def __init__(self, level: Level, spout: str, fields: Mapping[int, int], unit: str) -> None:
+    def __init__(self, level: Level, times: EventTimes) -> None:
         """
         Args:
             level: where the partition marks the path.
-            spout: its name, for messages.
-            fields: for each port the index of its timestamp field, where it has one.
-            unit: s, ms, us or ns: what a number in that field counts.
+            times: tells the time of what is emitted.
         """
         super().__init__(level)
-        self._spout = spout
-        self._fields = fields
-        self._unit = unit
+        self._times = times
         self._clock = SourceClock()
         self._next: Position | None = None
         """The least position that a further tuple can get; None before the first."""
@@ -164,8 +155,7 @@ class EventClock(Clock):
         self, rows: Sequence[Row], tags: bytes | None, stamps: Mapping[int, int], out: Positions
     ) -> None:
         """Append one position per row."""
-        ports = [0] * len(rows) if tags is None else memoryview(tags).cast("H")
-        times = array("q", [self._time(i, row, ports[i], stamps) for i, row in enumerate(rows)])
+        times = self._times.of(rows, tags, stamps)
         if AT_FRONTIER in stamps.values():
             self._place_at_frontier(times)
         if self._floor > LEAST:
@@ -173,8 +163,9 @@ class EventClock(Clock):
         placed = out.extend_timed(times, self._clock, self.level)
         if placed < len(rows):
             raise EmitError(
-                f"spout {self._spout} emitted {rows[placed]!r:.300} at {_show(times[placed])}, "
-                f"after a tuple at {_show(self._clock.ts)}: event time must not go back within a spout's task"
+                f"spout {self._times.spout} emitted {rows[placed]!r:.300} at {shown(times[placed])}, "
+                f"after a tuple at {shown(self._clock.ts)}: event time must not go back within a spout's task; "
+                "viper.timestamp.slack allows for tuples that are a little out of order"
             )
         raise_to(self._floor, out)
         if len(out):
@@ -186,6 +177,12 @@ class EventClock(Clock):
         It lies behind all that descends from what was emitted, so that this can be merged with that.
         """
         return self._next or self._floor
+
+    def advance(self, time_us: int) -> None:
+        """Nothing will be placed before this event time, in microseconds."""
+        if time_us > self._clock.ts:
+            self._clock.advance(time_us)
+            self._next = max(self._floor, self._clock.next_position(self.level))
 
     def skip(self) -> None:
         """Leave a place out among those of the same time."""
@@ -207,62 +204,16 @@ class EventClock(Clock):
                 times[index] = least
                 self.raised += 1
 
-    def _time(self, index: int, row: Row, port: int, stamps: Mapping[int, int]) -> int:
-        stamp = stamps.get(index)
-        if stamp is not None:
-            return stamp
-        if port not in self._fields:
-            raise EmitError(
-                f"spout {self._spout} emitted {row!r:.300} without event time: give timestamp= at the emit, "
-                "or name the field with viper.timestamp.field"
-            )
-        return to_micros(row[self._fields[port]], self._unit, self._spout)
-
-
-def to_micros(value: Any, unit: str, spout: str) -> int:
-    """Event time in microseconds since 1970 of a number in a unit, or of a datetime (naive: UTC).
-
-    Raises:
-        EmitError: neither of the two.
-    """
-    try:
-        micros = _micros(value, unit)
-    except (TypeError, ValueError, OverflowError):
-        raise EmitError(
-            f"spout {spout}: timestamp {value!r:.100} is no time: expected a number of {unit} or a datetime"
-        ) from None
-    if not -_LATEST_US <= micros <= _LATEST_US:
-        raise EmitError(
-            f"spout {spout}: timestamp {value!r:.100} is out of range when it counts {unit}: "
-            "set viper.timestamp.unit to s, ms, us or ns"
-        )
-    return micros
-
-
-def _micros(value: Any, unit: str) -> int:
-    if isinstance(value, datetime.datetime):
-        aware = value if value.tzinfo else value.replace(tzinfo=datetime.UTC)
-        return (aware - _EPOCH) // datetime.timedelta(microseconds=1)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value // 1000 if unit == "ns" else value * int(_UNIT_US[unit])
-    if isinstance(value, str | bytes | bool):
-        raise TypeError
-    return round(float(value) * _UNIT_US[unit])
-
 
 def _next_time(floor: Position) -> int:
     """The first time at which every position lies at the floor or above it."""
     return floor.ts + bool(floor.hi or floor.lo)
 
 
-def _show(time_us: int) -> str:
-    return f"{time_us} us"
-
-
 def make_clock(mode: TimeMode, level: Level, spout: str, fields: Mapping[int, int], unit: str) -> Clock:
     """The clock of one source partition."""
     if mode is TimeMode.EVENT:
-        return EventClock(level, spout, fields, unit)
+        return EventClock(level, EventTimes(spout, fields, unit))
     return LogicalClock(level) if mode is TimeMode.LOGICAL else IngestClock(level)
 
 

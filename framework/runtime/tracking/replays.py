@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-from framework.runtime.positions.clocks import AT_FRONTIER
+from framework.runtime.positions.event_times import AT_FRONTIER
 
 
 class Replays:
