@@ -17,7 +17,8 @@ PER_SECOND: Mapping[str, int] = {"s": 1, "ms": 1000, "us": MICROS_PER_SECOND, "n
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _ISO = re.compile(
     r"(?P<year>\d{4})-(?P<month>\d\d?)-(?P<day>\d\d?)"
-    r"(?:[T ](?P<hour>\d\d?):(?P<minute>\d\d?)(?::(?P<second>\d\d?)(?:\.(?P<fraction>\d+))?)?\s*(?P<zone>\S+)?)?",
+    r"(?:[T ](?P<hour>\d\d?):(?P<minute>\d\d?)(?::(?P<second>\d\d?)(?:\.(?P<fraction>\d+))?)?\s*"
+    r"(?P<zone>\S+)?)?",
     re.ASCII,
 )
 _OFFSET = re.compile(
@@ -65,8 +66,8 @@ def _since_epoch(moment: datetime.datetime) -> int:
 def _of_text(text: str) -> tuple[datetime.datetime, bool]:
     """What a text says, rounded down to a microsecond, and whether that has left anything out.
 
-    The forms are those that Spark reads when it casts a text to a timestamp: a date, or a date and a time, whose
-    numbers need no leading zeros, then perhaps an offset or the name of a time zone.
+    The forms are those that Spark reads when it casts a text to a timestamp: a date, or a date and a time,
+    whose numbers need no leading zeros, then perhaps an offset or the name of a time zone.
     """
     found = _ISO.fullmatch(text.strip())
     if found is None:

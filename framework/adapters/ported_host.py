@@ -153,7 +153,7 @@ class _Messages:
 
     def _emit(self, message: dict[str, Any]) -> None:
         # pystorm leaves need_task_ids out where it wants the ids, and then reads them.
-        wanted = message.get("need_task_ids", True)
+        wanted = message.get("need_task_ids", True) and self._collector.tells_receivers
         options: dict[str, Any] = {"stream": message.get("stream"), "direct_task": message.get("task")}
         if message.get("id") is not None:
             options["tup_id"] = message["id"]

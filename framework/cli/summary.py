@@ -45,6 +45,7 @@ def summary_lines(report: RunReport) -> Iterator[str]:
         count = sum(getattr(counters, counter) for counters in report.components.values())
         if count:
             yield f"  order not guaranteed: {count:,} {words}"
+    yield from _late(report)
     yield from _fates(report)
     yield from (f"  A WORKER DIED: {incident}" for incident in report.incidents)
     if report.lost:
@@ -53,6 +54,16 @@ def summary_lines(report: RunReport) -> Iterator[str]:
         yield "  what was in flight when it failed is lost"
     elif not report.drained:
         yield "  not drained: what was in flight was not processed within viper.drain.timeout.secs"
+
+
+def _late(report: RunReport) -> Iterator[str]:
+    """What was further out of order than the slack of its spout allows."""
+    for component, counters in report.components.items():
+        if counters.late:
+            yield (
+                f"  {component}: {counters.late:,} late tuples, beyond its viper.timestamp.slack; "
+                "viper.timestamp.late says what became of them"
+            )
 
 
 def _fates(report: RunReport) -> Iterator[str]:

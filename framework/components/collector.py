@@ -12,6 +12,10 @@ EmitResult = list[int] | None
 class Collector(Protocol):
     """Takes what one task's component emits, answers and reports; the runtime gives one to each component."""
 
+    @property
+    def tells_receivers(self) -> bool:
+        """Whether an emit can say which tasks receive it."""
+
     def emit(self, tup: Sequence[Any], **options: Any) -> EmitResult:
         """Emit values; the options are those of the component's own ``emit``."""
 
@@ -30,6 +34,8 @@ class Collector(Protocol):
 
 class Unhosted:
     """The collector of a component that no topology runs: it refuses everything, and says what is missing."""
+
+    tells_receivers = False
 
     def _refuse(self, *_args: Any, **_kwargs: Any) -> NoReturn:
         raise RuntimeError(

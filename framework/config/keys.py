@@ -56,6 +56,8 @@ _ALL = (
     Key("viper.order", choice("relaxed", "strict"), "Whether breaches of the order guarantee are refused."),
     Key("viper.timestamp.field", optional(text()), "The field that holds a tuple's event time.", True),
     Key("viper.timestamp.unit", choice(*PER_SECOND), "The unit of event times.", True),
+    Key("viper.timestamp.slack", duration(zero=True), "How far out of order tuples may come.", True),
+    Key("viper.timestamp.late", text(), "What becomes of tuples that are further out of order.", True),
     Key("viper.spout.bounded", optional(flag()), "Whether a spout ends by itself.", True),
     Key("viper.mutates", flag(), "Whether a bolt may change the values that it receives.", True),
     Key("viper.stateless", flag(), "Whether a bolt's outputs depend only on the tuple in process.", True),

@@ -127,7 +127,7 @@ class ProgramComponent(Component):
             list_field(message, "tuple"),
             stream=None if stream is None else str(stream),
             direct_task=task_field(message),
-            need_task_ids=wants_ids,
+            need_task_ids=wants_ids and self._collector.tells_receivers,
             **self._emit_options(message),
         )
 

@@ -88,6 +88,8 @@ class Connection:
 class ConnectionCollector:
     """Sends what a component emits, acks and fails; a `framework.components.collector.Collector`."""
 
+    tells_receivers = False
+
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._anchor: str | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM
@@ -15,6 +15,7 @@ from framework.topology import (
     GroupingKind,
     JavaImplementation,
     Problem,
+    Stream,
     Topology,
     about,
     unknown,
@@ -79,6 +80,51 @@ def check_timestamps(topology: Topology, confs: Confs, traits: Mapping[str, Trai
         if name is not None and spout.outputs is not None and name not in fields:
             message = f"takes its timestamps from an {unknown('field', name, fields)}"
             yield about(topology, spout, message, part="config")
+
+
+def check_slack(topology: Topology, confs: Confs, traits: Mapping[str, Traits]) -> Iterator[Problem]:
+    """A spout's ``viper.timestamp.late`` names a stream that can take its tuples; its slack has an effect.
+
+    Args:
+        topology: one without errors.
+        confs: from `component_conf`, by id.
+        traits: from `known_traits`, by id.
+    """
+    time = _time(topology, confs, traits)
+    for spout in topology.spouts:
+        conf = confs[spout.id]
+        late, slack = conf["viper.timestamp.late"], conf["viper.timestamp.slack"]
+        if not slack and late == "error":
+            continue
+        message = _without_slack(traits[spout.id], time)
+        if message is not None:
+            about_slack = f"viper.timestamp.slack and viper.timestamp.late have no effect: {message}"
+            yield about(topology, spout, about_slack, part="config", warning=True)
+        elif late not in ("error", "drop"):
+            for found in _unfit_for_late(spout.outputs or (), late):
+                yield about(topology, spout, f"viper.timestamp.late is {late!r}: {found}", part="config")
+
+
+def _without_slack(traits: Traits, time: TimeMode | None) -> str | None:
+    if traits.partitioned:
+        return "each partition brings its rows in the order of time"
+    return None if time in (TimeMode.EVENT, None) else f"viper.time is {time}"
+
+
+def _unfit_for_late(outputs: Sequence[Stream], late: str) -> Iterator[str]:
+    streams = {stream.name: stream for stream in outputs}
+    taken = streams.get(late)
+    if taken is None:
+        yield f"expected error, drop or a stream of the spout, found an {unknown('stream', late, streams)}"
+    elif taken.direct:
+        yield "expected a stream that is not direct, as nobody names a task for a late tuple"
+    else:
+        for stream in outputs:
+            if stream.fields != taken.fields:
+                yield (
+                    f"its fields are {list(taken.fields)}, expected those of stream {stream.name!r}, "
+                    f"whose late tuples go there, too: {list(stream.fields)}"
+                )
 
 
 def check_order(

@@ -9,7 +9,7 @@ from framework.importing import importable
 from framework.topology import Problem, Topology
 from framework.traits import known_traits
 from framework.validation.classes import check_classes
-from framework.validation.order import check_order, check_ticks, check_timestamps
+from framework.validation.order import check_order, check_slack, check_ticks, check_timestamps
 from framework.validation.structure import (
     check_bean_ids,
     check_bolts,
@@ -67,6 +67,7 @@ def validate(topology: Topology, settings: Settings | None = None) -> list[Probl
         with importable(topology.import_paths):
             traits = {c.id: known_traits(c, confs[c.id]) for c in topology.components}
         problems += check_ticks(topology, confs, traits)
+        problems += check_slack(topology, confs, traits)
         untimely = list(check_timestamps(topology, confs, traits))
         problems += untimely or check_order(topology, settings, confs, traits)
     return sorted(problems, key=lambda problem: problem.sort_key)

@@ -30,6 +30,7 @@ from framework.runtime.hosts.host import Host, Identity
 from framework.runtime.hosts.registry import make_host
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.positions.clocks import make_clock
+from framework.runtime.positions.event_times import EventTimes
 from framework.runtime.tasks.aligned_stop import OF_THE_DRAIN, AlignedStop
 from framework.runtime.tasks.allowance import Allowance
 from framework.runtime.tasks.bolt_agenda import DueBy, make_agenda
@@ -37,6 +38,7 @@ from framework.runtime.tasks.bolt_assigner import BoltAssigner
 from framework.runtime.tasks.bolt_task import BoltParts, BoltTask
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import NO_OUTPUT, Emitter
+from framework.runtime.tasks.holdback import ERROR, Holdback, Lateness
 from framework.runtime.tasks.interludes import Interludes
 from framework.runtime.tasks.outcomes import Outcomes
 from framework.runtime.tasks.partition_merger import PartitionMerger
@@ -118,8 +120,9 @@ class TaskFactory:
 
     def _made(self, spec: TaskSpec) -> Task:
         with speaking_as(Origin(spec.component, spec.id)):
-            output = self._outputs.make(spec, kept=self._recording_io.records)
             context = self._context(spec)
+            # What nobody subscribes to has its part in the order of what a spout holds back.
+            output = self._outputs.make(spec, kept=self._recording_io.records or self._holds_back(context))
             recorder = self._recording_io.recorder(spec)
             if spec.role is Role.SPOUT and self._recording_io.replays:
                 return self._replay(context, output, recorder)
@@ -165,6 +168,7 @@ class TaskFactory:
             limit=1 if host.is_polled else SPILL_AT,
             checked=rules.checked or (bool(context.conf["viper.blocking"]) and host.is_bolt),
             tracks=self._network.forest is not None and not host.is_bolt,
+            holds_back=self._holds_back(context),
             time=self._plan.time,
         )
 
@@ -209,10 +213,11 @@ class TaskFactory:
         )
         slot, pending = self._slot(context, host, collector), self._pending(context)
         level = self._plan.layout.components[spec.component].level(copy=spec.index)
-        fields, unit = _time_fields(output, conf), conf["viper.timestamp.unit"]
-        clock = make_clock(self._plan.time, level, context.name, fields, unit)
+        times = EventTimes(context.name, _time_fields(output, conf), conf["viper.timestamp.unit"])
+        clock = make_clock(self._plan.time, level, times)
         allowance = Allowance(self._network.quota)
-        assigner = SpoutAssigner(collector.buffer, clock, allowance, pending, context.counters)
+        holdback = self._holdback(context, output, times)
+        assigner = SpoutAssigner(collector.buffer, clock, allowance, pending, context.counters, holdback)
         outcomes = Outcomes(context, slot, assigner, pending)
         linger_s = settings["viper.jumbo.linger.ms"] / 1000
         asking = Asking(
@@ -231,10 +236,27 @@ class TaskFactory:
         forest, conf = self._network.forest, context.conf
         if forest is None:
             return None
-        most = min(conf["topology.max.spout.pending"] or sys.maxsize, self._settings["viper.tracked.max"])
+        most = self._most_pending(context)
         times_out = conf["topology.enable.message.timeouts"]
         timeout_s = conf["topology.message.timeout.secs"] if times_out else None
         return Pending(forest, context.spec.id - 1, most, timeout_s)
+
+    def _most_pending(self, context: TaskContext) -> int:
+        configured: int | None = context.conf["topology.max.spout.pending"]
+        most_tracked: int = self._settings["viper.tracked.max"]
+        return min(configured or sys.maxsize, most_tracked)
+
+    def _holds_back(self, context: TaskContext) -> bool:
+        """Whether a task's tuples are put in order before they are placed."""
+        conf, is_spout = context.conf, context.spec.role is Role.SPOUT
+        is_asked_for = conf["viper.timestamp.slack"] > 0 or conf["viper.timestamp.late"] != ERROR
+        return is_spout and self._plan.time is TimeMode.EVENT and is_asked_for
+
+    def _holdback(self, context: TaskContext, output: Output, times: EventTimes) -> Holdback | None:
+        if not self._holds_back(context):
+            return None
+        lateness = Lateness.configured(context.conf, [port.stream.name for port in output.ports])
+        return Holdback(lateness, times, self._most_pending(context), tagged=len(output.ports) > 1)
 
     # -- bolts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from framework.runtime.edges.output import Port
@@ -32,6 +32,8 @@ class Taken(NamedTuple):
     notes: Sequence[tuple[int, Any]]
     """Notes by index of the row: for a spout the id that the row was emitted with; for a bolt the tree that
     the row belongs to, where that is not the tree of the tuple in process."""
+    named: Mapping[int, Sequence[int]]
+    """By port, for direct streams: the task that was named for each of their rows."""
 
 
 class EmitBuffer:
@@ -123,14 +125,17 @@ class EmitBuffer:
             rows, tags, notes = self.outbox.take()
             mutable, self._mutable = self._mutable, False
             stamps, self._stamps = self._stamps, {}
-            for tag, named in self._named.items():
-                self._ports[tag].name_tasks(named)
-                self._named[tag] = []
+            named, self._named = self._named, {tag: [] for tag in self._named}
         discarded = self.outbox.discarded
         self._counters.emitted += len(rows) + discarded - self._discarded
         self._discarded = discarded
         self._wake_waiting()
-        return Taken(Rows(rows, mutable), tags, stamps, notes or ())
+        return Taken(Rows(rows, mutable), tags, stamps, notes or (), named)
+
+    def name_tasks(self, named: Mapping[int, Sequence[int]]) -> None:
+        """Tell the direct streams who receives the rows that are sent off next, see `Taken.named`."""
+        for tag in self._named:
+            self._ports[tag].name_tasks(named.get(tag, ()))
 
     def wait_for_room(self) -> None:
         """Have a thread of the component's wait until the task has emptied or closed the buffer."""

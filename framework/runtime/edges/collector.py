@@ -46,6 +46,8 @@ class EmitRules:
     """For a spout: whether tuples that it emits with an id are tracked."""
     time: TimeMode = TimeMode.LOGICAL
     """The topology's time: only in event time may a spout's emit give a timestamp."""
+    holds_back: bool = False
+    """For a spout: whether its tuples are held back for a while, so that nobody knows their receivers."""
     unit: str = "ms"
     """The unit of a timestamp that is a number: s, ms, us or ns."""
     carried: Callable[[Any], Any] | None = None
@@ -105,6 +107,11 @@ class TaskCollector:
             checked=self._rules.checked,
             takes_ids=self._rules.tracks,
         )
+
+    @property
+    def tells_receivers(self) -> bool:
+        """Whether an emit can say which tasks receive it."""
+        return not self._rules.holds_back
 
     @property
     def outbox(self) -> Outbox:
@@ -285,6 +292,12 @@ class SpoutCollector(TaskCollector):
         timestamp: Any = None,
     ) -> EmitResult:
         """A spout's emit, in all its forms."""
+        if need_task_ids and not self.tells_receivers:
+            raise EmitError(
+                f"component {self._component!r} emits with need_task_ids=True, but its tuples are held back "
+                "until they are in order (viper.timestamp.slack or late), so nobody knows their receivers: "
+                "emit without it"
+            )
         stamp = None if timestamp is None else self._micros(timestamp)
         receivers = self._put(tup, stream, direct_task, need_task_ids, stamp, about=tup_id)
         if tup_id is not None and not (self._rules.tracks and self.is_taken(stream)):

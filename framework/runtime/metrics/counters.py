@@ -39,6 +39,8 @@ class TaskCounters:
     """Tuples whose position had no room left for their number among their siblings."""
     raised: int = 0
     """For a spout that was restarted: tuples whose time lay before what it had promised, and was raised."""
+    late: int = 0
+    """For a spout: tuples later than its slack allows; they were dropped, or went to the stream for them."""
     unplanned: int = 0
     """Tuples emitted outside the processing of an input: in `initialize`, by a timer, by a thread."""
     reasons: dict[str, int] = field(default_factory=dict)

@@ -15,7 +15,6 @@ from viper.position import LEAST, Level, Position, Positions, SourceClock
 from viper.source import raise_to
 
 
-
 class Clock(ABC):
     """Gives positions to the tuples of one source partition, in order."""
 
@@ -58,7 +57,10 @@ class Clock(ABC):
         """Nothing that is emitted later will have a smaller position."""
 
     def advance(self, time_us: int) -> None:  # noqa: B027
-        """Nothing will be placed before this event time, in microseconds; other kinds of time go on by themselves."""
+        """Nothing will be placed before this event time, in microseconds.
+
+        Other kinds of time go on by themselves.
+        """
 
     def skip(self) -> None:  # noqa: B027
         """Leave a place out: what others have placed at the frontier stands before what comes here next."""
@@ -164,8 +166,8 @@ class EventClock(Clock):
         if placed < len(rows):
             raise EmitError(
                 f"spout {self._times.spout} emitted {rows[placed]!r:.300} at {shown(times[placed])}, "
-                f"after a tuple at {shown(self._clock.ts)}: event time must not go back within a spout's task; "
-                "viper.timestamp.slack allows for tuples that are a little out of order"
+                f"after a tuple at {shown(self._clock.ts)}: event time must not go back within a spout's "
+                "task; viper.timestamp.slack allows for tuples that are a little out of order"
             )
         raise_to(self._floor, out)
         if len(out):
@@ -210,10 +212,10 @@ def _next_time(floor: Position) -> int:
     return floor.ts + bool(floor.hi or floor.lo)
 
 
-def make_clock(mode: TimeMode, level: Level, spout: str, fields: Mapping[int, int], unit: str) -> Clock:
-    """The clock of one source partition."""
+def make_clock(mode: TimeMode, level: Level, times: EventTimes) -> Clock:
+    """The clock of one source partition; `times` is needed where it runs by event time."""
     if mode is TimeMode.EVENT:
-        return EventClock(level, EventTimes(spout, fields, unit))
+        return EventClock(level, times)
     return LogicalClock(level) if mode is TimeMode.LOGICAL else IngestClock(level)
 
 

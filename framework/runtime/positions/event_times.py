@@ -67,8 +67,8 @@ def to_micros(value: Any, unit: str, spout: str) -> int:
         micros = micros_of(value, unit)
     except (TypeError, ValueError, OverflowError):
         raise EmitError(
-            f"spout {spout}: timestamp {value!r:.100} is no time: expected a number of {unit}, a datetime, a date "
-            "or an ISO 8601 text such as '2013-01-01T05:00:00Z'"
+            f"spout {spout}: timestamp {value!r:.100} is no time: expected a number of {unit}, a datetime, "
+            "a date or an ISO 8601 text such as '2013-01-01T05:00:00Z'"
         ) from None
     if not -_LATEST_US <= micros <= _LATEST_US:
         raise EmitError(

@@ -110,6 +110,7 @@ class BoltAssigner:
             # Acks first: what was emitted before an ack is then among the rows.
             self._pending_acks = self._acker.take() if self._acker is not None else None
             taken = self._buffer.take()
+        self._buffer.name_tasks(taken.named)
         self._place(taken, marks, unfinished)
         return Emission(taken.payload, taken.tags, self._out) if len(taken.payload) else None
 

@@ -43,7 +43,9 @@ class Outcomes:
     @property
     def room(self) -> int:
         """How many more tuples the spout may be asked for."""
-        return max(self._pending.room, 0) if self._pending is not None else sys.maxsize
+        if self._pending is None:
+            return sys.maxsize
+        return max(self._pending.room - self._assigner.tracked_and_held, 0)
 
     def may_be_told(self, now_s: float) -> bool:
         """Whether there may be an outcome to tell at a monotonic time in seconds."""
@@ -86,13 +88,13 @@ class Outcomes:
 
     def abandon(self) -> int:
         """Nobody is left to hear of the tracked tuples; returns how many they were."""
-        count = self._pending.abandon() if self._pending is not None else 0
+        count = self._pending.abandon() + self._assigner.forget_ids() if self._pending is not None else 0
         self._context.counters.unanswered += count
         return count
 
     def close(self) -> None:
         """Count the tuples of whose fate the spout has not heard."""
-        self._context.counters.unanswered += len(self._pending or ())
+        self._context.counters.unanswered += len(self._pending or ()) + self._assigner.tracked_and_held
 
     def _acked(self, tup_id: Any) -> None:
         self._context.counters.acked += 1

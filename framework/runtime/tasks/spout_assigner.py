@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from framework.runtime.edges.buffer import EmitBuffer
+from framework.runtime.edges.buffer import EmitBuffer, Taken
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.positions.clocks import Clock, RepeatClock
 from framework.runtime.positions.lineage import REPEATS
 from framework.runtime.tasks.allowance import Allowance
+from framework.runtime.tasks.holdback import Holdback
 from framework.runtime.tracking.pending import Pending
 from framework.runtime.tracking.replays import Replays
 from viper.jumbo import Emission
@@ -24,6 +25,7 @@ class SpoutAssigner:
         allowance: how much may be emitted; whatever is taken uses it.
         pending: the tracked tuples; None where none are tracked.
         counters: the task's.
+        holdback: puts tuples in order before they are placed; None where they come in order.
     """
 
     def __init__(
@@ -33,19 +35,21 @@ class SpoutAssigner:
         allowance: Allowance,
         pending: Pending | None,
         counters: TaskCounters,
+        holdback: Holdback | None = None,
     ) -> None:
         self._buffer = buffer
         self._clock = clock
         self._allowance = allowance
         self._pending = pending
         self._counters = counters
+        self._holdback = holdback
         self._replays = Replays()
         self._has_brought_all = False
         self._out = Positions()
 
     @property
     def current(self) -> Position:
-        """Nothing that is emitted from now on will have a smaller position."""
+        """Nothing that is sent off from now on will have a smaller position."""
         return self._clock.frontier()
 
     @property
@@ -67,31 +71,68 @@ class SpoutAssigner:
         self._clock.skip()
 
     def bring_only_repeats(self) -> None:
-        """From now on, place everything behind all that has a time of its own."""
+        """From now on, place everything behind all that has a time of its own.
+
+        To be called after `end`, once what was held back has been taken.
+        """
         if not self._has_brought_all:
             self._has_brought_all = True
+            self._holdback = None
             self._clock = RepeatClock(self._clock, REPEATS)
 
+    @property
+    def tracked_and_held(self) -> int:
+        """Tuples with an id that are held back, so that nobody tracks them yet."""
+        return self._holdback.tracked if self._holdback is not None else 0
+
+    def end(self) -> None:
+        """Hold nothing back any more, as no further tuples are asked for; `take` gives what was held."""
+        if self._holdback is not None:
+            self._holdback.end()
+
+    def forget_ids(self) -> int:
+        """Nobody waits any more for what becomes of tuples that are held back; how many had an id."""
+        return self._holdback.forget_ids() if self._holdback is not None else 0
+
     def take(self) -> Emission | None:
-        """All that the component has emitted since the last time, at its positions; None for nothing.
+        """What the component has emitted since the last time, at its positions; None for nothing.
+
+        What is held back is left out, and comes later.
 
         Raises:
             EmitError: event time is missing or goes back.
         """
         before = self._counters.emitted
-        taken, out = self._buffer.take(), self._out
+        taken = self._buffer.take()
         self._allowance.use(self._counters.emitted - before)
-        if not len(taken.payload):
-            return None
-        out.clear()
         self._replays.mark(taken.notes, taken.stamps)
+        if self._holdback is not None:
+            taken = self._sorted(self._holdback, taken)
+        if len(taken.payload):
+            self._place(taken)
+        if self._holdback is not None:
+            self._clock.advance(self._holdback.frontier_us)
+        return Emission(taken.payload, taken.tags, self._out) if len(taken.payload) else None
+
+    def _place(self, taken: Taken) -> None:
+        out = self._out
+        out.clear()
+        self._buffer.name_tasks(taken.named)
         self._clock.place(taken.payload.rows, taken.tags, taken.stamps, out)
         self._counters.saturated, self._counters.raised = self._clock.saturated, self._clock.raised
         if self._pending is not None and taken.notes:
             indexes, ids = zip(*taken.notes, strict=True)
             out.set_trees(indexes, self._pending.begin(ids))
             self._counters.tracked += len(ids)
-        return Emission(taken.payload, taken.tags, out)
+
+    def _sorted(self, holdback: Holdback, taken: Taken) -> Taken:
+        try:
+            return holdback.sort(taken)
+        finally:
+            self._counters.late = holdback.late
+            for tup_id in holdback.take_dropped():
+                if self._pending is not None:
+                    self._pending.acked_at_once(tup_id)
 
     def placed(self) -> None:
         """What `take` gave last has been counted: only its consumers keep its trees open now."""

@@ -173,6 +173,7 @@ class SpoutTask(SourceTask):
             self._puller.close()
         if self.active:
             self.deactivate()
+        self._assigner.end()
         self.emitter.place()
         if not self._assigner.has_brought_all:
             self._last_us = self._assigner.current.ts
@@ -215,6 +216,8 @@ class SpoutTask(SourceTask):
             self._exhausted = False
         if self.active and not self._exhausted and not self.slot.is_gone:
             self._ask(min(limit, self._outcomes.room))
+        if self._exhausted:
+            self._assigner.end()
         self.emitter.place()
         self._asking.allowance.give_back()
         emitted = self.context.counters.emitted - before
@@ -281,6 +284,7 @@ class SpoutTask(SourceTask):
             self.state = TaskState.ENDING
             self._exhausted = True
             self._outcomes.abandon()
+            self._assigner.end()
             self.emitter.place()
             self._last_us = self._assigner.current.ts
         if self._finish():

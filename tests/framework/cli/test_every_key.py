@@ -38,6 +38,8 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.order": ("relaxed", "strict"),
     "viper.timestamp.field": ("number", None),
     "viper.timestamp.unit": ("s", "ms", "us", "ns"),
+    "viper.timestamp.slack": (0, SHORT, LONG, HUGE),
+    "viper.timestamp.late": ("error", "drop"),
     "viper.spout.bounded": (True, False, None),
     "viper.mutates": (True, False),
     "viper.stateless": (True, False),

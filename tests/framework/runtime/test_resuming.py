@@ -9,6 +9,7 @@ import pytest
 
 from framework.planning import TimeMode
 from framework.runtime.positions.clocks import Clock, make_clock
+from framework.runtime.positions.event_times import EventTimes
 from framework.runtime.positions.lineage import Lineage
 from viper.position import LEAST, Level, Position, Positions
 
@@ -18,7 +19,7 @@ US = 1_000_000
 
 
 def clock_of(mode: TimeMode) -> Clock:
-    return make_clock(mode, SOURCE, "spout:1", {0: 0}, "s")
+    return make_clock(mode, SOURCE, EventTimes("spout:1", {0: 0}, "s"))
 
 
 def placed(clock: Clock, *values: int) -> Positions:
