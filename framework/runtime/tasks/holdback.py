@@ -87,13 +87,15 @@ class Holdback:
         """Tuples with an id that are held."""
         self._ready: list[Held] = []
         self._dropped_ids: list[Any] = []
-        self._has_ended = False
+        self._ends = self._has_ended = False
         self._mutable = False
 
     def end(self) -> None:
-        """Hold nothing back any more; what still comes goes where the spout has got to, and is not late."""
-        self._has_ended = True
-        self._advance(self._latest_us)
+        """Hold nothing back any more after the next `sort`.
+
+        What still comes then goes where the spout has got to, and is not late.
+        """
+        self._ends = True
 
     def sort(self, taken: Taken) -> Taken:
         """Take in what was emitted, and let go whatever need not be held any more.
@@ -107,6 +109,9 @@ class Holdback:
         self._mutable = self._mutable or taken.payload.mutable
         for held in self._newly_held(taken):
             self._admit(held)
+        if self._ends:
+            self._has_ended = True
+            self._advance(self._latest_us)
         ready, self._ready = self._ready, []
         return self._as_taken(ready)
 
