@@ -17,8 +17,9 @@ PER_SECOND: Mapping[str, int] = {"s": 1, "ms": 1000, "us": MICROS_PER_SECOND, "n
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _ISO = re.compile(
     r"(?P<year>\d{4})-(?P<month>\d\d?)-(?P<day>\d\d?)"
-    r"(?:[T ](?P<hour>\d\d?):(?P<minute>\d\d?)(?::(?P<second>\d\d?)(?:\.(?P<fraction>\d+))?)?\s*"
-    r"(?P<zone>\S+)?)?",
+    r"(?:[T ](?P<hour>\d\d?)"
+    r"(?::(?P<minute>\d\d?)(?::(?P<second>\d\d?)(?:\.(?P<fraction>\d+))?)?)?"
+    r"\s*(?P<zone>\S+)?)?",
     re.ASCII,
 )
 _OFFSET = re.compile(

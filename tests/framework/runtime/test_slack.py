@@ -1,103 +1,31 @@
-"""Rows that are a little out of order: put in order within a slack; what is later than that."""
+"""Rows that are a little out of order are put in order within a slack."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from framework import Bolt, Spout, Stream, TopologyBuilder
-from framework.components import ReliableSpout
 from framework.errors import ComponentError
-from framework.runtime import RunReport, run
+from framework.runtime import run
 from framework.sinks import CollectingSink
-from framework.validation import validate
+from tests.framework.runtime.disorder import (
+    LATE,
+    SLACK,
+    Rows,
+    Shuffled,
+    Tracked,
+    counted,
+    expected,
+    jittered,
+    sorted_rows,
+    topology,
+)
 from tests.framework.runtime.pieces import Forward, chained, drawn, plan_of, run_built, spout
 from tests.framework.runtime.workers.running import Workers, every_kind
-
-Rows = list[tuple[Any, ...]]
-
-SLACK, LATE, PENDING = "viper.timestamp.slack", "viper.timestamp.late", "topology.max.spout.pending"
-
-
-class Shuffled(Spout):
-    """Emits (number, time) for these times, in milliseconds; late ones may go to a stream of their own."""
-
-    outputs = [Stream(["number", "time"]), Stream(["number", "time"], name="tardy")]
-    config = {"viper.timestamp.field": "time"}
-
-    def __init__(self, times: list[int]) -> None:
-        super().__init__()
-        self._rows = [[number, time] for number, time in enumerate(times)]
-
-    def tuples(self) -> Any:
-        yield from self._rows
-
-
-class Tracked(Spout):
-    """Emits the same with ids, one at a call, and writes down its acks."""
-
-    outputs = Shuffled.outputs
-    config = Shuffled.config
-
-    def __init__(self, times: list[int]) -> None:
-        super().__init__()
-        self._rows = [[number, time] for number, time in enumerate(times)]
-
-    def initialize(self, storm_conf: Any, context: Any) -> None:
-        self._heard: list[Any] = []
-        self._waiting = iter(self._rows)
-
-    def next_tuple(self) -> None:
-        row = next(self._waiting)
-        self.emit(row, tup_id=row[0])
-
-    def ack(self, tup_id: Any) -> None:
-        self._heard.append(tup_id)
-        self.report_metric("acked", self._heard)
-
-    def fail(self, tup_id: Any) -> None:
-        raise AssertionError(tup_id)
-
-
-def jittered(seed: int, count: int = 400, jitter: int = 50) -> list[int]:
-    """Times that rise on the whole, and are out of order by less than the jitter."""
-    draw = random.Random(seed)
-    return [number * 3 + draw.randrange(jitter) for number in range(count)]
-
-
-def sorted_rows(times: Sequence[int]) -> Rows:
-    return sorted(enumerate(times), key=lambda row: row[1])
-
-
-def expected(times: Sequence[int], slack: int) -> tuple[Rows, Rows]:
-    """What is in time, in order, and what is late, as one that was before it is later by more than the slack."""
-    in_time, late, latest = [], [], -(1 << 60)
-    for number, time in enumerate(times):
-        (late if time < latest - slack else in_time).append((number, time))
-        latest = max(latest, time)
-    return sorted(in_time, key=lambda row: row[1]), late
-
-
-def topology(source: type[Spout], times: list[int], **config: Any) -> TopologyBuilder:
-    """A spout, a sink of its tuples, and one of those that are late."""
-    named = {f"viper.timestamp.{name}": value for name, value in config.items() if name != "pending"}
-    if "pending" in config:
-        named[PENDING] = config["pending"]
-    builder = TopologyBuilder()
-    builder.set_spout("source", source, args=[times], config={**source.config, **named})
-    builder.set_bolt("sink", CollectingSink).global_grouping("source")
-    builder.set_bolt("belated", CollectingSink).global_grouping("source", stream="tardy")
-    return builder
-
-
-def counted(report: RunReport, name: str) -> int:
-    value: int = getattr(report.components["source"], name)
-    return value
-
 
 # -- in order
 
@@ -177,120 +105,56 @@ def test_no_plan_shows(seed: int) -> None:
         assert plan_free(built, seed * 100 + draw) == first
 
 
-# -- late
-
-
-@every_kind
-@pytest.mark.parametrize("slack", [0, 10, 30])
-def test_late_rows_go_to_a_stream(workers: Workers, slack: int) -> None:
-    times = jittered(11)
-    in_time, late = expected(times, slack)
-    assert late
-    report = workers.run(topology(Shuffled, times, slack=slack, late="tardy"))
-    assert (report.result("sink"), report.result("belated")) == (in_time, late)
-    assert counted(report, "late") == len(late)
-
-
-@every_kind
-def test_late_rows_are_dropped_and_counted(workers: Workers) -> None:
-    times = jittered(12)
-    in_time, late = expected(times, 10)
-    report = workers.run(topology(Shuffled, times, slack=10, late="drop"))
-    assert (report.result("sink"), report.result("belated")) == (in_time, [])
-    assert (counted(report, "late"), counted(report, "emitted")) == (len(late), len(times))
-
-
-@every_kind
-def test_a_late_row_ends_the_run_by_default(workers: Workers) -> None:
-    with pytest.raises(ComponentError) as caught:
-        workers.run(topology(Shuffled, [50, 45, 70, 64], slack=5))
-    said = str(caught.value)
-    assert "component 'source', task " in said
-    assert "emitted (3, 64) at 64000 us, after a tuple at 70000 us" in said
-    assert "viper.timestamp.slack allows for 5000 us" in said and "viper.timestamp.late" in said
-
-
-# -- tracked
-
-
-@every_kind
-@pytest.mark.parametrize("late", ["tardy", "drop"])
-def test_each_tuple_is_acked_by_its_own_id_also_if_it_is_late(workers: Workers, late: str) -> None:
-    times = jittered(13, count=200)
-    in_time, behind = expected(times, 10)
-    report = workers.run(topology(Tracked, times, slack=10, late=late))
-    assert report.result("sink") == in_time
-    assert report.result("belated") == (behind if late == "tardy" else [])
-    assert sorted(report.components["source"].metrics["acked"]) == list(range(len(times)))
-    assert counted(report, "tracked") == len(times) - (0 if late == "tardy" else len(behind))
-    assert (counted(report, "failed"), counted(report, "unanswered")) == (0, 0)
-
-
-@every_kind
-@pytest.mark.parametrize("pending", [1, 2, 7, 1000])
-def test_tuples_that_are_held_count_as_pending_and_the_earliest_goes_when_they_are_all(
-    workers: Workers, pending: int
-) -> None:
-    times = jittered(14, count=100)
-    report = workers.run(topology(Tracked, times, slack=10**6, late="tardy", pending=pending))
-    rows = report.result("sink")
-    assert rows == sorted(rows, key=lambda row: row[1])
-    assert sorted(rows + report.result("belated")) == list(enumerate(times))
-    assert sorted(report.components["source"].metrics["acked"]) == list(range(len(times)))
-    dropping = topology(Tracked, times, slack=10**6, late="drop", pending=pending)
-    assert rows == run_built(dropping).result("sink")
-    if pending == 1000:
-        assert rows == sorted_rows(times)
-
-
-def test_a_late_row_names_the_pending_tuples_where_they_are_the_cause() -> None:
-    with pytest.raises(ComponentError, match=r"\(2, 4\) at 4000 us.*raise topology.max.spout.pending"):
-        run_built(topology(Tracked, [5, 9, 4], slack=100, pending=2))
-
-
-class Retried(ReliableSpout):
-    """Emits numbers with times, and repeats what fails."""
+class Texts(Spout):
+    """Emits ISO 8601 texts as event time, with and without a zone."""
 
     outputs = ["number", "time"]
-    config = {"viper.timestamp.field": "time", SLACK: 10}
-    max_fails = 3
+    config = {"viper.timestamp.field": "time", SLACK: 3_600_000}
 
-    def initialize(self, storm_conf: Any, context: Any) -> None:
-        self._rows = [[number, time] for number, time in enumerate([5, 2, 30, 25, 60, 55])]
-
-    def next_tuple(self) -> None:
-        if self._rows:
-            row = self._rows.pop(0)
-            self.emit(row, tup_id=row[0])
+    def tuples(self) -> Any:
+        yield [0, "2013-01-01T05:00:00Z"]
+        yield [1, "2013-01-01T05:30:00+01:00"]
+        yield [2, "2013-01-01 04:45"]
+        self.emit([3, None], timestamp="2013-01-01T04:40:00.000001")
 
 
-class FailsOnce(Bolt):
-    """Fails a number the first time that it comes."""
+def test_texts_as_event_time() -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Texts)
+    builder.set_bolt("sink", CollectingSink).global_grouping("source")
+    assert [number for number, _ in run_built(builder).result("sink")] == [1, 3, 2, 0]
+
+
+class Pulse(Bolt):
+    """Says at each tick how many tuples have come, which a second bolt joins with the tuples."""
 
     outputs = ["number", "time"]
-    auto_ack = False
+    config = {"topology.tick.tuple.freq.secs": 0.01}
 
     def initialize(self, storm_conf: Any, context: Any) -> None:
-        self._to_fail = {1, 3}
+        self._count = 0
 
     def process(self, tup: Any) -> None:
-        if tup.values.number in self._to_fail:
-            self._to_fail.remove(tup.values.number)
-            self.fail(tup)
-        else:
-            self.emit(list(tup.values))
-            self.ack(tup)
+        self._count += 1
+
+    def process_tick(self, tup: Any) -> None:
+        self.emit([self._count, -1])
 
 
 @every_kind
-def test_a_tuple_that_failed_is_never_late(workers: Workers) -> None:
+def test_ticks_stand_among_the_tuples_where_their_time_is(workers: Workers) -> None:
+    times = jittered(17, count=200)
     builder = TopologyBuilder()
-    builder.set_spout("source", Retried)
-    builder.set_bolt("fails", FailsOnce).global_grouping("source")
-    builder.set_bolt("sink", CollectingSink).global_grouping("fails")
-    report = workers.run(builder, {"max_tuples": 8})
-    assert sorted(report.result("sink")) == [(0, 5), (1, 2), (2, 30), (3, 25), (4, 60), (5, 55)]
-    assert (counted(report, "failed"), counted(report, "late"), counted(report, "acked")) == (2, 0, 6)
+    builder.set_spout("source", Shuffled, args=[times], config={**Shuffled.config, SLACK: 50})
+    builder.set_bolt("pulse", Pulse).global_grouping("source")
+    builder.set_bolt("sink", CollectingSink).global_grouping("pulse").global_grouping("source")
+    seen = 0
+    for number, time in workers.run(builder).result("sink"):
+        if time == -1:
+            assert number == seen
+        else:
+            seen += 1
+    assert seen == len(times)
 
 
 # -- the end
@@ -377,7 +241,8 @@ class Directing(Spout):
 def test_a_recording_holds_the_order_in_which_tuples_were_placed(tmp_path: Path) -> None:
     times = jittered(16)
     plan, settings = plan_of(topology(Shuffled, times, slack=20, late="tardy"))
-    for report in (run(plan, settings, record=tmp_path / "tape"), run(plan, settings, replay=tmp_path / "tape")):
+    tape = tmp_path / "tape"
+    for report in (run(plan, settings, record=tape), run(plan, settings, replay=tape)):
         assert (report.result("sink"), report.result("belated")) == expected(times, 20)
 
 
@@ -397,35 +262,3 @@ def test_what_nobody_subscribes_to_counts_whether_or_not_it_is_recorded(tmp_path
     for record in (None, tmp_path / "tape"):
         report = run(plan, settings, record=record)
         assert (report.result("sink"), counted(report, "late")) == ([(1,)], 1)
-
-
-# -- validated
-
-
-def complaints(**config: Any) -> list[str]:
-    return [problem.message for problem in validate(topology(Shuffled, [], **config).build("tested"))]
-
-
-def test_late_tuples_need_a_stream_of_the_spout() -> None:
-    assert complaints(slack=5, late="tardy") == []
-    (said,) = complaints(slack=5, late="trady")
-    assert "viper.timestamp.late is 'trady'" in said and "did you mean 'tardy'" in said
-
-
-def test_late_tuples_need_a_stream_with_the_same_fields() -> None:
-    streams = [Stream(["number"]), Stream(["other"], name="tardy"), Stream(["number"], name="d", direct=True)]
-    for late, found in (("tardy", "its fields are ['other'], expected those of stream 'default'"), ("d", "not direct")):
-        builder = TopologyBuilder()
-        config = {"viper.timestamp.field": "number", SLACK: 5, LATE: late}
-        builder.set_spout("source", spout(lambda self: iter(()), streams), config=config)
-        builder.set_bolt("sink", CollectingSink).global_grouping("source")
-        said = [problem for problem in validate(builder.build("tested")) if not problem.warning]
-        assert any(found in problem.message for problem in said), said
-
-
-def test_a_slack_without_event_time_is_warned_of() -> None:
-    builder = TopologyBuilder()
-    builder.set_spout("source", spout(lambda self: iter(()), ["number"]), config={SLACK: 5})
-    builder.set_bolt("sink", CollectingSink).global_grouping("source")
-    (problem,) = validate(builder.build("tested"))
-    assert problem.warning and "have no effect: viper.time is logical" in problem.message

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from framework.units import PER_SECOND
+from framework.units import PER_SECOND, micros_of
 from spark_ingest.engine.session import set_for_now
 from spark_ingest.errors import JobError
 from spark_ingest.job.stream_spec import TIME, StreamSpec
 from spark_ingest.job.times import FIRST_US, LAST_US, timed
+from tests.framework.test_units import NO_TEXTS, NOON_TEXTS
+from tests.framework.test_units import NOON as NOON_US
 
 NOON = datetime(2013, 3, 10, 12, 0, 0, 123456, UTC)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -109,3 +111,10 @@ def test_a_column_that_can_be_no_time(spark: SparkSession) -> None:
         timed(df, StreamSpec("at"))
     with pytest.raises(JobError, match="timestamp 'flag' is boolean"):
         timed(df, StreamSpec("flag"))
+
+
+def test_texts_are_read_as_those_that_a_spout_emits(spark: SparkSession) -> None:
+    assert times(spark, list(NOON_TEXTS), "string") == [NOON_US] * len(NOON_TEXTS)
+    assert times(spark, list(NO_TEXTS), "string") == [None] * len(NO_TEXTS)
+    finer = ["2013-01-01T12:00:00.1234567Z", "1969-12-31 23:59:59.9999999"]
+    assert times(spark, finer, "string") == [micros_of(text, "s") for text in finer]
