@@ -41,6 +41,8 @@ class Asking:
 
     def look(self, progress: Progress) -> None:
         """Take the next step; between two looks the run passes on what it is to ask."""
+        if not progress.elapsed_s:  # there may be no worker as yet
+            return
         self._looks += 1
         pids = [process.pid for process in multiprocessing.active_children() if process.pid is not None]
         if self._looks == 1:

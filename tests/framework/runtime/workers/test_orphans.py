@@ -112,6 +112,9 @@ def test_a_worker_ends_that_has_not_read_what_it_was_asked(watched: list[int]) -
         [sys.executable, "-c", textwrap.dedent(ASKING)], stdout=subprocess.PIPE, text=True, cwd=REPOSITORY
     ) as leader:
         assert leader.stdout is not None
-        watched += map(int, leader.stdout.readline().split())
-        assert len(watched) == PROCESSES.number
-        check_all_end(leader, watched, resume=True)
+        try:
+            watched += map(int, leader.stdout.readline().split())
+            assert len(watched) == PROCESSES.number
+            check_all_end(leader, watched, resume=True)
+        finally:
+            leader.kill()
