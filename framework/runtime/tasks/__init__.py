@@ -1,1 +1,21 @@
-"""tasks"""
+"""Tasks: a spout's or a bolt's replica while it runs, composed of parts that know little of each other.
+
+===========================  ================================================================================
+task, source_task            what an executor sees of every task, and of every source
+spout_task, bolt_task        a spout that is asked for tuples; a bolt that is given some
+partitioned_task             a spout that brings partitions, merged by `partition_merger`
+replay_task                  stands in for a spout where its recorded output is replayed
+context, slot, presence      what is fixed; the component, made anew after errors; who acts while it blocks
+emitter                      the way out: placed, routed, handed over
+spout_assigner, holdback     positions of what a spout emits; tuples out of order, sorted within a slack
+bolt_assigner                positions of what a bolt emits
+pullers, allowance, pause    how a spout is asked, for how much, and when again
+outcomes                     its acks and fails
+processors, interludes       how a bolt is called: for tuples, and for all that is no input
+agenda, bolt_agenda          what is due at a position, between two inputs
+aligned_stop, pacer          where partitioned sources stop together; how fast recorded time passes
+===========================  ================================================================================
+
+A task never calls another one. It signals those that may have something to do, and asks its executor to run
+others where its own output has no room.
+"""

@@ -8,6 +8,6 @@ handle, death       one worker process as the supervisor sees it; how it died, i
 restarts, reclaim   whether a process that died is restarted; what it left in shared memory, set right
 starting, main      how a worker process is started, and what it executes
 messages, shipping  what crosses between them while they run, and with their job and their report
-status              what a worker process reports about itself in shared memory
+status, reporting   what a worker process reports about itself in shared memory, and at its end
 ==================  =========================================================================================
 """
