@@ -49,6 +49,14 @@ class ComponentLevel:
         """The level for one partition of a spout, or for one replica of a component."""
         return Level(self.offset, self.ordinal_bits, self.tag_bits, self.tag << self.copy_bits | copy)
 
+    @property
+    def behind_ticks(self) -> Level:
+        """The level for outputs of inputs, in a component whose replicas have outputs of their own at ticks.
+
+        It is the same for all replicas, and behind theirs: an input at the position of a tick comes after it.
+        """
+        return self.level(copy=(1 << self.copy_bits) - 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:

@@ -26,7 +26,7 @@ from framework.planning.strategy import (
 )
 from framework.planning.time_mode import choose_time, deadlock_problems, time_problems
 from framework.topology import ShellImplementation, Topology
-from framework.traits import Batching, Traits, traits_of
+from framework.traits import Batching, traits_of
 
 
 def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None = None) -> Plan:
@@ -53,7 +53,7 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
     time = choose_time(topology, confs, traits, sum(counts[spout.id] for spout in topology.spouts))
     if problems := deadlock_problems(topology, confs, traits, time):
         raise TopologyError(problems)
-    layout = make_layout(topology, _ticked(topology, confs, traits))
+    layout = make_layout(topology, _ticked(topology, draft))
     tasks = _tasks(topology, counts, layout)
     return Plan(
         topology=topology,
@@ -70,15 +70,15 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
     )
 
 
-def _ticked(
-    topology: Topology, confs: Mapping[str, Mapping[str, Any]], traits: Mapping[str, Traits]
-) -> frozenset[str]:
-    """The bolts that may emit at ticks or for batches."""
+def _ticked(topology: Topology, draft: Draft) -> frozenset[str]:
+    """The bolts that may emit at ticks or for batches; none where cycles put an end to one order anyway."""
+    if any(subscription.cyclic for subscription in draft.subscriptions):
+        return frozenset()
     return frozenset(
         bolt.id
         for bolt in topology.bolts
-        if confs[bolt.id]["topology.tick.tuple.freq.secs"]
-        or traits[bolt.id].batching is not Batching.NONE
+        if draft.confs[bolt.id]["topology.tick.tuple.freq.secs"]
+        or draft.traits[bolt.id].batching is not Batching.NONE
     )
 
 

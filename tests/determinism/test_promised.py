@@ -17,8 +17,8 @@ from tests.determinism.comparing import SERIAL, Output, first_difference, unwatc
 from tests.determinism.components import Timed
 from tests.determinism.promised import Promise, promise
 from tests.determinism.promised_components import Asked, Gathers, Holds, Points, Sums
-from tests.determinism.sampling import sample_seed
 from tests.determinism.variants import WORKERS
+from tests.rotation import determinism_seed
 
 DRAWN = {"inline": 60, "thread": 30, "process": 6}
 """How many are drawn for each kind of worker: about a minute on two cores in all."""
@@ -27,13 +27,13 @@ CASES = [(kind, number) for kind, count in DRAWN.items() for number in range(cou
 
 @pytest.mark.parametrize(("kind", "number"), CASES, ids=lambda value: str(value))
 def test_what_is_promised_holds(kind: str, number: int) -> None:
-    drawn = promise(f"{sample_seed()}/{number}", kind, WORKERS[kind])
+    drawn = promise(f"{determinism_seed()}/{number}", kind, WORKERS[kind])
     difference = difference_of(drawn, every_stream=number % 2 == 0)
     assert difference is None, f"{difference}\n{drawn}"
 
 
 def test_the_draw_leaves_nothing_out() -> None:
-    drawn = [promise(f"{sample_seed()}/{number}", "inline", WORKERS["inline"]) for number in range(400)]
+    drawn = [promise(f"{determinism_seed()}/{number}", "inline", WORKERS["inline"]) for number in range(400)]
     nodes = [node for one in drawn for node in one.nodes]
     kinds = {grouping.kind for node in nodes for _, grouping in node.reads}
     assert kinds == set(GroupingKind)

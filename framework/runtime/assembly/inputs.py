@@ -70,14 +70,21 @@ class InputFactory:
     def _stream(self, subscription: Subscription, producer: int, reader: TaskSpec) -> InputStream:
         stream = self._plan.topology.component(subscription.source).stream(subscription.stream)
         fields = stream.fields if stream else ()
-        copy = reader.index if subscription.copies else 0
         return InputStream(
             subscription.source,
             subscription.stream,
             producer,
             values_class(subscription.source, subscription.stream, fields) if fields else None,
-            self._plan.layout.components[reader.component].level(copy),
+            self._level(reader, subscription),
         )
+
+
+    def _level(self, reader: TaskSpec, subscription: Subscription) -> Level:
+        """Where outputs for the tuples of a subscription are marked."""
+        level = self._plan.layout.components[reader.component]
+        if subscription.copies:
+            return level.level(copy=reader.index)
+        return level.behind_ticks if reader.component in self._plan.layout.ticked else level.level()
 
 
 def subscriptions_between(plan: Plan, source: str, target: str) -> list[Subscription]:

@@ -31,6 +31,8 @@ class Lineage:
         self.frontier = LEAST
         """The position below which no input will come."""
         self._parent = LEAST
+        self._level_below_parent: Level | None = None
+        """Where outputs of an input at `_parent` were marked; those that follow must not fall behind."""
         self._children = 0
         """The number of outputs that were placed below `_parent` so far."""
         self._floor = LEAST
@@ -72,6 +74,7 @@ class Lineage:
         before = self._children if self._inputs[self._first] == self._parent else 0
         self.saturated += out.extend_children(self._inputs, self._first, count, marks, before, level)
         self._remember(marks, before)
+        self._level_below_parent = level
         self._first += count - unfinished
         self._raise(out)
 
@@ -98,7 +101,8 @@ class Lineage:
         """
         parent = max(at or self.frontier, self._parent)
         if parent != self._parent:
-            self._parent, self._children = parent, 0
+            self._parent, self._children, self._level_below_parent = parent, 0, None
+        level = self._level_below_parent or level
         beside = Positions()
         beside.append(parent)
         self.saturated += out.extend_children(beside, 0, 1, array("I", [count]), self._children, level)

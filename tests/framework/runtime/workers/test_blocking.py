@@ -14,7 +14,7 @@ import pytest
 from framework import Bolt, Spout, TopologyBuilder
 from framework.errors import ComponentError
 from framework.runtime.edges.output import Output
-from framework.runtime.execution import speaking
+from framework.runtime.execution import stand_in
 from framework.runtime.workers import executor_thread
 from framework.sinks import CountingSink
 from tests.framework.runtime.pieces import drawn
@@ -123,7 +123,7 @@ def test_who_speaks_for_a_spout_never_says_too_much(monkeypatch: pytest.MonkeyPa
         deliver(self, *arguments)
 
     monkeypatch.setattr(Output, "deliver", deliver_later)
-    monkeypatch.setattr(speaking, "PERIOD_S", 0)
+    monkeypatch.setattr(stand_in, "PERIOD_S", 0)
     builder = TopologyBuilder()
     builder.set_spout("source", Endless, 2, config=BLOCKS)
     builder.set_bolt("sink", CountingSink).global_grouping("source")
@@ -133,7 +133,7 @@ def test_who_speaks_for_a_spout_never_says_too_much(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("shape", SHAPES)
 def test_nothing_of_it_shows_in_the_output(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """However often who speaks for a task cuts in between two emits."""
-    monkeypatch.setattr(speaking, "PERIOD_S", 0)
+    monkeypatch.setattr(stand_in, "PERIOD_S", 0)
     serial = INLINE.run(SHAPES[shape](1, 60)).result("sink")
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
