@@ -41,6 +41,8 @@ class Destination:
         """The positions of the tuples that wait."""
         self.waiting: Payload = NOTHING
         """The values of the tuples that wait."""
+        self.count = 0
+        """The number of tuples that wait; kept, as it is asked for several times a turn."""
         self._tags: array[int] | None = array("H") if tagged else None
         self._jumbo_size = jumbo_size
         self._next: Jumbo | None = None
@@ -59,7 +61,8 @@ class Destination:
             tags: for each tuple the index of its stream among the producer's, if this destination is tagged.
         """
         # A new payload is made, because other destinations may hold the same one.
-        self.waiting = self.waiting.joined(payload) if len(self.waiting) else payload
+        self.waiting = self.waiting.joined(payload) if self.count else payload
+        self.count = len(self.waiting)
         if self._tags is not None:
             self._tags.extend(tags)
 
@@ -68,7 +71,7 @@ class Destination:
 
         This must happen before the tuples are handed over, or a consumer's ack could come first.
         """
-        count = len(self.waiting)
+        count = self.count
         if count > self._counted:
             forest.add(self.positions, self._counted, count - self._counted, len(self.tasks))
             self._counted = count
@@ -82,7 +85,7 @@ class Destination:
         Raises:
             EmitError: a single tuple takes more bytes than a channel to another process has.
         """
-        first, count = 0, len(self.waiting)
+        first, count = 0, self.count
         while first < count:
             jumbo = self._next or self._jumbo(first, min(count - first, self._jumbo_size))
             try:
@@ -105,7 +108,7 @@ class Destination:
         Of the replicas that share a full gate, one may have processed everything while another has not. A
         task further downstream may wait for the first one's heartbeat, which this makes possible.
         """
-        if len(self.waiting):
+        if self.count:
             first = self.positions[0]
             for source in self.sources:
                 source.heartbeat(first)
@@ -131,7 +134,7 @@ class Destination:
         return self._jumbo(first, jumbo.size // 2)
 
     def _drop(self, count: int) -> None:
-        kept = len(self.waiting) - count
+        kept = self.count = self.count - count
         self._counted = max(self._counted - count, 0)
         self.waiting = self.waiting.slice(count, kept) if kept else NOTHING
         if self._tags is not None:
@@ -152,9 +155,9 @@ class CyclicDestination(Destination):
             EmitError: more than `MAX_WAITING` tuples wait.
         """
         super().put(payload, tags)
-        if len(self.waiting) > MAX_WAITING:
+        if self.count > MAX_WAITING:
             raise EmitError(
-                f"{len(self.waiting):,} tuples wait for task {self.tasks[0]}: "
+                f"{self.count:,} tuples wait for task {self.tasks[0]}: "
                 "the cycle emits more than it can process"
             )
 

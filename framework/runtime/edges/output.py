@@ -65,8 +65,8 @@ class Output:
 
     def waiting_untracked(self) -> int:
         """The number of untracked tuples that wait for room."""
-        waiting = (destination for destination in self.destinations if len(destination.waiting))
-        return sum(d.positions.trees(0, len(d.waiting)).count(0) for d in waiting)
+        waiting = (destination for destination in self.destinations if destination.count)
+        return sum(d.positions.trees(0, d.count).count(0) for d in waiting)
 
     def deliver(self, emission: Emission) -> None:
         """Divide tuples among the destinations.
@@ -119,13 +119,13 @@ class Output:
 
     def deliver_and_tell(self, emission: Emission) -> list[int]:
         """Divide tuples as `deliver` does; return the ids of the tasks that receive any of them."""
-        before = [len(destination.waiting) for destination in self.destinations]
+        before = [destination.count for destination in self.destinations]
         self.deliver(emission)
         grown = zip(self.destinations, before, strict=True)
         return [
             task
             for destination, count in grown
-            if len(destination.waiting) > count
+            if destination.count > count
             for task in destination.tasks
         ]
 
@@ -133,10 +133,10 @@ class Output:
         """Hand over the tuples that wait; return whether there was room for all of them."""
         done = True
         for destination in self.destinations:
-            waiting = len(destination.waiting)
+            waiting = destination.count
             if waiting:
                 done = destination.flush() and done
-                self.handed_over += waiting - len(destination.waiting)
+                self.handed_over += waiting - destination.count
                 destination.publish_waiting()
         return done
 
@@ -147,11 +147,11 @@ class Output:
         deadlock: the full branch waits for the task where they meet, that task waits for the other branch,
         and the other branch waits for this heartbeat.
         """
-        if not any(len(destination.waiting) for destination in self.destinations):
+        if not any(destination.count for destination in self.destinations):
             self._heartbeats.publish(position)
             return
         for destination in self.destinations:
-            if not len(destination.waiting):
+            if not destination.count:
                 for source in destination.sources:
                     source.heartbeat(position)
 
@@ -168,7 +168,7 @@ class Output:
             last_ts: the latest event time in microseconds.
         """
         for destination in self.destinations:
-            for source in destination.sources if not len(destination.waiting) else ():
+            for source in destination.sources if not destination.count else ():
                 source.tell_last_ts(last_ts)
                 source.close()
 

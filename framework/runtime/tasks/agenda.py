@@ -73,6 +73,8 @@ class Agenda:
 
     def __init__(self, clients: Sequence[AgendaClient] = ()) -> None:
         self._clients = tuple(clients)
+        self.has_clients = bool(self._clients)
+        """Whether anything can ever be due."""
 
     def is_due_before(self, position: Position) -> bool:
         """Whether an entry stands before an input at a position."""

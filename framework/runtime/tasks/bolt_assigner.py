@@ -30,6 +30,7 @@ class BoltAssigner:
         self.unplanned = 0
         """Outputs that belong to no input, and to no tick at a position either."""
         self._buffer = buffer
+        self._outbox = buffer.outbox
         self._inbox = inbox
         self._acker = acker
         self._level = level
@@ -53,7 +54,7 @@ class BoltAssigner:
     @property
     def has_output(self) -> bool:
         """Whether something was emitted, or an ack given, that `take` has not been called for yet."""
-        return len(self._buffer) > 0 or (self._acker is not None and self._acker.waiting)
+        return len(self._outbox) > 0 or (self._acker is not None and self._acker.waiting)
 
     # -- what the task is about to do
 

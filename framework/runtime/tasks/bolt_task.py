@@ -179,7 +179,6 @@ class BoltTask(Task):
             if not self.unblock() or self.slot.is_gone:
                 return self.context.counters.processed - before
         self._steps = None
-        self.unblock()
         self._signalled = self._signalled or self._received.is_ready()
         if self.progress is Progress.OVER:
             self.state = TaskState.ENDING
@@ -203,7 +202,8 @@ class BoltTask(Task):
         """All that there is to do now; yields whenever the rest had better wait until the output has gone."""
         if self._has_answered_or_emitted():
             self.emitter.place()
-        yield from self._perform(self._agenda.take_timed(time.monotonic()))
+        if self._agenda.has_clients:
+            yield from self._perform(self._agenda.take_timed(time.monotonic()))
         yield from self._process_slice(limit)
         for back in self._received.feedback:
             yield from self._process_feedback(back, limit)
@@ -267,6 +267,9 @@ class BoltTask(Task):
     def _process_between(self, pieces: list[Piece]) -> Iterator[None]:
         """Process input, and do in between what is due there."""
         agenda, positions = self._agenda, self._positions
+        if not agenda.has_clients:
+            yield from self._process(pieces)
+            return
         first, count = 0, len(positions)
         while agenda.is_due_before(positions.last()):
             index = bisect_left(
@@ -299,9 +302,10 @@ class BoltTask(Task):
         if self.progress is not Progress.OPEN:  # what comes back may have been placed at a later round
             frontier = max(frontier, lineage.frontier)
         lineage.advance(frontier)
-        time_us = frontier.ts if frontier < LAST else self._last_us
-        reached = Frontier(watermark, time_us, self.progress is Progress.OVER)
-        yield from self._perform(self._agenda.take_until(reached))
+        if self._agenda.has_clients:
+            time_us = frontier.ts if frontier < LAST else self._last_us
+            reached = Frontier(watermark, time_us, self.progress is Progress.OVER)
+            yield from self._perform(self._agenda.take_until(reached))
         if self.progress is not Progress.OPEN:
             self.emitter.output.tell_last_ts(self._last_us)
         counters = self.context.counters

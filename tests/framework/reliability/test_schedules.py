@@ -118,7 +118,7 @@ def copies_not_counted(monkeypatch: Patch) -> None:
     """A tuple that goes to several tasks is counted once."""
 
     def count_tracked(self: Destination, forest: Forest) -> None:
-        count = len(self.waiting)
+        count = self.count
         if count > self._counted:
             forest.add(self.positions, self._counted, count - self._counted, 1)
             self._counted = count

@@ -158,7 +158,7 @@ def test_memory_does_not_grow_with_the_speed_of_a_source(monkeypatch: pytest.Mon
 
     def watched(self: Destination) -> bool:
         nonlocal most
-        most = max(most, len(self.waiting))
+        most = max(most, self.count)
         return flush(self)
 
     monkeypatch.setattr(Destination, "flush", watched)
