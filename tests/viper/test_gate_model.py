@@ -233,6 +233,7 @@ class SuccessorsBeginBehindWhatWasTaken(ReferenceReader):
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mistake",
     [TiesByLastIndex, SilentSourcesAreIgnored, ProgressIsIgnored, SuccessorsBeginBehindWhatWasTaken],

@@ -117,7 +117,7 @@ BETWEEN_PROCESSES = ("viper.channel.", "viper.jumbo.", "viper.worker.", "viper.i
 """Beginnings of the keys that mean something else where tuples cross from process to process."""
 
 
-@pytest.mark.parametrize("worker", ["inline", "thread"])
+@pytest.mark.parametrize("worker", ["inline", pytest.param("thread", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("key", "value"), CASES)
 def test_a_value_that_its_rule_allows_runs(
     key: str, value: Any, worker: str, viper: Viper, project: Path

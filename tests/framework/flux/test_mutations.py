@@ -24,7 +24,7 @@ SNIPPETS = ["\n", "\t", "- ", ": ", "[", "}", "&a ", "*a", "<<: ", "!!int ", "!x
 SNIPPETS += ["\x00", "\ud7ff", "|\n"]
 
 quick = settings(
-    max_examples=150,
+    max_examples=50,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

@@ -24,7 +24,7 @@ from viper.forest import Forest
 Patch = pytest.MonkeyPatch
 AT_ONCE = 50
 """Schedules that one test runs."""
-AT_EVERY_CHANGE = range(150)
+AT_EVERY_CHANGE = range(50)
 """Those that are run at every change; the others are slow tests."""
 PARTS = [
     pytest.param(first, marks=[] if first in AT_EVERY_CHANGE else [pytest.mark.slow])
