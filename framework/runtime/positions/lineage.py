@@ -36,7 +36,7 @@ class Lineage:
         self._children = 0
         """The number of outputs that were placed below `_parent` so far."""
         self._floor = LEAST
-        """The least position of an output; a task that died had promised that none would be below."""
+        """The least position of an output: it was promised, perhaps before a death, that none would be below."""
 
     def resume(self, floor: Position) -> None:
         """Continue where the task that died had come to.
@@ -48,6 +48,10 @@ class Lineage:
             floor: the position below which the dead task had promised no outputs.
         """
         self._floor = self.frontier = floor
+
+    def keep_above(self, promised: Position) -> None:
+        """Place at a position what would fall below it: it was promised that nothing would."""
+        self._floor = max(self._floor, promised)
 
     def begin(self, inputs: Positions) -> None:
         """Set the positions of the inputs that are processed next."""

@@ -103,8 +103,8 @@ class Interludes:
         self, at: Position | None, during: str, callback: Callable[[], object], tup: Any = None
     ) -> None:
         failed = self._untracked_fails
-        if at is not None:  # a tick may become due after more has been promised, where tuples are repeated
-            at = max(at, self._emitter.published)
+        if at is not None and at < self._emitter.published:  # more was promised, where tuples are repeated
+            self._assigner.lineage.keep_above(self._emitter.published)
         with self._beside_inputs(at):
             try:
                 callback()

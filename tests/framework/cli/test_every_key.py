@@ -112,7 +112,11 @@ def test_no_key_is_left_out() -> None:
     assert ENDS.keys() == KEYS.keys()
 
 
-CASES = [(key, value) for key, ends in ENDS.items() for value in ends]
+CASES = [
+    pytest.param(key, value, marks=[pytest.mark.slow] if value == SHORT else [])
+    for key, ends in ENDS.items()
+    for value in ends
+]
 BETWEEN_PROCESSES = ("viper.channel.", "viper.jumbo.", "viper.worker.", "viper.isolated", "topology.name")
 """Beginnings of the keys that mean something else where tuples cross from process to process."""
 

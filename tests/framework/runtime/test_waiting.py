@@ -152,6 +152,7 @@ def test_tickless_batches_fire_by_their_timer(clock: FakeClock, set_in_initializ
 # -- what is held
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_speed_of_a_source(monkeypatch: pytest.MonkeyPatch) -> None:
     most = 0
     flush = Destination.flush
