@@ -36,7 +36,7 @@ class Lineage:
         self._children = 0
         """The number of outputs that were placed below `_parent` so far."""
         self._floor = LEAST
-        """The least position of an output: it was promised, perhaps before a death, that none would be below."""
+        """The least position of an output; it was promised, perhaps before a death, that none is below."""
 
     def resume(self, floor: Position) -> None:
         """Continue where the task that died had come to.

@@ -112,17 +112,18 @@ def test_no_key_is_left_out() -> None:
     assert ENDS.keys() == KEYS.keys()
 
 
-CASES = [
-    pytest.param(key, value, marks=[pytest.mark.slow] if value == SHORT else [])
-    for key, ends in ENDS.items()
-    for value in ends
-]
+CASES = [(key, value) for key, ends in ENDS.items() for value in ends]
+TICKS = ("topology.tick.tuple.freq.secs", SHORT)
+"""So many ticks that the run takes a quarter of a minute."""
 BETWEEN_PROCESSES = ("viper.channel.", "viper.jumbo.", "viper.worker.", "viper.isolated", "topology.name")
 """Beginnings of the keys that mean something else where tuples cross from process to process."""
 
 
 @pytest.mark.parametrize("worker", ["inline", pytest.param("thread", marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("key", "value"), CASES)
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [pytest.param(*case, marks=[pytest.mark.slow] if case == TICKS else []) for case in CASES],
+)
 def test_a_value_that_its_rule_allows_runs(
     key: str, value: Any, worker: str, viper: Viper, project: Path
 ) -> None:
