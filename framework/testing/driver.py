@@ -30,9 +30,7 @@ class Recorder(TaskCollector):
     def __init__(self, task: Task) -> None:
         context = task.context
         rules = replace(EmitRules.configured(context.conf), limit=sys.maxsize)
-        super().__init__(
-            context.spec.component, task.emitter.output, TaskCounters(), context.logger, rules
-        )
+        super().__init__(context.spec.component, task.emitter.output, TaskCounters(), context.logger, rules)
         self.responses: dict[str, bool] = {}
         """For each tuple by id whether it was acked; it failed otherwise."""
 

@@ -17,11 +17,9 @@ from framework import Bolt, Grouping, Spout, Topology, TopologyBuilder, run
 from framework.errors import ComponentError, LoadError, TopologyError
 from framework.runtime import Progress, RunReport, StopReason, StopSignal
 from framework.sinks import CollectingSink
+from tests.framework.counted_words import COUNTED, Count, Lines, Split
 
 REPOSITORY = Path(__file__).parents[2]
-
-LINES = ["a b a", "c", "a b"]
-COUNTED = [("a", 1), ("b", 1), ("a", 2), ("c", 1), ("a", 3), ("b", 2)]
 
 KINDS = [
     pytest.param({}, id="as configured"),
@@ -29,34 +27,6 @@ KINDS = [
     pytest.param({"worker": "thread", "workers": 2}, id="threads"),
     pytest.param({"workers": 2}, id="processes"),
 ]
-
-
-class Lines(Spout):
-    outputs = ["line"]
-
-    def tuples(self) -> Any:
-        for line in LINES:
-            yield [line]
-
-
-class Split(Bolt):
-    outputs = ["word"]
-
-    def process(self, tup: Any) -> None:
-        for word in tup.values.line.split():
-            self.emit([word])
-
-
-class Count(Bolt):
-    outputs = ["word", "count"]
-
-    def initialize(self, storm_conf: Any, context: Any) -> None:
-        self.counts: dict[str, int] = {}
-
-    def process(self, tup: Any) -> None:
-        word = tup.values.word
-        self.counts[word] = self.counts.get(word, 0) + 1
-        self.emit([word, self.counts[word]])
 
 
 class WordCount(Topology):

@@ -78,7 +78,6 @@ class InputFactory:
             self._level(reader, subscription),
         )
 
-
     def _level(self, reader: TaskSpec, subscription: Subscription) -> Level:
         """Where outputs for the tuples of a subscription are marked."""
         level = self._plan.layout.components[reader.component]

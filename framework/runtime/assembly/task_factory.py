@@ -311,9 +311,7 @@ class TaskFactory:
         return False
 
 
-def _processor(
-    slot: ComponentSlot, inbox: Inbox, acker: Acker | None, counters: TaskCounters
-) -> Processor:
+def _processor(slot: ComponentSlot, inbox: Inbox, acker: Acker | None, counters: TaskCounters) -> Processor:
     if isinstance(slot.host.component, Sink):
         return SinkProcessor(slot, acker, counters)
     return TupleProcessor(slot, inbox, acker, counters)

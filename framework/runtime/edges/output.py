@@ -123,10 +123,7 @@ class Output:
         self.deliver(emission)
         grown = zip(self.destinations, before, strict=True)
         return [
-            task
-            for destination, count in grown
-            if destination.count > count
-            for task in destination.tasks
+            task for destination, count in grown if destination.count > count for task in destination.tasks
         ]
 
     def flush(self) -> bool:

@@ -201,9 +201,7 @@ class Timed(AgendaClient):
             delivers each tick.
     """
 
-    def __init__(
-        self, timer: WallTimer, run: Callable[[Position | None], None], *, catches_up: bool
-    ) -> None:
+    def __init__(self, timer: WallTimer, run: Callable[[Position | None], None], *, catches_up: bool) -> None:
         self._timer = timer
         self._run = run
         self._catches_up = catches_up

@@ -51,6 +51,7 @@ class TupleProcessor:
         self._inbox = inbox
         self._acker = acker
         self._counters = counters
+
     @property
     def last_begun(self) -> int:
         """A number that is another one for each tuple; another thread sees by it that the task goes on."""

@@ -16,9 +16,7 @@ class SourceTask(Task):
 
     waiting_for = None
 
-    def __init__(
-        self, context: TaskContext, slot: ComponentSlot, emitter: Emitter, poll: PollTimer
-    ) -> None:
+    def __init__(self, context: TaskContext, slot: ComponentSlot, emitter: Emitter, poll: PollTimer) -> None:
         """
         Args:
             context: as in the base class, like all but the last.

@@ -88,8 +88,9 @@ class SpoutTask(SourceTask):
     def wake_at_s(self) -> float:
         """Monotonic time in seconds at which a turn would be of use although nothing has come."""
         is_asked = self._outcomes.room > 0 and not self._exhausted
-        return min(super().wake_at_s if is_asked or self.slot.is_gone else float("inf"),
-        self._outcomes.wake_at_s)
+        return min(
+            super().wake_at_s if is_asked or self.slot.is_gone else float("inf"), self._outcomes.wake_at_s
+        )
 
     def _has_work(self, now_s: float) -> bool:
         if self._outcomes.may_be_told(now_s):

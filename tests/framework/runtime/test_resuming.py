@@ -94,3 +94,19 @@ def test_outputs_below_the_floor_stand_at_it() -> None:
     lineage.place(memoryview(array("I", [4, 5])), False, HOP, out)
     assert list(out)[:3] == [floor] * 3
     assert out[3] > floor and out[4] > out[3]
+
+
+def test_outputs_of_a_tick_that_is_repeated_too_late_stand_at_what_was_promised() -> None:
+    """It is due at an input of which outputs were sent off, and nothing below those may follow."""
+    lineage, sent, out = Lineage(), Positions(), Positions()
+    inputs = Positions()
+    inputs.append(Position(9, 1, 0))
+    lineage.begin(inputs)
+    lineage.place(memoryview(array("I", [3])), False, HOP, sent)
+    lineage.keep_above(sent.last())
+    lineage.keep_above(Position(9, 1, 0))  # what was promised earlier takes nothing back
+    inputs.clear()
+    inputs.append(Position(8, 1, 0))
+    lineage.begin(inputs)
+    lineage.place(memoryview(array("I", [2])), False, HOP, out)
+    assert list(out) == [sent.last()] * 2
