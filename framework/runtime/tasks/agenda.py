@@ -232,8 +232,7 @@ class LastEntries(AgendaClient):
         waits_for_end: whether no source waits for answers, or inputs may come back through a cycle: then the
             entries are due at the end of all input only, unless the component holds tuples.
         take_new_holds: whether the component has kept tuples since this was asked last, which it may answer
-        at
-            its next tick or batch.
+            at its next tick or batch.
         published: what the task's consumers know: nothing is placed below it.
     """
 

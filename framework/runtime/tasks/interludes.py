@@ -103,7 +103,8 @@ class Interludes:
         self, at: Position | None, during: str, callback: Callable[[], object], tup: Any = None
     ) -> None:
         failed = self._untracked_fails
-        if at is not None and at < self._emitter.published:  # more was promised, where tuples are repeated
+        # More was promised where tuples are repeated, or where outputs at this position wait for room.
+        if at is not None and at <= self._emitter.published:
             self._assigner.lineage.keep_above(self._emitter.published)
         with self._beside_inputs(at):
             try:

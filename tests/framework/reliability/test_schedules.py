@@ -54,6 +54,13 @@ def test_every_tuple_is_acked_in_the_end(first: int, monkeypatch: Patch) -> None
         assert not problems, problems
 
 
+@pytest.mark.parametrize("seed", [925, 931])
+def test_last_entries_behind_outputs_that_wait_for_room(seed: int, monkeypatch: Patch) -> None:
+    """They were placed below these outputs, up to which the consumers had been told that all was there."""
+    problems = problems_of(seed, monkeypatch)
+    assert not problems, problems
+
+
 # -- bugs that this must find
 
 
