@@ -4,11 +4,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
+# Tests start hundreds of Python programs, each of which takes five times as long where no bytecode is kept.
+unexport PYTHONDONTWRITEBYTECODE
+
 METADATA := setup.cfg setup.py pyproject.toml
-# Two test processes for each processor, as a third of the time of two is spent in waiting for programs;
-# one that has nothing left takes tests from another.
+# Two test processes for each processor, as a third of the time of two is spent in waiting for programs.
 JOBS := $(shell echo $$((2 * $$(nproc))))
-PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+PYTEST = $(BIN)/python -m pytest -n $(JOBS)
 BENCHMARKS := per_tuple tracking workers latency memory idle codec gate
 STORM := 2.8.3
 C_SOURCES := $(shell find cbackend viper -name '*.[ch]' -o -name 'build.py')
@@ -41,13 +43,13 @@ demo-spark: .venv/.spark
 
 test: .venv/.dev
 	@$(MAKE) --no-print-directory -C cbackend test
-	$(PYTEST)
+	$(PYTEST) --dist worksteal
 
 test-ci: .venv/.dev
-	$(PYTEST) -m 'not exhaustive'
+	$(PYTEST) --dist loadgroup -m 'not exhaustive'
 
 test-all: .venv/.dev
-	$(PYTEST) -m ''
+	$(PYTEST) --dist loadgroup -m ''
 
 check: .venv/.dev
 	$(BIN)/ruff check .

@@ -60,6 +60,7 @@ def test_samples_are_printed_and_given_to_both(checkout: Path) -> None:
     assert status == 0
 
 
+@pytest.mark.slow
 @needs_bash
 def test_in_five_days_every_schedule_is_run(checkout: Path) -> None:
     windows = [ran(checkout, day)[1][0].partition("SCHEDULES=")[2] for day in range(20_781, 20_786)]

@@ -21,7 +21,7 @@ Output = Mapping[str, Sequence[str]]
 """The rows of each stream, and of the sink, as text that tells 1, 1.0 and True apart."""
 
 SERIAL = {"viper.worker": "inline", "topology.workers": 1}
-TIMEOUT_S = 20.0
+TIMEOUT_S = 120.0
 """Seconds after which a run is taken for one that hangs."""
 _SHOWN = 3
 """Rows before and after the first difference that are shown."""

@@ -15,6 +15,7 @@ from tests.determinism.oracle import Oracle
 from tests.determinism.sampling import AT_ONCE, SAMPLED
 from tests.determinism.topologies import INSIDE, TOPOLOGIES
 from tests.determinism.variants import kinds, parse, sample
+from tests.portions import at_every_change
 from tests.rotation import determinism_seed
 
 ONCE_WRONG = [
@@ -27,28 +28,25 @@ ONCE_WRONG = [
 ]
 """Variants that have found a mistake."""
 AGAIN = 4
-"""How often they are run: what threads and processes do together is another thing each time."""
+"""How often they are run in CI: what threads and processes do together is another thing each time."""
 
 
-PARTS = [
-    pytest.param(kind, first, marks=[pytest.mark.slow] if first else [])
-    for kind in kinds()
-    for first in range(0, SAMPLED[kind], AT_ONCE)
-]
-"""Kinds of worker, and where in the sample to begin."""
+PARTS = sorted((first, kind) for kind in kinds() for first in range(0, SAMPLED[kind], AT_ONCE))
+"""Where in the sample to begin, and kinds of worker."""
 
 
-@pytest.mark.parametrize(("kind", "first"), PARTS)
+@pytest.mark.parametrize(("first", "kind"), at_every_change(PARTS, len(kinds())))
 @pytest.mark.parametrize("topology", TOPOLOGIES)
-def test_the_output_is_that_of_the_serial_run(topology: str, kind: str, first: int) -> None:
+def test_the_output_is_that_of_the_serial_run(topology: str, first: int, kind: str) -> None:
     for variant in sample(topology, kind, SAMPLED[kind], determinism_seed())[first : first + AT_ONCE]:
         found = difference(variant)
         assert found is None, str(found)
 
 
+@pytest.mark.parametrize("times", at_every_change([1, AGAIN]))
 @pytest.mark.parametrize("text", ONCE_WRONG)
-def test_what_was_wrong_once(text: str) -> None:
-    for _ in range(AGAIN):
+def test_what_was_wrong_once(text: str, times: int) -> None:
+    for _ in range(times):
         found = difference(parse(text))
         assert found is None, str(found)
 
@@ -70,6 +68,7 @@ for name in TOPOLOGIES:
 """
 
 
+@pytest.mark.slow
 def test_the_serial_run_is_the_same_in_any_process() -> None:
     """Whatever Python's own hash makes of a text there."""
     told = [in_a_process_with_hashes_from(seed) for seed in ("0", "1", "2")]

@@ -12,9 +12,11 @@ from tests.determinism.components import Gather, Keep
 from tests.determinism.oracle import Oracle
 from tests.determinism.random_shapes import Node, Read, Shape, plans, shapes
 from tests.determinism.special_components import Asks
-from tests.determinism.variants import Variant, kinds
+from tests.determinism.variants import Variant
+from tests.portions import at_every_change
 
-EXAMPLES = {"inline": 60, "thread": 40, "process": 8}
+EXAMPLES = [("inline", 15), ("thread", 10), ("process", 4), ("inline", 60), ("thread", 40), ("process", 8)]
+"""Kinds of worker, and how many topologies are drawn for each: first those at every change."""
 
 STOOD_STILL = Shape(
     spouts=((1, 17, 2, 1), (1, 18, 1, 2), (2, 10, 4, 1)),
@@ -29,9 +31,9 @@ STOOD_STILL = Shape(
 """Its last emit asked who receives it: nothing was left of which to say that it had gone out."""
 
 
-@pytest.mark.parametrize("kind", kinds())
-def test_the_output_is_what_sorting_makes(kind: str) -> None:
-    @settings(max_examples=EXAMPLES[kind], suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.parametrize(("kind", "examples"), at_every_change(EXAMPLES, 3))
+def test_the_output_is_what_sorting_makes(kind: str, examples: int) -> None:
+    @settings(max_examples=examples, suppress_health_check=[HealthCheck.too_slow])
     @given(shape=shapes(), plan=plans(kind))
     @example(shape=STOOD_STILL, plan=Variant("random", 0, kind, 1, 1, 2))
     def check(shape: Shape, plan: Variant) -> None:
@@ -54,8 +56,9 @@ def difference_of(shape: Shape, plan: Variant) -> str | None:
     return None
 
 
-def test_the_serial_run_is_what_sorting_makes() -> None:
-    @settings(max_examples=40)
+@pytest.mark.parametrize("examples", at_every_change([10, 40]))
+def test_the_serial_run_is_what_sorting_makes(examples: int) -> None:
+    @settings(max_examples=examples)
     @given(shape=shapes())
     def check(shape: Shape) -> None:
         assert watched(shape.build(serial=True), SERIAL) == Oracle(loaded(shape.build(serial=True))).output()
@@ -63,8 +66,9 @@ def test_the_serial_run_is_what_sorting_makes() -> None:
     check()
 
 
-def test_the_drawn_topologies_are_inside_the_guarantee() -> None:
-    @settings(max_examples=40)
+@pytest.mark.parametrize("examples", at_every_change([10, 40]))
+def test_the_drawn_topologies_are_inside_the_guarantee(examples: int) -> None:
+    @settings(max_examples=examples)
     @given(shape=shapes())
     def check(shape: Shape) -> None:
         watched(shape.build(serial=False), {}, strict=True)

@@ -20,9 +20,10 @@ import pytest
 
 from framework.cli.exit_codes import ExitCode
 from tests.framework.cli.conftest import REPOSITORY
+from tests.portions import at_every_change
 
 Process = Callable[..., "subprocess.Popen[str]"]
-KINDS = ["inline", "thread", "process"]
+KINDS = ["process", "inline", "thread"]
 PATIENCE_S = 30.0
 
 GATED = """
@@ -139,7 +140,7 @@ def terminal(project: Path) -> Iterator[Callable[..., OnTerminal]]:
 Terminal = Callable[..., OnTerminal]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", at_every_change(KINDS))
 def test_who_is_waited_for_is_shown_and_so_is_a_drain(kind: str, terminal: Terminal) -> None:
     shown = terminal("stuck", "--worker", kind)
     shown.read_until("double:1 has been in process for 1 s")
@@ -152,7 +153,7 @@ def test_who_is_waited_for_is_shown_and_so_is_a_drain(kind: str, terminal: Termi
     assert [line for line in shown.screen() if "emitted" in line] == []
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", at_every_change(KINDS))
 def test_a_run_that_fails_leaves_no_progress_behind(kind: str, terminal: Terminal, gated: Path) -> None:
     shown = terminal("gated:Failing", "--worker", kind)
     shown.read_until("slow:2 has been in process for 1 s")
@@ -162,7 +163,7 @@ def test_a_run_that_fails_leaves_no_progress_behind(kind: str, terminal: Termina
     assert "behind the gate" in shown.screen()[-2] + shown.screen()[-1]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", at_every_change(KINDS))
 def test_a_component_that_is_slow_to_start_is_shown(kind: str, terminal: Terminal, gated: Path) -> None:
     shown = terminal("gated:Loading", "--worker", kind)
     shown.read_until("   0.0 s  starting  slow:2 has been in initialize for 1 s")
@@ -170,7 +171,7 @@ def test_a_component_that_is_slow_to_start_is_shown(kind: str, terminal: Termina
     shown.read_until("slow:2 has been in process for 1 s")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", at_every_change(KINDS))
 def test_without_a_terminal_there_are_lines(kind: str, process: Process) -> None:
     """It takes the five seconds between two such lines."""
     running = process("run", "stuck", "--worker", kind)

@@ -131,7 +131,9 @@ class TestAbandon:
         program.abandon()
         assert program._process.returncode is not None
 
-    def test_by_another_thread_ends_the_waiting(self, script: Script, gate: Gate) -> None:
+    def test_by_another_thread_ends_the_waiting(
+        self, script: Script, gate: Gate, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         import threading
 
         here = gate("gate")
@@ -139,8 +141,15 @@ class TestAbandon:
         program = programs.Program((*script(waiting), here), (), *_log())
         with open(here) as pipe:
             pipe.read()
-        killing = threading.Timer(0, program.abandon)
-        killing.start()
+        killing = threading.Thread(target=program.abandon)
+        read = program._pipes.read
+
+        def read_while_it_is_killed(wait_s: float) -> bytes | None:
+            if killing.ident is None:
+                killing.start()
+            return read(wait_s)
+
+        monkeypatch.setattr(program._pipes, "read", read_while_it_is_killed)
         with pytest.raises(programs.ProgramError, match="was killed by SIGKILL"):
             program.receive()
         killing.join()

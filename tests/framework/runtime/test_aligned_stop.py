@@ -19,6 +19,7 @@ from framework.sinks import CollectingSink
 from tests.framework.runtime.partitioned import Partitions, Row, Stopping, chain_of, expected_rows, rows_of
 from tests.framework.runtime.pieces import drawn, plan_of, run_built
 from tests.framework.runtime.test_partitioned import written
+from tests.portions import at_every_change
 from viper.arena import Arena
 from viper.cut import Cut
 from viper.partitions import NO_LIMIT
@@ -26,10 +27,9 @@ from viper.partitions import NO_LIMIT
 COUNT = 3000
 FAR = 6_000
 """Rows of a partition where the word to stop goes from process to process meanwhile."""
-RUNS = [(seed, tasks, "inline", COUNT) for seed in range(4) for tasks in (1, 2, 4)]
-RUNS += [(tasks, tasks, kind, FAR) for tasks in (1, 3) for kind in ("thread", "process")]
-AT_EVERY_CHANGE = [RUNS[0], RUNS[4], RUNS[8], *RUNS[-2:]]
-"""Each seed, number of tasks and kind of worker once; the others are slow tests."""
+RUNS = [(3, 3, "thread", FAR), (3, 3, "process", FAR)]
+RUNS += [(seed, tasks, "inline", COUNT) for tasks in (2, 1, 4) for seed in range(4)]
+RUNS += [(1, 1, kind, FAR) for kind in ("thread", "process")]
 PATIENT = {"viper__drain__timeout__secs": 60}
 
 
@@ -45,10 +45,7 @@ def stopping(seed: int, count: int = COUNT) -> Stopping:
     return Stopping(4, count, seed, os.getpid(), count // 3)
 
 
-@pytest.mark.parametrize(
-    ("seed", "tasks", "kind", "count"),
-    [pytest.param(*run, marks=[] if run in AT_EVERY_CHANGE else [pytest.mark.slow]) for run in RUNS],
-)
+@pytest.mark.parametrize(("seed", "tasks", "kind", "count"), at_every_change(RUNS, 3))
 def test_two_runs_bring_what_one_does(tmp_path: Path, seed: int, tasks: int, kind: str, count: int) -> None:
     expected = expected_rows(4, count, seed)
     at_us = {row: time_us for partition in range(4) for time_us, row in rows_of(partition, count, seed)}

@@ -11,6 +11,7 @@ from framework.errors import ComponentError
 from framework.runtime.edges import destination
 from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import bolt, drawn, listed, run_built
+from tests.portions import seeds_at_every_change
 
 OUTPUTS = [Stream(["n", "left"], name="again"), Stream(["n", "left"], name="done")]
 
@@ -33,10 +34,11 @@ def looped(process: Any, rows: Any, par: int = 1) -> TopologyBuilder:
     return builder
 
 
+@pytest.mark.parametrize("seeds", seeds_at_every_change(range(8), 2), ids=str)
 @pytest.mark.parametrize("par", [1, 3])
-def test_a_run_with_a_cycle_ends_when_nothing_is_in_flight(par: int) -> None:
+def test_a_run_with_a_cycle_ends_when_nothing_is_in_flight(par: int, seeds: range) -> None:
     rows = [[n, n % 20 + 1] for n in range(300)]
-    for seed in range(8):
+    for seed in seeds:
         _, options = drawn(seed)
         report = run_built(looped(step, rows, par), **options)
         assert sorted(report.result("sink")) == [(n, 0) for n in range(300)], options
@@ -90,12 +92,13 @@ def test_two_cycles_in_a_row_and_what_they_say_at_their_end() -> None:
     assert sorted(rows) == sorted([(-1, 0)] + [(n, 0) for n in range(10)] + [(n, -1) for n in range(10)])
 
 
+@pytest.mark.parametrize("seeds", seeds_at_every_change(range(6), 1), ids=str)
 @pytest.mark.parametrize("slots", [1, 64])
-def test_long_cycles_of_several_tasks_lose_nothing(slots: int) -> None:
+def test_long_cycles_of_several_tasks_lose_nothing(slots: int, seeds: range) -> None:
     """What goes round waits at every merge for tasks that do not know whether anything comes back to them."""
     rows = [[n, n % 7 + 1] for n in range(100)]
     forward = bolt(lambda self, tup: self.emit(list(tup.values)), ["n", "left"])
-    for seed in range(6):
+    for seed in seeds:
         builder = looped(step, rows, 3)
         builder.set_bolt("way", forward, 2).shuffle_grouping("step", stream="again")
         builder.set_bolt("again", bolt(step, OUTPUTS), 3).fields_grouping("way", "n")

@@ -13,6 +13,7 @@ from framework.runtime.positions.lineage import Lineage
 from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import Forward, Keep, Numbers, Row, chained, drawn, run_built
 from tests.framework.runtime.shapes import SHAPES
+from tests.portions import at_every_change, seeds_at_every_change
 from viper.errors import OrderError
 from viper.jumbo import Emission
 from viper.position import LEAST, Position, Positions
@@ -26,7 +27,7 @@ def output(shape: str, par: int = 1, **options: Any) -> list[Row]:
     return result
 
 
-@pytest.mark.parametrize("seeds", [range(8), pytest.param(range(8, 25), marks=pytest.mark.slow)], ids=str)
+@pytest.mark.parametrize("seeds", seeds_at_every_change(range(25), 3), ids=str)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_output_does_not_depend_on_the_plan_or_the_schedule(shape: str, seeds: range) -> None:
     expected = output(shape)
@@ -45,9 +46,8 @@ def test_a_chain_is_what_plain_python_makes_of_it() -> None:
     assert output("chain", 4, viper__jumbo__size=7) == expected
 
 
-@pytest.mark.parametrize("par", [1, 3])
-@pytest.mark.parametrize("slots", [1, 64])
-def test_one_input_may_have_more_outputs_than_outbox_and_channel_hold(par: int, slots: int) -> None:
+@pytest.mark.parametrize(("slots", "par"), at_every_change([(1, 3), (64, 1), (1, 1), (64, 3)], 2))
+def test_one_input_may_have_more_outputs_than_outbox_and_channel_hold(slots: int, par: int) -> None:
     builder = TopologyBuilder()
     builder.set_spout("source", Numbers, args=[2])
     builder.set_bolt("many", Forward, par, args=[100_000]).shuffle_grouping("source")
@@ -88,7 +88,11 @@ def test_equal_times_are_ordered_by_spout_then_partition_then_count() -> None:
     ]
 
 
-def test_the_positions_of_every_stream_are_the_same_too(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("seeds", seeds_at_every_change(range(1, 4), 1), ids=str)
+def test_the_positions_of_every_stream_are_the_same_too(
+    shape: str, seeds: range, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from framework.runtime.assembly.outputs import OutputFactory
     from framework.runtime.edges.output import Output
 
@@ -109,15 +113,13 @@ def test_the_positions_of_every_stream_are_the_same_too(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(OutputFactory, "make", named)
     monkeypatch.setattr(Output, "deliver", recorded)
-    for shape in SHAPES:
-        found = []
-        for seed in (None, 1, 2, 3):
-            par, options = (1, {}) if seed is None else drawn(seed)
-            seen.clear()
-            output(shape, par, **options)
-            found.append(dict(seen))
-        assert all(later == found[0] for later in found[1:]), shape
-        assert all(len(stream) > 0 for stream in found[0].values())
+    found = []
+    for par, options in [(1, {}), *map(drawn, seeds)]:
+        seen.clear()
+        output(shape, par, **options)
+        found.append(dict(seen))
+    assert all(later == found[0] for later in found[1:])
+    assert all(len(stream) > 0 for stream in found[0].values())
 
 
 # -- mistakes that the checks above must see

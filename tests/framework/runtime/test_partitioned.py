@@ -29,9 +29,10 @@ from tests.framework.runtime.partitioned import (
     rows_of,
 )
 from tests.framework.runtime.pieces import FakeClock, Numbers, drawn, run_built
+from tests.portions import at_every_change
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 8))])
+@pytest.mark.parametrize("seed", at_every_change(range(8)))
 @pytest.mark.parametrize("partitions", [1, 4, 7])
 def test_the_output_is_the_same_for_every_parallelism_and_schedule(partitions: int, seed: int) -> None:
     expected = expected_rows(partitions, 200, seed)

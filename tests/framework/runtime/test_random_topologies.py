@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from framework import Bolt, TopologyBuilder
 from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import Count, Forward, Keep, Row, Timed, drawn, run_built
+from tests.portions import at_every_change
 
 
 @dataclass(frozen=True)
@@ -74,12 +76,18 @@ def shapes(draw: st.DrawFn) -> Shape:
     return Shape(tuple(spouts), tuple(nodes))
 
 
-@settings(max_examples=60)
-@given(shape=shapes(), pars=st.lists(st.integers(1, 4), min_size=8, max_size=8), seed=st.integers(0, 10_000))
-def test_the_output_is_that_of_the_serial_run(shape: Shape, pars: list[int], seed: int) -> None:
-    _, options = drawn(seed)
-    expected = rows(shape, lambda number: 1)
-    assert rows(shape, lambda number: pars[number], **options) == expected
+@pytest.mark.parametrize("examples", at_every_change([15, 60]))
+def test_the_output_is_that_of_the_serial_run(examples: int) -> None:
+    pars_of_all = st.lists(st.integers(1, 4), min_size=8, max_size=8)
+
+    @settings(max_examples=examples)
+    @given(shape=shapes(), pars=pars_of_all, seed=st.integers(0, 10_000))
+    def check(shape: Shape, pars: list[int], seed: int) -> None:
+        _, options = drawn(seed)
+        expected = rows(shape, lambda number: 1)
+        assert rows(shape, lambda number: pars[number], **options) == expected
+
+    check()
 
 
 def rows(shape: Shape, par: Callable[[int], int], **options: Any) -> list[Row]:

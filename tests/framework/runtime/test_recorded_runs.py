@@ -112,6 +112,7 @@ def test_ticks_are_part_of_what_is_repeated(tmp_path: Path) -> None:
         assert list(recording.ticks("sums", 0)), "the run was too short for a tick"
 
 
+@pytest.mark.slow
 def test_two_live_runs_differ_where_the_recording_shows_it(tmp_path: Path) -> None:
     for name in "ab":
         taped(live(), record=tmp_path / name)

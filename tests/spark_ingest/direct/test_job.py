@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
@@ -146,6 +146,8 @@ class Kill(Pass):
     """Hands on what it gets; with the thousandth tuple, kills a process of the job."""
 
     victim = ""
+    bystanders: ClassVar[set[int]] = set()
+    """What ran before; among them may be the Spark that other tests share."""
     count = 0
     at_s = 0.0
 
@@ -154,14 +156,14 @@ class Kill(Pass):
         Kill.count += 1
         if Kill.count == 1000:
             Kill.at_s = time.monotonic()
-            victims = named(Kill.victim, among={os.getpid(), *descendants(os.getpid())})
+            victims = named(Kill.victim, among={os.getpid(), *descendants(os.getpid())} - Kill.bystanders)
             assert victims, f"no process named {Kill.victim}"
             for pid in victims[-1:]:
                 os.kill(pid, signal.SIGKILL)
 
 
 def killing(victim: str) -> type[Kill]:
-    Kill.victim, Kill.count = victim, 0
+    Kill.victim, Kill.count, Kill.bystanders = victim, 0, descendants(os.getpid())
     return Kill
 
 

@@ -16,6 +16,7 @@ from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.workers.background import Background
 from tests.framework.runtime.workers.dying import KnownEndless, KnownForward, Written, pid_of
 from tests.framework.runtime.workers.running import PROCESSES
+from tests.portions import at_every_change
 
 KILLS = 20
 BETWEEN = 20_000
@@ -64,7 +65,7 @@ def topology() -> TopologyBuilder:
     return builder
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", at_every_change(range(2)))
 def test_killed_again_and_again(seed: int, marks: Path, tmp_path: Path) -> None:
     written, stop = tmp_path / "written", StopSignal()
     options = {
