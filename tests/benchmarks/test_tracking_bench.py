@@ -21,6 +21,7 @@ def test_every_kind_has_a_line_with_its_ratios(run_script: Run) -> None:
     assert all(number(cell) > 0 for row in rows for cell in row[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_counts_all_words(load_module: Load, kind: str) -> None:
     bench = load_module("tracking")

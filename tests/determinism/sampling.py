@@ -4,5 +4,3 @@ from __future__ import annotations
 
 SAMPLED = {"inline": 6, "thread": 8, "process": 4}
 """Variants of each topology for each kind of worker: about a minute on two cores in all."""
-AT_ONCE = 2
-"""Variants of the sample that one test runs; all but the first of these tests are slow ones."""

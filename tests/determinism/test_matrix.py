@@ -12,7 +12,7 @@ import pytest
 from framework.testing.preparing import loaded
 from tests.determinism.comparing import difference, first_difference, serial
 from tests.determinism.oracle import Oracle
-from tests.determinism.sampling import AT_ONCE, SAMPLED
+from tests.determinism.sampling import SAMPLED
 from tests.determinism.topologies import INSIDE, TOPOLOGIES
 from tests.determinism.variants import kinds, parse, sample
 from tests.portions import at_every_change
@@ -31,16 +31,15 @@ AGAIN = 4
 """How often they are run in CI: what threads and processes do together is another thing each time."""
 
 
-PARTS = sorted((first, kind) for kind in kinds() for first in range(0, SAMPLED[kind], AT_ONCE))
-"""Where in the sample to begin, and kinds of worker."""
+CASES = sorted((number, kind) for kind in kinds() for number in range(SAMPLED[kind]))
+"""Numbers in the sample of a kind of worker."""
 
 
-@pytest.mark.parametrize(("first", "kind"), at_every_change(PARTS, len(kinds())))
+@pytest.mark.parametrize(("number", "kind"), at_every_change(CASES, len(kinds())))
 @pytest.mark.parametrize("topology", TOPOLOGIES)
-def test_the_output_is_that_of_the_serial_run(topology: str, first: int, kind: str) -> None:
-    for variant in sample(topology, kind, SAMPLED[kind], determinism_seed())[first : first + AT_ONCE]:
-        found = difference(variant)
-        assert found is None, str(found)
+def test_the_output_is_that_of_the_serial_run(topology: str, number: int, kind: str) -> None:
+    found = difference(sample(topology, kind, SAMPLED[kind], determinism_seed())[number])
+    assert found is None, str(found)
 
 
 @pytest.mark.parametrize("times", at_every_change([1, AGAIN]))

@@ -18,14 +18,17 @@ from tests.determinism.components import Timed
 from tests.determinism.promised import Promise, promise
 from tests.determinism.promised_components import Asked, Gathers, Holds, Points, Sums
 from tests.determinism.variants import WORKERS
+from tests.portions import at_every_change
 from tests.rotation import determinism_seed
 
 DRAWN = {"inline": 60, "thread": 30, "process": 6}
 """How many are drawn for each kind of worker: about a minute on two cores in all."""
 CASES = [(kind, number) for kind, count in DRAWN.items() for number in range(count)]
+CASES.sort(key=lambda case: case[1] >= DRAWN[case[0]] // 3)
+"""A third of each kind first: they are run at every change."""
 
 
-@pytest.mark.parametrize(("kind", "number"), CASES, ids=lambda value: str(value))
+@pytest.mark.parametrize(("kind", "number"), at_every_change(CASES, len(CASES) // 3), ids=str)
 def test_what_is_promised_holds(kind: str, number: int) -> None:
     drawn = promise(f"{determinism_seed()}/{number}", kind, WORKERS[kind])
     difference = difference_of(drawn, every_stream=number % 2 == 0)

@@ -16,12 +16,12 @@ from framework.loading import load
 from framework.testing import TopologyRun, run_topology
 from framework.topology import Topology
 from framework.validation import validate
+from tests.portions import at_every_change
 
 REPOSITORY = Path(__file__).parents[2]
 TOPOLOGIES = REPOSITORY / "topologies"
 FORMS = ["wordcount.yaml", "wordcount_builder.py", "wordcount_streamparse.py"]
 STRICT = {"viper.order": "strict"}
-SLOW = pytest.mark.slow
 """Each run of the whole text takes seconds."""
 
 
@@ -73,14 +73,15 @@ def test_the_text_is_the_whole_text(words: list[str]) -> None:
     assert (len(words), len(set(words))) == (789_634, 28_856)
 
 
-@pytest.mark.parametrize("form", [FORMS[0], *(pytest.param(form, marks=SLOW) for form in FORMS[1:])])
+@pytest.mark.parametrize("form", at_every_change(FORMS))
 def test_every_form_counts_right(
     form: str, running_counts: list[tuple[str, int]], top_ten: list[tuple[int, str, int]]
 ) -> None:
     check(run_topology(TOPOLOGIES / form, conf=STRICT), running_counts, top_ten)
 
 
-@pytest.mark.parametrize("parallelism", [pytest.param(1, marks=SLOW), 3, pytest.param(4, marks=SLOW)])
+@pytest.mark.slow
+@pytest.mark.parametrize("parallelism", [1, 3, 4])
 def test_parallelism_changes_nothing(
     parallelism: int, running_counts: list[tuple[str, int]], top_ten: list[tuple[int, str, int]]
 ) -> None:
@@ -108,14 +109,8 @@ def test_the_components_differ_in_their_import_line_alone() -> None:
     assert different == [("from viperstorm import Bolt, Spout", "from streamparse import Bolt, Spout")]
 
 
-@pytest.mark.parametrize(
-    "target",
-    [
-        FORMS[0],
-        pytest.param(FORMS[1], marks=SLOW),
-        pytest.param("wordcount_streamparse.py --print top", marks=SLOW),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("target", [*FORMS[:2], "wordcount_streamparse.py --print top"])
 def test_the_command_line_prints_the_top_ten(target: str, top_ten: list[tuple[int, str, int]]) -> None:
     file, *options = target.split()
     ran = subprocess.run(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -213,5 +214,10 @@ class Woods(RuleBasedStateMachine):
             assert self.spout.open == self.open
 
 
-TestWoods = Woods.TestCase
-TestWoods.settings = settings(max_examples=200, stateful_step_count=40)
+class TestWoods(Woods.TestCase):  # type: ignore[valid-type, misc]
+    settings = settings(max_examples=50, stateful_step_count=40)
+
+
+@pytest.mark.slow
+class TestWoodsAtLength(Woods.TestCase):  # type: ignore[valid-type, misc]
+    settings = settings(max_examples=200, stateful_step_count=40)

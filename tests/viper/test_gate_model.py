@@ -197,6 +197,11 @@ class GateMachine(RuleBasedStateMachine):
 
 
 class TestGate(GateMachine.TestCase):  # type: ignore[valid-type, misc]
+    settings = settings(max_examples=50, stateful_step_count=40)
+
+
+@pytest.mark.slow
+class TestGateAtLength(GateMachine.TestCase):  # type: ignore[valid-type, misc]
     settings = settings(max_examples=300, stateful_step_count=40)
 
 

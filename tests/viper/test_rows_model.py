@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -132,5 +133,10 @@ class Boxes(RuleBasedStateMachine):
         assert (self.inbox.last_id, self.inbox.handed) == (self.records, self.handed)
 
 
-TestBoxes = Boxes.TestCase
-TestBoxes.settings = settings(max_examples=200, stateful_step_count=40)
+class TestBoxes(Boxes.TestCase):  # type: ignore[valid-type, misc]
+    settings = settings(max_examples=40, stateful_step_count=40)
+
+
+@pytest.mark.slow
+class TestBoxesAtLength(Boxes.TestCase):  # type: ignore[valid-type, misc]
+    settings = settings(max_examples=200, stateful_step_count=40)

@@ -36,7 +36,7 @@ def reloaded(topology: Topology, folder: Path) -> Topology | None:
     return load_flux(file).topology
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(topology=topologies(CLASSES))
 def test_any_topology_is_printed_and_loaded_to_an_equal_one(topology: Topology, tmp_path: Path) -> None:
     assert reloaded(topology, tmp_path) == topology

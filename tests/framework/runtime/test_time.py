@@ -12,6 +12,7 @@ from framework.errors import ComponentError
 from framework.runtime import RunReport
 from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import Row, bolt, built, drawn, listed, run_built, spout
+from tests.portions import seeds_at_every_change
 
 EVERY_SECOND = {"topology__tick__tuple__freq__secs": 1}
 
@@ -178,11 +179,12 @@ def test_ticks_come_between_tuples_where_their_time_is() -> None:
     ]
 
 
-def test_ticks_are_where_they_are_whatever_the_schedule() -> None:
+@pytest.mark.parametrize("seeds", seeds_at_every_change(range(12), 2), ids=str)
+def test_ticks_are_where_they_are_whatever_the_schedule(seeds: range) -> None:
     times = sorted([*range(0, 30_000, 70), *range(50_000, 51_000, 10), 90_000])
     for par in (1, 3):
         expected = ticked(Ticked, *times, par=par)
-        for seed in range(12):
+        for seed in seeds:
             _, options = drawn(seed)
             assert ticked(Ticked, *times, par=par, **options) == expected, (par, options)
 

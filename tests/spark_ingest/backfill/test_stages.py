@@ -18,6 +18,7 @@ from spark_ingest.backfill.errors import ShardError
 from spark_ingest.backfill.planned import plan_shards
 from spark_ingest.backfill.shapes import Output
 from spark_ingest.backfill.wire import POSITION
+from tests.portions import at_every_change
 from tests.spark_ingest.backfill.components import Events, Large, PerItem, Sums
 from tests.spark_ingest.backfill.engine import Engine
 from tests.spark_ingest.backfill.recorded import Placed, difference, recorded
@@ -53,7 +54,7 @@ def test_the_streams_are_no_empty_ones() -> None:
     )
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", at_every_change(range(40), 10))
 def test_random_shapes_rows_and_shards(tmp_path: Path, seed: int) -> None:
     drawn = random.Random(seed)
     shards, batch = drawn.randint(1, 5), drawn.choice((1, 3, 50, 5000))
