@@ -49,6 +49,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _workers_that_know_pytest() -> Iterator[None]:
+    """Have worker processes forked from one that has imported pytest, as the modules of their components do.
+
+    A run on three of them takes 0.09 instead of 0.49 s of processor time.
+    """
+    from framework.runtime.workers import starting
+
+    preloaded = starting.preloaded
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(starting, "preloaded", lambda: [*preloaded(), "pytest"])
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _own_temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Give each test process its own folder for temporary files, so that what is left there is its own.
 

@@ -33,9 +33,14 @@ def make_context() -> BaseContext:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    ported = ["framework.adapters.ported_host", "streamparse"] if "streamparse" in sys.modules else []
-    context.set_forkserver_preload([child.__name__, *ported])
+    context.set_forkserver_preload(preloaded())
     return context
+
+
+def preloaded() -> list[str]:
+    """The modules that the server imports, so that no process has to which it starts."""
+    ported = ["framework.adapters.ported_host", "streamparse"] if "streamparse" in sys.modules else []
+    return [child.__name__, *ported]
 
 
 def start(
