@@ -100,13 +100,20 @@ static void too_long(int signal)
     _exit(1);
 }
 
+/* `signal` would call too_long for the first alarm only, and let the second one kill. */
+static void watch(void)
+{
+    struct sigaction action = {.sa_handler = too_long};
+    CHECK(sigaction(SIGALRM, &action, NULL) == 0);
+    alarm(TOO_LONG_S);
+}
+
 static void test_two_in_turn(void)
 {
     pthread_t threads[2];
     uint32_t names[] = {0, 1};
     at_point = linger;
-    signal(SIGALRM, too_long);
-    alarm(TOO_LONG_S);
+    watch();
     for (int i = 0; i < 2; i++)
         CHECK(pthread_create(&threads[i], NULL, play, &names[i]) == 0);
     for (int i = 0; i < 2; i++)
@@ -141,8 +148,7 @@ static void fall_asleep_before(const char *name)
 static void test_who_falls_asleep_before_the_ring_is_woken(void)
 {
     at_point = fall_asleep_before;
-    signal(SIGALRM, too_long);
-    alarm(TOO_LONG_S);
+    watch();
     vp_bell_ring(&bell);
     CHECK(at_point == NULL);
     CHECK(pthread_join(sleeper, NULL) == 0);
