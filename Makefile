@@ -8,9 +8,10 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
 METADATA := setup.cfg setup.py pyproject.toml
-# Two test processes for each processor, as a third of the time of two is spent in waiting for programs.
+# Two test processes for each processor, as a third of the time of two is spent in waiting for programs;
+# one that has nothing left takes tests from another.
 JOBS := $(shell echo $$((2 * $$(nproc))))
-PYTEST = $(BIN)/python -m pytest -n $(JOBS)
+PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 BENCHMARKS := per_tuple tracking workers latency memory idle codec gate
 STORM := 2.8.3
 C_SOURCES := $(shell find cbackend viper -name '*.[ch]' -o -name 'build.py')
@@ -43,13 +44,13 @@ demo-spark: .venv/.spark
 
 test: .venv/.dev
 	@$(MAKE) --no-print-directory -C cbackend test
-	$(PYTEST) --dist worksteal
+	$(PYTEST)
 
 test-ci: .venv/.dev
-	$(PYTEST) --dist loadgroup -m 'not exhaustive'
+	$(PYTEST) -m 'not exhaustive'
 
 test-all: .venv/.dev
-	$(PYTEST) --dist loadgroup -m ''
+	$(PYTEST) -m ''
 
 check: .venv/.dev
 	$(BIN)/ruff check .

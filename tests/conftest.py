@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
 from multiprocessing.util import Finalize
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -29,18 +27,10 @@ for _number, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs a Spark, before marks are looked at; one test process for each processor gets it all.
-
-    Each of these processes has a Spark of its own, which keeps a processor busy and takes a gigabyte. Modules
-    stay whole, since they share what they have prepared.
-    """
-    group_of: dict[Path, str] = {}
-    groups = itertools.cycle(f"spark{n}" for n in range(os.cpu_count() or 1))
+    """Mark what needs a Spark, before marks are looked at."""
     for item in items:
         if {"spark", "java"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.spark)
-            group = group_of.get(item.path) or group_of.setdefault(item.path, next(groups))
-            item.add_marker(pytest.mark.xdist_group(group))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
