@@ -12,11 +12,12 @@ from tests.determinism.components import Gather, Keep
 from tests.determinism.oracle import Oracle
 from tests.determinism.random_shapes import Node, Read, Shape, plans, shapes
 from tests.determinism.special_components import Asks
-from tests.determinism.variants import Variant
+from tests.determinism.variants import Variant, kinds
 from tests.portions import at_every_change
 
-EXAMPLES = [("inline", 15), ("thread", 10), ("process", 4), ("inline", 60), ("thread", 40), ("process", 8)]
-"""Kinds of worker, and how many topologies are drawn for each: first those at every change."""
+EXAMPLES = {"inline": (15, 60), "thread": (10, 40), "process": (4, 8)}
+"""How many topologies are drawn for each kind of worker: at every change, and in CI."""
+CASES = [(kind, EXAMPLES[kind][part]) for part in (0, 1) for kind in kinds()]
 
 STOOD_STILL = Shape(
     spouts=((1, 17, 2, 1), (1, 18, 1, 2), (2, 10, 4, 1)),
@@ -31,7 +32,7 @@ STOOD_STILL = Shape(
 """Its last emit asked who receives it: nothing was left of which to say that it had gone out."""
 
 
-@pytest.mark.parametrize(("kind", "examples"), at_every_change(EXAMPLES, 3))
+@pytest.mark.parametrize(("kind", "examples"), at_every_change(CASES, len(kinds())))
 def test_the_output_is_what_sorting_makes(kind: str, examples: int) -> None:
     @settings(max_examples=examples, suppress_health_check=[HealthCheck.too_slow])
     @given(shape=shapes(), plan=plans(kind))

@@ -13,6 +13,7 @@ from click.testing import Result
 
 from framework.cli.exit_codes import ExitCode
 from framework.config import KEYS
+from tests.portions import at_every_change
 
 Viper = Callable[..., Result]
 
@@ -119,7 +120,7 @@ BETWEEN_PROCESSES = ("viper.channel.", "viper.jumbo.", "viper.worker.", "viper.i
 """Beginnings of the keys that mean something else where tuples cross from process to process."""
 
 
-@pytest.mark.parametrize("worker", ["inline", pytest.param("thread", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("worker", at_every_change(["inline", "thread"]))
 @pytest.mark.parametrize(
     ("key", "value"),
     [pytest.param(*case, marks=[pytest.mark.slow] if case == TICKS else []) for case in CASES],

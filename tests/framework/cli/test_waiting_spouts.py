@@ -88,6 +88,7 @@ BY_CTRL_C = [
     ("Loop", "process"),
     ("Tracked", "thread"),
     ("Drawn", "process of several"),
+    # The first of each run at every change; and the others:
     *(("Consumer", manner) for manner in MANNERS if manner != "inline"),
     *(("Loop", manner) for manner in ("inline", "thread")),
     *(("Tracked", manner) for manner in ("inline", "process")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from framework.flux import load_flux, to_flux
 from framework.validation import validate
+from tests.portions import at_every_change
 
 FILES = Path(__file__).parent / "files"
 TEXTS = [path.read_text("utf-8") for path in sorted(FILES.glob("*.yaml"))]
@@ -23,10 +25,7 @@ VALUES += [{"ref": "x"}, {"reflist": 3}]
 SNIPPETS = ["\n", "\t", "- ", ": ", "[", "}", "&a ", "*a", "<<: ", "!!int ", "!x ", "'", "#", "${"]
 SNIPPETS += ["\x00", "\ud7ff", "|\n"]
 
-quick = settings(
-    max_examples=50,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+EXAMPLES = at_every_change([50, 150])
 
 
 def check(text: str, folder: Path) -> None:
@@ -71,19 +70,17 @@ def mutate(value: Any, draw: random.Random) -> None:
             container[draw.choice(["id", "name", "bolts", "from"])] = deepcopy(container[key])
 
 
-@quick
-@given(text=st.sampled_from(PARSABLE), draw=st.randoms(use_true_random=False), count=st.integers(1, 4))
-def test_changed_values_never_raise(text: str, draw: random.Random, count: int, tmp_path: Path) -> None:
+def changed_value(text: str, draw: random.Random, count: int) -> str:
+    """A file with some changes of its values."""
     value = yaml.safe_load(text)
     for _ in range(count):
         if containers(value):
             mutate(value, draw)
-    check(yaml.safe_dump(value, sort_keys=False), tmp_path)
+    return yaml.safe_dump(value, sort_keys=False)
 
 
-@quick
-@given(text=st.sampled_from(TEXTS), draw=st.randoms(use_true_random=False), count=st.integers(1, 4))
-def test_changed_text_never_raises(text: str, draw: random.Random, count: int, tmp_path: Path) -> None:
+def changed_text(text: str, draw: random.Random, count: int) -> str:
+    """A file with some changes of its text, which may leave no YAML."""
     for _ in range(count):
         start, end = sorted(draw.choices(range(len(text) + 1), k=2))
         lines = text.splitlines(keepends=True) or [""]
@@ -97,7 +94,20 @@ def test_changed_text_never_raises(text: str, draw: random.Random, count: int, t
                 text = "".join([*lines[: line + 1], *lines[line:]])
             case "drop":
                 text = "".join([*lines[:line], *lines[line + 1 :]])
-    check(text, tmp_path)
+    return text
+
+
+@pytest.mark.parametrize("examples", EXAMPLES)
+@pytest.mark.parametrize(("change", "texts"), [(changed_value, PARSABLE), (changed_text, TEXTS)])
+def test_changed_files_never_raise(
+    change: Callable[[str, random.Random, int], str], texts: list[str], examples: int, tmp_path: Path
+) -> None:
+    @settings(max_examples=examples, suppress_health_check=[HealthCheck.too_slow])
+    @given(text=st.sampled_from(texts), draw=st.randoms(use_true_random=False), count=st.integers(1, 4))
+    def check_changed(text: str, draw: random.Random, count: int) -> None:
+        check(change(text, draw, count), tmp_path)
+
+    check_changed()
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from framework.topology import (
 )
 from tests.framework.flux.files.src import flux_parts
 from tests.framework.strategies import topologies
+from tests.portions import at_every_change
 
 EXAMPLES = sorted(path.name for path in Path(__file__).parent.glob("files/*.yaml"))
 CLASSES = (flux_parts.Words, flux_parts.Split, flux_parts.Sink)
@@ -36,10 +37,14 @@ def reloaded(topology: Topology, folder: Path) -> Topology | None:
     return load_flux(file).topology
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(topology=topologies(CLASSES))
-def test_any_topology_is_printed_and_loaded_to_an_equal_one(topology: Topology, tmp_path: Path) -> None:
-    assert reloaded(topology, tmp_path) == topology
+@pytest.mark.parametrize("examples", at_every_change([15, 80]))
+def test_any_topology_is_printed_and_loaded_to_an_equal_one(examples: int, tmp_path: Path) -> None:
+    @settings(max_examples=examples, suppress_health_check=[HealthCheck.too_slow])
+    @given(topology=topologies(CLASSES))
+    def check(topology: Topology) -> None:
+        assert reloaded(topology, tmp_path) == topology
+
+    check()
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

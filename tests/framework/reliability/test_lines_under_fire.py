@@ -16,6 +16,7 @@ from tests.framework.reliability.lines import WORDS_PER_LINE, Numbers, pids, tex
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.workers.background import Background
 from tests.framework.runtime.workers.running import PROCESSES
+from tests.portions import at_every_change
 
 
 class Killer(Background):
@@ -56,9 +57,7 @@ class Killer(Background):
 
 
 @pytest.mark.parametrize(
-    ("seed", "lines", "kills"),
-    [(1, 20_000, 5), pytest.param(2, 200_000, 20, marks=pytest.mark.slow)],
-    ids=str,
+    ("seed", "lines", "kills"), at_every_change([(1, 20_000, 5), (2, 200_000, 20)]), ids=str
 )
 def test_every_word_arrives_and_every_id_is_acked_once(
     seed: int, lines: int, kills: int, tmp_path: Path

@@ -18,18 +18,13 @@ from framework.runtime.tracking.acker import Acker
 from framework.runtime.tracking.pending import Pending
 from tests.framework.reliability.schedules import drawn_schedule, run_schedule
 from tests.framework.runtime.pieces import FakeClock
+from tests.portions import at_every_change
 from tests.rotation import schedules
 from viper.forest import Forest
 
 Patch = pytest.MonkeyPatch
 AT_ONCE = 50
 """Schedules that one test runs."""
-AT_EVERY_CHANGE = range(50)
-"""Those that are run at every change; the others are slow tests."""
-PARTS = [
-    pytest.param(first, marks=[] if first in AT_EVERY_CHANGE else [pytest.mark.slow])
-    for first in schedules()[::AT_ONCE]
-]
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +42,7 @@ def problems_of(seed: int, monkeypatch: Patch) -> str:
     return "\n".join([str(schedule), *problems]) if problems else ""
 
 
-@pytest.mark.parametrize("first", PARTS)
+@pytest.mark.parametrize("first", at_every_change(schedules()[::AT_ONCE]))
 def test_every_tuple_is_acked_in_the_end(first: int, monkeypatch: Patch) -> None:
     for seed in range(first, min(first + AT_ONCE, schedules().stop)):
         problems = problems_of(seed, monkeypatch)

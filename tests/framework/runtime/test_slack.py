@@ -102,7 +102,7 @@ def test_no_plan_shows(seed: int) -> None:
 
     first = plan_free(built, 0)
     assert first
-    for draw in range(1, 5):
+    for draw in range(1, 8):
         assert plan_free(built, seed * 100 + draw) == first
 
 
