@@ -5,7 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mypy import api
+
+# It is here wherever the types of the project itself are checked.
+api = pytest.importorskip("mypy.api")
+
+pytestmark = pytest.mark.slow
 
 REPOSITORY = Path(__file__).parents[2]
 

@@ -19,6 +19,7 @@ from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.positions.event_times import to_micros
 from framework.runtime.tracking.acker import Acker
 from framework.topology import DEFAULT_STREAM, unknown
+from viper.payload import Row
 from viper.rows import Outbox
 
 
@@ -28,8 +29,8 @@ class EmitListener(Protocol):
     def spill(self) -> None:
         """Empty the buffer, which is full, before the callback goes on."""
 
-    def deliver_and_tell(self) -> list[int]:
-        """Place and route the rows of the buffer; return the ids of the tasks that receive any."""
+    def deliver_and_tell(self, append: Callable[[], None]) -> list[int]:
+        """Append a row to the buffer, and place and route it; return the ids of the tasks that receive it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +193,11 @@ class TaskCollector:
         elif self._listener is not None:
             self._listener.spill()
 
-    def _deliver_and_tell(self) -> list[int]:
-        return [] if self._listener is None else self._listener.deliver_and_tell()
+    def _append_and_tell(self, append: Callable[[], None]) -> list[int]:
+        if self._listener is not None:
+            return self._listener.deliver_and_tell(append)
+        append()
+        return []
 
     def _put(
         self,
@@ -215,15 +219,16 @@ class TaskCollector:
         carried = self._rules.carried
         row = tuple([snapshot(value if carried is None else carried(value)) for value in tup])
         if need_task_ids:
-            self._deliver_and_tell()
-        with self.buffer.guard:
-            note = self._note(about)  # first, as it may raise: then nothing has been emitted
-            self.buffer.append(port, row, direct_task, stamp, note)
-        if need_task_ids:
-            return self._deliver_and_tell()
+            return self._append_and_tell(lambda: self._append(port, row, direct_task, stamp, about))
+        self._append(port, row, direct_task, stamp, about)
         if len(self.buffer) >= self.buffer.limit:
             self._full()
         return None
+
+    def _append(self, port: Port, row: Row, task: int | None, stamp: int | None, about: Any) -> None:
+        with self.buffer.guard:
+            note = self._note(about)  # first, as it may raise: then nothing has been emitted
+            self.buffer.append(port, row, task, stamp, note)
 
     def _note(self, about: Any) -> Any:
         """The note of an emit: the tree of its anchors."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn, Protocol
 
 from framework.errors import ComponentError
@@ -199,9 +199,12 @@ class Task(ABC):
         """The buffer is full: let it flow before the callback goes on."""
         self.slot.presence.back(self._spill)
 
-    def deliver_and_tell(self) -> list[int]:
-        """Place and route the rows of the buffer; returns the ids of the tasks that receive any."""
-        return self.slot.presence.back(self._deliver_and_tell)
+    def deliver_and_tell(self, append: Callable[[], None]) -> list[int]:
+        """Append a row to the buffer, and place and route it; returns the ids of the tasks that receive it.
+
+        Nobody else may act for the task meanwhile, or the row is gone before it can be told who receives it.
+        """
+        return self.slot.presence.back(lambda: self._deliver_and_tell(append))
 
     def _spill(self) -> None:
         if self.emitter.is_busy or self._flows() or self.state is TaskState.MADE:
@@ -209,7 +212,9 @@ class Task(ABC):
         self.emitter.publish(self.emitter.last_placed)
         self._scheduler.make_room(self)
 
-    def _deliver_and_tell(self) -> list[int]:
+    def _deliver_and_tell(self, append: Callable[[], None]) -> list[int]:
+        self.emitter.place_and_tell()  # the rows before it, whose receivers may be others
+        append()
         receivers = self.emitter.place_and_tell()
         if self.emitter.has_delivered_many():
             self._spill()

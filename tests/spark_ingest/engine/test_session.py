@@ -8,13 +8,16 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.sql import SparkSession
 
 from spark_ingest.engine import session
 from spark_ingest.engine.session import check_installed, make_session
 from spark_ingest.errors import SparkError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 REPOSITORY = Path(__file__).parents[3]
 

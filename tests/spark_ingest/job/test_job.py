@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.sql import SparkSession
 
 from spark_ingest.errors import JobError, RowsRefused, SparkError
 from spark_ingest.job.quality import Quality
 from spark_ingest.job.source import Source
 from spark_ingest.job.spec import JobSpec, from_json, streams_of, to_json
 from spark_ingest.job.stream_spec import TIME, StreamSpec
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 JOB = JobSpec(
     Source(query="select id as at, id % 2 as k from range(5)"),

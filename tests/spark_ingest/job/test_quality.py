@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
 
 from spark_ingest.errors import JobError, RowsRefused
 from spark_ingest.job.quality import Count, Quality, checked
 from spark_ingest.job.stream_spec import TIME, StreamSpec
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 SCHEMA = "at string, k string, n int"
 GIVEN = [

@@ -8,6 +8,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+
+pytest.importorskip("pyspark")
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 

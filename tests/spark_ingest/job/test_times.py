@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from framework.units import PER_SECOND, micros_of
 from spark_ingest.engine.session import set_for_now
@@ -16,6 +15,9 @@ from spark_ingest.job.stream_spec import TIME, StreamSpec
 from spark_ingest.job.times import FIRST_US, LAST_US, timed
 from tests.framework.test_units import NO_TEXTS, NOON_TEXTS
 from tests.framework.test_units import NOON as NOON_US
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 NOON = datetime(2013, 3, 10, 12, 0, 0, 123456, UTC)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
-from pyspark.sql import SparkSession
 
 from spark_ingest.engine.session import set_for_now
 from spark_ingest.errors import JobError
@@ -17,6 +18,9 @@ from spark_ingest.job.types import (
     hashable,
     type_word,
 )
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 CARRIED_ONES = (
     "true as boolean, 1Y as tinyint, 1S as smallint, 1 as int, 1L as bigint, 1F as float, 1D as double, "

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.sql import SparkSession
 
 from spark_ingest.engine.session import set_for_now, sql_settings
 from spark_ingest.job.source import Source
@@ -13,6 +13,9 @@ from spark_ingest.job.spec import JobSpec
 from spark_ingest.job.stream_spec import StreamSpec
 from spark_ingest.preparing.identity import identity_of_files, identity_of_plan
 from spark_ingest.preparing.prepare import prepare
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 NOW = ["now()", "current_timestamp", "localtimestamp()", "cast('now' as timestamp)", "(select now())"]
 TIME_ZONE = "spark.sql.session.timeZone"

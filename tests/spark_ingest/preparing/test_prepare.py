@@ -6,10 +6,9 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from spark_ingest import prepare as exported
 from spark_ingest.datasets.dataset import Dataset
@@ -21,6 +20,9 @@ from spark_ingest.job.stream_spec import TIME, StreamSpec
 from spark_ingest.job.streams import as_streams
 from spark_ingest.preparing.prepare import prepare
 from spark_ingest.preparing.writing import GROUP_ROWS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 ROWS = "select id as n, timestamp_seconds(id div 3) as at, concat('k', id % 7) as k from range(0, 100, 1, 5)"
 

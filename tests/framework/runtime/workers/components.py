@@ -123,6 +123,15 @@ class Forward(Bolt):
         self.emit([tup.values[0]])
 
 
+class AsksForReceivers(Bolt):
+    """Emits what it receives, and on another stream the tasks that received that."""
+
+    outputs = ["value", Stream(["receivers"], name="told")]
+
+    def process(self, tup: Any) -> None:
+        self.emit([self.emit([tup.values[-1]], need_task_ids=True)], stream="told")
+
+
 class Places(Bolt):
     """Says for each tuple which task of which process has it."""
 

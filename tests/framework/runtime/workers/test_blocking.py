@@ -6,7 +6,9 @@ Every one waits here for something that happens further down, so a run that hold
 from __future__ import annotations
 
 import sys
+import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,11 +17,12 @@ from framework import Bolt, Spout, TopologyBuilder
 from framework.errors import ComponentError
 from framework.runtime.edges.output import Output
 from framework.runtime.execution import stand_in
+from framework.runtime.tasks.presence import BlockingPresence
 from framework.runtime.workers import executor_thread
-from framework.sinks import CountingSink
+from framework.sinks import CollectingSink, CountingSink
 from tests.framework.runtime.pieces import drawn
 from tests.framework.runtime.shapes import SHAPES
-from tests.framework.runtime.workers.components import Endless, Forward, Numbers
+from tests.framework.runtime.workers.components import AsksForReceivers, Endless, Forward, Numbers
 from tests.framework.runtime.workers.conftest import Gate
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers
 from tests.framework.runtime.workers.waiting import (
@@ -145,3 +148,35 @@ def test_nothing_of_it_shows_in_the_output(shape: str, monkeypatch: pytest.Monke
             assert not any(counters.unplanned for counters in report.components.values()), seed
     finally:
         sys.setswitchinterval(before)
+
+
+def test_who_receives_a_tuple_is_told_however_often_others_act_for_the_task(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked = threading.Semaphore(0)
+    look, back = BlockingPresence.stand_in, BlockingPresence.back
+
+    def look_and_say_so(self: BlockingPresence, call: Callable[[], None]) -> bool:
+        was_busy = look(self, call)
+        looked.release()
+        return was_busy
+
+    def wait_and_come_back(self: BlockingPresence, call: Callable[[], Any]) -> Any:
+        while looked.acquire(blocking=False):
+            pass
+        for _ in range(2):  # the first may have begun before the last emit
+            assert looked.acquire(timeout=60)
+        return back(self, call)
+
+    monkeypatch.setattr(stand_in, "PERIOD_S", 0)
+    monkeypatch.setattr(BlockingPresence, "stand_in", look_and_say_so)
+    monkeypatch.setattr(BlockingPresence, "back", wait_and_come_back)
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers, args=[10])
+    builder.set_bolt("asks", AsksForReceivers, config=BLOCKS).shuffle_grouping("source")
+    sink = builder.set_bolt("sink", CollectingSink)
+    sink.global_grouping("asks", "told")
+    builder.set_bolt("heard", CountingSink).shuffle_grouping("asks")
+    report = THREADS.run(builder)
+    assert [len(told) for (told,) in report.result("sink")] == [1] * 10
+    assert report.result("heard") == 10
