@@ -8,9 +8,9 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
 METADATA := setup.cfg setup.py pyproject.toml
-# Two test processes for each processor, as a third of the time of two is spent in waiting for programs;
+# Three test processes for each processor, as two leave a tenth of it idle while they wait for programs;
 # one that has nothing left takes tests from another.
-JOBS := $(shell echo $$((2 * $$(nproc))))
+JOBS := $(shell echo $$((3 * $$(nproc))))
 PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 BENCHMARKS := per_tuple tracking workers latency memory idle codec gate
 STORM := 2.8.3

@@ -14,6 +14,7 @@ import pystorm.component
 import pytest
 
 from framework.adapters.streamparse.construction import hosting
+from tests.portions import at_every_change
 
 WORDS = """
 import sys
@@ -78,7 +79,7 @@ def run(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("worker", ["inline", "thread", "process"])
+@pytest.mark.parametrize("worker", at_every_change(["process", "inline", "thread"]))
 def test_its_components_are_hosted(project: Path, worker: str) -> None:
     ran = run(project, "topology.py", "--worker", worker, "-o", "viper.isolated=false")
     assert (ran.returncode, ran.stdout.split()) == (0, ["dog", "cat"]), ran.stderr

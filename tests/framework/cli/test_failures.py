@@ -14,6 +14,7 @@ from click.testing import Result
 
 from framework.cli.exit_codes import ExitCode
 from tests.framework.cli.conftest import REPOSITORY
+from tests.portions import at_every_change
 
 Viper = Callable[..., Result]
 Process = Callable[..., "subprocess.Popen[str]"]
@@ -91,7 +92,7 @@ if (multiprocessing.parent_process() is None) is {leader}:
 """What a module of a project does to keep files short in the process that leads the run, or in others."""
 
 
-@pytest.mark.parametrize("size", [100, 20_000], ids=["from the first", "in the middle"])
+@pytest.mark.parametrize("size", at_every_change([20_000, 100]), ids=["in the middle", "from the first"])
 @pytest.mark.parametrize("worker", ["inline", "thread", "process"])
 def test_a_recording_without_room_is_neither_a_bug_nor_a_wrong_topology(
     process: Process, project: Path, worker: str, size: int

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from tests.portions import at_every_change
+
 Viper = Callable[..., Result]
 Process = Callable[..., "subprocess.Popen[str]"]
 
@@ -58,7 +60,7 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("command", at_every_change([(command,) for command in COMMANDS], 3), ids=" ".join)
 def test_data_is_the_same_as_without_prints(command: tuple[str, ...], process: Process, loud: Path) -> None:
     noisy, stderr = run_apart(process, *command)
     silent, _ = run_apart(process, *command, SILENT="yes")

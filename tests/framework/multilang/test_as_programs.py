@@ -19,6 +19,7 @@ from framework.topology import Bean, ObjectDef, PythonImplementation, Ref, Shell
 from tests.framework.multilang.pieces import run_topology
 from tests.framework.multilang.served import Numbers, Polled, Sums, Twice
 from tests.framework.runtime.partitioned import Partitions
+from tests.portions import at_every_change
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -33,7 +34,9 @@ def programs(topology: Topology) -> Topology:
 
 @pytest.mark.usefixtures("streamparse")
 @pytest.mark.parametrize("project", ["quickstart", "quickstart_framework"])
-@pytest.mark.parametrize("workers", [{}, {"viper__worker": "process", "topology__workers": 2}], ids=str)
+@pytest.mark.parametrize(
+    "workers", at_every_change([{"viper__worker": "process", "topology__workers": 2}, {}]), ids=str
+)
 def test_a_project_does_the_same(project: str, workers: dict[str, Any]) -> None:
     loaded = load(str(FIXTURES / project / "topologies" / "wordcount.py")).topology
     assert loaded is not None
@@ -57,7 +60,7 @@ def branched(par: int) -> Topology:
     return builder.build("branched")
 
 
-@pytest.mark.parametrize("par", [1, 2])
+@pytest.mark.parametrize("par", at_every_change([2, 1]))
 def test_spouts_of_every_kind_streams_and_arguments(par: int) -> None:
     hosted = run_topology(branched(par), viper__time="logical").result("sink")
     assert run_topology(programs(branched(par)), viper__time="logical").result("sink") == hosted

@@ -15,6 +15,7 @@ from framework.routing import Router, make_router, stable_hash, storm_hash
 from framework.routing import router as router_module
 from framework.routing.router import ByKey, PartialKey, RoundRobin
 from framework.topology import Grouping
+from tests.portions import at_every_change
 
 FIELDS = ("word", "number")
 GROUPINGS = [
@@ -38,7 +39,7 @@ def in_buffers(router: Router, rows: Sequence[Any], cuts: Sequence[int]) -> list
     return [target for start, end in pairwise(edges) for target in router.targets(rows[start:end])]
 
 
-@pytest.mark.parametrize("hash_name", HASHES)
+@pytest.mark.parametrize("hash_name", at_every_change(HASHES))
 @pytest.mark.parametrize("grouping", GROUPINGS, ids=repr)
 @given(
     rows=rows,

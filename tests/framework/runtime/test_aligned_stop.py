@@ -81,7 +81,7 @@ class Sparse(Stopping):
                 yield Block(array("q", [ts for ts, _ in few]), [row for _, row in few])
 
 
-@pytest.mark.parametrize("waits_s", [15, 0.025])
+@pytest.mark.parametrize("waits_s", at_every_change([0.025, 15]))
 def test_what_is_far_ahead_is_waited_for_a_while_only(
     tmp_path: Path, waits_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from framework.runtime import RunReport, run
 from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import Count, Numbers, plan_of
 from tests.framework.runtime.shapes import SHAPES
+from tests.portions import at_every_change
 
 KINDS = [{"viper__worker": "inline"}, {"viper__worker": "thread", "topology__workers": 2}]
 PROCESSES = {"viper__worker": "process", "topology__workers": 2}
@@ -95,7 +96,7 @@ def live(par: int = 2) -> TopologyBuilder:
     return builder
 
 
-@pytest.mark.parametrize("options", [*KINDS, PROCESSES])
+@pytest.mark.parametrize("options", at_every_change([PROCESSES, *KINDS]))
 def test_a_live_run_is_repeated_tuple_for_tuple(tmp_path: Path, options: dict[str, Any]) -> None:
     first, second = tmp_path / "live", tmp_path / "again"
     recorded = taped(live(), record=first, **options)

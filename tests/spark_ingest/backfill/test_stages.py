@@ -54,7 +54,7 @@ def test_the_streams_are_no_empty_ones() -> None:
     )
 
 
-@pytest.mark.parametrize("seed", at_every_change(range(40), 10))
+@pytest.mark.parametrize("seed", at_every_change(range(40), 5))
 def test_random_shapes_rows_and_shards(tmp_path: Path, seed: int) -> None:
     drawn = random.Random(seed)
     shards, batch = drawn.randint(1, 5), drawn.choice((1, 3, 50, 5000))
@@ -157,8 +157,9 @@ def test_which_shard_a_key_is_in_does_not_show() -> None:
     assert others == backfilled(Shop, SHOP, 3)
 
 
-def test_batches_do_not_show() -> None:
-    assert backfilled(Shop, SHOP, 2, batch=1) == backfilled(Shop, SHOP, 2, batch=10_000)
+@pytest.mark.parametrize("batch", at_every_change([5, 1]))
+def test_batches_do_not_show(batch: int) -> None:
+    assert backfilled(Shop, SHOP, 2, batch=batch) == backfilled(Shop, SHOP, 2, batch=10_000)
 
 
 def test_components_that_no_output_needs_are_not_run() -> None:

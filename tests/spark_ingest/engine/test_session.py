@@ -71,6 +71,7 @@ def test_the_workers_python_is_that_of_the_configuration(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("module", ["pyspark", "pyarrow"])
 def test_what_is_not_installed(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyspark")
     for name in [name for name in sys.modules if name.partition(".")[0] == module]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, module, None)
@@ -79,6 +80,7 @@ def test_what_is_not_installed(module: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_no_java(tmp_path: Path) -> None:
+    pytest.importorskip("pyspark")
     code = (
         "from spark_ingest import Source, SparkError, prepare\n"
         "try:\n    prepare(Source(table='rows'), 'nowhere', timestamp='at')\n"

@@ -36,6 +36,7 @@ from tests.framework.runtime.workers.waiting import (
     WaitsInGenerator,
     WaitsInNextCall,
 )
+from tests.portions import seeds_at_every_change
 
 COUNT = 3000
 
@@ -134,14 +135,15 @@ def test_who_speaks_for_a_spout_never_says_too_much(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_nothing_of_it_shows_in_the_output(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("seeds", seeds_at_every_change(range(4), 1), ids=str)
+def test_nothing_of_it_shows_in_the_output(shape: str, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     """However often who speaks for a task cuts in between two emits."""
     monkeypatch.setattr(stand_in, "PERIOD_S", 0)
     serial = INLINE.run(SHAPES[shape](1, 60)).result("sink")
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
-        for seed in range(4):
+        for seed in seeds:
             par, options = drawn(seed)
             report = THREADS.run(SHAPES[shape](par, 60), viper__blocking=True, **options)
             assert report.result("sink") == serial, (seed, par, options)

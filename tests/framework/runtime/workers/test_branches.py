@@ -12,6 +12,7 @@ from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.branches import BRANCHES
 from tests.framework.runtime.workers.components import Counts, Numbers, Places
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers, several
+from tests.portions import at_every_change
 
 COUNT = 150
 NO_ROOM = {"viper__channel__jumbos": 1, "viper__channel__tuples": 1, "viper__jumbo__size": 1}
@@ -35,7 +36,9 @@ def drawn(seed: int) -> tuple[int, Workers, dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    "workers", [INLINE, Workers("thread", 1), THREADS, Workers("process", 1), PROCESSES], ids=str
+    "workers",
+    at_every_change([THREADS, PROCESSES, INLINE, Workers("thread", 1), Workers("process", 1)], 2),
+    ids=str,
 )
 @pytest.mark.parametrize("shape", BRANCHES)
 def test_with_room_for_one_tuple(workers: Workers, shape: str) -> None:

@@ -24,6 +24,7 @@ from tests.framework.runtime.workers.conftest import Gate, Viper
 from tests.framework.runtime.workers.ported_speaker import SpeaksPorted
 from tests.framework.runtime.workers.running import PROCESSES, Workers, every_kind
 from tests.framework.runtime.workers.speakers import Dated, FailsToClose, Speaks, Survives, chain
+from tests.portions import at_every_change
 
 LINE = re.compile(r"^\d\d:\d\d:\d\d\.\d{3} (\w+) +(\S+) \[(\d+)\] (.*)$")
 
@@ -183,13 +184,16 @@ class TestCommandLine:
     @every_kind
     @pytest.mark.parametrize(
         ("arguments", "options", "logged"),
-        [
-            ((), {}, True),
-            (("--log-level", "middle=warning"), {}, False),
-            (("--log-level", "warning", "--log-level", "middle=info"), {}, True),
-            ((), {"pystorm__log__level": "warning"}, False),
-            ((), {"pystorm__log__level": "warning", "topology__debug": "true"}, True),
-        ],
+        at_every_change(
+            [
+                (("--log-level", "warning", "--log-level", "middle=info"), {}, True),
+                ((), {"pystorm__log__level": "warning"}, False),
+                ((), {}, True),
+                (("--log-level", "middle=warning"), {}, False),
+                ((), {"pystorm__log__level": "warning", "topology__debug": "true"}, True),
+            ],
+            2,
+        ),
     )
     def test_levels(
         self,
@@ -202,7 +206,7 @@ class TestCommandLine:
         err = said("speaking", "-q", *arguments, workers=workers, **options)
         assert ("] logger middle" in err) is logged
 
-    @pytest.mark.parametrize("send", [os.kill, os.killpg], ids=["kill", "terminal"])
+    @pytest.mark.parametrize("send", at_every_change([os.killpg, os.kill]), ids=["terminal", "kill"])
     @every_kind
     def test_sigquit_shows_where_tasks_are_and_the_run_goes_on(
         self,

@@ -34,6 +34,7 @@ from tests.framework.runtime.workers.running import PROCESSES, Workers
 
 COUNT = 20_000
 MIDDLE = COUNT // 4
+SLICE = 64
 UNTRACKED = {"topology__acker__executors": 0}
 
 
@@ -145,12 +146,13 @@ def test_two_die_together(marks: Path) -> None:
     builder.set_bolt("second", TakesAnother).shuffle_grouping("first")
     builder.set_bolt("sink", CollectingSink).global_grouping("second")
     workers = Workers("process", 4)
-    options = {"die__at": [MIDDLE], "die__with": "first", "viper__slice__tuples": 64}
+    options = {"die__at": [MIDDLE], "die__with": "first", "viper__slice__tuples": SLICE}
     report = run(builder, marks, workers=workers, **options)
     assert {incident.worker for incident in report.incidents} == {2, 3}
     found = values(report)
     assert found == sorted(set(found)) and found[-1] == COUNT - 1
-    assert len(found) + report.lost == COUNT
+    # The first dies wherever it is, perhaps just as it takes a slice, which then counts and yet comes again.
+    assert COUNT <= len(found) + report.lost <= COUNT + SLICE
 
 
 # -- tracked tuples

@@ -20,6 +20,7 @@ from framework.sinks import CountingSink
 from tests.framework.runtime.workers.components import Numbers, wait_at
 from tests.framework.runtime.workers.conftest import Gate, Viper
 from tests.framework.runtime.workers.running import PROCESSES, Workers, several
+from tests.portions import at_every_change
 
 
 def first_line(running: subprocess.Popen[str]) -> str:
@@ -42,7 +43,7 @@ def terminate_all(running: subprocess.Popen[str]) -> None:
     os.killpg(running.pid, signal.SIGTERM)
 
 
-@pytest.mark.parametrize("ask", [ctrl_c, terminate, terminate_all])
+@pytest.mark.parametrize("ask", at_every_change([ctrl_c, terminate, terminate_all]))
 @several
 def test_a_signal_drains(viper: Viper, marks: Path, workers: Workers, ask: object) -> None:
     running = viper("endless", workers=workers, marks=marks)
