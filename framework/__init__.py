@@ -2,6 +2,7 @@
 
 from framework.builder import TopologyBuilder
 from framework.components import (
+    BatchBolt,
     BatchingBolt,
     Block,
     Bolt,
@@ -9,6 +10,8 @@ from framework.components import (
     Pace,
     PartitionedSpout,
     ReliableSpout,
+    RowError,
+    Rows,
     Spout,
     TicklessBatchingBolt,
     Tuple,
@@ -19,6 +22,7 @@ from framework.running import run
 from framework.topology import Grouping, Stream
 
 __all__ = [
+    "BatchBolt",
     "BatchingBolt",
     "Block",
     "Bolt",
@@ -30,6 +34,8 @@ __all__ = [
     "Pace",
     "PartitionedSpout",
     "ReliableSpout",
+    "RowError",
+    "Rows",
     "ShellBolt",
     "ShellSpout",
     "Spout",

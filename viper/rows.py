@@ -6,6 +6,28 @@ many rows the outbox held after each, which is what output positions are made of
 `encode_rows` and a `Decoder` carry rows of such values to other processes.
 """
 
-from viper._rows import Decoder, Inbox, Outbox, encode_rows, interleave, is_plain, misfit, partition
+from viper._rows import (
+    Decoder,
+    Inbox,
+    Outbox,
+    encode_rows,
+    ends,
+    interleave,
+    is_plain,
+    misfit,
+    partition,
+    plain_rows,
+)
 
-__all__ = ["Decoder", "Inbox", "Outbox", "encode_rows", "interleave", "is_plain", "misfit", "partition"]
+__all__ = [
+    "Decoder",
+    "Inbox",
+    "Outbox",
+    "encode_rows",
+    "ends",
+    "interleave",
+    "is_plain",
+    "misfit",
+    "partition",
+    "plain_rows",
+]

@@ -1,13 +1,16 @@
 """The base classes that users derive their spouts and bolts from."""
 
+from framework.components.batch_bolt import BatchBolt, RowError
 from framework.components.batching import BatchingBolt, TicklessBatchingBolt
 from framework.components.bolt import Bolt
 from framework.components.component import Component
 from framework.components.partitioned import Block, Pace, PartitionedSpout, Watermark
+from framework.components.rows import Rows
 from framework.components.spout import ReliableSpout, Spout
 from framework.components.tuple import Tuple
 
 __all__ = [
+    "BatchBolt",
     "BatchingBolt",
     "Block",
     "Bolt",
@@ -15,6 +18,8 @@ __all__ = [
     "Pace",
     "PartitionedSpout",
     "ReliableSpout",
+    "RowError",
+    "Rows",
     "Spout",
     "TicklessBatchingBolt",
     "Tuple",

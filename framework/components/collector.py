@@ -19,6 +19,16 @@ class Collector(Protocol):
     def emit(self, tup: Sequence[Any], **options: Any) -> EmitResult:
         """Emit values; the options are those of the component's own ``emit``."""
 
+    def emit_rows(
+        self,
+        rows: Sequence[Sequence[Any]],
+        *,
+        of: Sequence[int] | None,
+        ends: Sequence[int] | None,
+        stream: str | None,
+    ) -> None:
+        """Emit the values of many tuples; see `BatchBolt.emit_rows`."""
+
     def ack(self, tup: Any) -> None:
         """Note that a bolt has processed a tuple (or the tuple of that id)."""
 
@@ -43,7 +53,7 @@ class Unhosted:
             "run it with framework.testing, or replace its emit, ack and fail in the test"
         )
 
-    emit = ack = fail = report_metric = report_error = _refuse
+    emit = emit_rows = ack = fail = report_metric = report_error = _refuse
 
 
 UNHOSTED: Collector = Unhosted()

@@ -129,6 +129,18 @@ class ConnectionCollector:
         self._connection.send({**message, "need_task_ids": False})
         return [direct_task] if need_task_ids and direct_task is not None else None
 
+    def emit_rows(
+        self,
+        rows: Sequence[Sequence[Any]],
+        *,
+        of: Sequence[int] | None,
+        ends: Sequence[int] | None,
+        stream: str | None,
+    ) -> None:
+        """Send an emit for each row: there is but one tuple in process that they can belong to."""
+        for row in rows:
+            self.emit(row, stream=stream)
+
     def ack(self, tup: Any) -> None:
         """Send that a tuple has been processed."""
         self._connection.send({"command": "ack", "id": _id_of(tup)})

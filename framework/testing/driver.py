@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from framework.components import RowError
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM, Tuple
 from framework.runtime.edges.collector import EmitRules, TaskCollector
 from framework.runtime.hosts.user_errors import name_the_fields
@@ -85,8 +86,22 @@ class Driver:
     def _give(self, tup: Any) -> None:
         if is_tick(tup):
             self._guarded(None, self._host.tick, tup)
-        elif self._guarded(tup, self._host.process, tup) and self._acks_each:
+        elif self._guarded(tup, self._process, tup) and self._acks_each:
             self.recorder.ack(tup)
+
+    def _process(self, tup: Any) -> None:
+        if not self._host.takes_rows:
+            self._host.process(tup)
+            return
+        bulk = self.recorder.bulk
+        bulk.begin(1)
+        try:
+            self._component.process(tup)
+            bulk.finish(1)
+        except RowError as error:
+            raise error.cause from error
+        finally:
+            bulk.drop()
 
     def _end(self) -> None:
         if self._ticks:

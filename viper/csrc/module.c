@@ -18,6 +18,13 @@ static int rows_exec(PyObject *module)
 
 static PyMethodDef rows_methods[] = {
     {"is_plain", rows_is_plain, METH_O, "is_plain(value) -> bool: whether a value is exactly immutable."},
+    {"plain_rows", rows_plain_rows, METH_VARARGS,
+     "plain_rows(rows, arity, first, made) -> int: append the rows of a list, from index `first` on, as tuples to\n"
+     "the list `made`, up to one that is no list or tuple of exactly immutable values, or not of so many (-1: any\n"
+     "number); returns its index, or how many rows there are."},
+    {"ends", rows_ends, METH_VARARGS,
+     "ends(of, count) -> bytes | None: for each of so many inputs how many outputs there are up to it, as native\n"
+     "uint32, where `of` has the input of each output; None where `of` does not ascend."},
     {"encode_rows", rows_encode, METH_O,
      "encode_rows(rows) -> bytes | None: a list of row tuples as bytes; None where a value is not exactly\n"
      "immutable or of a rarer type."},

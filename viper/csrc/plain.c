@@ -66,3 +66,36 @@ PyObject *rows_plain_row(PyObject *values, Py_ssize_t arity)
     }
     return row;
 }
+
+/* Appends the rows of a list to another, up to one that is not the common case; -1 with an error set. */
+static Py_ssize_t append_plain(PyObject *rows, Py_ssize_t arity, Py_ssize_t index, PyObject *made)
+{
+    int failed = 0;
+    while (!failed && index < PyList_GET_SIZE(rows)) {
+        PyObject *values = Py_NewRef(PyList_GET_ITEM(rows, index)), *row = rows_plain_row(values, arity);
+        Py_DECREF(values);
+        if (row == NULL)
+            return PyErr_Occurred() ? -1 : index;
+        failed = PyList_Append(made, row);
+        Py_DECREF(row);
+        index++;
+    }
+    return failed ? -1 : index;
+}
+
+PyObject *rows_plain_rows(PyObject *module, PyObject *args)
+{
+    (void)module;
+    PyObject *rows, *made;
+    Py_ssize_t arity, first, index;
+    if (!PyArg_ParseTuple(args, "O!nnO!", &PyList_Type, &rows, &arity, &first, &PyList_Type, &made))
+        return NULL;
+    if (first < 0) {
+        PyErr_Format(PyExc_IndexError, "no index %zd", first);
+        return NULL;
+    }
+    Py_BEGIN_CRITICAL_SECTION2(rows, made);
+    index = append_plain(rows, arity, first, made);
+    Py_END_CRITICAL_SECTION2();
+    return index < 0 ? NULL : PyLong_FromSsize_t(index);
+}

@@ -26,6 +26,8 @@
 #ifndef Py_BEGIN_CRITICAL_SECTION /* before 3.13, where the GIL always is */
 #define Py_BEGIN_CRITICAL_SECTION(object) {
 #define Py_END_CRITICAL_SECTION() }
+#define Py_BEGIN_CRITICAL_SECTION2(first, second) {
+#define Py_END_CRITICAL_SECTION2() }
 #endif
 
 typedef struct {
@@ -70,12 +72,18 @@ static inline Py_ssize_t rows_waiting(Outbox *outbox)
 /* is_plain(value) -> bool, as Python calls it. */
 PyObject *rows_is_plain(PyObject *module, PyObject *value);
 
+/* plain_rows(rows, arity, first, made) -> int, as Python calls it. */
+PyObject *rows_plain_rows(PyObject *module, PyObject *args);
+
 /* encode_rows(rows) -> bytes or None, as Python calls it. */
 PyObject *rows_encode(PyObject *module, PyObject *rows);
 
 /* partition(rows, targets, parts) -> list of lists, as Python calls it. */
 PyObject *rows_partition(PyObject *module, PyObject *args);
 PyObject *rows_interleave(PyObject *module, PyObject *args);
+
+/* ends(of, count) -> bytes or None, as Python calls it. */
+PyObject *rows_ends(PyObject *module, PyObject *args);
 
 /* misfit(rows, arity) -> int or None, as Python calls it. */
 PyObject *rows_misfit(PyObject *module, PyObject *args);

@@ -33,6 +33,7 @@ from framework.runtime.positions.clocks import make_clock
 from framework.runtime.positions.event_times import EventTimes
 from framework.runtime.tasks.aligned_stop import OF_THE_DRAIN, AlignedStop
 from framework.runtime.tasks.allowance import Allowance
+from framework.runtime.tasks.batch_processor import BatchProcessor
 from framework.runtime.tasks.bolt_agenda import DueBy, make_agenda
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
 from framework.runtime.tasks.bolt_task import BoltParts, BoltTask
@@ -271,12 +272,19 @@ class TaskFactory:
         acker = self._acker(context, inbox)
         if acker is not None:
             collector.answer_by(acker)
-        assigner = BoltAssigner(collector.buffer, inbox, self._inputs.level_beside(spec), acker)
+        marks = collector.bulk.marks if host.takes_rows else inbox
+        assigner = BoltAssigner(collector.buffer, marks, self._inputs.level_beside(spec), acker)
         emitter = Emitter(context, output, assigner, recorder)
         interludes = Interludes(context, slot, emitter, assigner, acker, recorder)
         due = self._due_by(spec)
         agenda = partial(make_agenda, due, context, slot, received, emitter, interludes, acker)
-        processor = _processor(slot, inbox, acker, context.counters)
+        processor: Processor
+        if host.takes_rows:
+            processor = BatchProcessor(slot, collector.bulk, acker, context.counters)
+        elif isinstance(host.component, Sink):
+            processor = SinkProcessor(slot, acker, context.counters)
+        else:
+            processor = TupleProcessor(slot, inbox, acker, context.counters)
         parts = BoltParts(assigner, processor, interludes, acker, agenda)
         task = BoltTask(context, slot, emitter, received, parts)
         collector.attach(task)
@@ -309,12 +317,6 @@ class TaskFactory:
                         seen.add(subscription.source)
                         todo.append(subscription.source)
         return False
-
-
-def _processor(slot: ComponentSlot, inbox: Inbox, acker: Acker | None, counters: TaskCounters) -> Processor:
-    if isinstance(slot.host.component, Sink):
-        return SinkProcessor(slot, acker, counters)
-    return TupleProcessor(slot, inbox, acker, counters)
 
 
 def _time_fields(output: Output, conf: Mapping[str, Any]) -> dict[int, int]:

@@ -81,8 +81,9 @@ class EmitBuffer:
         """For each direct stream the receiving tasks that were named for the rows that wait."""
         self._discarded = 0
         self.limit = limit
+        self._arities = {port.tag: _arity(port, checked) for port in ports}
         self.outbox = Outbox(
-            tuple((port.stream.name, _arity(port, checked), port.is_used) for port in ports),
+            tuple((port.stream.name, self._arities[port.tag], port.is_used) for port in ports),
             slow=slow,
             on_full=on_full,
             limit=limit,
@@ -118,6 +119,22 @@ class EmitBuffer:
             self.outbox.append(port.tag, row, note)
         finally:
             self.appending = False
+
+    def arity_of(self, port: Port) -> int:
+        """The number of values that the common emit accepts for a port; -1 accepts any number."""
+        return self._arities[port.tag]
+
+    def extend(self, port: Port, rows: list[Row], mutable: bool) -> None:
+        """Append rows of a stream that is no direct one.
+
+        Args:
+            port: the stream.
+            rows: the values of each.
+            mutable: whether a consumer could change any of the values.
+        """
+        with self.guard:
+            self._mutable = self._mutable or mutable
+            self.outbox.extend(port.tag, rows)
 
     def take(self) -> Taken:
         """Take all rows out of the buffer, and wake the threads that wait for room."""

@@ -13,6 +13,7 @@ from framework.errors import EmitError
 from framework.log import log_raised
 from framework.planning import TimeMode
 from framework.runtime.edges.buffer import SPILL_AT, EmitBuffer
+from framework.runtime.edges.bulk import BulkEmits
 from framework.runtime.edges.output import Output, Port
 from framework.runtime.edges.values import as_json, snapshot
 from framework.runtime.metrics.counters import TaskCounters
@@ -109,6 +110,9 @@ class TaskCollector:
             takes_ids=self._rules.tracks,
         )
 
+        self.bulk = BulkEmits(self.buffer, self._row_of)
+        """Takes the emits of many rows."""
+
     @property
     def tells_receivers(self) -> bool:
         """Whether an emit can say which tasks receive it."""
@@ -139,6 +143,29 @@ class TaskCollector:
     ) -> EmitResult:
         """A bolt's emit, in all its forms."""
         return self._put(tup, stream, direct_task, need_task_ids, about=anchors)
+
+    def emit_rows(
+        self,
+        rows: Sequence[Sequence[Any]],
+        *,
+        of: Sequence[int] | None,
+        ends: Sequence[int] | None,
+        stream: str | None,
+    ) -> None:
+        """A batch bolt's emit of many tuples; see `BatchBolt.emit_rows`."""
+        self._check_open(need_task_ids=False)
+        name = DEFAULT_STREAM if stream is None else stream
+        port = self._ports.get(name)
+        if port is None:
+            for row in rows:
+                self._undeclared(name, len(row), need_task_ids=False)
+        elif port.stream.direct:
+            raise EmitError(
+                f"component {self._component!r}, stream {name!r} is a direct one: emit_rows cannot name a "
+                "task for each tuple; emit them one by one from a Bolt"
+            )
+        else:
+            self.bulk.add(port, rows, of, ends)
 
     def ack(self, tup: Any) -> None:
         """Ack a tuple, given itself or by its id.
@@ -208,16 +235,19 @@ class TaskCollector:
         stamp: int | None = None,
         about: Any = None,
     ) -> EmitResult:
-        if not isinstance(tup, list | tuple):
-            raise TypeError(f"emit takes a list or tuple of values, found {type(tup).__name__}: {tup!r:.200}")
+        _check_type(tup)
         self._check_open(need_task_ids)
+        if self.bulk.is_open and self.buffer.is_mine:
+            raise EmitError(
+                f"component {self._component!r} emits a single tuple in process_rows: "
+                "emit_rows([values], of=[index]) says which row it belongs to"
+            )
         name = DEFAULT_STREAM if stream is None else stream
         port = self._ports.get(name)
         if port is None:
             return self._undeclared(name, len(tup), need_task_ids)
         self._check(port, tup, direct_task)
-        carried = self._rules.carried
-        row = tuple([snapshot(value if carried is None else carried(value)) for value in tup])
+        row = self._carried(tup)
         if need_task_ids:
             return self._append_and_tell(lambda: self._append(port, row, direct_task, stamp, about))
         self._append(port, row, direct_task, stamp, about)
@@ -245,6 +275,15 @@ class TaskCollector:
                 f"component {self._component!r} emits with need_task_ids=True from a thread of its own, "
                 "where the receivers are not known yet"
             )
+
+    def _row_of(self, port: Port, tup: Any) -> Row:
+        _check_type(tup)
+        self._check(port, tup, None)
+        return self._carried(tup)
+
+    def _carried(self, tup: Sequence[Any]) -> Row:
+        carried = self._rules.carried
+        return tuple([snapshot(value if carried is None else carried(value)) for value in tup])
 
     def _check(self, port: Port, tup: Sequence[Any], direct_task: int | None) -> None:
         stream, where = port.stream, f"component {self._component!r}, stream {port.stream.name!r}"
@@ -277,6 +316,11 @@ class TaskCollector:
                 declaration,
             )
         return [] if need_task_ids else None
+
+
+def _check_type(tup: Any) -> None:
+    if not isinstance(tup, list | tuple):
+        raise TypeError(f"emit takes a list or tuple of values, found {type(tup).__name__}: {tup!r:.200}")
 
 
 class SpoutCollector(TaskCollector):

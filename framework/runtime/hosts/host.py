@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from framework.components import Bolt, Spout, TicklessBatchingBolt, Tuple
+from framework.components.batch_bolt import BatchBolt
 from framework.components.batching import BatchingBolt
 from framework.runtime.edges.collector import TaskCollector
 from framework.runtime.hosts.user_errors import TRIES, OnError
@@ -84,8 +85,13 @@ class Host:
 
     @property
     def process(self) -> Any:
-        """The component's `process`."""
-        return self.component.process
+        """The component's `process`; of one that takes batches its `process_rows`."""
+        return self.component.process_rows if self.takes_rows else self.component.process
+
+    @property
+    def takes_rows(self) -> bool:
+        """Whether the component receives many tuples in one call."""
+        return issubclass(self.cls, BatchBolt)
 
     def tick(self, tup: Any) -> None:
         """Give the component a tick."""

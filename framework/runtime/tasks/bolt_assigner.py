@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Protocol
 
 from framework.runtime.edges.buffer import EmitBuffer, Taken
 from framework.runtime.positions.lineage import Lineage
 from framework.runtime.tracking.acker import Acker, PendingAcks
 from viper.jumbo import Emission
 from viper.position import LEAST, Level, Position, Positions
-from viper.rows import Inbox
+
+
+class Marks(Protocol):
+    """Says which of the rows in the buffer were emitted for which tuple."""
+
+    @property
+    def open(self) -> bool:
+        """Whether the last tuple of the marks is still in process."""
+
+    def cut(self) -> bytes:
+        """For each tuple since the last call the number of rows after it, all together, as native uint32."""
 
 
 class BoltAssigner:
@@ -18,12 +29,12 @@ class BoltAssigner:
 
     Args:
         buffer: holds what was emitted.
-        inbox: says how many rows there were after each tuple of a slice.
+        marks: say how many rows there were after each tuple of a slice.
         level: where outputs are marked, but for inputs that are copied to several replicas.
         acker: gives the acks that follow outputs; None where nothing is tracked.
     """
 
-    def __init__(self, buffer: EmitBuffer, inbox: Inbox, level: Level, acker: Acker | None) -> None:
+    def __init__(self, buffer: EmitBuffer, marks: Marks, level: Level, acker: Acker | None) -> None:
         self.lineage = Lineage()
         self.last_input = LEAST
         """Where the last tuple of the last slice stands."""
@@ -31,7 +42,7 @@ class BoltAssigner:
         """Outputs that belong to no input, and to no tick at a position either."""
         self._buffer = buffer
         self._outbox = buffer.outbox
-        self._inbox = inbox
+        self._marks = marks
         self._acker = acker
         self._level = level
         # How outputs are placed right now: below their inputs, or beside all input.
@@ -106,8 +117,8 @@ class BoltAssigner:
         """All that the component has emitted since the last time, at its positions; None for nothing."""
         # Rows and marks must be of the same moment, and the component may be emitting just now.
         with self._buffer.guard:
-            unfinished = self._inbox.open
-            marks = memoryview(self._inbox.cut()).cast("I")
+            unfinished = self._marks.open
+            marks = memoryview(self._marks.cut()).cast("I")
             # Acks first: what was emitted before an ack is then among the rows.
             self._pending_acks = self._acker.take() if self._acker is not None else None
             taken = self._buffer.take()

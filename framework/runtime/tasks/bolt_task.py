@@ -253,6 +253,7 @@ class BoltTask(Task):
         reader.working(untracked + (self._waiting if reader is self._received.channel.reader else 0))
         if tracked:
             assigner.begin_tracked(positions)
+        self._parts.processor.begin(positions)
         yield from steps
         self.emitter.place()
         assigner.end_tracked()

@@ -1,4 +1,4 @@
-"""How the input of a bolt reaches its component: tuple by tuple, or in rows."""
+"""How the input of a bolt reaches its component: tuple by tuple, or, of a sink, in rows."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tracking.acker import Acker
 from framework.sinks import Sink
+from viper.position import Positions
 from viper.rows import Inbox
 
 
@@ -23,6 +24,9 @@ class Processor(Protocol):
     @property
     def last_begun(self) -> int:
         """A number that is another one for each tuple; another thread sees by it that the task goes on."""
+
+    def begin(self, positions: Positions) -> None:
+        """Tuples at these positions come next, in one or several calls of `process`."""
 
     def process(self, pieces: list[Piece]) -> Iterator[None]:
         """Process tuples; yields whenever the rest has to wait: for room, or for a component that is made
@@ -56,6 +60,9 @@ class TupleProcessor:
     def last_begun(self) -> int:
         """A number that is another one for each tuple; another thread sees by it that the task goes on."""
         return self._inbox.last_id
+
+    def begin(self, positions: Positions) -> None:
+        """The component is not told where its tuples stand."""
 
     def process(self, pieces: list[Piece]) -> Iterator[None]:
         """Process tuples."""
@@ -108,6 +115,9 @@ class SinkProcessor:
     left_open = 0
     last_begun = 0
     """A sink is called for many tuples at once."""
+
+    def begin(self, positions: Positions) -> None:
+        """The component is not told where its rows stand."""
 
     def process(self, pieces: list[Piece]) -> Iterator[None]:
         """Process tuples."""

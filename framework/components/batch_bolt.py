@@ -1,0 +1,111 @@
+"""Batch bolts, which receive many tuples in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from framework.components.bolt import Bolt
+from framework.components.collector import EmitResult
+from framework.components.rows import Rows
+from framework.components.tuple import Tuple
+
+
+class RowError(Exception):
+    """Says that a batch bolt could not process one of its rows.
+
+    The rows before it count as processed, and what was emitted for them stands. The row fails with the cause.
+    The rows behind it come again, in the next call.
+
+    Args:
+        index: the row's index in the batch.
+        cause: what went wrong.
+    """
+
+    def __init__(self, index: int, cause: BaseException) -> None:
+        super().__init__(f"row {index}: {type(cause).__name__}: {cause}")
+        self.index = index
+        self.cause = cause
+
+
+class BatchBolt(Bolt):
+    """Receives all tuples of one stream that are ready, up to a slice, in `process_rows`.
+
+        class Split(BatchBolt):
+            outputs = ["word"]
+
+            def process_rows(self, rows):
+                words, of = [], []
+                for index, (line,) in enumerate(rows):
+                    for word in line.split():
+                        words.append([word])
+                        of.append(index)
+                self.emit_rows(words, of)
+
+    How many rows come together depends on the load, so it must not matter: a bolt that treats its rows one
+    after another emits the same, tuple for tuple, however they are divided into batches. A tick, the end of a
+    window or anything else that is due at a position comes between two batches, never within one.
+
+    Tuples are acked when `process_rows` returns, and fail together if it raises, unless it raises a
+    `RowError`. A batch bolt cannot answer single tuples.
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if not (cls.auto_ack and cls.auto_fail):
+            raise TypeError(
+                f"batch bolt {cls.__name__} sets auto_ack or auto_fail to False, but the tuples of a batch "
+                "are acked when process_rows returns, and fail if it raises: derive it from Bolt"
+            )
+
+    def process_rows(self, rows: Rows) -> None:
+        """Process tuples of one stream; must be overridden."""
+        raise NotImplementedError(f"{type(self).__name__} must define process_rows(self, rows)")
+
+    def process(self, tup: Tuple) -> None:
+        """Process a single tuple where somebody brings them singly; not to be overridden."""
+        fields = getattr(tup.values, "_fields", ())
+        self.process_rows(Rows([tuple(tup.values)], tup.component, tup.stream, fields))
+
+    def emit_rows(
+        self,
+        rows: Sequence[Sequence[Any]],
+        of: Sequence[int] | None = None,
+        stream: str | None = None,
+        *,
+        ends: Sequence[int] | None = None,
+    ) -> None:
+        """Emit tuples.
+
+        Within `process_rows` each belongs to one of the rows in process, stands behind it in the order, and
+        is anchored to it. In which order a call emits for several rows does not matter: outputs are sorted by
+        their input, and those of one input by the calls and within a call.
+
+        Args:
+            rows: the values of each tuple, a list or tuple, one per declared field.
+            of: for each tuple the index of the row that it belongs to. It may be left out where there are as
+                many tuples as rows, one for each; and is left out outside `process_rows`.
+            stream: name of the stream; the default stream if None.
+            ends: in the place of `of`, for each row in turn the number of tuples up to and including its own.
+
+        Raises:
+            EmitError: a tuple belongs to no row; an unknown stream, a wrong number of values, or a value that
+                cannot be carried. Nothing of this call is emitted then.
+            TypeError: the values of a tuple are neither list nor tuple.
+        """
+        self._collector.emit_rows(rows, of=of, ends=ends, stream=stream)
+
+    def emit(
+        self,
+        tup: Sequence[Any],
+        stream: str | None = None,
+        anchors: Sequence[Any] | None = None,
+        direct_task: int | None = None,
+        need_task_ids: bool = False,
+    ) -> EmitResult:
+        """Emit a tuple, in `initialize` or at a tick; as `Bolt.emit`.
+
+        Raises:
+            EmitError: in `process_rows`, where `emit_rows` says which row the tuple belongs to.
+        """
+        return super().emit(tup, stream, anchors, direct_task, need_task_ids)

@@ -1,0 +1,103 @@
+"""How the input of a batch bolt reaches its component: successive rows of one stream in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from framework.components import RowError, Rows
+from framework.runtime.edges.bulk import BulkEmits
+from framework.runtime.hosts.user_errors import user_errors
+from framework.runtime.inputs import InputStream, Piece, rows_of
+from framework.runtime.metrics.counters import TaskCounters
+from framework.runtime.tasks.slot import ComponentSlot
+from framework.runtime.tracking.acker import Acker
+from viper.position import Positions
+
+
+class BatchProcessor:
+    """Calls `process_rows` with the rows of one stream after the other."""
+
+    left_open = 0
+
+    def __init__(
+        self, slot: ComponentSlot, emits: BulkEmits, acker: Acker | None, counters: TaskCounters
+    ) -> None:
+        """
+        Args:
+            slot: holds the component.
+            emits: takes what it emits for its rows.
+            acker: answers for the rows; None where nothing is tracked.
+            counters: the task's.
+        """
+        self.last_begun = 0
+        """A number that is another one for each batch; another thread sees by it that the task goes on."""
+        self._slot = slot
+        self._emits = emits
+        self._acker = acker
+        self._counters = counters
+        self._positions = Positions()
+        self._first = 0
+        """Index in there of the next tuple."""
+
+    def begin(self, positions: Positions) -> None:
+        """Tuples at these positions come next."""
+        self._positions, self._first = positions, 0
+
+    def process(self, pieces: list[Piece]) -> Iterator[None]:
+        """Process tuples."""
+        for stream, group in groupby(pieces, key=_stream_of):
+            rows = rows_of(list(group))
+            fields = () if stream.values is None else stream.values._fields  # type: ignore[attr-defined]
+            while rows:
+                batch = Rows(rows, stream.component, stream.name, fields, self._positions, self._first)
+                rows = rows[self._process(batch) :]
+                yield
+
+    def _process(self, rows: Rows) -> int:
+        """Give the component rows; returns how many of them need not come again."""
+        self.last_begun += 1
+        self._emits.begin(len(rows))
+        try:
+            failed = self._called(rows)
+        except user_errors() as error:
+            self._emits.drop()
+            self._raised(error, len(rows), None)
+            return len(rows)
+        if failed is None:
+            self._passed(len(rows))
+            return len(rows)
+        self._passed(failed.index)
+        self._raised(failed.cause, 1, rows[failed.index])
+        return failed.index + 1
+
+    def _called(self, rows: Rows) -> RowError | None:
+        """Call the component; returns what it says of a row that it could not process."""
+        try:
+            self._slot.process(rows)
+        except RowError as error:
+            if not 0 <= error.index < len(rows):
+                raise
+            self._emits.finish(error.index)
+            return error
+        self._emits.finish(len(rows))
+        return None
+
+    def _raised(self, error: BaseException, count: int, row: object) -> None:
+        """Deal with an exception for the next `count` rows, for which nothing was emitted."""
+        self._emits.pass_over(count)
+        lost = count if self._acker is None else self._acker.raised_for_all(count)
+        self._slot.raised("process_rows", error, row)
+        self._counters.failed += count
+        self._counters.lost += lost
+        self._passed(count)
+
+    def _passed(self, count: int) -> None:
+        self._first += count
+        if self._acker is not None:
+            self._acker.passed(count)
+
+
+def _stream_of(piece: Piece) -> InputStream:
+    """What tells the streams of pieces apart: not which task they come from."""
+    return piece[3]._replace(task=0)
