@@ -19,6 +19,7 @@ from framework.components import (
 )
 from framework.dsl import GlobalStreamId, JavaBolt, JavaSpout, ShellBolt, ShellSpout, Topology
 from framework.running import run
+from framework.streams import KeyedStream, StreamBuilder, TupleStream
 from framework.topology import Grouping, Stream
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Grouping",
     "JavaBolt",
     "JavaSpout",
+    "KeyedStream",
     "Pace",
     "PartitionedSpout",
     "ReliableSpout",
@@ -40,10 +42,12 @@ __all__ = [
     "ShellSpout",
     "Spout",
     "Stream",
+    "StreamBuilder",
     "TicklessBatchingBolt",
     "Topology",
     "TopologyBuilder",
     "Tuple",
+    "TupleStream",
     "Watermark",
     "run",
 ]

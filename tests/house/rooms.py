@@ -20,7 +20,7 @@ ORDERS: Mapping[str, Rows] = {
         ("testing",),
         ("loading",),
         ("flux",),
-        ("discovery",),
+        ("discovery", "streams"),
         ("builder",),
         ("dsl",),
         ("adapters",),

@@ -22,6 +22,8 @@ REPOSITORY = Path(__file__).parents[2]
 TOPOLOGIES = REPOSITORY / "topologies"
 FORMS = ["wordcount.yaml", "wordcount_builder.py", "wordcount_streamparse.py"]
 STRICT = {"viper.order": "strict"}
+LONGEST_S = 600
+"""A busy machine takes a minute for the whole text."""
 """Each run of the whole text takes seconds."""
 
 
@@ -77,7 +79,7 @@ def test_the_text_is_the_whole_text(words: list[str]) -> None:
 def test_every_form_counts_right(
     form: str, running_counts: list[tuple[str, int]], top_ten: list[tuple[int, str, int]]
 ) -> None:
-    check(run_topology(TOPOLOGIES / form, conf=STRICT), running_counts, top_ten)
+    check(run_topology(TOPOLOGIES / form, conf=STRICT, timeout_s=LONGEST_S), running_counts, top_ten)
 
 
 @pytest.mark.slow
@@ -85,7 +87,8 @@ def test_every_form_counts_right(
 def test_parallelism_changes_nothing(
     parallelism: int, running_counts: list[tuple[str, int]], top_ten: list[tuple[int, str, int]]
 ) -> None:
-    run = run_topology(with_parallelism("wordcount.yaml", parallelism), conf=STRICT, seed=parallelism)
+    topology = with_parallelism("wordcount.yaml", parallelism)
+    run = run_topology(topology, conf=STRICT, seed=parallelism, timeout_s=LONGEST_S)
     check(run, running_counts, top_ten)
 
 
@@ -127,5 +130,5 @@ def test_the_command_line_prints_the_top_ten(target: str, top_ten: list[tuple[in
 def test_another_text_and_another_number_of_words(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("a b a\nc a b\n")
     conf = {"words.text": str(tmp_path / "text.txt"), "words.top": 2}
-    run = run_topology(TOPOLOGIES / "wordcount.yaml", conf=conf)
+    run = run_topology(TOPOLOGIES / "wordcount.yaml", conf=conf, timeout_s=LONGEST_S)
     assert run.emitted("top") == [(1, "a", 3), (2, "b", 2)]

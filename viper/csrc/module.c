@@ -18,6 +18,8 @@ static int rows_exec(PyObject *module)
 
 static PyMethodDef rows_methods[] = {
     {"is_plain", rows_is_plain, METH_O, "is_plain(value) -> bool: whether a value is exactly immutable."},
+    {"kept", rows_kept, METH_O,
+     "kept(value) -> object: the value itself if it is immutable, else a copy that nobody else has."},
     {"plain_rows", rows_plain_rows, METH_VARARGS,
      "plain_rows(rows, arity, first, made) -> int: append the rows of a list, from index `first` on, as tuples to\n"
      "the list `made`, up to one that is no list or tuple of exactly immutable values, or not of so many (-1: any\n"

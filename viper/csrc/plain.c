@@ -34,6 +34,19 @@ PyObject *rows_is_plain(PyObject *module, PyObject *value)
     return PyBool_FromLong(plain);
 }
 
+PyObject *rows_kept(PyObject *module, PyObject *value)
+{
+    int visits = 0;
+    if (is_plain(value, &visits))
+        return Py_NewRef(value);
+    PyErr_Clear(); /* nested too deeply to look into: not plain */
+    (void)module;
+    PyObject *values = PyImport_ImportModule("viper.values");
+    PyObject *made = values == NULL ? NULL : PyObject_CallMethod(values, "copy_of", "(O)", value);
+    Py_XDECREF(values);
+    return made;
+}
+
 /* A tuple that is what it holds: named values, too, but no class that iterates in a way of its own. */
 static int is_ordinary_tuple(PyObject *values)
 {

@@ -75,6 +75,9 @@ PyObject *rows_is_plain(PyObject *module, PyObject *value);
 /* plain_rows(rows, arity, first, made) -> int, as Python calls it. */
 PyObject *rows_plain_rows(PyObject *module, PyObject *args);
 
+/* kept(value) -> object, as Python calls it. */
+PyObject *rows_kept(PyObject *module, PyObject *value);
+
 /* encode_rows(rows) -> bytes or None, as Python calls it. */
 PyObject *rows_encode(PyObject *module, PyObject *rows);
 

@@ -1,0 +1,91 @@
+"""Finds the functions that are given by themselves or by name, and calls them over many tuples."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from itertools import starmap
+from typing import Any
+
+from framework.errors import LoadError
+from framework.importing import import_object
+from viper.rows import kept
+
+Function = Callable[..., Any] | str
+"""A function, or its dotted path: ``package.module.function``."""
+
+
+def found(function: Function) -> Callable[..., Any]:
+    """The function itself.
+
+    Raises:
+        LoadError: nothing has that name, or it cannot be called.
+    """
+    named = import_object(function) if isinstance(function, str) else function
+    if not callable(named):
+        raise LoadError(f"{function!r} is a {type(named).__name__}, expected a function")
+    return named
+
+
+def told(function: Function) -> Function:
+    """A function's dotted path, by which YAML and other processes find it; itself where it has none.
+
+    A lambda has none, nor has a function within a function, nor one of the script that is run.
+    """
+    if isinstance(function, str):
+        return function
+    owner = getattr(function, "__objclass__", function)  # of a method of a class in C, such as str.split
+    module, name = getattr(owner, "__module__", None), getattr(function, "__qualname__", "")
+    if not module or module == "__main__" or not all(map(str.isidentifier, name.split("."))):
+        return function
+    at: Any = sys.modules.get(module)
+    for part in name.split("."):
+        at = getattr(at, part, None)
+    return f"{module}.{name}" if at is function else function
+
+
+def check_takes(what: str, function: Callable[..., Any], count: int, meaning: str) -> None:
+    """Check that a function can be called with so many arguments.
+
+    Raises:
+        TypeError: it cannot.
+    """
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return  # written in C, and silent about it
+    try:
+        signature.bind(*[None] * count)
+    except TypeError as error:
+        name = getattr(function, "__name__", repr(function))
+        raise TypeError(f"{what}({name}): {error}; it is called with {meaning}") from None
+
+
+class Stopped(Exception):
+    """Says that a function has raised, after it was called for the tuples before.
+
+    Args:
+        index: the tuple's index.
+        cause: what was raised.
+    """
+
+    def __init__(self, index: int, cause: Exception) -> None:
+        super().__init__(index, cause)
+        self.index = index
+        self.cause = cause
+
+
+def called(function: Callable[..., Any], rows: Iterable[Sequence[Any]], made: list[Any]) -> Stopped | None:
+    """Call a function with the values of each row; its results are appended to a list, one for each row.
+
+    A result that can be changed is copied at once, as the next call may change it.
+
+    Returns:
+        Where it raised, or None. The list then has the results for the rows before.
+    """
+    try:
+        made.extend(map(kept, starmap(function, rows)))
+    except Exception as error:
+        return Stopped(len(made), error)
+    return None

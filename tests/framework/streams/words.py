@@ -1,0 +1,74 @@
+"""Functions and a spout at the level of a module, which any worker finds by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from framework import Bolt, Spout
+
+
+class Lines(Spout):
+    """Emits lines of words."""
+
+    outputs = ["line"]
+
+    def __init__(self, count: int = 300) -> None:
+        super().__init__()
+        self._count = count
+
+    def tuples(self) -> Iterator[list[Any]]:
+        for number in range(self._count):
+            yield [f"a{number % 7} b{number % 3} a{number % 7}"]
+
+
+class Pairs(Spout):
+    """Emits names and numbers."""
+
+    outputs = ["name", "number"]
+
+    def tuples(self) -> Iterator[list[Any]]:
+        for number in range(100):
+            yield ["abc"[number % 3], number]
+
+
+class Split(Bolt):
+    """Splits lines, word by word."""
+
+    outputs = ["word"]
+
+    def process(self, tup: Any) -> None:
+        for word in tup.values.line.split():
+            self.emit([word])
+
+
+class Count(Bolt):
+    """Counts words, one by one."""
+
+    outputs = ["word", "count"]
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        self._counts: dict[str, int] = {}
+
+    def process(self, tup: Any) -> None:
+        word = tup.values.word
+        self._counts[word] = self._counts.get(word, 0) + 1
+        self.emit([word, self._counts[word]])
+
+
+def first_letter(word: str) -> str:
+    return word[0]
+
+
+def is_short(name: str, number: int) -> bool:
+    return number < 10
+
+
+def add(total: int, number: int) -> int:
+    return total + number
+
+
+def with_number(seen: list[int], number: int) -> list[int]:
+    """The list itself, changed: what was emitted before must not change with it."""
+    seen.append(number)
+    return seen
