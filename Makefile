@@ -12,7 +12,7 @@ METADATA := setup.cfg setup.py pyproject.toml
 # one that has nothing left takes tests from another.
 JOBS := $(shell echo $$((3 * $$(nproc))))
 PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
-BENCHMARKS := per_tuple tracking workers latency memory idle codec gate
+BENCHMARKS := per_tuple batches tracking workers latency memory idle codec gate
 STORM := 2.8.3
 C_SOURCES := $(shell find cbackend viper -name '*.[ch]' -o -name 'build.py')
 

@@ -1,5 +1,6 @@
 """Topologies made of functions, by the names of Storm's Streams API."""
 
-from framework.streams.builder import KeyedStream, StreamBuilder, TupleStream
+from framework.streams.builder import StreamBuilder
+from framework.streams.streams import KeyedStream, TupleStream
 
 __all__ = ["KeyedStream", "StreamBuilder", "TupleStream"]

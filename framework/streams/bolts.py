@@ -24,6 +24,9 @@ from framework.streams.functions import Function, Stopped, called, found
 from framework.topology import Stream
 from viper.rows import kept, misfit
 
+STATELESS = {"viper.stateless": True}
+"""What comes of a tuple depends on nothing else, so any task may get it."""
+
 States = dict[tuple[Any, ...], Any]
 """What is kept for each key."""
 
@@ -35,6 +38,8 @@ class FunctionBolt(BatchBolt):
         function: the function, or its dotted path.
         fields: names of the values that the bolt emits.
     """
+
+    config = STATELESS
 
     def __init__(self, function: Function, fields: Sequence[str] = ("value",)) -> None:
         super().__init__()
@@ -163,6 +168,8 @@ class Select(BatchBolt):
         fields: names of the values that are emitted.
     """
 
+    config = STATELESS
+
     def __init__(self, indexes: Sequence[int], fields: Sequence[str]) -> None:
         super().__init__()
         self._indexes = tuple(indexes)
@@ -186,6 +193,8 @@ class Branch(BatchBolt):
         functions: the functions, or their dotted paths.
         fields: names of the values.
     """
+
+    config = STATELESS
 
     def __init__(self, functions: Sequence[Function], fields: Sequence[str]) -> None:
         super().__init__()

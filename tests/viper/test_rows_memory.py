@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from viper.rows import Inbox, Outbox, is_plain, partition
+from viper.rows import Inbox, Outbox, ends, is_plain, kept, partition, plain_rows
 
 
 class Record(NamedTuple):
@@ -82,6 +82,15 @@ WAYS: dict[str, Callable[[], Any]] = {
     "bad piece": lambda: swallowed(lambda: next(Inbox(Record, None, 1).load([([(WORD,)], 0, 2, HEAD)]))),
     "bad row": lambda: swallowed(lambda: next(Inbox(Record, None, 1).load([(BAD_ROWS, 0, 1, HEAD)]))),
     "bad load": lambda: swallowed(lambda: Inbox(Record, None, 1).load((WORD,))),  # type: ignore[arg-type]
+    "extend": lambda: outbox().extend(0, [(WORD,), (WORD,)]),
+    "extend unread": lambda: outbox().extend(1, [(WORD,)]),
+    "bad extend": lambda: swallowed(lambda: outbox().extend(5, [(WORD,)])),
+    "plain rows": lambda: plain_rows([[WORD], (WORD,), [[WORD]]], 1, 0, []),
+    "bad plain rows": lambda: swallowed(lambda: plain_rows([[WORD]], 1, -1, [])),
+    "ends": lambda: ends([0, 0, 2], 3),
+    "bad ends": lambda: swallowed(lambda: ends([0, 3], 3)),
+    "ends of no numbers": lambda: swallowed(lambda: ends([WORD], 3)),  # type: ignore[list-item]
+    "kept": lambda: kept((WORD, [WORD])),
     "plain": lambda: is_plain((WORD, (WORD, [WORD]))),
     "partition": lambda: partition([(WORD,)] * 3, array("H", [0, 1, 2]), 2),
     "bad partition": lambda: swallowed(lambda: partition([(WORD,)], b"", 2)),

@@ -147,7 +147,7 @@ static void outbox_unnote(Outbox *self)
 }
 
 /* Appends a row with what is noted of it, if anything; -1 with an error set. */
-static int outbox_keep(Outbox *self, Py_ssize_t port, PyObject *row, PyObject *note)
+int rows_outbox_keep(Outbox *self, Py_ssize_t port, PyObject *row, PyObject *note)
 {
     PyObject *pair = note == NULL ? NULL : outbox_pair(self, note);
     if (note != NULL && pair == NULL)
@@ -172,7 +172,7 @@ static int outbox_put(Outbox *self, Py_ssize_t port, PyObject *row, PyObject *no
     if (!self->ports[port].keep)
         self->discarded++;
     else
-        failed = outbox_keep(self, port, row, note);
+        failed = rows_outbox_keep(self, port, row, note);
     Py_DECREF(row);
     if (failed || PyList_GET_SIZE(self->rows) < self->limit || !self->ports[port].keep)
         return failed ? -1 : 0;
@@ -293,40 +293,6 @@ static PyObject *outbox_append(Outbox *self, PyObject *args)
 PyDoc_STRVAR(outbox_extend_doc, "extend(port, rows): append row tuples that have been checked already; `on_full` is not\n"
                                 "called.");
 
-/* Appends row tuples to a port that is kept; -1 with an error set. */
-static int outbox_extend_by(Outbox *self, Py_ssize_t port, PyObject *rows)
-{
-    Py_ssize_t size = PyList_GET_SIZE(self->rows), count = PyList_GET_SIZE(rows);
-    if (self->port_count == 1)
-        return PyList_SetSlice(self->rows, size, size, rows);
-    for (Py_ssize_t i = 0; i < count && i < PyList_GET_SIZE(rows); i++)
-        if (outbox_keep(self, port, PyList_GET_ITEM(rows, i), NULL))
-            return -1;
-    return 0;
-}
-
-static PyObject *outbox_extend(Outbox *self, PyObject *args)
-{
-    Py_ssize_t port;
-    PyObject *rows;
-    int failed = 0;
-    if (!PyArg_ParseTuple(args, "nO!", &port, &PyList_Type, &rows))
-        return NULL;
-    if (port < 0 || port >= self->port_count) {
-        PyErr_Format(PyExc_IndexError, "no port %zd: there are %zd", port, self->port_count);
-        return NULL;
-    }
-    Py_BEGIN_CRITICAL_SECTION2(self, rows);
-    if (self->ports[port].keep)
-        failed = outbox_extend_by(self, port, rows);
-    else
-        self->discarded += (unsigned long long)PyList_GET_SIZE(rows);
-    Py_END_CRITICAL_SECTION2();
-    if (failed)
-        return NULL;
-    Py_RETURN_NONE;
-}
-
 PyDoc_STRVAR(outbox_take_doc, "take() -> (rows, tags, notes): all waiting rows, the port of each as native uint16\n"
                               "bytes (None where there is but one port), and a list of (index, note) for the rows\n"
                               "that have one (None where none has). The outbox is empty afterwards.");
@@ -380,7 +346,7 @@ static PyObject *outbox_discarded(Outbox *self, void *ignored)
 static PyMethodDef outbox_methods[] = {
     {"emit", (PyCFunction)(void (*)(void))outbox_emit, METH_FASTCALL | METH_KEYWORDS, outbox_emit_doc},
     {"append", (PyCFunction)outbox_append, METH_VARARGS, outbox_append_doc},
-    {"extend", (PyCFunction)outbox_extend, METH_VARARGS, outbox_extend_doc},
+    {"extend", (PyCFunction)rows_outbox_extend, METH_VARARGS, outbox_extend_doc},
     {"take", (PyCFunction)outbox_take, METH_NOARGS, outbox_take_doc},
     {NULL, NULL, 0, NULL},
 };

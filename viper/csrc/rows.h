@@ -85,6 +85,12 @@ PyObject *rows_encode(PyObject *module, PyObject *rows);
 PyObject *rows_partition(PyObject *module, PyObject *args);
 PyObject *rows_interleave(PyObject *module, PyObject *args);
 
+/* Appends a row with what is noted of it, or NULL, to a port that is kept; -1 with an error set. */
+int rows_outbox_keep(Outbox *self, Py_ssize_t port, PyObject *row, PyObject *note);
+
+/* Outbox.extend(port, rows), as Python calls it. */
+PyObject *rows_outbox_extend(Outbox *self, PyObject *args);
+
 /* ends(of, count) -> bytes or None, as Python calls it. */
 PyObject *rows_ends(PyObject *module, PyObject *args);
 

@@ -1,5 +1,39 @@
-/* From the input of each output to how many outputs there are up to each input. */
+/* Many rows in one call: appended to an outbox, and counted by their inputs. */
 #include "rows.h"
+
+/* Appends row tuples to a port that is kept; -1 with an error set. */
+static int outbox_extend_by(Outbox *self, Py_ssize_t port, PyObject *rows)
+{
+    Py_ssize_t size = PyList_GET_SIZE(self->rows), count = PyList_GET_SIZE(rows);
+    if (self->port_count == 1)
+        return PyList_SetSlice(self->rows, size, size, rows);
+    for (Py_ssize_t i = 0; i < count && i < PyList_GET_SIZE(rows); i++)
+        if (rows_outbox_keep(self, port, PyList_GET_ITEM(rows, i), NULL))
+            return -1;
+    return 0;
+}
+
+PyObject *rows_outbox_extend(Outbox *self, PyObject *args)
+{
+    Py_ssize_t port;
+    PyObject *rows;
+    int failed = 0;
+    if (!PyArg_ParseTuple(args, "nO!", &port, &PyList_Type, &rows))
+        return NULL;
+    if (port < 0 || port >= self->port_count) {
+        PyErr_Format(PyExc_IndexError, "no port %zd: there are %zd", port, self->port_count);
+        return NULL;
+    }
+    Py_BEGIN_CRITICAL_SECTION2(self, rows);
+    if (self->ports[port].keep)
+        failed = outbox_extend_by(self, port, rows);
+    else
+        self->discarded += (unsigned long long)PyList_GET_SIZE(rows);
+    Py_END_CRITICAL_SECTION2();
+    if (failed)
+        return NULL;
+    Py_RETURN_NONE;
+}
 
 /* Writes the ends of the outputs whose inputs are given; 1 done, 0 not ascending, -1 with an error set. */
 static int write_ends(PyObject *inputs, uint32_t *ends, Py_ssize_t count)
