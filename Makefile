@@ -50,13 +50,15 @@ test:
 test-c:
 	@$(MAKE) --no-print-directory -C cbackend test
 
-# A Spark takes as much as ten test processes, so two of these share one each and its warmed-up code.
+# $(call tested,marks that are left out, and): a Spark takes as much as several test processes, so two of these
+# come last, with one each, whose code is compiled by then.
+tested = $(PYTEST) -m '$(1)not spark'; others=$$?; $(PYTEST) -n 2 -m '$(1)spark' && exit $$others
+
 test-ci: .venv/.dev
-	$(PYTEST) -m 'not exhaustive and not spark'; others=$$?; \
-	    $(PYTEST) -n 2 -m 'not exhaustive and spark' && exit $$others
+	$(call tested,not exhaustive and )
 
 test-all: .venv/.dev
-	$(PYTEST) -m ''
+	$(call tested,)
 
 check: .venv/.dev
 	$(BIN)/ruff check .

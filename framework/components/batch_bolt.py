@@ -52,10 +52,11 @@ class BatchBolt(Bolt):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if not (cls.auto_ack and cls.auto_fail):
+        if not (cls.auto_ack and cls.auto_fail and cls.auto_anchor):
             raise TypeError(
-                f"batch bolt {cls.__name__} sets auto_ack or auto_fail to False, but the tuples of a batch "
-                "are acked when process_rows returns, and fail if it raises: derive it from Bolt"
+                f"batch bolt {cls.__name__} sets auto_ack, auto_fail or auto_anchor to False, but the tuples of a "
+                "batch are acked when process_rows returns, fail if it raises, and are what its outputs are "
+                "anchored to: derive it from Bolt"
             )
 
     def process_rows(self, rows: Rows) -> None:

@@ -105,7 +105,7 @@ class Host:
     @property
     def answers_itself(self) -> bool:
         """Whether the component acks its tuples itself, so that the runtime must not."""
-        return self.is_batching or not self.component.auto_ack
+        return not self.takes_rows and (self.is_batching or not self.component.auto_ack)
 
     @property
     def anchors_itself(self) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+import threading
 from typing import Any
 
 import pytest
 
 from framework import BatchBolt, Bolt, RowError, Rows, Stream, TopologyBuilder
-from framework.errors import ComponentError
+from framework.errors import ComponentError, EmitError
 from framework.runtime.edges.bulk import BulkEmits
 from framework.sinks import CollectingSink
 from framework.testing import run_bolt
@@ -220,9 +221,32 @@ class TestRefused:
         with pytest.raises(ComponentError, match="is a direct one: emit_rows cannot name a task"):
             run_built(_without_sink(builder, Emits))
 
-    def test_answers_of_its_own(self) -> None:
-        with pytest.raises(TypeError, match="batch bolt Own sets auto_ack or auto_fail to False"):
-            type("Own", (BatchBolt,), {"auto_ack": False})
+    @pytest.mark.parametrize("name", ["auto_ack", "auto_fail", "auto_anchor"])
+    def test_answers_of_its_own(self, name: str) -> None:
+        with pytest.raises(TypeError, match="batch bolt Own sets auto_ack, auto_fail or auto_anchor to False"):
+            type("Own", (BatchBolt,), {name: False})
+
+    def test_emits_of_many_from_a_thread_of_its_own(self) -> None:
+        raised: list[BaseException] = []
+
+        class Emits(BatchBolt):
+            outputs = ["value"]
+
+            def process_rows(self, rows: Rows) -> None:
+                thread = threading.Thread(target=self._emit)
+                thread.start()
+                thread.join()
+
+            def _emit(self) -> None:
+                try:
+                    self.emit_rows([[1]])
+                except EmitError as error:
+                    raised.append(error)
+                self.emit([2])
+
+        report = run_built(behind_many(3, Emits))
+        assert "from a thread of its own" in str(raised[0])
+        assert report.result("sink") == [(2,)] * len(raised)
 
 
 def _without_sink(builder: TopologyBuilder, cls: type[Bolt]) -> TopologyBuilder:
