@@ -54,8 +54,8 @@ class BatchBolt(Bolt):
         super().__init_subclass__(**kwargs)
         if not (cls.auto_ack and cls.auto_fail and cls.auto_anchor):
             raise TypeError(
-                f"batch bolt {cls.__name__} sets auto_ack, auto_fail or auto_anchor to False, but the tuples of a "
-                "batch are acked when process_rows returns, fail if it raises, and are what its outputs are "
+                f"batch bolt {cls.__name__} sets auto_ack, auto_fail or auto_anchor to False, but the tuples "
+                "of a batch are acked when process_rows returns, fail if it raises, and are what its outputs are "
                 "anchored to: derive it from Bolt"
             )
 

@@ -156,8 +156,8 @@ class TaskCollector:
         self._check_open(need_task_ids=False)
         if not self.buffer.is_mine:
             raise EmitError(
-                f"component {self._component!r} calls emit_rows from a thread of its own, which has no rows in "
-                "process: call emit for each tuple"
+                f"component {self._component!r} calls emit_rows from a thread of its own, which has no rows "
+                "in process: call emit for each tuple"
             )
         name = DEFAULT_STREAM if stream is None else stream
         port = self._ports.get(name)

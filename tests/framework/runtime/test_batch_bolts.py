@@ -223,7 +223,7 @@ class TestRefused:
 
     @pytest.mark.parametrize("name", ["auto_ack", "auto_fail", "auto_anchor"])
     def test_answers_of_its_own(self, name: str) -> None:
-        with pytest.raises(TypeError, match="batch bolt Own sets auto_ack, auto_fail or auto_anchor to False"):
+        with pytest.raises(TypeError, match="batch bolt Own sets auto_ack, auto_fail or auto_anchor to"):
             type("Own", (BatchBolt,), {name: False})
 
     def test_emits_of_many_from_a_thread_of_its_own(self) -> None:
