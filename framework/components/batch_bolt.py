@@ -55,8 +55,8 @@ class BatchBolt(Bolt):
         if not (cls.auto_ack and cls.auto_fail and cls.auto_anchor):
             raise TypeError(
                 f"batch bolt {cls.__name__} sets auto_ack, auto_fail or auto_anchor to False, but the tuples "
-                "of a batch are acked when process_rows returns, fail if it raises, and are what its outputs are "
-                "anchored to: derive it from Bolt"
+                "of a batch are acked when process_rows returns, fail if it raises, and are what its "
+                "outputs are anchored to: derive it from Bolt"
             )
 
     def process_rows(self, rows: Rows) -> None:
