@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,7 +24,7 @@ from framework.runtime.workers.restarts import RestartPolicy
 from framework.runtime.workers.status import Activity, Status, StatusWriter, read_status
 from framework.sinks import CountingSink
 from tests.framework.runtime.pieces import plan_of
-from tests.framework.runtime.workers.components import Endless, Forward, open_gate
+from tests.framework.runtime.workers.components import Endless, Forward
 from tests.framework.runtime.workers.conftest import Gate
 from tests.framework.runtime.workers.running import PROCESSES, Workers
 from tests.framework.runtime.workers.trouble import Doomed
@@ -44,7 +46,10 @@ class Executioner:
     """Lets a bolt go on to its death when the parent has seen what it has processed, and that it waits."""
 
     def __init__(self, gate: str) -> None:
-        self._gate: str | None = gate
+        self._gate = gate
+        self._door: int | None = None
+        """The gate, held open: who waits there goes on when it is closed."""
+        self._is_done = False
         self.run: Run | None = None
         self.seen = 0
 
@@ -53,10 +58,20 @@ class Executioner:
         assert self.run is not None and self.run._workers is not None
         counts = self.run._workers.counters()
         self.seen = max(self.seen, *(found[1].processed for found in counts if 1 in found), 0)
-        waits = any(self._status_says(box) for box in self._boxes())
-        if waits and self.seen and self._gate is not None:
-            gate, self._gate = self._gate, None
-            open_gate(gate)
+        if self._is_done:
+            return
+        if self._door is None:
+            self._door = self._door_if_waited_at()
+        elif self.seen and any(self._status_says(box) for box in self._boxes()):  # since it waits there
+            os.close(self._door)
+            self._is_done = True
+
+    def _door_if_waited_at(self) -> int | None:
+        try:
+            return os.open(self._gate, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            assert error.errno == errno.ENXIO  # nobody waits there
+            return None
 
     def _boxes(self) -> list[Any]:
         assert self.run is not None
