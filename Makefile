@@ -22,7 +22,7 @@ C_SOURCES := $(shell find cbackend viper -name '*.[ch]' -o -name 'build.py')
 help:
 	@echo "make demo    count the words of a long text, to see the thing run"
 	@echo "make demo-spark   prepare a year of flights with Spark, and replay it; wants Java 17"
-	@echo "make test    all that a change needs, without Java; 5 minutes on two processors, 8 the first time"
+	@echo "make test    all that a change needs, without Java; 5 minutes on two processors, 6 the first time"
 	@echo "make check   ruff, mypy --strict, the C layer under its sanitizers and with planted bugs; 2 minutes"
 	@echo "make test-ci   what CI tests: also with Spark, and what is slow; half an hour"
 	@echo "make test-all   every test, also those of make spark-matrix; three quarters of an hour"
