@@ -15,8 +15,8 @@ class Rows(Sequence[Any]):
 
     Each item is the values of one of them, as a plain tuple in the order of the stream's fields.
 
-    A bolt may keep the rows, and all that it gets from them, as long as it likes. It must not change lists
-    that it gets from them.
+    A bolt may keep the rows as long as it likes; only positions and times have to be asked for during the
+    call. It must not change the list of all values.
     """
 
     __slots__ = ("_first", "_positions", "_values", "component", "fields", "stream")
@@ -81,5 +81,8 @@ class Rows(Sequence[Any]):
         return list(islice(self._positions, self._first, self._first + len(self)))
 
     def times(self) -> list[int]:
-        """The time of each tuple: its event time in microseconds, or its number by logical time."""
+        """The time of each tuple: its event time in microseconds, or its number by logical time.
+
+        As `positions`, it is to be asked for during the call.
+        """
         return [position.ts for position in self.positions()]

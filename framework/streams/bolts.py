@@ -31,7 +31,20 @@ States = dict[tuple[Any, ...], Any]
 """What is kept for each key."""
 
 
-class FunctionBolt(BatchBolt):
+class Step(BatchBolt):
+    """Base of the bolts that are told the names of the values that they emit."""
+
+    def __init__(self, fields: Sequence[str]) -> None:
+        super().__init__()
+        self._fields = tuple(fields)
+
+    @property
+    def outputs(self) -> Sequence[Any]:  # type: ignore[override]
+        """These names."""
+        return list(self._fields)
+
+
+class FunctionBolt(Step):
     """Base of the bolts that call a function.
 
     Args:
@@ -42,14 +55,8 @@ class FunctionBolt(BatchBolt):
     config = STATELESS
 
     def __init__(self, function: Function, fields: Sequence[str] = ("value",)) -> None:
-        super().__init__()
+        super().__init__(fields)
         self._function = found(function)
-        self._fields = tuple(fields)
-
-    @property
-    def outputs(self) -> Sequence[Any]:  # type: ignore[override]
-        """The fields that were asked for."""
-        return list(self._fields)
 
     def process_rows(self, rows: Rows) -> None:
         """Call the function for each tuple, and emit what comes of it."""
@@ -127,10 +134,10 @@ class Filter(FunctionBolt):
     def _apply(
         self, rows: list[tuple[Any, ...]], made: list[tuple[Any, ...]], ends: array[int]
     ) -> Stopped | None:
-        function, kept = self._function, list[Any]()
-        stopped = called(lambda *row: bool(function(*row)), rows, kept)
-        made += compress(rows, kept)
-        ends.extend(accumulate(kept))
+        function, chosen = self._function, list[Any]()
+        stopped = called(lambda *row: bool(function(*row)), rows, chosen)
+        made += compress(rows, chosen)
+        ends.extend(accumulate(chosen))
         return stopped
 
 
@@ -141,10 +148,14 @@ class Peek(FunctionBolt):
         self, rows: list[tuple[Any, ...]], made: list[tuple[Any, ...]], ends: array[int]
     ) -> Stopped | None:
         seen: list[Any] = []
-        stopped = called(self._function, rows, seen)
+        stopped = called(self._look, rows, seen)
         made += rows[: len(seen)]
         ends.extend(range(1, len(seen) + 1))
         return stopped
+
+    def _look(self, *values: Any) -> None:
+        """Call the function; what it returns is nobody's concern, and may be what cannot be copied."""
+        self._function(*values)
 
 
 class KeyBy(FunctionBolt):
@@ -160,7 +171,7 @@ class KeyBy(FunctionBolt):
         return stopped
 
 
-class Select(BatchBolt):
+class Select(Step):
     """Emits some of the values of each tuple, in another order.
 
     Args:
@@ -171,14 +182,8 @@ class Select(BatchBolt):
     config = STATELESS
 
     def __init__(self, indexes: Sequence[int], fields: Sequence[str]) -> None:
-        super().__init__()
+        super().__init__(fields)
         self._indexes = tuple(indexes)
-        self._fields = tuple(fields)
-
-    @property
-    def outputs(self) -> Sequence[Any]:  # type: ignore[override]
-        """The fields that were asked for."""
-        return list(self._fields)
 
     def process_rows(self, rows: Rows) -> None:
         """Emit the values."""
@@ -186,7 +191,7 @@ class Select(BatchBolt):
         self.emit_rows([tuple([row[index] for index in indexes]) for row in rows.values()])
 
 
-class Branch(BatchBolt):
+class Branch(Step):
     """Emits each tuple on the stream of the first function that returns something true; on none else.
 
     Args:
@@ -197,9 +202,8 @@ class Branch(BatchBolt):
     config = STATELESS
 
     def __init__(self, functions: Sequence[Function], fields: Sequence[str]) -> None:
-        super().__init__()
+        super().__init__(fields)
         self._functions = tuple(map(found, functions))
-        self._fields = tuple(fields)
 
     @property
     def outputs(self) -> Sequence[Any]:  # type: ignore[override]
@@ -225,7 +229,7 @@ def branch_name(index: int) -> str:
     return f"branch{index}"
 
 
-class CountByKey(BatchBolt):
+class CountByKey(Step):
     """Emits for each tuple its key and how many tuples with it have come so far.
 
     Args:
@@ -233,15 +237,9 @@ class CountByKey(BatchBolt):
     """
 
     def __init__(self, fields: Sequence[str]) -> None:
-        super().__init__()
-        self._fields = tuple(fields)
+        super().__init__(fields)
         self._width = len(self._fields) - 1
         self._counts: dict[Any, int] = {}
-
-    @property
-    def outputs(self) -> Sequence[Any]:  # type: ignore[override]
-        """The key, and the count."""
-        return list(self._fields)
 
     def process_rows(self, rows: Rows) -> None:
         """Count the tuples."""
@@ -263,7 +261,7 @@ class CountByKey(BatchBolt):
         self.emit_rows(made)
 
 
-class Fold(BatchBolt):
+class Fold(Step):
     """Base of the bolts that keep a value for each key, and emit it whenever it changes.
 
     Args:
@@ -272,15 +270,9 @@ class Fold(BatchBolt):
     """
 
     def __init__(self, width: int, fields: Sequence[str]) -> None:
-        super().__init__()
+        super().__init__(fields)
         self._width = width
-        self._fields = tuple(fields)
         self._states: States = {}
-
-    @property
-    def outputs(self) -> Sequence[Any]:  # type: ignore[override]
-        """The key, and the result."""
-        return list(self._fields)
 
     def process_rows(self, rows: Rows) -> None:
         """Give each tuple to the value of its key."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import starmap
 from typing import Any
 
@@ -62,18 +63,14 @@ def check_takes(what: str, function: Callable[..., Any], count: int, meaning: st
         raise TypeError(f"{what}({name}): {error}; it is called with {meaning}") from None
 
 
-class Stopped(Exception):
-    """Says that a function has raised, after it was called for the tuples before.
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """Where a function has raised, after it was called for the tuples before."""
 
-    Args:
-        index: the tuple's index.
-        cause: what was raised.
-    """
-
-    def __init__(self, index: int, cause: Exception) -> None:
-        super().__init__(index, cause)
-        self.index = index
-        self.cause = cause
+    index: int
+    """The tuple's index."""
+    cause: Exception
+    """What was raised."""
 
 
 def called(function: Callable[..., Any], rows: Iterable[Sequence[Any]], made: list[Any]) -> Stopped | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from framework import BatchBolt, Bolt, RowError, Rows, Stream, TopologyBuilder
+from framework import BatchBolt, Bolt, RowError, Rows, Spout, Stream, TopologyBuilder
 from framework.errors import ComponentError, EmitError
 from framework.runtime.edges.bulk import BulkEmits
 from framework.sinks import CollectingSink
@@ -332,6 +332,51 @@ class TestErrors:
         report = run_built(builder, fails__at=[5], viper__on__error="restart")
         assert report.result("sink") == [(n,) for n in range(20) if n != 5]
         assert report.components["b1"].restarts == 1
+
+
+class Doubles(BatchBolt):
+    """Emits each number twice."""
+
+    outputs = ["number"]
+
+    def process_rows(self, rows: Rows) -> None:
+        twice = [index for index in range(len(rows)) for _ in range(2)]
+        self.emit_rows([rows[index] for index in twice], twice)
+
+
+@pytest.mark.parametrize("slice_tuples", [1, 7, 4096])
+@pytest.mark.parametrize("par", [1, 3])
+def test_tracked_tuples_are_acked_with_all_that_descends_from_them(par: int, slice_tuples: int) -> None:
+    acked: list[int] = []
+    failed: list[int] = []
+
+    class Tracked(Spout):
+        outputs = ["number"]
+
+        def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+            self._numbers = iter(range(40))
+
+        def next_tuple(self) -> None:
+            number = next(self._numbers)
+            self.emit([number], tup_id=number if number % 4 else None)
+
+        def ack(self, tup_id: Any) -> None:
+            acked.append(tup_id)
+
+        def fail(self, tup_id: Any) -> None:
+            failed.append(tup_id)
+
+    builder = TopologyBuilder()
+    builder.set_spout("source", Tracked)
+    builder.set_bolt("doubles", Doubles, par).shuffle_grouping("source")
+    builder.set_bolt("fails", FailsAt, par).fields_grouping("doubles", "number")
+    builder.set_bolt("sink", CollectingSink).global_grouping("fails")
+    options = {"fails__at": [0, 7, 39], "viper__on__error": "skip", "viper__slice__tuples": slice_tuples}
+    report = run_built(builder, **options)
+    assert sorted(acked) == [n for n in range(40) if n % 4 and n not in (7, 39)]
+    assert sorted(failed) == [7, 39]
+    assert report.lost == 2  # both of the tuple without an id
+    assert len(report.result("sink")) == 2 * 37
 
 
 def test_a_component_in_a_test_of_its_own() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ from framework.flux import to_flux
 from framework.loading import load
 from framework.sinks import CollectingSink
 from framework.topology import Topology
+from tests.framework.counted_words import Count, Split
 from tests.framework.multilang.pieces import run_topology
 from tests.framework.runtime.pieces import drawn, run_built
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers
-from tests.framework.streams.words import Count, Lines, Pairs, Split, add, first_letter, is_short, with_number
+from tests.framework.streams.words import Lines, Pairs, add, first_letter, is_short, with_number
 from tests.portions import seeds_at_every_change
 
 everywhere = pytest.mark.parametrize("workers", [INLINE, THREADS, PROCESSES], ids=str)
@@ -118,6 +120,10 @@ class TestSteps:
         kept = stream.filter(is_short).peek(lambda *values: seen.append(values))
         assert kept.fields == ("name", "number")
         assert rows_of(builder, kept) == numbered(10) == seen
+
+    def test_what_peek_returns_is_nobodys_concern(self) -> None:
+        builder, stream = pairs()
+        assert rows_of(builder, stream.peek(lambda name, number: threading.Lock())) == numbered()
 
     def test_branches_take_what_the_ones_before_left(self) -> None:
         builder, stream = pairs()

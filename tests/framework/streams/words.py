@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from framework import Bolt, Spout
+from framework import Spout
 
 
 class Lines(Spout):
@@ -30,30 +30,6 @@ class Pairs(Spout):
     def tuples(self) -> Iterator[list[Any]]:
         for number in range(100):
             yield ["abc"[number % 3], number]
-
-
-class Split(Bolt):
-    """Splits lines, word by word."""
-
-    outputs = ["word"]
-
-    def process(self, tup: Any) -> None:
-        for word in tup.values.line.split():
-            self.emit([word])
-
-
-class Count(Bolt):
-    """Counts words, one by one."""
-
-    outputs = ["word", "count"]
-
-    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
-        self._counts: dict[str, int] = {}
-
-    def process(self, tup: Any) -> None:
-        word = tup.values.word
-        self._counts[word] = self._counts.get(word, 0) + 1
-        self.emit([word, self._counts[word]])
 
 
 def first_letter(word: str) -> str:
