@@ -12,18 +12,21 @@ METADATA := setup.cfg setup.py pyproject.toml
 # one that has nothing left takes tests from another.
 JOBS := $(shell echo $$((3 * $$(nproc))))
 PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
-BENCHMARKS := per_tuple batches tracking workers latency memory idle codec gate
+BENCHMARKS := per_tuple batches tracking workers latency memory idle codec gate hashing
 STORM := 2.8.3
+PEERS := bytewax pathway pyflink
+# What the peers run on, for where they know no Python as new as ours.
+PEER_PYTHON ?= $(PYTHON)
 C_SOURCES := $(shell find cbackend viper -name '*.[ch]' -o -name 'build.py')
 
-.PHONY: help demo demo-spark test test-c test-ci test-all check imports determinism spark-matrix storm-programs bench bench-spark clean
+.PHONY: help demo demo-spark test test-c test-ci test-all check imports determinism spark-matrix storm-programs bench bench-spark bench-peers clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    count the words of a long text, to see the thing run"
 	@echo "make demo-spark   prepare a year of flights with Spark, and replay it; wants Java 17"
 	@echo "make test    all that a change needs, without Java; 5 minutes on two processors, 6 the first time"
-	@echo "make check   ruff, mypy --strict, the C layer under its sanitizers and with planted bugs; 2 minutes"
+	@echo "make check   ruff, mypy --strict, the C layer under its sanitizers and with planted bugs; 5 minutes"
 	@echo "make test-ci   what CI tests: also with Spark, and what is slow; half an hour"
 	@echo "make test-all   every test, also those of make spark-matrix; three quarters of an hour"
 	@echo "make imports   which room imports which, as text and, in build/imports, as pictures"
@@ -32,6 +35,7 @@ help:
 	@echo "make storm-programs   fetch Storm's own libraries for programs, which some tests use; wants Maven"
 	@echo "make bench   all benchmarks; half an hour, on a machine that does nothing else"
 	@echo "make bench-spark   replaying a prepared dataset beside Spark's own ways to Python"
+	@echo "make bench-peers   install Bytewax, Pathway and PyFlink (2.5 GB), and run the same on them; half an hour"
 	@echo "make clean   remove .venv and everything that was built"
 
 demo: .venv/.core
@@ -93,6 +97,17 @@ bench: .venv/.core
 
 bench-spark: .venv/.spark
 	$(BIN)/python benchmarks/spark_replay.py
+
+# OPTIONS are those of the benchmark, such as --quick. It skips what could not be installed, and says so.
+bench-peers: .venv/.core $(PEERS:%=build/peers/%/.installed)
+	$(BIN)/python -m benchmarks.peers $(OPTIONS)
+
+# An environment for each, as what they depend on would not go together.
+build/peers/%/.installed: benchmarks/peers/environments/%.txt
+	@echo "installing $* into build/peers (once) ..." >&2
+	@$(PEER_PYTHON) -m venv --clear build/peers/$*
+	@if build/peers/$*/bin/python -m pip --quiet --disable-pip-version-check install -r $<; \
+	    then touch $@; else echo "$* could not be installed" >&2; fi
 
 clean:
 	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

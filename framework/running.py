@@ -50,9 +50,9 @@ def run(
     threads no signal is seen; `stop` ends such a run.
 
     Args:
-        topology: a topology class, ours or streamparse's; a `TopologyBuilder`; a topology that was built;
-            a function without arguments that returns one of these; or a target as on the command line,
-            such as ``"topologies/wordcount.yaml"``.
+        topology: a topology class, ours or streamparse's; a `TopologyBuilder` or `StreamBuilder`; a topology
+            that was built; a function without arguments that returns one of these; or a target as on the
+            command line, such as ``"topologies/wordcount.yaml"``.
         conf: configuration by key, above everything else but the following arguments.
         worker: ``"inline"``, ``"thread"`` or ``"process"`` (``viper.worker``).
         workers: how many workers share the tasks (``topology.workers``).

@@ -7,9 +7,10 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from framework.components.partitioned import Block, Pace, PartitionedSpout, Watermark
-from framework.topology import unknown
+from framework.topology import Stream, unknown
 from spark_ingest.errors import JobError
 from spark_ingest.replaying.feed import Feed
+from spark_ingest.replaying.schemas import is_declared, stream_of
 
 if TYPE_CHECKING:
     from spark_ingest.direct.request import Request
@@ -35,6 +36,9 @@ class SparkSpout(PartitionedSpout):
         pace: how many seconds of event time pass in one: 1 for the recorded pace. None: as fast as can be.
         unit: s, ms, us or ns: of timestamps in the rows, of numbers in `start` and `until`, and of the
             timestamp column of a job where that is a number. None: the dataset's; of a job, us.
+        typed: whether the stream has a schema, so that rows travel as columns: true for the types that the
+            dataset has, or the type of each column by name, as a job needs them. (`schema` is that of a job's
+            files, as Spark's readers take it.)
         job: keywords of a job: its source (`Source`), its streams (`StreamSpec`), what becomes of doubtful
             rows (`Quality`), ``master``, ``conf``, and the further ones of `spark_ingest.direct`.
 
@@ -52,17 +56,22 @@ class SparkSpout(PartitionedSpout):
         until: Any = None,
         pace: float | None = None,
         unit: str | None = None,
+        typed: bool | Mapping[str, str] | None = None,
         **job: Any,
     ) -> None:
         super().__init__()
         self._speed = _checked_pace(pace)
         wanted = {"columns": columns, "start": start, "until": until, "unit": unit}
         self._feed = _job(wanted, job) if dataset is None else _stage(dataset, wanted, job)
+        self._stream: Stream | None = None
+        if is_declared(typed):
+            self._stream = stream_of(self._feed.outputs, typed, self._feed.types())
+            self._feed.bring_columns()
 
     @property
     def outputs(self) -> Sequence[Any]:  # type: ignore[override]
         """The columns."""
-        return list(self._feed.outputs)
+        return list(self._feed.outputs) if self._stream is None else [self._stream]
 
     @property
     def partitions(self) -> int:
@@ -123,7 +132,7 @@ def _stage(path: str, wanted: Mapping[str, Any], job: Mapping[str, Any]) -> Feed
 
     for name in job:
         if name not in KEYWORDS:
-            raise JobError(unknown("argument", name, {"pace", *wanted, *KEYWORDS}))
+            raise JobError(unknown("argument", name, {"pace", "typed", *wanted, *KEYWORDS}))
     if job:
         described = f"{', '.join(job)} {'describes' if len(job) == 1 else 'describe'} a job"
         raise JobError(f"{described}, and {path!r} is a prepared dataset: give one of both")

@@ -12,7 +12,7 @@ from multiprocessing.util import Finalize
 import pytest
 from hypothesis import settings
 
-from tests.rotation import seeds_of_this_run
+from tests.rotation import is_due, seeds_of_this_run
 
 # Examples are drawn the same way each time; a failure prints how to draw its example again. There is no
 # deadline, since the machine may be busy with something else.
@@ -25,12 +25,22 @@ for _number, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
         signal.signal(_number, _usual)
 
 
+def _rotates(item: pytest.Item) -> bool:
+    mark = item.get_closest_marker("slow")
+    return mark is not None and not mark.kwargs.get("daily")
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs a Spark, before marks are looked at."""
+def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Config) -> None:
+    """Mark what needs a Spark, before marks are looked at, and leave out the slow tests of other days."""
     for item in items:
         if {"spark", "java"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.spark)
+    others = [item for item in items if _rotates(item) and not is_due(item.nodeid)]
+    if others:
+        left_out = set(others)
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=others)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(daily=True)
 
 REPOSITORY = Path(__file__).parents[1]
 

@@ -7,6 +7,8 @@
     viper.source     the producing task's end of a gate
     viper.reader     the consuming task's end: the merge of its sources
     viper.jumbo      what travels: many tuples as one
+    viper.payload    the values of its tuples, as rows; viper.columns as Arrow record batches
+    viper.schema     the types of a stream's fields
     viper.codec      jumbo tuples as bytes, for readers in other processes
     viper.bell       where a thread of execution sleeps until others have something for it
     viper.blackbox   what a process last wrote about itself, readable after it has died
@@ -14,6 +16,7 @@
     viper.quota      a budget that tasks of several processes share
     viper.statistics what has passed a gate, and what waits in it
     viper.memory     how much memory the system could still give
+    viper.hashing    hashes of keys, the same in every process and for rows and columns
     viper.rows       what happens once per tuple between user code and jumbo tuples
     viper.errors     every error that this layer raises on purpose
 

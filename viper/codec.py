@@ -1,8 +1,8 @@
 """Jumbo tuples as bytes, for readers in other processes.
 
-An encoding is a header, the tags, and the rows: in a form of our own where all values are of the common
-immutable types, else pickled. Who can write into an arena can make its readers run code; it is as
-trusted as they are.
+An encoding is a header, the tags, and the payload: rows in a form of our own where all values are of the
+common immutable types, else pickled; or columns in Arrow's form. Who can write into an arena can make its
+readers run code; it is as trusted as they are.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from typing import Final
 
 from viper.errors import CodecError
 from viper.jumbo import Jumbo
-from viper.payload import Row, Rows
+from viper.payload import Payload, Row, Rows
 from viper.rows import Decoder
 
-_HEADER: Final = Struct("=B3xI")  # the form of the rows, bytes of the tags
+_HEADER: Final = Struct("=B3xI")  # the form of the payload, bytes of the tags
 _PLAIN: Final = 0
 _PICKLED: Final = 1
+_COLUMNS: Final = 2
 
 
 def encode(jumbo: Jumbo) -> bytes:
@@ -28,11 +29,11 @@ def encode(jumbo: Jumbo) -> bytes:
     Raises:
         CodecError: a value cannot be carried to another process.
     """
-    form, rows = _PLAIN, jumbo.payload.encoded()
-    if rows is None:
-        form, rows = _PICKLED, _pickled(jumbo.payload.rows)
+    form, payload = _PLAIN if isinstance(jumbo.payload, Rows) else _COLUMNS, jumbo.payload.encoded()
+    if payload is None:
+        form, payload = _PICKLED, _pickled(jumbo.payload.rows)
     tags = b"" if jumbo.tags is None else jumbo.tags.tobytes()
-    return b"".join((_HEADER.pack(form, len(tags)), tags, rows))
+    return b"".join((_HEADER.pack(form, len(tags)), tags, payload))
 
 
 def _pickled(rows: list[Row]) -> bytes:
@@ -68,10 +69,17 @@ def decode(buffer: memoryview, decoder: Decoder) -> Jumbo:
     if tag_bytes:
         tags = array("H")
         tags.frombytes(buffer[_HEADER.size : start])
-    load = decoder.decode if form == _PLAIN else pickle.loads
     try:
-        return Jumbo(Rows(load(buffer[start:])), tags)
+        return Jumbo(_payload(form, buffer[start:], decoder), tags)
     except Exception as error:
         raise CodecError(
             f"cannot read a payload of {len(buffer)} bytes from another process: {error}"
         ) from error
+
+
+def _payload(form: int, encoded: memoryview, decoder: Decoder) -> Payload:
+    if form == _COLUMNS:
+        from viper.columns.payload import decoded  # wants pyarrow, which most topologies do without
+
+        return decoded(encoded)
+    return Rows(decoder.decode(encoded) if form == _PLAIN else pickle.loads(encoded))

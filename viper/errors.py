@@ -1,15 +1,15 @@
 """Every error that the communication layer raises on purpose.
 
-    ViperLayerError
-    ├── ArenaError (MemoryError)        an arena that cannot be had, is full, or is another build's
-    ├── PositionError (ValueError)      a level, counts of outputs or numbers that give no positions
-    ├── OrderError (ValueError)         a jumbo tuple that would break the order of its source
-    ├── JumboSizeError (ValueError)     a jumbo tuple that its gate can never take
-    ├── PayloadSizeError (ValueError)   a jumbo tuple whose encoding its gate can never take
-    ├── CodecError (ValueError)         a payload that cannot be encoded or decoded
-    ├── ForestError (MemoryError)       no room for another tree of tracked tuples
-    ├── SourceClosedError (ValueError)  a jumbo tuple after its source was closed
-    └── ReentryError (RuntimeError)     an add to a source in the middle of another one to it
+ViperLayerError
+├── ArenaError (MemoryError)        an arena that cannot be had, is full, or is another build's
+├── PositionError (ValueError)      a level, counts of outputs or numbers that give no positions
+├── OrderError (ValueError)         a jumbo tuple that would break the order of its source
+├── JumboSizeError (ValueError)     a jumbo tuple that its gate can never take
+├── PayloadSizeError (ValueError)   a jumbo tuple whose encoding its gate can never take
+├── CodecError (ValueError)         a payload that cannot be encoded or decoded
+├── ForestError (MemoryError)       no room for another tree of tracked tuples
+├── SourceClosedError (ValueError)  a jumbo tuple after its source was closed
+└── ReentryError (RuntimeError)     an add to a source in the middle of another one to it
 """
 
 from __future__ import annotations

@@ -1,20 +1,23 @@
 """Payloads: a jumbo tuple carries the values of many tuples, in order, as one payload.
 
-Rows are the only kind of payload today. Any other kind that fulfils the protocol, such as columns, is handled
-alike: divided among consumers, handed over by reference or encoded, and cut where there is no room.
+There are rows, here, and columns (`viper.columns.payload`). Both are handled alike: divided among consumers,
+handed over by reference or encoded, and cut where there is no room.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from viper.rows import encode_rows, partition
+from viper.rows import encode_rows, interleave, partition
 from viper.values import copy_of, is_shareable
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
+
+    from viper.hashing import ArrowColumn
 
 Row = tuple[Any, ...]
 """The values of one tuple."""
@@ -26,6 +29,14 @@ class Payload(Protocol):
     @property
     def mutable(self) -> bool:
         """Whether any value can be changed by a consumer that receives it."""
+
+    @property
+    def row_bytes(self) -> int:
+        """About how many bytes of memory of its own a tuple takes; 0 where its values are Python's."""
+
+    @property
+    def columns(self) -> Sequence[ArrowColumn] | None:
+        """The values field by field as Arrow arrays; None where it holds none."""
 
     @property
     def rows(self) -> list[Row]:
@@ -44,6 +55,24 @@ class Payload(Protocol):
             member: one number per tuple.
         """
 
+    def ordered(self, order: array[int]) -> Self:
+        """The values in another order.
+
+        Args:
+            order: the index of each, as array("I").
+        """
+
+    @classmethod
+    def interleaved(cls, payloads: Sequence[Self], firsts: Sequence[int], chosen: Buffer) -> Self:
+        """The values of several payloads in one order.
+
+        Args:
+            payloads: of one kind.
+            firsts: the index of the first tuple of each that is taken.
+            chosen: for each tuple of the result the number of the payload whose next one it is, as native
+                uint16.
+        """
+
     def partition(self, targets: Buffer, parts: int) -> list[Self]:
         """The values divided into parts, in order.
 
@@ -52,20 +81,33 @@ class Payload(Protocol):
             parts: how many parts there are.
         """
 
-    def joined(self, other: Self) -> Self:
-        """These values, and another payload's behind them."""
+    def joined(self, *others: Payload) -> Payload:
+        """These values, and those of other payloads behind them; of the same kind, or rows."""
+
+    def times(self, field: int, unit: str) -> array[int] | None:
+        """The values of a field as times in microseconds since 1970, rounded down, as array("q").
+
+        Args:
+            field: its index.
+            unit: s, ms, us or ns: what its numbers count.
+
+        Returns:
+            None where that is to be found out value by value.
+        """
 
     def own(self) -> Self:
         """The same values for one more consumer, which can change none that others see."""
 
     def encoded(self) -> bytes | None:
-        """The bytes that a `Decoder` reads in another process; None where only pickle carries the values."""
+        """The bytes that another process reads; None where only pickle carries the values."""
 
 
 class Rows:
     """A payload that holds one Python tuple per tuple."""
 
     __slots__ = ("mutable", "rows")
+    row_bytes = 0
+    columns = None
 
     def __init__(self, rows: list[Row], mutable: bool = False) -> None:
         self.rows = rows
@@ -86,17 +128,33 @@ class Rows:
         """The values of those tuples whose entry in `member` is not 0."""
         return Rows(list(compress(self.rows, member)), self.mutable)
 
+    def ordered(self, order: array[int]) -> Rows:
+        """The values in another order."""
+        return Rows(list(map(self.rows.__getitem__, order)), self.mutable)
+
+    @classmethod
+    def interleaved(cls, payloads: Sequence[Rows], firsts: Sequence[int], chosen: Buffer) -> Rows:
+        """The values of several payloads in one order."""
+        rows = interleave([payload.rows for payload in payloads], list(firsts), chosen)
+        return cls(rows, any(payload.mutable for payload in payloads))
+
     def partition(self, targets: Buffer, parts: int) -> list[Rows]:
         """The values divided into parts, in order."""
         return [Rows(part, self.mutable) for part in partition(self.rows, targets, parts)]
 
-    def joined(self, other: Rows) -> Rows:
-        """These values, and another payload's behind them."""
-        if not self.rows:
-            return other
-        if not other.rows:
-            return self
-        return Rows(self.rows + other.rows, self.mutable or other.mutable)
+    def joined(self, *others: Payload) -> Payload:
+        """These values, and those of other payloads behind them."""
+        parts = [part for part in (self, *others) if len(part)]
+        if len(parts) < 2:
+            return parts[0] if parts else self
+        rows: list[Row] = []
+        for part in parts:
+            rows += part.rows
+        return Rows(rows, any(part.mutable for part in parts))
+
+    def times(self, field: int, unit: str) -> array[int] | None:
+        """None: any value may be a time."""
+        return None
 
     def own(self) -> Rows:
         """The same values for one more consumer, which can change none that others see."""
@@ -111,3 +169,11 @@ class Rows:
 
 NOTHING = Rows([])
 """A payload without any tuple."""
+
+
+def interleaved(payloads: Sequence[Payload], firsts: Sequence[int], chosen: Buffer) -> Payload:
+    """The values of several payloads in one order, as `Payload.interleaved`; of different kinds, as rows."""
+    kind = type(payloads[0])
+    if any(type(payload) is not kind for payload in payloads):
+        payloads = [Rows(payload.rows, payload.mutable) for payload in payloads]
+    return type(payloads[0]).interleaved(payloads, firsts, chosen)

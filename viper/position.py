@@ -84,6 +84,13 @@ def c_position(position: Position) -> tuple[int, int, int, int]:
     return (ts, hi, lo, 0)
 
 
+def position_of(found: Any) -> Position:
+    """A position that C has."""
+    # Not Position(...), which calls a function of Python's.
+    return _new(Position, (found.ts, found.hi, found.lo))
+
+
+_new: Final = tuple.__new__
 _PACKED: Final = 24
 """Bytes of a position without its tree."""
 
@@ -142,8 +149,7 @@ class Positions:
         return int(self._handle.length)
 
     def __getitem__(self, index: int) -> Position:
-        position = self._handle.data[self._place(index)]
-        return Position(position.ts, position.hi, position.lo)
+        return position_of(lib.vp_positions_at(self._handle, self._place(index)))
 
     def _place(self, index: int) -> int:
         length = int(self._handle.length)
@@ -171,7 +177,10 @@ class Positions:
 
     def last(self) -> Position:
         """The position appended last; IndexError if there is none."""
-        return self[-1]
+        length = self._handle.length
+        if not length:
+            raise IndexError("index -1 out of range: there are 0 positions")
+        return position_of(lib.vp_positions_at(self._handle, length - 1))
 
     def append(self, position: Position) -> None:
         """Append one position.
@@ -222,7 +231,7 @@ class Positions:
         if len(cut) != count:
             raise PositionError(f"{len(cut)} ends for {count} inputs: expected one for each")
         saturated: int = lib.vp_positions_children(
-            self._handle, parents._handle, first, count, cut, first_ordinal, _c_level(level)
+            self._handle, parents._handle, first, count, cut, first_ordinal, c_level(level)
         )
         if saturated == lib.VP_ENDS_DESCEND:
             raise PositionError(f"ends {list(cut)!r:.200}: expected none to be smaller than the one before")
@@ -241,7 +250,7 @@ class Positions:
             raise PositionError(
                 f"first_ts={first_ts!r}, count={count!r}: expected timestamps from -2**63 to 2**63 - 2"
             )
-        return _checked(lib.vp_positions_logical(self._handle, first_ts, count, _c_level(level)))
+        return _checked(lib.vp_positions_logical(self._handle, first_ts, count, c_level(level)))
 
     def extend_timed(self, ts: Buffer, clock: SourceClock, level: Level) -> int:
         """Append positions for a source's tuples with these timestamps, given as int64.
@@ -251,12 +260,12 @@ class Positions:
         """
         stamps = ffi.from_buffer("int64_t[]", ts)
         return _checked(
-            lib.vp_positions_timed(self._handle, stamps, len(stamps), clock._handle, _c_level(level))
+            lib.vp_positions_timed(self._handle, stamps, len(stamps), clock._handle, c_level(level))
         )
 
     def tree(self, index: int) -> int:
         """The tree of one position; IndexError if there is none."""
-        return int(self._handle.data[self._place(index)].tree)
+        return int(lib.vp_positions_at(self._handle, self._place(index)).tree)
 
     def trees(self, first: int, count: int) -> array[int]:
         """The trees of `count` positions from index `first` on; IndexError if there are not that many."""
@@ -267,7 +276,9 @@ class Positions:
 
     def set_tree(self, index: int, tree: int) -> None:
         """Put one position into a tree; IndexError if there is none."""
-        self._handle.data[self._place(index)].tree = tree
+        place = self._place(index)
+        _checked(lib.vp_positions_apart(self._handle))
+        self._handle.data[place].tree = tree
 
     def set_trees(self, indexes: Sequence[int], trees: array[int]) -> None:
         """Put the positions at some indexes into trees, given as array("Q").
@@ -282,8 +293,10 @@ class Positions:
         c_places, c_trees = ffi.from_buffer("uint32_t[]", places), ffi.from_buffer("uint64_t[]", trees)
         if len(c_places) != len(places) or len(c_trees) != len(trees):
             raise PositionError("expected indexes of 32 bits and trees of 64: array('I') and array('Q')")
-        if not lib.vp_positions_set_trees(self._handle, c_places, c_trees, len(places)):
+        fault = lib.vp_positions_set_trees(self._handle, c_places, c_trees, len(places))
+        if fault == lib.VP_OUT_OF_RANGE:
             raise IndexError(f"an index of {list(places)!r:.200}: there are {len(self)} positions")
+        _checked(fault)
 
     def tracked(self, first: int = 0) -> bool:
         """Whether any position from index `first` on belongs to a tree."""
@@ -308,7 +321,8 @@ class Positions:
         _checked(lib.vp_positions_scatter(self._handle, chosen, handles, len(handles)))
 
 
-def _c_level(level: Level) -> tuple[int, int, int, int]:
+def c_level(level: Level) -> tuple[int, int, int, int]:
+    """A level as C takes it."""
     return (level.offset, level.ordinal_bits, level.tag_bits, level.tag)
 
 

@@ -3,16 +3,27 @@
 `Outbox.emit` snapshots one row of exactly immutable values and leaves everything
 else to a Python callable; an `Inbox` turns rows into named records and notes how
 many rows the outbox held after each, which is what output positions are made of.
-`encode_rows` and a `Decoder` carry rows of such values to other processes.
+`encode_rows` and a `Decoder` carry rows of such values to other processes. A
+`SlotTable` and `ends_of_mask` read Arrow arrays.
 """
 
 from viper._rows import (
     Decoder,
     Inbox,
     Outbox,
+    SlotTable,
+    are_ends,
+    call_choosing,
+    call_each,
+    call_flat,
+    count_up,
     encode_rows,
     ends,
+    ends_of_mask,
+    exchange,
+    gather,
     interleave,
+    interleave_tags,
     is_plain,
     kept,
     misfit,
@@ -24,9 +35,19 @@ __all__ = [
     "Decoder",
     "Inbox",
     "Outbox",
+    "SlotTable",
+    "are_ends",
+    "call_choosing",
+    "call_each",
+    "call_flat",
+    "count_up",
     "encode_rows",
     "ends",
+    "ends_of_mask",
+    "exchange",
+    "gather",
     "interleave",
+    "interleave_tags",
     "is_plain",
     "kept",
     "misfit",

@@ -201,7 +201,10 @@ class Source:
 
 def raise_to(floor: Position, positions: Positions) -> int:
     """Raise positions below a floor to it, for the successor of a source; return how many were raised."""
-    return int(lib.vp_positions_raise(positions._handle, c_position(floor)))
+    raised = int(lib.vp_positions_raise(positions._handle, c_position(floor)))
+    if raised < 0:
+        raise MemoryError("no memory for positions apart")
+    return raised
 
 
 class Heartbeats:
@@ -215,4 +218,10 @@ class Heartbeats:
 
     def publish(self, position: Position) -> None:
         """Publish a position as `Source.heartbeat` does, to all sources; END closes them."""
-        self._publish(self._rings, self._count, c_position(position))
+        if position.__class__ is not Position:
+            c_position(position)
+        try:
+            self._publish(self._rings, self._count, (*position, 0))
+        except (OverflowError, TypeError):
+            c_position(position)  # which says more
+            raise

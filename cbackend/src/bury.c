@@ -52,6 +52,8 @@ uint64_t vp_gate_bury_reader(vp_gate *gate, uint32_t reader)
 static uint64_t untracked_at(const vp_ring *ring, uint64_t number, uint32_t skipped)
 {
     const vp_slot *slot = vp_ring_slot(ring, number);
+    if (slot->on_line)
+        return slot->count - skipped;
     const vp_position *positions = vp_ring_position(ring, slot->first);
     return vp_untracked(positions + skipped, slot->count - skipped);
 }
@@ -74,13 +76,17 @@ uint64_t vp_ring_drop(vp_ring *ring, uint32_t reader)
     return lost;
 }
 
-uint64_t vp_positions_raise(vp_positions *positions, vp_position floor)
+int64_t vp_positions_raise(vp_positions *positions, vp_position floor)
 {
     uint64_t raised = 0;
+    if (!positions->length || vp_compare(vp_positions_at(positions, 0), floor) >= 0)
+        return 0;
+    if (vp_positions_apart(positions))
+        return VP_NO_MEMORY;
     for (; raised < positions->length && vp_compare(positions->data[raised], floor) < 0; raised++) {
         positions->data[raised].ts = floor.ts;
         positions->data[raised].hi = floor.hi;
         positions->data[raised].lo = floor.lo;
     }
-    return raised;
+    return (int64_t)raised;
 }

@@ -1,6 +1,7 @@
 /* Making forests, and what anybody does with the trees of tuples. */
 #include <stddef.h>
 
+#include "line.h"
 #include "trees.h"
 #include "viper/arena.h"
 
@@ -67,6 +68,8 @@ static bool add(vp_forest *forest, const vp_positions *positions, uint64_t first
 {
     if (first > positions->length || count > positions->length - first)
         return false;
+    if (vp_positions_on_line(positions)) /* which has no trees */
+        return true;
     for (uint64_t i = first, end = first + count; i < end;) {
         uint64_t tree = positions->data[i].tree, run = i;
         while (i < end && positions->data[i].tree == tree)

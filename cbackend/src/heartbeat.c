@@ -9,34 +9,6 @@
 #include "progress.h"
 #include "waking.h"
 
-/* The bells that one call has to ring, each once; those that find no place are rung at once. */
-typedef struct {
-    vp_bell *bells[16];
-    uint32_t count;
-} due;
-
-static void add_due(due *later, vp_bell *bell)
-{
-    for (uint32_t i = 0; i < later->count; i++)
-        if (later->bells[i] == bell)
-            return;
-    if (later->count < sizeof later->bells / sizeof *later->bells)
-        later->bells[later->count++] = bell;
-    else
-        vp_bell_ring(bell);
-}
-
-static void add_readers(due *later, const vp_ring *ring)
-{
-    const vp_gate *gate = vp_ring_gate(ring);
-    for (uint32_t reader = 0; reader < gate->reader_count; reader++) {
-        /* Relaxed: a bell is set before its task runs. */
-        uint64_t offset = atomic_load_explicit(&gate->readers[reader].bell, memory_order_relaxed);
-        if (offset)
-            add_due(later, vp_gate_bell(gate, offset));
-    }
-}
-
 /* What was claimed and lies below the position must not be published any more; who closes is not blocked. */
 static void give_up_below(vp_ring *ring, vp_position position)
 {
@@ -63,12 +35,11 @@ static bool promise(vp_ring *ring, vp_position position)
 
 void vp_ring_heartbeat(vp_ring *const *rings, uint32_t count, vp_position position)
 {
-    due later = {.count = 0};
+    vp_due due = {.count = 0};
     for (uint32_t i = 0; i < count; i++)
         if (promise(rings[i], position))
-            add_readers(&later, rings[i]);
-    for (uint32_t i = 0; i < later.count; i++)
-        vp_bell_ring(later.bells[i]);
+            vp_due_readers(&due, rings[i]);
+    vp_due_ring(&due);
 }
 
 void vp_ring_tell_last_ts(vp_ring *ring, int64_t last_ts)

@@ -34,6 +34,7 @@ typedef struct {
     uint64_t bytes;      /* of the payload */
     uint64_t before;     /* tuples published before it */
     uint32_t count;      /* of positions */
+    uint32_t on_line;    /* whether its cells hold a line, see line.h */
 } vp_slot;
 
 /* Conflated: only the latest position counts. See progress.h. */

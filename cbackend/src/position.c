@@ -1,68 +1,87 @@
 #include "viper/position.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "field.h"
+#include "line.h"
 #include "positions.h"
 
-enum { SMALLEST_CAPACITY = 16 };
-
-vp_positions *vp_positions_new(void)
+/* Whether positions on a line have distinct paths above a level and nothing at it or below, so that outputs of theirs
+ * lie on a line as well. */
+static bool leaves_room(const vp_line *line, const vp_field *field)
 {
-    return calloc(1, sizeof(vp_positions));
+    const vp_position *step = &line->step, *origin = &line->origin;
+    bool differ = step->ts || step->hi & field->above.hi || step->lo & field->above.lo;
+    uint64_t below_hi = (step->hi | origin->hi) & ~field->above.hi;
+    uint64_t below_lo = (step->lo | origin->lo) & ~field->above.lo;
+    return differ && !below_hi && !below_lo;
 }
 
-void vp_positions_free(vp_positions *positions)
+/* Notes the numbers of the parents that have an output; how many these are, or UINT64_MAX where one has several. */
+static uint64_t note_parents(uint32_t *numbers, const vp_positions *parents, uint64_t first, uint64_t count,
+                             const uint32_t *ends)
 {
-    free(positions->data);
-    free(positions);
+    uint32_t before = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t more = ends[i] - before;
+        if (more > 1)
+            return UINT64_MAX;
+        numbers[before] = (uint32_t)vp_line_number(parents, first + i);
+        before = ends[i];
+    }
+    return before;
 }
 
-int vp_positions_reserve(vp_positions *positions, uint64_t more)
+static int children_on_line(vp_positions *out, const vp_positions *parents, uint64_t first, uint64_t count,
+                     const uint32_t *ends, vp_level level)
 {
-    if (more <= positions->capacity - positions->length)
+    const vp_field field = vp_field_of(level);
+    const vp_line *line = &parents->line;
+    uint64_t made = count ? ends[count - 1] : 0;
+    int64_t saturated = 0;
+    if (made < VP_LEAST_ON_LINE || made > count || !leaves_room(line, &field))
         return 0;
-    if (more > SIZE_MAX / sizeof(vp_position) / 2 - positions->length)
-        return VP_NO_MEMORY;
-    /* Doubling keeps the cost per position constant. */
-    uint64_t capacity = positions->capacity ? positions->capacity : SMALLEST_CAPACITY;
-    while (capacity < positions->length + more)
-        capacity *= 2;
-    vp_position *data = realloc(positions->data, capacity * sizeof *data);
-    if (!data)
-        return VP_NO_MEMORY;
-    positions->data = data;
-    positions->capacity = capacity;
-    return 0;
-}
-
-int vp_positions_append(vp_positions *out, vp_position position)
-{
-    if (vp_positions_reserve(out, 1))
-        return VP_NO_MEMORY;
-    out->data[out->length++] = position;
-    return 0;
-}
-
-int vp_positions_extend(vp_positions *out, const vp_positions *from, uint64_t first, uint64_t count)
-{
-    if (count == 0)
+    vp_field_place(&field, vp_line_place(line, vp_line_number(parents, first)), 1, &saturated);
+    vp_field_place(&field, vp_line_place(line, vp_line_number(parents, first + count - 1)), 1, &saturated);
+    if (saturated)
         return 0;
-    if (vp_positions_reserve(out, count))
+    if (vp_positions_reserve_numbers(out, count + 1))
         return VP_NO_MEMORY;
-    memcpy(out->data + out->length, from->data + first, count * sizeof *from->data);
-    out->length += count;
-    return 0;
+    if (note_parents(out->numbers, parents, first, count, ends) != made)
+        return 0;
+    out->line = (vp_line){vp_field_place(&field, line->origin, 1, &saturated), line->step};
+    out->form = VP_NUMBERED;
+    if (made == count && parents->form == VP_CONSECUTIVE) {
+        out->line.origin = vp_line_place(&out->line, first);
+        out->form = VP_CONSECUTIVE;
+    }
+    out->length = made;
+    return 1;
 }
 
-int64_t vp_positions_children(vp_positions *out, const vp_positions *parents, uint64_t first, uint64_t count,
+/* What there is to say of parents without outputs, whose positions nobody needs. */
+static int check_none(const uint32_t *ends, uint64_t count)
+{
+    uint32_t any = 0;
+    for (uint64_t i = 0; i < count; i++)
+        any |= ends[i];
+    return any ? VP_ENDS_DESCEND : 0;
+}
+
+int64_t vp_positions_children(vp_positions *out, vp_positions *parents, uint64_t first, uint64_t count,
                               const uint32_t *ends, uint64_t first_ordinal, vp_level level)
 {
     if (count == 0)
         return 0;
-    if (vp_positions_reserve(out, ends[count - 1]))
+    if (ends[count - 1] == 0)
+        return check_none(ends, count);
+    if (vp_positions_on_line(parents) && !out->length && !first_ordinal) {
+        int done = children_on_line(out, parents, first, count, ends, level);
+        if (done)
+            return done < 0 ? done : 0;
+    }
+    if (vp_positions_reserve(out, ends[count - 1]) || vp_positions_apart(parents))
         return VP_NO_MEMORY;
     const vp_field field = vp_field_of(level);
     const vp_position *parent = parents->data + first;
@@ -87,11 +106,16 @@ int64_t vp_positions_children(vp_positions *out, const vp_positions *parents, ui
 
 int64_t vp_positions_logical(vp_positions *out, int64_t first_ts, uint64_t count, vp_level level)
 {
-    if (vp_positions_reserve(out, count))
-        return VP_NO_MEMORY;
     const vp_field field = vp_field_of(level);
     int64_t saturated = 0;
     vp_position place = vp_field_place(&field, (vp_position){0, 0, 0, 0}, 1, &saturated);
+    if (!saturated && !out->length && count >= VP_LEAST_ON_LINE) {
+        place.ts = first_ts;
+        const vp_line line = {place, {.ts = 1}};
+        return vp_line_extend(out, &line, NULL, 0, count);
+    }
+    if (vp_positions_reserve(out, count))
+        return VP_NO_MEMORY;
     for (uint64_t i = 0; i < count; i++) {
         place.ts = first_ts + (int64_t)i;
         out->data[out->length++] = place;
@@ -120,7 +144,7 @@ int vp_positions_scatter(const vp_positions *from, const uint16_t *targets, vp_p
                          uint32_t out_count)
 {
     for (uint64_t i = 0, length = from->length; i < length; i++)
-        if (targets[i] < out_count && vp_positions_append(outs[targets[i]], from->data[i]))
+        if (targets[i] < out_count && vp_positions_append(outs[targets[i]], vp_positions_at(from, i)))
             return VP_NO_MEMORY;
     return 0;
 }
@@ -128,28 +152,34 @@ int vp_positions_scatter(const vp_positions *from, const uint16_t *targets, vp_p
 void vp_positions_pack(const vp_positions *positions, uint8_t *into)
 {
     enum { PACKED = offsetof(vp_position, tree) };
-    for (uint64_t i = 0; i < positions->length; i++)
-        memcpy(into + i * PACKED, &positions->data[i], PACKED);
+    for (uint64_t i = 0; i < positions->length; i++) {
+        const vp_position position = vp_positions_at(positions, i);
+        memcpy(into + i * PACKED, &position, PACKED);
+    }
 }
 
 void vp_positions_trees(const vp_positions *positions, uint64_t first, uint64_t count, uint64_t *into)
 {
     for (uint64_t i = 0; i < count; i++)
-        into[i] = positions->data[first + i].tree;
+        into[i] = vp_positions_at(positions, first + i).tree;
 }
 
-bool vp_positions_set_trees(vp_positions *positions, const uint32_t *indexes, const uint64_t *trees, uint64_t count)
+int vp_positions_set_trees(vp_positions *positions, const uint32_t *indexes, const uint64_t *trees, uint64_t count)
 {
+    if (count && vp_positions_apart(positions))
+        return VP_NO_MEMORY;
     for (uint64_t i = 0; i < count; i++) {
         if (indexes[i] >= positions->length)
-            return false;
+            return VP_OUT_OF_RANGE;
         positions->data[indexes[i]].tree = trees[i];
     }
-    return true;
+    return 0;
 }
 
 bool vp_positions_tracked(const vp_positions *positions, uint64_t first)
 {
+    if (vp_positions_on_line(positions))
+        return false;
     for (uint64_t i = first; i < positions->length; i++)
         if (positions->data[i].tree)
             return true;
@@ -158,6 +188,8 @@ bool vp_positions_tracked(const vp_positions *positions, uint64_t first)
 
 void vp_positions_forget_trees(vp_positions *positions, uint64_t first)
 {
+    if (vp_positions_on_line(positions))
+        return;
     for (uint64_t i = first; i < positions->length; i++)
         positions->data[i].tree = 0;
 }

@@ -17,6 +17,7 @@
 #include "reader.h"
 
 #include "crash.h"
+#include "line.h"
 #include "order.h"
 #include "progress.h"
 #include "waking.h"
@@ -36,14 +37,21 @@ vp_reader vp_reader_of(vp_ring *ring, uint32_t index)
                        .taken = (uint32_t)taken, .bound = VP_LEAST};
 }
 
+/* The position of a tuple of the jumbo tuple that a reader stands in. */
+static vp_position position_at(const vp_reader *reader, uint32_t index)
+{
+    const vp_slot *slot = vp_ring_slot(reader->ring, reader->slot);
+    const vp_position *cells = vp_ring_position(reader->ring, slot->first);
+    return slot->on_line ? vp_line_packed_at(cells, index) : cells[index];
+}
+
 bool vp_reader_refresh(vp_reader *reader)
 {
     vp_position progress = reader->bound;
     vp_progress_read(&reader->ring->progress, &progress); /* A2, before tail: see above */
     reader->published = atomic_load_explicit(&reader->ring->producer.tail, memory_order_acquire); /* A0 <- R0 */
     if (vp_reader_has_tuple(reader)) {
-        uint32_t count;
-        reader->bound = *vp_reader_positions(reader, &count);
+        reader->bound = position_at(reader, reader->taken);
         return true;
     }
     if (vp_compare(progress, reader->bound) <= 0)
@@ -61,18 +69,18 @@ const vp_position *vp_reader_positions(const vp_reader *reader, uint32_t *count)
 
 void vp_reader_advance(vp_reader *reader, uint32_t count)
 {
-    uint32_t left;
-    const vp_position *positions = vp_reader_positions(reader, &left);
-    if (count < left) {
-        reader->taken += count;
-        reader->bound = positions[count];
+    uint32_t taken = reader->taken + count, all = vp_ring_slot(reader->ring, reader->slot)->count;
+    if (taken < all) {
+        reader->taken = taken;
+        reader->bound = position_at(reader, taken);
         return;
     }
+    vp_position last = position_at(reader, all - 1);
     reader->slot++;
     reader->taken = 0;
-    reader->bound = positions[count - 1];
+    reader->bound = last;
     if (vp_reader_has_tuple(reader))
-        reader->bound = *vp_reader_positions(reader, &left);
+        reader->bound = position_at(reader, 0);
     else
         vp_reader_refresh(reader);
 }

@@ -21,6 +21,9 @@
  *              beginning, and the numbers skipped count as used until it is released. An empty ring has
  *              nothing to overlap with: there every jumbo tuple fits that is no larger than the stores, and
  *              it starts at the beginning, where the cache is warm.
+ * Lines.       Positions that lie on a line (line.h) are written as such, 4 bytes each or none, where the gate has no
+ *              other source: only a merge looks at each. The first and the last one stand in the first and the
+ *              last cell all the same, as a bound and a successor's floor.
  * Wrap-around. Numbers are 64 bits and used modulo powers of two; they are compared by subtraction
  *              only. So passing 2^64 is like passing any other multiple.
  * ABA.         Nothing is compared and swapped.
@@ -34,6 +37,7 @@
 #include "blocked.h"
 #include "crash.h"
 #include "layout.h"
+#include "line.h"
 #include "note.h"
 #include "order.h"
 #include "waking.h"
@@ -90,7 +94,11 @@ static bool find_place_or_want(vp_ring *ring, uint64_t tail, uint64_t count, uin
     VP_CRASH_POINT("claim: full");
     atomic_store_explicit(&ring->room.wanting, 1, memory_order_seq_cst); /* D0 */
     VP_CRASH_POINT("claim: wanting");
-    return find_place(ring, tail, count, bytes, place); /* D1 */
+    if (!find_place(ring, tail, count, bytes, place)) /* D1 */
+        return false;
+    /* Relaxed: D0 comes behind it when room is wanted again. Left set, it would have the next release ring. */
+    atomic_store_explicit(&ring->room.wanting, 0, memory_order_relaxed);
+    return true;
 }
 
 bool vp_ring_room(vp_ring *ring, uint64_t count, uint64_t payload_bytes)
@@ -126,7 +134,7 @@ static int check(const vp_ring *ring, const vp_positions *positions, uint64_t fi
         return VP_TOO_LARGE;
     if (bytes > ring->byte_count)
         return VP_PAYLOAD_TOO_LARGE;
-    return vp_compare(positions->data[first], vp_note_floor(&ring->producer)) < 0 ? VP_UNORDERED : 0;
+    return vp_compare(vp_positions_at(positions, first), vp_note_floor(&ring->producer)) < 0 ? VP_UNORDERED : 0;
 }
 
 static int admit(vp_ring *ring, const vp_positions *positions, uint64_t first, uint64_t count, uint64_t bytes,
@@ -159,6 +167,21 @@ static int copy_ordered(vp_position *to, const vp_position *from, uint64_t count
     return vp_compare(from[count - 1], VP_END) == 0 ? VP_BEYOND_END : 0;
 }
 
+/* Writes the positions of a jumbo tuple into its cells: as a line where they lie on one and there are no other sources
+ * whose tuples could come in between. Returns 0, or why not. */
+static int place_positions(vp_ring *ring, vp_slot *slot, const vp_positions *positions, uint64_t first)
+{
+    vp_position *cells = vp_ring_position(ring, slot->first);
+    if (!vp_positions_on_line(positions))
+        return copy_ordered(cells, positions->data + first, slot->count);
+    slot->on_line = slot->count >= VP_LEAST_ON_LINE && vp_ring_gate(ring)->source_count == 1;
+    if (slot->on_line)
+        vp_line_pack(positions, first, slot->count, cells);
+    else
+        vp_line_write(positions, first, slot->count, cells);
+    return vp_compare(cells[slot->count - 1], VP_END) == 0 ? VP_BEYOND_END : 0;
+}
+
 int64_t vp_ring_claim(vp_ring *ring, const vp_positions *positions, uint64_t first, uint64_t count,
                       uint64_t payload_bytes)
 {
@@ -168,7 +191,7 @@ int64_t vp_ring_claim(vp_ring *ring, const vp_positions *positions, uint64_t fir
     int fault = admit(ring, positions, first, count, payload_bytes, &place);
     if (fault)
         return fault;
-    fault = copy_ordered(vp_ring_position(ring, place.first), positions->data + first, count);
+    fault = place_positions(ring, &place, positions, first);
     if (fault)
         return fault;
     VP_CRASH_POINT("claim: copied");

@@ -105,7 +105,7 @@ static inline int64_t add_with(vp_ring *ring, int64_t ts, uint32_t count, uint64
     vp_position data[64];
     for (uint32_t i = 0; i < count; i++)
         data[i] = at(ts + i);
-    int64_t slot = vp_ring_claim(ring, &(vp_positions){data, count, count}, 0, count, bytes);
+    int64_t slot = vp_ring_claim(ring, &(vp_positions){.data = data, .length = count, .capacity = count}, 0, count, bytes);
     if (slot < 0)
         return slot;
     fill(vp_ring_payload(ring, (uint32_t)slot, NULL), bytes, (uint64_t)ts);

@@ -53,7 +53,7 @@ static inline uint64_t join_two(woods w, uint32_t table, uint64_t a, uint64_t b)
 static inline void add_to(woods w, uint64_t tree, uint32_t copies)
 {
     vp_position position = {0, 0, 0, tree};
-    CHECK(vp_forest_add(w.forest, &(vp_positions){&position, 1, 1}, 0, 1, copies));
+    CHECK(vp_forest_add(w.forest, &(vp_positions){.data = &position, .length = 1, .capacity = 1}, 0, 1, copies));
 }
 
 static inline void ack_one(woods w, uint64_t tree)

@@ -1,4 +1,7 @@
 /* Readers that die: where their successors begin, and how much is lost. */
+#include <setjmp.h>
+#include <string.h>
+
 #include "check.h"
 #include "quota.h"
 
@@ -40,7 +43,7 @@ static void add_tracked(int64_t ts, uint32_t count)
     vp_position data[16];
     for (uint32_t i = 0; i < count; i++)
         data[i] = (vp_position){.ts = ts + i, .tree = i % 2};
-    CHECK(vp_ring_claim(ring, &(vp_positions){data, count, count}, 0, count, 0) >= 0);
+    CHECK(vp_ring_claim(ring, &(vp_positions){.data = data, .length = count, .capacity = count}, 0, count, 0) >= 0);
     CHECK(vp_ring_publish(ring));
 }
 
@@ -124,10 +127,57 @@ static void test_what_is_finished_is_not_lost(void)
     tear_down();
 }
 
+static jmp_buf death;
+static uint32_t passes_left;
+
+static void die_in_a_take(const char *name)
+{
+    if (strncmp(name, "take: ", strlen("take: ")) == 0 && passes_left-- == 0) {
+        at_point = NULL;
+        longjmp(death, 1);
+    }
+}
+
+/* Three sources that take turns; the reader dies in the middle of a take, after so many of its points. */
+static void take_and_die_within(uint32_t passes)
+{
+    enum { SOURCES = 3, EACH = 4 };
+    gate = new_gate((vp_gate_shape){SOURCES, 1, 8, 64, 0});
+    into = vp_positions_new();
+    for (int64_t ts = 0; ts < SOURCES * EACH; ts++)
+        CHECK(add(vp_gate_ring(gate, (uint32_t)ts % SOURCES), ts, 1) >= 0);
+    vp_run runs[SOURCES * EACH];
+    vp_merge *merge = vp_merge_new(gate, 0);
+    passes_left = passes;
+    at_point = die_in_a_take;
+    if (!setjmp(death))
+        vp_merge_take(merge, into, SOURCES * (EACH - 1), runs, SOURCES * EACH);
+    CHECK(at_point == NULL); /* it came to the point */
+    vp_merge_free(merge);
+    uint64_t lost = vp_gate_bury_reader(gate, 0), waiting = 0;
+    for (uint32_t source = 0; source < SOURCES; source++)
+        waiting += vp_gate_delivered(gate, 0, source).waiting_tuples;
+    CHECK(waiting + lost >= SOURCES * EACH);
+    into->length = 0;
+    for (uint32_t source = 0; source < SOURCES; source++)
+        vp_ring_close(vp_gate_ring(gate, source));
+    merge = vp_merge_new(gate, 0);
+    CHECK(vp_merge_take(merge, into, UINT64_MAX, runs, SOURCES * EACH) > 0);
+    CHECK_EQUAL(into->length, waiting);
+    vp_merge_free(merge);
+    tear_down();
+}
+
+static void test_a_death_within_a_take_loses_no_more_than_it_says(void)
+{
+    for (uint32_t passes = 0; passes < 4; passes++) /* behind working, and behind each source's delivered */
+        take_and_die_within(passes);
+}
+
 static void test_positions_are_raised_to_a_floor(void)
 {
     vp_position data[] = {{.ts = 1, .tree = 7}, {.ts = 2, .hi = 1}, {.ts = 2, .hi = 2}, {.ts = 3}};
-    vp_positions positions = {data, 4, 4};
+    vp_positions positions = {.data = data, .length = 4, .capacity = 4};
     vp_position floor = {.ts = 2, .hi = 2, .tree = 9};
     CHECK_EQUAL(vp_positions_raise(&positions, floor), 2);
     CHECK(vp_compare(data[0], floor) == 0 && vp_compare(data[1], floor) == 0);
@@ -142,5 +192,6 @@ int main(void)
     test_room_is_made_for_a_source_that_waits();
     test_only_untracked_tuples_are_lost();
     test_what_is_finished_is_not_lost();
+    test_a_death_within_a_take_loses_no_more_than_it_says();
     test_positions_are_raised_to_a_floor();
 }

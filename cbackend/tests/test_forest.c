@@ -36,7 +36,7 @@ static void test_a_count_falls_to_zero_once(void)
     woods w = plant_woods(2, 10, 0);
     uint64_t a = begin_one(w, 0), b = begin_one(w, 0), other = begin_one(w, 1);
     vp_position data[] = {{0, 0, 0, a}, {1, 0, 0, a}, {2, 0, 0, 0}, {3, 0, 0, b}, {4, 0, 0, other}, {5, 0, 0, a}};
-    vp_positions positions = {data, 6, 6};
+    vp_positions positions = {.data = data, .length = 6, .capacity = 6};
     CHECK(!vp_forest_add(w.forest, &positions, 6, 1, 1));
     CHECK(!vp_forest_ack(w.forest, &positions, 0, 7));
     CHECK(vp_forest_add(w.forest, &positions, 0, 6, 2));

@@ -238,6 +238,8 @@ static void test_one_call_rings_each_bell_once(void)
     CHECK_EQUAL(vp_bell_ticket(r[0].readers[1]), 0);
     CHECK_EQUAL(vp_bell_ticket(r[1].readers[0]), 1);
     CHECK_EQUAL(vp_bell_ticket(r[1].readers[1]), 1);
+    CHECK(add(r[0].ring, 2, 1) >= 0);
+    CHECK_EQUAL(vp_bell_ticket(r[0].readers[0]), 2);
     vp_arena_free(r[0].arena, r[0].arena->capacity);
     vp_arena_free(r[1].arena, r[1].arena->capacity);
 }

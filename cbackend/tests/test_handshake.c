@@ -51,6 +51,7 @@ static void test_a_release_during_a_claim(const char *name)
     int64_t slot = add(ring, 3, 1);
     CHECK(at_point == NULL); /* it came to the point */
     CHECK(slot >= 0 || vp_bell_ticket(bell) != ticket);
+    CHECK(slot < 0 || !atomic_load(&ring->room.wanting)); /* who has room wants no bell */
     vp_merge_free(merge);
     vp_arena_free(arena, arena->capacity);
 }

@@ -126,20 +126,49 @@ static void test_a_stretch_in_pieces_is_one_run(void)
     tear_down(&f);
 }
 
+static void test_runs_are_joined_by_jumbo_tuple(void)
+{
+    vp_run runs[] = {{1, 0, 4, 2}, {0, 3, 0, 1}, {1, 0, 6, 1}, {1, 1, 0, 1}, {0, 3, 1, 2}, {1, 1, 1, 1}};
+    uint32_t last[] = {2, 0}; /* of another call */
+    uint16_t order[8];
+    const uint16_t expected[] = {0, 0, 1, 0, 2, 1, 1, 2};
+    CHECK_EQUAL(vp_runs_join(runs, 6, last, order), 3);
+    expect_run(runs[0], 1, 0, 4, 3);
+    expect_run(runs[1], 0, 3, 0, 3);
+    expect_run(runs[2], 1, 1, 0, 2);
+    for (uint32_t i = 0; i < 8; i++)
+        CHECK_EQUAL(order[i], expected[i]);
+}
+
+/* The n-th place: few to a timestamp, so that all parts of positions decide somewhere. */
+static vp_position nth(int64_t n)
+{
+    return (vp_position){n / 6, (uint64_t)(n % 6 / 2), (uint64_t)(n % 2), 0};
+}
+
+static bool add_nths(vp_ring *ring, int64_t n, uint32_t count)
+{
+    vp_position data[64];
+    for (uint32_t i = 0; i < count; i++)
+        data[i] = nth(n + i);
+    return vp_ring_claim(ring, &(vp_positions){.data = data, .length = count, .capacity = count}, 0, count, 0) >= 0 && vp_ring_publish(ring);
+}
+
 /* Random jumbo tuples, ties and limits: what comes out is sorted by (position, source), and complete. */
-static void test_random(uint32_t sources, uint64_t seed)
+static void test_random(uint32_t sources, uint32_t longest, uint64_t seed)
 {
     enum { TUPLES = 3000 };
     fixture f = set_up(sources);
     uint64_t total = 0;
-    int64_t next[MAX_SOURCES] = {0}, last_ts = -1;
+    int64_t next[MAX_SOURCES] = {0};
+    vp_position last = VP_LEAST;
     uint32_t last_source = 0;
     for (bool open = true; open || !vp_merge_drained(f.merge);) {
-        uint32_t source = random_below(&seed, sources), count = 1 + random_below(&seed, 6);
+        uint32_t source = random_below(&seed, sources), count = 1 + random_below(&seed, longest);
         next[source] += random_below(&seed, 3);
         if (open && random_below(&seed, 4) == 0)
-            heartbeat(f.rings[source], at(next[source]));
-        else if (open && add(f.rings[source], next[source], count) >= 0) {
+            heartbeat(f.rings[source], nth(next[source]));
+        else if (open && add_nths(f.rings[source], next[source], count)) {
             next[source] += count - 1;
             total += count;
         }
@@ -151,9 +180,10 @@ static void test_random(uint32_t sources, uint64_t seed)
         uint64_t delivered = 0;
         for (int64_t i = 0; i < made; i++)
             for (uint32_t j = 0; j < f.runs[i].count; j++) {
-                int64_t ts = f.into->data[delivered++].ts;
-                CHECK(ts > last_ts || (ts == last_ts && f.runs[i].source >= last_source));
-                last_ts = ts;
+                vp_position position = f.into->data[delivered++];
+                int order = vp_compare(last, position);
+                CHECK(order < 0 || (order == 0 && f.runs[i].source >= last_source));
+                last = position;
                 last_source = f.runs[i].source;
             }
         CHECK_EQUAL(delivered, f.into->length);
@@ -177,7 +207,9 @@ int main(void)
     test_ties_go_by_index_not_by_arrival();
     test_limits();
     test_a_stretch_in_pieces_is_one_run();
+    test_runs_are_joined_by_jumbo_tuple();
     for (uint32_t sources = 1; sources <= MAX_SOURCES; sources++)
         for (uint64_t seed = 1; seed <= 5; seed++)
-            test_random(sources, seed);
+            for (uint32_t longest = 6; longest <= 48; longest *= 8)
+                test_random(sources, longest, seed);
 }

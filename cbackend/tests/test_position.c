@@ -184,7 +184,7 @@ static void test_scatter_and_growth(void)
 static void test_trees_travel_with_their_positions(void)
 {
     vp_position data[] = {{1, 0, 0, 7}, {2, 0, 0, 0}, {3, 0, 0, 9}};
-    vp_positions parents = {data, 3, 3}, *out = vp_positions_new();
+    vp_positions parents = {.data = data, .length = 3, .capacity = 3}, *out = vp_positions_new();
     uint32_t ends[] = {3, 4, 5};
     CHECK_EQUAL(vp_positions_children(out, &parents, 0, 3, ends, 0, (vp_level){0, 2, 0, 0}), 1); /* the third */
     uint64_t found[5], expected[] = {7, 7, 7, 0, 9};
@@ -194,8 +194,9 @@ static void test_trees_travel_with_their_positions(void)
     CHECK(vp_positions_tracked(out, 4) && !vp_positions_tracked(out, 5));
     vp_positions_forget_trees(out, 3);
     CHECK(vp_positions_tracked(out, 2) && !vp_positions_tracked(out, 3));
-    CHECK(vp_positions_set_trees(out, (uint32_t[]){4}, (uint64_t[]){5}, 1) && vp_positions_tracked(out, 4));
-    CHECK(!vp_positions_set_trees(out, (uint32_t[]){5}, (uint64_t[]){5}, 1));
+    CHECK_EQUAL(vp_positions_set_trees(out, (uint32_t[]){4}, (uint64_t[]){5}, 1), 0);
+    CHECK(vp_positions_tracked(out, 4));
+    CHECK_EQUAL(vp_positions_set_trees(out, (uint32_t[]){5}, (uint64_t[]){5}, 1), VP_OUT_OF_RANGE);
     uint8_t packed[3 * 24];
     vp_positions_pack(&parents, packed);
     for (int i = 0; i < 3; i++)

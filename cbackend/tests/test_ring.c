@@ -30,9 +30,9 @@ static void test_refusals(void)
     vp_reader reader = vp_reader_of(ring, 0);
     take_jumbo(&reader, 10, 2);
     CHECK(vp_ring_room(ring, 4, 0) && !vp_ring_room(ring, 7, 0));
-    CHECK_EQUAL(vp_ring_claim(ring, &(vp_positions){descending, 2, 2}, 0, 2, 0), VP_UNORDERED);
-    CHECK_EQUAL(vp_ring_claim(ring, &(vp_positions){descending, 2, 2}, 1, 2, 0), VP_OUT_OF_BOUNDS);
-    CHECK_EQUAL(vp_ring_claim(ring, &(vp_positions){&VP_END, 1, 1}, 0, 1, 0), VP_BEYOND_END);
+    CHECK_EQUAL(vp_ring_claim(ring, &(vp_positions){.data = descending, .length = 2, .capacity = 2}, 0, 2, 0), VP_UNORDERED);
+    CHECK_EQUAL(vp_ring_claim(ring, &(vp_positions){.data = descending, .length = 2, .capacity = 2}, 1, 2, 0), VP_OUT_OF_BOUNDS);
+    CHECK_EQUAL(vp_ring_claim(ring, &(vp_positions){.data = &VP_END, .length = 1, .capacity = 1}, 0, 1, 0), VP_BEYOND_END);
     CHECK_EQUAL(vp_gate_added(vp_ring_gate(ring), 0).refused, 1);
     heartbeat(ring, VP_END);
     CHECK_EQUAL(add(ring, 30, 1), VP_UNORDERED);
@@ -43,7 +43,7 @@ static void test_unpublished_is_unseen_and_replaced(void)
 {
     vp_ring *ring = new_ring(2, 4);
     vp_position claimed[] = {{5, 0, 0, 0}};
-    CHECK_EQUAL(vp_ring_claim(ring, &(vp_positions){claimed, 1, 1}, 0, 1, 0), 0);
+    CHECK_EQUAL(vp_ring_claim(ring, &(vp_positions){.data = claimed, .length = 1, .capacity = 1}, 0, 1, 0), 0);
     vp_reader reader = vp_reader_of(ring, 0);
     CHECK(!vp_reader_refresh(&reader));
     CHECK_EQUAL(add(ring, 3, 2), 0);
@@ -54,7 +54,7 @@ static void test_unpublished_is_unseen_and_replaced(void)
 static int64_t claim(vp_ring *ring, int64_t first, int64_t last)
 {
     vp_position positions[] = {at(first), at(last)};
-    return vp_ring_claim(ring, &(vp_positions){positions, 2, 2}, 0, 2, 0);
+    return vp_ring_claim(ring, &(vp_positions){.data = positions, .length = 2, .capacity = 2}, 0, 2, 0);
 }
 
 static void test_only_what_was_claimed_is_published(void)

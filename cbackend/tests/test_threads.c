@@ -23,7 +23,7 @@ static void *produce(void *argument)
         for (uint32_t i = 0; i < count; i++)
             data[i] = at(ts + i);
         uint64_t bytes = random_below(&self->seed, 100);
-        int64_t slot = vp_ring_claim(self->ring, &(vp_positions){data, count, count}, 0, count, bytes);
+        int64_t slot = vp_ring_claim(self->ring, &(vp_positions){.data = data, .length = count, .capacity = count}, 0, count, bytes);
         if (slot == VP_FULL) {
             sched_yield();
             continue;

@@ -92,7 +92,7 @@ class BoltDeclarer(Declarer):
         return self
 
     def shuffle_grouping(self, source: str, stream: str = DEFAULT_STREAM) -> Self:
-        """Spread tuples evenly."""
+        """Spread tuples evenly: see ``viper.shuffle.run``."""
         return self.grouping(source, Grouping.SHUFFLE, stream)
 
     def fields_grouping(

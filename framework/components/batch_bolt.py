@@ -70,11 +70,12 @@ class BatchBolt(Bolt):
 
     def emit_rows(
         self,
-        rows: Sequence[Sequence[Any]],
+        rows: Any,
         of: Sequence[int] | None = None,
         stream: str | None = None,
         *,
         ends: Sequence[int] | None = None,
+        gives_away: bool = False,
     ) -> None:
         """Emit tuples.
 
@@ -83,18 +84,21 @@ class BatchBolt(Bolt):
         their input, and those of one input by the calls and within a call.
 
         Args:
-            rows: the values of each tuple, a list or tuple, one per declared field.
+            rows: the values of each tuple, a list or tuple, one per declared field; or, on a stream with a
+                schema, a record batch, a table, or a mapping of each field to its column.
             of: for each tuple the index of the row that it belongs to. It may be left out where there are as
                 many tuples as rows, one for each; and is left out outside `process_rows`.
             stream: name of the stream; the default stream if None.
             ends: in the place of `of`, for each row in turn the number of tuples up to and including its own.
+            gives_away: of columns: whether nobody writes to their memory any more. Otherwise it is copied,
+                unless `Rows.batch` or `Rows.where` has made the batch.
 
         Raises:
-            EmitError: a tuple belongs to no row; an unknown stream, a wrong number of values, or a value that
-                cannot be carried. Nothing of this call is emitted then.
+            EmitError: a tuple belongs to no row; an unknown stream, a wrong number of values, or a value or a
+                column that cannot be carried. Nothing of this call is emitted then.
             TypeError: the values of a tuple are neither list nor tuple.
         """
-        self._collector.emit_rows(rows, of=of, ends=ends, stream=stream)
+        self._collector.emit_rows(rows, of=of, ends=ends, stream=stream, gives_away=gives_away)
 
     def emit(
         self,

@@ -21,13 +21,14 @@ class Collector(Protocol):
 
     def emit_rows(
         self,
-        rows: Sequence[Sequence[Any]],
+        rows: Any,
         *,
         of: Sequence[int] | None,
         ends: Sequence[int] | None,
         stream: str | None,
+        gives_away: bool,
     ) -> None:
-        """Emit the values of many tuples; see `BatchBolt.emit_rows`."""
+        """Emit the values of many tuples; see `BatchBolt.emit_rows` and `Spout.emit_rows`."""
 
     def ack(self, tup: Any) -> None:
         """Note that a bolt has processed a tuple (or the tuple of that id)."""

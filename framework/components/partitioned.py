@@ -17,10 +17,11 @@ class Block(NamedTuple):
 
     times: array[int]
     """Event time of each row, as array("q"), in microseconds since 1970 UTC; it never falls."""
-    rows: list[tuple[Any, ...]]
-    """The values of as many rows; the spout does not change a block once it has yielded it."""
+    rows: Any
+    """The values of as many rows, as a list of tuples or, on a stream with a schema, as a record batch; the
+    spout does not change a block once it has yielded it."""
     mutable: bool = False
-    """Whether any row may hold a value that a consumer can change, e.g. a list."""
+    """Whether any row may hold a value that a consumer can change, e.g. a list; never so with a schema."""
 
 
 class Watermark(NamedTuple):

@@ -15,7 +15,8 @@ class Spout(Component):
     """Emits tuples, either from `next_tuple` or from the generator `tuples`.
 
     A spout that defines `tuples` is a generator spout: each row that it yields is emitted on the default
-    stream, None means that there is nothing for now, and the spout ends when the generator ends. Any other
+    stream, None means that there is nothing for now, and the spout ends when the generator ends. On a stream
+    with a schema it may yield a record batch in the place of many rows. Any other
     spout is polled through `next_tuple`, and ends when that raises StopIteration.
     """
 
@@ -85,6 +86,23 @@ class Spout(Component):
             need_task_ids=need_task_ids,
             timestamp=timestamp,
         )
+
+    def emit_rows(self, rows: Any, stream: str | None = None, *, gives_away: bool = False) -> None:
+        """Emit many tuples at once, none of which is tracked.
+
+        By event time each has the time that its timestamp field holds (``viper.timestamp.field``).
+
+        Args:
+            rows: the values of each tuple, as for `emit`; or, on a stream with a schema, a record batch, a
+                table, or a mapping of each field to its column.
+            stream: name of the stream; the default stream if None.
+            gives_away: of columns: whether nobody writes to their memory any more; otherwise it is copied.
+
+        Raises:
+            EmitError: an unknown stream, or values or columns that do not fit it.
+            TypeError: the values of a tuple are neither list nor tuple.
+        """
+        self._collector.emit_rows(rows, of=None, ends=None, stream=stream, gives_away=gives_away)
 
     @SpecMethod
     def spec(

@@ -15,15 +15,18 @@ from framework.dsl import topology_of
 from framework.dsl.topology import Topology as TopologyBase
 from framework.dsl.topology import TopologyType
 from framework.errors import LoadError
+from framework.streams import StreamBuilder
 from framework.topology import Loaded, Topology, did_you_mean, one_of
 
-EXPECTED = "a Topology class, a topology, a TopologyBuilder or a function that returns one of them"
+EXPECTED = (
+    "a Topology class, a topology, a TopologyBuilder, a StreamBuilder or a function that returns one of them"
+)
 
 
 def is_topology(value: object) -> bool:
     """Whether a value is a topology in any of Python's forms."""
     return (
-        isinstance(value, Topology | TopologyBuilder)
+        isinstance(value, Topology | TopologyBuilder | StreamBuilder)
         or (isinstance(value, TopologyType) and value is not TopologyBase)
         or streamparse.is_topology(value)
     )
@@ -57,7 +60,7 @@ def first(module: ModuleType) -> tuple[object, str, list[str]]:
     """
     found = topologies_in(module)
     own = {name: value for name, value in found.items() if _is_own(value, module)} or found
-    finished = {name: value for name, value in own.items() if not isinstance(value, TopologyBuilder)} or own
+    finished = {name: value for name, value in own.items() if not _is_builder(value)} or own
     if not finished:
         raise LoadError(f"there is no topology in it: expected {EXPECTED}{_alternatives(module, '')}")
     names = list(finished)
@@ -71,6 +74,10 @@ def topologies_in(module: ModuleType) -> Mapping[str, object]:
         if is_topology(value) and all(value is not other for other in found.values()):
             found[name] = value
     return found
+
+
+def _is_builder(value: object) -> bool:
+    return isinstance(value, TopologyBuilder | StreamBuilder)
 
 
 def _is_own(value: object, module: ModuleType) -> bool:
@@ -113,7 +120,7 @@ def topology_from(
     if isinstance(value, Topology):
         return renamed(Loaded(value, ()), name)
     name = name or default_name
-    if isinstance(value, TopologyBuilder):
+    if isinstance(value, TopologyBuilder | StreamBuilder):
         return value.declaration(name).topology(environment=environment)
     if isinstance(value, TopologyType):
         return topology_of(value, environment, name)

@@ -44,10 +44,18 @@ def read_outputs(section: Section, reading: Reading) -> tuple[Stream, ...] | Non
     if not section.has("outputs"):
         return None
     found = section.sections("outputs", "an output stream", keys.OUTPUT)
-    return tuple(
-        Stream(output.texts("fields"), output.text("name") or DEFAULT_STREAM, output.flag("direct"))
-        for output in found
-    )
+    return tuple(_output(output, reading) for output in found)
+
+
+def _output(section: Section, reading: Reading) -> Stream:
+    schema = section.value("schema") if section.has("schema") else None
+    fields = section.texts("fields") if section.has("fields") or schema is None else None
+    name, direct = section.text("name") or DEFAULT_STREAM, section.flag("direct")
+    try:
+        return Stream(fields, name, direct, schema)
+    except (TypeError, ValueError) as error:
+        reading.report(section.place_of("schema"), str(error))
+        return Stream(fields, name, direct)
 
 
 def read_vertex(section: Section, role: Role, reading: Reading) -> ComponentSpec | None:

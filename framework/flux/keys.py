@@ -18,7 +18,7 @@ OBJECT = (
 BEAN = ("id", *OBJECT)
 RESOURCES = ("onHeapMemoryLoad", "offHeapMemoryLoad", "cpuLoad")
 VERTEX = (*BEAN, "parallelism", "numTasks", *RESOURCES, "config", "outputs", "language")
-OUTPUT = ("name", "fields", "direct")
+OUTPUT = ("name", "fields", "direct", "schema")
 PROPERTY = ("name", "value", "ref", "reflist")
 CONFIG_METHOD = ("name", "args")
 

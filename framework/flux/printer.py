@@ -217,13 +217,16 @@ def _outputs(component: ComponentSpec, declared: Declared) -> Printed:
 
 def _output(stream: Stream) -> Printed:
     name = stream.name if stream.name != DEFAULT_STREAM else None
-    return {**_given(name=name), "fields": list(stream.fields), **_given(direct=stream.direct or None)}
+    schema = None if stream.schema is None else stream.schema.named(stream.fields)
+    given = _given(direct=stream.direct or None, schema=schema)
+    return {**_given(name=name), "fields": list(stream.fields), **given}
 
 
 def _shell(component: ComponentSpec, command: Sequence[str]) -> tuple[Printed, Declared]:
     """The wrapper's own words for streams and config, where they suffice; every Flux knows them."""
     outputs = component.outputs or ()
-    said = outputs if all(stream.fields and not stream.direct for stream in outputs) else ()
+    is_said = all(stream.fields and not stream.direct and stream.schema is None for stream in outputs)
+    said = outputs if is_said else ()
     default = [list(stream.fields) for stream in said[:1] if stream.name == DEFAULT_STREAM]
     methods = [_called("setNamedStream", stream.name, list(stream.fields)) for stream in said[len(default) :]]
     methods += [_called("addComponentConfig", key, value) for key, value in component.config.items()]

@@ -43,7 +43,7 @@ def load(
         target: ``path.yaml``, ``path.py`` (its first topology), ``path.py:Name``,
             ``package.module:Name``, or the bare name of a file in ``topologies/``. The name
             is that of a topology class (ours or streamparse's), a topology, a
-            `TopologyBuilder`, or a function without arguments that returns one of them.
+            `TopologyBuilder`, a `StreamBuilder`, or a function without arguments that returns one of them.
         environment: chooses from a ``par`` that is given per environment.
         name: name of the topology; by default what it says itself, else that of the file.
         substitutions: values for ``${...}`` in a YAML file.
@@ -69,7 +69,7 @@ def load_any(topology: object, *, environment: str | None = None) -> Loaded:
 
     Args:
         topology: a target or path as in `load`; a topology class (ours or streamparse's), a topology, a
-            `TopologyBuilder`, or a function without arguments that returns one of them.
+            `TopologyBuilder`, a `StreamBuilder`, or a function without arguments that returns one of them.
         environment: chooses from a ``par`` that is given per environment.
 
     Raises:

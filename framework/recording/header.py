@@ -98,7 +98,14 @@ def header_of(plan: Plan) -> Header:
 def to_json(header: Header) -> str:
     """The header as text, which begins with the format."""
     fields = {"format": FORMAT, "version": FORMAT_VERSION, **asdict(header)}
+    for component, written in zip(header.components, fields["components"], strict=True):
+        written["streams"] = list(map(_stream_fields, component.streams))
     return json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
+
+
+def _stream_fields(stream: Stream) -> dict[str, Any]:
+    fields = {"fields": stream.fields, "name": stream.name, "direct": stream.direct}
+    return fields if stream.schema is None else {**fields, "schema": stream.schema.named(stream.fields)}
 
 
 def from_json(text: str | bytes, where: str) -> Header:

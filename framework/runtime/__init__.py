@@ -13,6 +13,7 @@ tasks          a spout's or a bolt's replica while it runs
 control        how a run is stopped; signals; what runs beside the spouts
 hosts          components behind one interface, ours and ported ones; what happens when they raise
 inputs         what a bolt's task takes from its channel
+pieces         rows of jumbo tuples with their streams, as they reach a bolt's component
 edges          what a task emits, on its way to the channels of its consumers
 tracking       trees of tracked tuples: acks, fails, timeouts
 positions      where tuples stand in the order: clocks of sources, descent, ticks, offsets

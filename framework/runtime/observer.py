@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 PERIOD_S = 0.1
-"""Seconds between two looks."""
+"""Seconds between two looks at what changes by itself, such as the progress of a run."""
+LONGEST_PAUSE_S = 1e6
+"""Longest pause in seconds between two looks, which a thread can wait for on any system."""
 LAST_LOOK_S = 1.0
 """Seconds that a look may still take when the run has ended. Nobody may be reading the pipe it writes to."""
 
 
 class Observer:
-    """Calls something about ten times a second while a run goes on.
+    """Calls something again and again while a run goes on.
 
     What is called reads what other threads are writing, and takes no lock that they would have to wait for.
     That is safe for all that a run lets it read:
@@ -29,11 +31,12 @@ class Observer:
     Nothing is sent to worker processes from here, because the thread that leads them also closes their pipes.
 
     Args:
-        look: called with the monotonic time in seconds.
+        look: called with the monotonic time in seconds; returns after how many seconds it is to be called
+            again.
         on_failure: called when that raises; the exception is raised again where the block ends.
     """
 
-    def __init__(self, look: Callable[[float], None], on_failure: Callable[[], None]) -> None:
+    def __init__(self, look: Callable[[float], float], on_failure: Callable[[], None]) -> None:
         self._look = look
         self._on_failure = on_failure
         self._over = threading.Event()
@@ -58,8 +61,9 @@ class Observer:
 
     def _run(self) -> None:
         try:
-            while not self._over.wait(PERIOD_S):
-                self._look(time.monotonic())
+            pause_s = PERIOD_S
+            while not self._over.wait(pause_s):
+                pause_s = self._look(time.monotonic())
         except Exception as error:
             self._failure = error
             self._on_failure()

@@ -23,7 +23,7 @@ from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.statistics import ExecutorStatistics, RunStatistics, WorkerReport
-from framework.runtime.observer import Observer
+from framework.runtime.observer import LONGEST_PAUSE_S, PERIOD_S, Observer
 from framework.runtime.positions.offsets import going_on
 from framework.runtime.report import Progress, RunReport, progress_of, run_report
 from framework.runtime.workers.worker import Worker
@@ -227,11 +227,19 @@ class Run:
             return contextlib.nullcontext()
         return Observer(self._observe, self._stop.abort).observing()
 
-    def _observe(self, now: float) -> None:
-        """Called by the observer's thread, as the workers' thread may be in a callback for long."""
+    def _observe(self, now: float) -> float:
+        """Called by the observer's thread, as the workers' thread may be in a callback for long.
+
+        Returns:
+            The seconds until there is something to look at again.
+        """
         self._stop_in_time(now)
         if self._on_progress is not None:
             self._on_progress(self._progress(now, done=False))
+            return PERIOD_S
+        if self._duration_s is None or self._started is None or self._stop.requested:
+            return PERIOD_S
+        return min(max(self._started + self._duration_s - now, 0.0), LONGEST_PAUSE_S)
 
     def _look(self, now: float) -> None:
         """Called by the workers' thread whenever it has nothing else in hand."""

@@ -13,16 +13,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import partial
-from itertools import accumulate, compress
 from typing import Any
 
 from framework.components import BatchBolt, RowError, Rows
-from framework.streams.functions import Function, Stopped, called, found
+from framework.streams.functions import Function, Stopped, found, stopped
 from framework.topology import Stream
-from viper.rows import kept, misfit
+from viper.rows import call_choosing, call_each, call_flat, kept, misfit
 
 STATELESS = {"viper.stateless": True}
 """What comes of a tuple depends on nothing else, so any task may get it."""
@@ -61,97 +61,95 @@ class FunctionBolt(Step):
     def process_rows(self, rows: Rows) -> None:
         """Call the function for each tuple, and emit what comes of it."""
         made: list[tuple[Any, ...]] = []
-        ends = array("I")
-        stopped = self._apply(rows.values(), made, ends)
-        self.emit_rows(made, ends=ends)
-        if stopped is not None:
-            raise RowError(stopped.index, stopped.cause) from stopped.cause
+        ends, failed = self._apply(rows.values(), made)
+        if failed is None:
+            self.emit_rows(made, ends=ends)
+        else:
+            self.emit_rows(made, ends=range(1, len(made) + 1) if ends is None else ends)
+            raise RowError(failed.index, failed.cause) from failed.cause
 
     @abstractmethod
     def _apply(
-        self, rows: list[tuple[Any, ...]], made: list[tuple[Any, ...]], ends: array[int]
-    ) -> Stopped | None:
-        """Append what comes of rows, and for each how much that is so far; return where it stopped."""
+        self, rows: list[tuple[Any, ...]], made: list[tuple[Any, ...]]
+    ) -> tuple[Sequence[int] | None, Stopped | None]:
+        """Append what comes of rows.
 
-    def _as_rows(self, results: list[Any]) -> tuple[list[Any], Stopped | None]:
-        """What the function returned, as rows of values; of several values it returns a tuple."""
+        Returns:
+            For each row how much that is so far, None if it is one each; and where the function has raised.
+        """
+
+    @property
+    def _packs(self) -> bool:
+        """Whether the function returns a single value, which is to be put in a row."""
+        return len(self._fields) == 1
+
+    def _as_rows(self, results: list[Any]) -> Stopped | None:
+        """Check that the function has returned rows: of several values it returns a tuple, or a list."""
         width = len(self._fields)
-        if width == 1:
-            return list(zip(results)), None
-        index = misfit(results, width)
+        index = None if self._packs else misfit(results, width)
         if index is None:
-            return results, None
+            return None
         if isinstance(results[index], list) and len(results[index]) == width:
-            return self._as_rows([tuple(row) if type(row) is list else row for row in results])
+            results[:] = [tuple(row) if type(row) is list else row for row in results]
+            return self._as_rows(results)
         error = TypeError(
             f"the function has returned {results[index]!r:.200}: "
             f"expected a tuple of {width} values, {list(self._fields)}"
         )
-        return results[:index], Stopped(index, error)
+        del results[index:]
+        return Stopped(index, error)
 
 
 class Map(FunctionBolt):
     """Emits what the function returns for each tuple: the value, or a tuple of values for several fields."""
 
     def _apply(
-        self, rows: list[tuple[Any, ...]], made: list[tuple[Any, ...]], ends: array[int]
-    ) -> Stopped | None:
-        results: list[Any] = []
-        stopped = called(self._function, rows, results)
-        fitting, misfitting = self._as_rows(results)
-        made += fitting
-        ends.extend(range(1, len(made) + 1))
-        return misfitting or stopped
+        self, rows: list[tuple[Any, ...]], made: list[tuple[Any, ...]]
+    ) -> tuple[Sequence[int] | None, Stopped | None]:
+        raised = call_each(self._function, rows, made, self._packs)
+        failed = stopped(len(made), raised)
+        return None, self._as_rows(made) or failed
 
 
 class FlatMap(FunctionBolt):
     """Emits each of what the function returns for a tuple: none, one or many."""
 
     def _apply(
-        self, rows: list[tuple[Any, ...]], made: list[tuple[Any, ...]], ends: array[int]
-    ) -> Stopped | None:
-        function, results, stopped = self._function, list[Any](), None
-        extend, end_at = results.extend, ends.append
-        try:
-            for row in rows:
-                extend(map(kept, function(*row)))
-                end_at(len(results))
-        except Exception as error:
-            del results[ends[-1] if ends else 0 :]
-            stopped = Stopped(len(ends), error)
-        fitting, misfitting = self._as_rows(results)
+        self, rows: list[tuple[Any, ...]], made: list[tuple[Any, ...]]
+    ) -> tuple[Sequence[int] | None, Stopped | None]:
+        counted, raised = call_flat(self._function, rows, made, self._packs)
+        ends = array("I", counted)
+        failed = stopped(len(ends), raised)
+        misfitting = self._as_rows(made)
         if misfitting is not None:
-            index = sum(1 for end in ends if end <= misfitting.index)
+            index = bisect_right(ends, misfitting.index)
+            failed = Stopped(index, misfitting.cause)
             del ends[index:]
-            stopped = Stopped(index, misfitting.cause)
-        made += fitting[: ends[-1] if ends else 0]
-        return stopped
+            del made[ends[-1] if ends else 0 :]
+        return ends, failed
 
 
 class Filter(FunctionBolt):
     """Emits the tuples for which the function returns something true."""
 
     def _apply(
-        self, rows: list[tuple[Any, ...]], made: list[tuple[Any, ...]], ends: array[int]
-    ) -> Stopped | None:
-        function, chosen = self._function, list[Any]()
-        stopped = called(lambda *row: bool(function(*row)), rows, chosen)
-        made += compress(rows, chosen)
-        ends.extend(accumulate(chosen))
-        return stopped
+        self, rows: list[tuple[Any, ...]], made: list[tuple[Any, ...]]
+    ) -> tuple[Sequence[int] | None, Stopped | None]:
+        counted, raised = call_choosing(self._function, rows, made)
+        ends = array("I", counted)
+        return ends, stopped(len(ends), raised)
 
 
 class Peek(FunctionBolt):
     """Calls the function for each tuple, and emits the tuple as it is."""
 
     def _apply(
-        self, rows: list[tuple[Any, ...]], made: list[tuple[Any, ...]], ends: array[int]
-    ) -> Stopped | None:
+        self, rows: list[tuple[Any, ...]], made: list[tuple[Any, ...]]
+    ) -> tuple[Sequence[int] | None, Stopped | None]:
         seen: list[Any] = []
-        stopped = called(self._look, rows, seen)
+        raised = call_each(self._look, rows, seen, False)
         made += rows[: len(seen)]
-        ends.extend(range(1, len(seen) + 1))
-        return stopped
+        return None, stopped(len(seen), raised)
 
     def _look(self, *values: Any) -> None:
         """Call the function; what it returns is nobody's concern, and may be what cannot be copied."""
@@ -162,13 +160,12 @@ class KeyBy(FunctionBolt):
     """Emits each tuple with a key before its values: what the function returns."""
 
     def _apply(
-        self, rows: list[tuple[Any, ...]], made: list[tuple[Any, ...]], ends: array[int]
-    ) -> Stopped | None:
+        self, rows: list[tuple[Any, ...]], made: list[tuple[Any, ...]]
+    ) -> tuple[Sequence[int] | None, Stopped | None]:
         keys: list[Any] = []
-        stopped = called(self._function, rows, keys)
+        raised = call_each(self._function, rows, keys, False)
         made += [(key, *row) for key, row in zip(keys, rows, strict=False)]
-        ends.extend(range(1, len(keys) + 1))
-        return stopped
+        return None, stopped(len(keys), raised)
 
 
 class Select(Step):
@@ -213,12 +210,12 @@ class Branch(Step):
     def process_rows(self, rows: Rows) -> None:
         """Emit the tuples."""
         chosen: list[int | None] = []
-        stopped = called(self._chosen, rows.values(), chosen)
+        raised = call_each(self._chosen, rows.values(), chosen, False)
         for branch in range(len(self._functions)):
             of = [index for index, taken in enumerate(chosen) if taken == branch]
             self.emit_rows([rows[index] for index in of], of, branch_name(branch))
-        if stopped is not None:
-            raise RowError(stopped.index, stopped.cause) from stopped.cause
+        if raised is not None:
+            raise RowError(len(chosen), raised) from raised
 
     def _chosen(self, *values: Any) -> int | None:
         return next((index for index, holds in enumerate(self._functions) if holds(*values)), None)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from framework.components import Component
+from framework.declaration import Declaration
 from framework.specs import Par
 from framework.streams.assembly import Assembly
 from framework.streams.streams import TupleStream, stream_of
@@ -65,6 +66,10 @@ class StreamBuilder:
         made = self._assembly.new_id(name, cls.__name__.lower())
         declarer = self._assembly.builder.set_spout(made, spout, par, config=config)
         return stream_of(self._assembly, declarer.snapshot(), stream)
+
+    def declaration(self, name: str = "") -> Declaration:
+        """What was declared; as `TopologyBuilder.declaration`."""
+        return self._assembly.builder.declaration(name)
 
     def build(self, name: str, environment: str | None = None) -> Topology:
         """The topology; arguments and errors as of `TopologyBuilder.build`."""

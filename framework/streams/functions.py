@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import starmap
 from typing import Any
 
 from framework.errors import LoadError
 from framework.importing import import_object
-from viper.rows import kept
 
 Function = Callable[..., Any] | str
 """A function, or its dotted path: ``package.module.function``."""
@@ -73,16 +71,6 @@ class Stopped:
     """What was raised."""
 
 
-def called(function: Callable[..., Any], rows: Iterable[Sequence[Any]], made: list[Any]) -> Stopped | None:
-    """Call a function with the values of each row; its results are appended to a list, one for each row.
-
-    A result that can be changed is copied at once, as the next call may change it.
-
-    Returns:
-        Where it raised, or None. The list then has the results for the rows before.
-    """
-    try:
-        made.extend(map(kept, starmap(function, rows)))
-    except Exception as error:
-        return Stopped(len(made), error)
-    return None
+def stopped(index: int, cause: Exception | None) -> Stopped | None:
+    """Where a function has raised, if it has: behind so many rows."""
+    return None if cause is None else Stopped(index, cause)

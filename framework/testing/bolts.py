@@ -15,10 +15,12 @@ from framework.planning import Plan
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import NO_RECORDING, RecordingIO
 from framework.runtime.assembly.task_factory import TaskFactory
+from framework.runtime.edges.typed import TypedForm
 from framework.runtime.inputs import values_class
 from framework.runtime.tasks.task import Task
 from framework.sinks import CollectingSink
 from framework.tap import tapped
+from framework.testing.batch_driver import BatchDriver
 from framework.testing.driver import Driver, is_tick
 from framework.testing.given import GivenRows
 from framework.testing.preparing import Conf, loaded, own_config, planned, settled
@@ -61,12 +63,14 @@ def run_bolt(
     tuples: Iterable[Sequence[Any]],
     *,
     fields: Sequence[str] = (),
+    schema: Mapping[str, str] | Sequence[str] | None = None,
+    most_rows: int | None = None,
     conf: Conf | None = None,
     context: Mapping[str, Any] | None = None,
     args: Sequence[Argument] = (),
     kwargs: Mapping[str, Argument] | None = None,
 ) -> BoltRun:
-    """Give tuples to a bolt, one after the other, as one of its tasks would get them.
+    """Give tuples to a bolt as one of its tasks would get them: in order, and to a batch bolt in batches.
 
     The bolt is initialized before and closed afterwards. As in a run, a last tick comes where
     ``topology.tick.tuple.freq.secs`` is set, and tuples that are left in batches are processed.
@@ -75,6 +79,10 @@ def run_bolt(
         bolt: its class, ours or streamparse's.
         tuples: for each tuple its values; or a `Tuple`, where its component or stream matters; or `TICK`.
         fields: names of the values, for a bolt that uses names.
+        schema: the type of each field by name, or the types in the order of `fields`, with which a batch bolt
+            can have its rows as columns.
+        most_rows: the most tuples in one batch of a batch bolt; None for all that follow one another on the
+            same stream. How many it sees must make no difference, and in a run it may be any number.
         conf: configuration, over the bolt's own.
         context: added to the context that its `initialize` receives in a run, and above that.
         args: its constructor's arguments, plain values.
@@ -82,14 +90,16 @@ def run_bolt(
 
     Raises:
         TopologyError: the class is no bolt, or cannot run here.
+        EmitError: a value is not of the type that the schema gives its field.
         ComponentError: its constructor raised.
         Exception: whatever its callbacks raise, as it is, unless ``exit_on_exception`` is False.
     """
-    task = _task(bolt, fields, conf or {}, args, kwargs)
+    stream = Stream(fields or (None if isinstance(schema, Mapping) else ()), schema=schema)
+    task = _task(bolt, stream, conf or {}, args, kwargs)
     task.context.identity.context.update(context or {})
     record = task.slot.host.record
-    received = [_received(record, number, values, fields) for number, values in enumerate(tuples, start=1)]
-    driver = Driver(task)
+    received = [_received(record, number, values, stream) for number, values in enumerate(tuples, start=1)]
+    driver = BatchDriver(task, stream, most_rows) if task.slot.host.takes_rows else Driver(task)
     driver.run(received)
     values = {tup.id: tup.values for tup in received if not is_tick(tup)}
     responses = driver.recorder.responses
@@ -105,13 +115,13 @@ def run_bolt(
 
 def _task(
     bolt: type,
-    fields: Sequence[str],
+    stream: Stream,
     conf: Conf,
     args: Sequence[Argument],
     kwargs: Mapping[str, Argument] | None,
 ) -> Task:
     builder = TopologyBuilder()
-    builder.set_spout(_SOURCE, GivenRows, args=[{}], outputs=[Stream(list(fields))])
+    builder.set_spout(_SOURCE, GivenRows, args=[{}], outputs=[stream])
     own = own_config(bolt, conf)
     builder.set_bolt(_BOLT, bolt, 1, args=args, kwargs=kwargs, config=own).shuffle_grouping(_SOURCE)
     topology = loaded(builder)
@@ -128,13 +138,16 @@ def _factory(plan: Plan, settings: Settings) -> TaskFactory:
     return TaskFactory(plan, settings, Network.create(plan, settings), beans, RecordingIO(NO_RECORDING, plan))
 
 
-def _received(record: type[Any], number: int, given: Sequence[Any], fields: Sequence[str]) -> Any:
+def _received(record: type[Any], number: int, given: Sequence[Any], stream: Stream) -> Any:
     """A tuple as the bolt receives it, of its own base's class."""
     if getattr(type(given), "_fields", None) == Tuple._fields:
         return tuple.__new__(record, given)
+    fields = stream.fields
     if fields and len(given) != len(fields):
         raise ValueError(f"{given!r} has {len(given)} values, expected one for each of {list(fields)}")
     values = tuple(given)
+    if stream.schema is not None:
+        values = TypedForm(_SOURCE, stream, stream.schema).row(values)
     if fields:
-        values = tuple.__new__(values_class(_SOURCE, DEFAULT_STREAM, tuple(fields)), values)
+        values = tuple.__new__(values_class(_SOURCE, DEFAULT_STREAM, fields), values)
     return tuple.__new__(record, (str(number), _SOURCE, DEFAULT_STREAM, 1, values))

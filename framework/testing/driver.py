@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from framework.components import RowError
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM, Tuple
 from framework.runtime.edges.collector import EmitRules, TaskCollector
 from framework.runtime.hosts.user_errors import name_the_fields
@@ -47,12 +46,15 @@ class Recorder(TaskCollector):
 
     def streams(self) -> Mapping[str, Sequence[tuple[Any, ...]]]:
         """What was emitted on each stream."""
-        payload, tags, *_ = self.buffer.take()
         streams: dict[str, list[tuple[Any, ...]]] = {port.stream.name: [] for port in self.output.ports}
         names = list(streams)
-        ports = [0] * len(payload) if tags is None else memoryview(tags).cast("H")
-        for port, row in zip(ports, payload.rows, strict=True):
-            streams[names[port]].append(row)
+        is_left = True
+        while is_left:
+            payload, tags, *_ = self.buffer.take()
+            is_left = self.buffer.has_more
+            ports = [0] * len(payload) if tags is None else memoryview(tags).cast("H")
+            for port, row in zip(ports, payload.rows, strict=True):
+                streams[names[port]].append(row)
         return streams
 
 
@@ -77,62 +79,59 @@ class Driver:
             self._host.bind(self.recorder, self._identity)
             self._host.initialize(self._identity)
             try:
-                for tup in tuples:
-                    self._give(tup)
+                self._give_all(tuples)
                 self._end()
             finally:
                 self._host.close()
 
+    def _give_all(self, tuples: Iterable[Any]) -> None:
+        for tup in tuples:
+            self._give(tup)
+
     def _give(self, tup: Any) -> None:
         if is_tick(tup):
-            self._guarded(None, self._host.tick, tup)
-        elif self._guarded(tup, self._process, tup) and self._acks_each:
+            self._guarded((), self._host.tick, tup)
+        elif self._guarded([tup], self._host.process, tup) and self._acks_each:
             self.recorder.ack(tup)
-
-    def _process(self, tup: Any) -> None:
-        if not self._host.takes_rows:
-            self._host.process(tup)
-            return
-        bulk = self.recorder.bulk
-        bulk.begin(1)
-        try:
-            self._component.process(tup)
-            bulk.finish(1)
-        except RowError as error:
-            raise error.cause from error
-        finally:
-            bulk.drop()
 
     def _end(self) -> None:
         if self._ticks:
             self._give(tuple.__new__(self._host.record, TICK))
         if self._host.is_batching:
-            self._guarded(None, self._host.fire_batches)
+            self._guarded((), self._host.fire_batches)
 
     @property
     def _acks_each(self) -> bool:
         # A batching bolt acks its tuples when it has processed their batch.
         return self._component.auto_ack and not self._host.is_batching
 
-    def _guarded(self, current: Any, callback: Callable[..., object], *args: Any) -> bool:
+    def _guarded(self, current: Sequence[Any], callback: Callable[..., object], *args: Any) -> bool:
         """Call a callback, and return whether it went well.
 
         Args:
-            current: the tuple that is being processed, if there is one; it fails where the callback raises.
+            current: the tuples that are being processed; they fail where the callback raises.
             callback: of the component.
             *args: for it.
         """
         try:
             callback(*args)
         except Exception as error:
-            name_the_fields(error)
-            if current is not None and self._component.auto_fail:
-                self.recorder.fail(current)
-            if not self._host.survives_errors:
-                raise
-            self.recorder.report_error(error, current)
+            self._raised(error, current)
             return False
         return True
+
+    def _raised(self, error: BaseException, current: Sequence[Any]) -> None:
+        """Deal with what a callback has raised.
+
+        Raises:
+            BaseException: that itself, unless the bolt goes on after it.
+        """
+        name_the_fields(error)
+        for tup in current if self._component.auto_fail else ():
+            self.recorder.fail(tup)
+        if not self._host.survives_errors:
+            raise error
+        self.recorder.report_error(error, current[0] if len(current) == 1 else None)
 
     @contextmanager
     def _logging(self) -> Iterator[None]:

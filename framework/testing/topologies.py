@@ -104,8 +104,8 @@ def run_topology(
     nothing but their input: time is logical unless ``viper.time`` or the spouts say otherwise.
 
     Args:
-        topology: a topology class, ours or streamparse's, a `TopologyBuilder`, a function that
-            returns one, a topology, or a target as on the command line (``topologies/x.yaml``).
+        topology: a topology class, ours or streamparse's, a `TopologyBuilder` or `StreamBuilder`, a
+            function that returns one, a topology, or a target as on the command line (``topologies/x.yaml``).
         inputs: rows of values to emit in place of some spouts, by id of the spout; for a spout
             with several streams a mapping of stream to rows.
         sinks: ids of bolts that are not to run, such as those that write to a database. A sink with one

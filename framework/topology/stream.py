@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from viper.schema import Schema
 
 DEFAULT_STREAM = "default"
 """The stream that an emit without ``stream=`` goes to, as in Storm."""
@@ -13,26 +16,36 @@ DEFAULT_STREAM = "default"
 class Stream:
     """A named stream and the fields of its tuples; streamparse's ``Stream``.
 
+    A stream with a schema is typed: each value is of the type that its field declares, and many tuples
+    together are columns, which batch bolts compute with.
+
+        Stream(schema={"id": "int64 not null", "at": "timestamp[us]", "price": "decimal128(10, 2)"})
+
     Args:
-        fields: names of the fields, in the order of the emitted values.
+        fields: names of the fields, in the order of the emitted values; None where the schema names them.
         name: the stream's id, unique within its component.
         direct: whether the producer names the receiving task at each emit.
+        schema: the type of each field by name, or the types in the order of the fields, in Arrow's words (see
+            `viper.schema`); None for a stream that carries any values.
 
     Raises:
         TypeError: an argument of the wrong type, as in streamparse.
+        ValueError: a schema that does not fit the fields, or an unknown type.
     """
 
     fields: tuple[str, ...]
     name: str
     direct: bool
+    schema: Schema | None
 
     def __init__(
         self,
         fields: Iterable[str] | None = None,
         name: str = DEFAULT_STREAM,
         direct: bool = False,
+        schema: Mapping[str, str] | Iterable[str] | Schema | None = None,
     ) -> None:
-        names = _field_names(fields)
+        names = _field_names(list(schema) if fields is None and isinstance(schema, Mapping) else fields)
         if not isinstance(name, str):
             raise TypeError(f"Stream name must be a str, found {name!r}")
         if not isinstance(direct, bool):
@@ -40,6 +53,13 @@ class Stream:
         object.__setattr__(self, "fields", names)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "direct", direct)
+        object.__setattr__(self, "schema", None if schema is None else _schema(schema, names))
+
+
+def _schema(declared: Any, names: tuple[str, ...]) -> Schema:
+    if not names:
+        raise ValueError("Stream schema without fields: name them, or map each to its type")
+    return Schema.of(declared, names)
 
 
 def _field_names(fields: Iterable[str] | None) -> tuple[str, ...]:

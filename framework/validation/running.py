@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib.util import find_spec
 
 from framework.config import Settings
 from framework.programs import problem_with
@@ -36,6 +37,7 @@ def check_runnable(topology: Topology, *, here: bool = True) -> list[Problem]:
         here: whether it is to run here. Otherwise what may run on a Storm cluster is a warning.
     """
     elsewhere = [*_java(topology), *_groupings(topology), *_beans(topology), *_worker_hooks(topology)]
+    elsewhere += _columns(topology)
     nowhere: list[Problem] = []
     for only_here, problem in _programs(topology):
         (elsewhere if only_here else nowhere).append(problem)
@@ -52,6 +54,18 @@ def _java(topology: Topology) -> Iterator[Problem]:
                 f"{_INSTEAD}, a {component.role} with the same outputs"
             )
             yield about(topology, component, message)
+
+
+def _columns(topology: Topology) -> Iterator[Problem]:
+    missing = [name for name in ("pyarrow", "numpy") if find_spec(name) is None]
+    for component in topology.components if missing else ():
+        for stream in component.outputs or ():
+            if stream.schema is not None:
+                message = (
+                    f"declares a schema for stream {stream.name!r}, and {' and '.join(missing)} "
+                    f"{'is' if len(missing) == 1 else 'are'} not installed: pip install viperstorm[columns]"
+                )
+                yield about(topology, component, message)
 
 
 def _programs(topology: Topology) -> Iterator[tuple[bool, Problem]]:

@@ -15,7 +15,7 @@ from framework.topology import Role
 from spark_ingest.backfill.feeding import Arrival
 from spark_ingest.backfill.shapes import Stage
 from spark_ingest.backfill.shard import run_shard
-from spark_ingest.backfill.spouts import blocks_of, run_partition
+from spark_ingest.backfill.spouts import blocks_of, form_of, run_partition
 from spark_ingest.backfill.wire import POSITION, ROW, SOURCE, STREAM, positions_of, unpickled
 
 if TYPE_CHECKING:
@@ -72,7 +72,8 @@ def frame_spout_stage(
     from spark_ingest.replaying.values import Blocks
 
     context: Any = TaskContext.get()
-    blocks = Blocks(unit)
+    component = plan.topology.component(stage.component)
+    blocks = Blocks(unit, typed=form_of(component) is not None)
     rows = (block for batch in batches for block in blocks.of(batch))
     yield from run_partition(plan, stage, context.partitionId(), rows)
 

@@ -17,11 +17,13 @@ from framework.positions import Positions, SourceClock
 from framework.recording import Emission, Rows
 from framework.runtime.edges.collector import TaskCollector
 from framework.runtime.edges.output import Output
+from framework.runtime.edges.typed import TypedForm
 from framework.runtime.hosts.context import make_context
 from framework.runtime.hosts.host import Identity
 from framework.runtime.hosts.registry import make_host
 from framework.runtime.hosts.user_errors import user_errors
 from framework.runtime.metrics.counters import TaskCounters
+from framework.topology import ComponentSpec
 from spark_ingest.backfill.errors import ShardError
 from spark_ingest.backfill.sending import Sender
 from spark_ingest.backfill.shapes import Stage
@@ -46,7 +48,8 @@ def run_partition(
             number of times than of rows.
     """
     where = f"spout {stage.component!r}, partition {partition}"
-    sender = Sender(plan.topology.component(stage.component), stage)
+    component = plan.topology.component(stage.component)
+    sender, form = Sender(component, stage), form_of(component)
     level = plan.layout.components[stage.component].level(copy=partition)
     clock, positions = SourceClock(), Positions()
     for block in blocks:
@@ -63,7 +66,7 @@ def run_partition(
         placed = positions.extend_timed(block.times, clock, level)
         if placed < len(block.rows):
             raise ShardError(
-                f"{where}: {block.rows[placed]!r:.300} is at {block.times[placed]} us, behind a row at "
+                f"{where}: row {placed} of a block is at {block.times[placed]} us, behind a row at "
                 f"{clock.ts} us: time must not go back within a partition; prepare the data again"
             )
         if clock.overflowed:
@@ -71,9 +74,18 @@ def run_partition(
                 f"{where}: more rows are at {clock.ts} us than there is room for in their positions; "
                 "prepare the data as more streams"
             )
-        sender.record(Emission(Rows(block.rows), None, positions))
+        payload = Rows(block.rows) if form is None else form.payload(block.rows)
+        sender.record(Emission(payload, None, positions))
         yield from sender.batches()
     yield from sender.batches(least=1)
+
+
+def form_of(spout: ComponentSpec) -> TypedForm | None:
+    """Makes the rows of a spout's only stream fit its schema; None where it has none."""
+    for stream in spout.outputs or ():
+        if stream.schema is not None:
+            return TypedForm(spout.id, stream, stream.schema)
+    return None
 
 
 def blocks_of(plan: Plan, spout: str, partition: int) -> Iterator[Block | Watermark | None]:

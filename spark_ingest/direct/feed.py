@@ -70,8 +70,16 @@ class DirectFeed:
         self._request = Request(job, span, Listening(listen, advertise), stream)
         self._receiver: Receiver | None = None
         self._min_us: int | None = None
+        self._typed = False
         self.read: dict[int, int] = {}
         """How many rows of each stream have been read."""
+
+    def types(self) -> None:
+        """They are known only when the job runs."""
+
+    def bring_columns(self) -> None:
+        """From now on, bring blocks of record batches."""
+        self._typed = True
 
     @property
     def request(self) -> Request:
@@ -140,7 +148,7 @@ class DirectFeed:
 
         assert self._receiver is not None
         self.read[partition] = 0
-        made = Blocks(self._job.streams.unit)
+        made = Blocks(self._job.streams.unit, typed=self._typed)
         with closing(self._receiver.batches(partition, start_us)) as batches:
             for batch in batches:
                 if batch is None:

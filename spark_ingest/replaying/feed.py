@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from framework.components.partitioned import Block, Watermark
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class Feed(Protocol):
@@ -22,6 +25,12 @@ class Feed(Protocol):
     @property
     def outputs(self) -> tuple[str, ...]:
         """Names of the columns that rows have, in order."""
+
+    def types(self) -> pa.Schema | None:
+        """The types of these columns, where they are known before the run."""
+
+    def bring_columns(self) -> None:
+        """From now on, bring blocks of record batches."""
 
     @property
     def partitions(self) -> int:

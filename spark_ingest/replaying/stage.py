@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from framework.components.partitioned import Block
 from framework.topology import unknown
@@ -14,6 +14,9 @@ from spark_ingest.datasets.dataset import Dataset
 from spark_ingest.errors import DatasetError, JobError
 from spark_ingest.replaying.marks import marks_of
 from spark_ingest.replaying.span import checked_unit, shown, span_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 T = TypeVar("T")
 
@@ -81,7 +84,26 @@ class StageFeed:
         self.read: dict[int, int] = {}
         """How many rows of each stream have been read."""
         self._ahead = Ahead()
+        self._typed = False
         self._check_span()
+
+    def types(self) -> pa.Schema:
+        """The types of the columns, as the first file of the dataset has them.
+
+        Raises:
+            DatasetError: the file is damaged, or there is none.
+        """
+        from spark_ingest.replaying.reading import looked_into
+
+        files = [path for number in range(self.partitions) for path in self._files(number)]
+        if not files:
+            raise DatasetError(f"{self._dataset.path}: no file tells the types of its columns: declare them")
+        schema, _ = looked_into(files[0], self.outputs, self._marks)
+        return schema.remove(0)
+
+    def bring_columns(self) -> None:
+        """From now on, bring blocks of record batches."""
+        self._typed = True
 
     @property
     def late(self) -> int:
@@ -150,7 +172,7 @@ class StageFeed:
 
         span = self._span.starting(start_us)
         self.read[partition] = 0
-        made = Blocks(self._unit)
+        made = Blocks(self._unit, typed=self._typed)
         read = read_stream(self._files(partition), self.outputs, span, self._marks)
         with closing(self._ahead.of(read)) as batches:
             for batch in batches:

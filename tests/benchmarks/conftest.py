@@ -21,7 +21,7 @@ Run = Callable[..., list[list[str]]]
 def run_script() -> Run:
     def run(name: str, *arguments: str, head: int = 1) -> list[list[str]]:
         command = [sys.executable, str(FOLDER / name), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stdout + done.stderr
         # Two spaces at least are between columns, and one at most within them.
         return [_cells(line) for line in done.stdout.splitlines()[head:]]

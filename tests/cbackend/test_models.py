@@ -55,6 +55,7 @@ def test_spin_finds_every_planted_bug(tmp_path: Path) -> None:
     assert planted_in_models() and planted_in_models() <= caught
 
 
+@pytest.mark.slow(daily=True)
 def test_the_litmus_clients_hold_and_their_weakenings_do_not(tmp_path: Path) -> None:
     said = made("litmus", tmp_path)
     clients = {path.stem for path in (MODEL / "litmus").glob("*.c")}

@@ -11,7 +11,7 @@ import pytest
 
 CI = Path(__file__).parents[2] / ".ci"
 MAKE = """#!/bin/sh
-echo "$1 DETERMINISM_SEED=$DETERMINISM_SEED SCHEDULES=$SCHEDULES stdin=$(cat)"
+echo "$1 DETERMINISM_SEED=$DETERMINISM_SEED SCHEDULES=$SCHEDULES SLOW_TESTS=$SLOW_TESTS stdin=$(cat)"
 test "$1" != "$FAILS"
 """
 
@@ -55,7 +55,7 @@ def ran(checkout: Path, day: int, **environ: str) -> tuple[int, list[str]]:
 @needs_bash
 def test_samples_are_printed_and_given_to_both(checkout: Path) -> None:
     status, lines = ran(checkout, 20_781)
-    samples = "DETERMINISM_SEED=20781 SCHEDULES=200:400"
+    samples = "DETERMINISM_SEED=20781 SCHEDULES=200:400 SLOW_TESTS=0/3"
     assert lines == [f"samples: {samples}", f"check {samples} stdin=", f"test-ci {samples} stdin="]
     assert status == 0
 
@@ -63,15 +63,22 @@ def test_samples_are_printed_and_given_to_both(checkout: Path) -> None:
 @pytest.mark.slow
 @needs_bash
 def test_in_five_days_every_schedule_is_run(checkout: Path) -> None:
-    windows = [ran(checkout, day)[1][0].partition("SCHEDULES=")[2] for day in range(20_781, 20_786)]
+    lines = [ran(checkout, day)[1][0] for day in range(20_781, 20_786)]
+    windows = [line.partition("SCHEDULES=")[2].split()[0] for line in lines]
     taken = [n for window in windows for n in range(*map(int, window.split(":")))]
     assert sorted(taken) == list(range(1000))
 
 
 @needs_bash
+def test_in_three_days_every_slow_test_is_run(checkout: Path) -> None:
+    portions = [ran(checkout, day)[1][0].rpartition("SLOW_TESTS=")[2] for day in range(20_782, 20_785)]
+    assert sorted(portions) == ["0/3", "1/3", "2/3"]
+
+
+@needs_bash
 def test_samples_that_are_asked_for_are_taken(checkout: Path) -> None:
-    _, lines = ran(checkout, 20_781, DETERMINISM_SEED="7", SCHEDULES="0:1000")
-    assert all("DETERMINISM_SEED=7 SCHEDULES=0:1000" in line for line in lines)
+    _, lines = ran(checkout, 20_781, DETERMINISM_SEED="7", SCHEDULES="0:1000", SLOW_TESTS="0/1")
+    assert all("DETERMINISM_SEED=7 SCHEDULES=0:1000 SLOW_TESTS=0/1" in line for line in lines)
 
 
 @needs_bash

@@ -14,6 +14,8 @@ from framework import TopologyBuilder
 from framework.runtime import StopReason, run
 from framework.testing import run_topology
 from framework.testing.preparing import loaded, planned, settled
+from framework.topology import Topology
+from tests.determinism.forms import in_form
 from tests.determinism.topologies import INSIDE, TOPOLOGIES
 from tests.determinism.variants import Variant
 
@@ -38,7 +40,8 @@ class Difference:
 
     def __str__(self) -> str:
         repeat = f"  to repeat it: python -m tests.determinism --repeat '{self.variant}'"
-        return f"{self.where}\n{self.detail}\n  with {self.variant.options()}\n{repeat}"
+        how = f"  in the form {self.variant.form!r}, with {self.variant.options()}"
+        return f"{self.where}\n{self.detail}\n{how}\n{repeat}"
 
 
 def difference(variant: Variant) -> Difference | None:
@@ -68,10 +71,11 @@ def output_of(variant: Variant) -> Output:
 def output_with(builder: TopologyBuilder, variant: Variant) -> Output:
     """What a topology makes with the plan of a variant."""
     with _switching(variant.switch_interval_s()):
-        return (watched if variant.watched else unwatched)(builder, variant.options())
+        topology = in_form(loaded(builder), variant.form, str(variant))
+        return (watched if variant.watched else unwatched)(topology, variant.options())
 
 
-def watched(builder: TopologyBuilder, options: Mapping[str, Any], strict: bool = False) -> Output:
+def watched(builder: TopologyBuilder | Topology, options: Mapping[str, Any], strict: bool = False) -> Output:
     """Every stream's rows, and the sink's; strict refuses what is seen to be outside the guarantee."""
     conf = {**options, **({"viper.order": "strict"} if strict else {})}
     ran = run_topology(builder, conf=conf, timeout_s=TIMEOUT_S)
@@ -79,7 +83,7 @@ def watched(builder: TopologyBuilder, options: Mapping[str, Any], strict: bool =
     return {**rows, "sink": _texts(ran.report.result("sink"))}
 
 
-def unwatched(builder: TopologyBuilder, options: Mapping[str, Any]) -> Output:
+def unwatched(builder: TopologyBuilder | Topology, options: Mapping[str, Any]) -> Output:
     """The sink's rows only, so that streams with a single subscriber stay such."""
     topology = loaded(builder)
     settled(topology, options)

@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 
-from framework.routing.router import RoundRobin, Row, Targets
+from framework.routing.router import Row, Shuffle, Targets
 from framework.runtime.edges.output import Output
 from framework.runtime.positions.lineage import Lineage
 from tests.determinism.comparing import Difference, difference, serial
 from tests.determinism.sampling import SAMPLED
 from tests.determinism.topologies import FOR_ONE_PARALLELISM, INSIDE, TOPOLOGIES
 from tests.determinism.variants import PARALLELISMS, parse, sample
-from viper.payload import Rows
+from viper.columns.payload import Columns
+from viper.payload import Payload, Rows
 from viper.position import LEAST, Position, Positions
 from viper.reader import Reader, Run
 
@@ -43,21 +44,18 @@ def found_by_the_sample(remembered: str, topologies: Iterable[str]) -> Differenc
     return next((found for found in differences if found is not None), None)
 
 
-def ties_by_source(self: Reader, limit: int, into: Positions) -> list[Run]:
-    """As `Reader.get_ready`, but tuples of the same time come source by source."""
+def ties_by_source(self: Reader, limit: int, into: Positions) -> tuple[list[Run], None]:
+    """As `Reader.get_interleaved`, but tuples of the same time come source by source."""
     first = len(into)
-    runs = get_ready(self, limit, into)
+    runs = self.get_ready(limit, into)
     single = [(source, payload, at + i, 1) for source, payload, at, count in runs for i in range(count)]
     times = [into[first + index].ts for index in range(len(single))]
     order = sorted(range(len(single)), key=lambda index: (times[index], single[index][0]))
-    return [single[index] for index in order]
+    return [single[index] for index in order], None
 
 
-get_ready = Reader.get_ready
-
-
-def begins_anew(self: RoundRobin, rows: Sequence[Row]) -> Targets:
-    """As `RoundRobin.targets`, but every buffer begins with the first task."""
+def begins_anew(self: Shuffle, rows: Sequence[Row]) -> Targets:
+    """As `Shuffle.targets`, but every buffer begins with the first task."""
     return array("H", [index % self._tasks for index in range(len(rows))])
 
 
@@ -71,13 +69,13 @@ def by_type_too(fields: Sequence[int], place: Callable[[Any], int]) -> Any:
     return Router()
 
 
-remember = Lineage._remember
+place = Lineage.place
 
 
-def forgets(self: Lineage, marks: memoryview, before: int) -> None:
-    """As `Lineage._remember`, but an input that is cut into several stretches counts its outputs anew."""
-    remember(self, marks, before)
-    self._parent = LEAST
+def forgets(self: Lineage, *arguments: Any) -> None:
+    """As `Lineage.place`, but an input that is cut into several stretches counts its outputs anew."""
+    place(self, *arguments)
+    self._descent.go_below(LEAST, 0)
 
 
 heartbeat = Output.heartbeat
@@ -93,9 +91,30 @@ def by_reference(self: Rows) -> Rows:
     return self
 
 
+partition = Columns.partition
+
+
+def backwards(self: Columns, targets: Any, parts: int) -> list[Columns]:
+    """As `Columns.partition`, but each part has its tuples backwards."""
+    made = partition(self, targets, parts)
+    return [part.ordered(array("I", range(len(part)))[::-1]) for part in made]
+
+
+joined = Columns.joined
+
+
+def in_front(self: Columns, *others: Payload) -> Payload:
+    """As `Columns.joined`, but columns come before those that wait."""
+    return (
+        joined(others[0], self)
+        if len(others) == 1 and isinstance(others[0], Columns)
+        else joined(self, *others)
+    )
+
+
 PLANTED: dict[str, tuple[str, Any, str]] = {
     "ties are broken by source": (
-        "viper.reader.Reader.get_ready",
+        "viper.reader.Reader.get_interleaved",
         ties_by_source,
         "topology=filtered_1 par=2 worker=inline workers=1 jumbo=2 seed=7",
     ),
@@ -105,7 +124,7 @@ PLANTED: dict[str, tuple[str, Any, str]] = {
         "topology=keyed par=4 worker=inline workers=1 jumbo=2 seed=16",
     ),
     "outputs forget their parent": (
-        "framework.runtime.positions.lineage.Lineage._remember",
+        "framework.runtime.positions.lineage.Lineage.place",
         forgets,
         "topology=groupings par=2 worker=inline workers=1 jumbo=1 seed=16",
     ),
@@ -113,6 +132,16 @@ PLANTED: dict[str, tuple[str, Any, str]] = {
         "framework.runtime.edges.output.Output.heartbeat",
         too_early,
         "topology=filtered_1 par=3 worker=inline workers=1 jumbo=2 seed=19",
+    ),
+    "columns are divided backwards": (
+        "viper.columns.payload.Columns.partition",
+        backwards,
+        "topology=streams par=2 worker=inline workers=1 jumbo=4096 seed=3",
+    ),
+    "columns come before those that wait": (
+        "viper.columns.payload.Columns.joined",
+        in_front,
+        "topology=bursts par=6 worker=inline workers=1 jumbo=7 seed=6",
     ),
     "values are shared": (
         "viper.payload.Rows.own",
@@ -133,5 +162,5 @@ def test_the_sample_sees(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_sample_sees_a_shuffle_that_begins_anew_with_each_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Inside the guarantee nobody could tell: there, it does not matter where a shuffled tuple goes."""
-    monkeypatch.setattr(RoundRobin, "targets", begins_anew)
+    monkeypatch.setattr(Shuffle, "targets", begins_anew)
     assert found_by_the_sample(SHUFFLE, FOR_ONE_PARALLELISM) is not None

@@ -39,7 +39,7 @@ def test_the_output_is_what_sorting_makes(kind: str, examples: int) -> None:
     @example(shape=STOOD_STILL, plan=Variant("random", 0, kind, 1, 1, 2))
     def check(shape: Shape, plan: Variant) -> None:
         difference = difference_of(shape, plan)
-        assert difference is None, f"{difference}\n  with {plan.options()}\n  of {shape}"
+        assert difference is None, f"{difference}\n  with {plan}: {plan.form}, {plan.options()}\n  of {shape}"
 
     check()
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from framework.config.keys import KEYS
+from tests.determinism.forms import FORMS
 from tests.determinism.noise import NOISE
 from tests.determinism.topologies import TOPOLOGIES
 
@@ -44,15 +45,22 @@ class Variant:
         """Whether every stream is watched, which makes every stream one with several subscribers."""
         return self._draw("watched").random() < 0.5
 
+    @property
+    def form(self) -> str:
+        """One of the forms that a topology may have."""
+        return self._draw("form").choice(FORMS)
+
     def options(self) -> dict[str, Any]:
         """The configuration to run it with."""
-        draw = self._draw("options")
+        draw, draw_columns = self._draw("options"), self._draw("columns")
         return {
             "viper.worker": self.worker,
             "topology.workers": self.workers,
             "viper.jumbo.size": self.jumbo,
             "viper.channel.jumbos": draw.choice((1, 2, 64)),
             "viper.channel.tuples": draw.choice((self.jumbo, 8192)),
+            "viper.columns.rows": draw_columns.choice((1, 3, 16_384)),
+            "viper.channel.bytes": draw_columns.choice((65_536, 8 * 1024 * 1024)),
             "viper.slice.tuples": draw.choice((1, 3, 64, 4096)),
             "viper.scheduling": "random" if self.seed else "downstream",
             "viper.seed": self.seed,

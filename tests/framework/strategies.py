@@ -32,6 +32,7 @@ from framework.topology import (
     Topology,
     declared_streams,
 )
+from tests.viper.columns.drawn import kinds
 
 RESOURCES = ("onHeapMemoryLoad", "offHeapMemoryLoad", "cpuLoad")
 
@@ -75,7 +76,14 @@ def objects(class_names: st.SearchStrategy[str], args: st.SearchStrategy[Any] = 
     )
 
 
-streams = st.builds(Stream, st.lists(names, max_size=3), st.just("default") | names, st.booleans())
+_stream_names = st.just("default") | names
+_schemas = st.dictionaries(names, kinds().map(str), min_size=1, max_size=3)
+streams = st.builds(Stream, st.lists(names, max_size=3), _stream_names, st.booleans()) | st.builds(
+    lambda schema, *others: Stream(list(schema)[::-1], *others, schema),
+    _schemas,
+    _stream_names,
+    st.booleans(),
+)
 outputs = st.lists(streams, max_size=3, unique_by=lambda stream: stream.name).map(tuple)
 
 _KEYED = (GroupingKind.FIELDS, GroupingKind.PARTIAL_KEY)

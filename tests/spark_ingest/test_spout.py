@@ -101,6 +101,29 @@ class TestReplay:
         assert counters.emitted == 400
         assert counters.metrics == {f"rows read of stream {n}": 100 for n in range(STREAMS)}
 
+    @pytest.mark.parametrize("par", [1, 3, 4])
+    @pytest.mark.parametrize("typed", [True, {"n": "int64", "carrier": "string"}])
+    def test_columns_bring_the_same_rows(self, stage: Dataset, par: int, typed: Any) -> None:
+        assert run(topology(stage.path, par, typed=typed)).result("sink") == expected()
+
+    @pytest.mark.parametrize("rows", [1, 7, 1 << 20])
+    def test_columns_on_two_processes(self, stage: Dataset, rows: int) -> None:
+        conf = {"viper.worker": "process", "topology.workers": 2, "viper.columns.rows": rows}
+        assert run(topology(stage.path, 2, typed=True), **conf).result("sink") == expected()
+
+    @pytest.mark.parametrize(
+        ("typed", "message"),
+        [
+            ({"n": "int64", "carrier": "int8"}, "column 'carrier' is string: expected int8"),
+            ({"n": "int64"}, "names no type for field 'carrier'"),
+            ({"n": "int64", "carrier": "strig"}, "field 'carrier': 'strig' is no type"),
+            ("n", "typed is 'n': expected true, or a type for each column"),
+        ],
+    )
+    def test_a_schema_that_does_not_fit(self, stage: Dataset, typed: Any, message: str) -> None:
+        with pytest.raises(JobError, match=message):
+            SparkSpout(str(stage.path), typed=typed)
+
     def test_in_a_topology_class(self, stage: Dataset) -> None:
         class Counting(Topology):
             rows = SparkSpout(str(stage.path), columns=["n", "carrier"]).spec(par=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from viper.errors import OrderError, PositionError
 from viper.partitions import MOST_PARTITIONS, Merge, Partition
 from viper.position import LEAST, Level, Position, Positions
-from viper.rows import interleave, misfit
+from viper.rows import interleave, interleave_tags, misfit
 
 
 def partition(number: int) -> Partition:
@@ -105,6 +106,34 @@ def test_what_cannot_be_merged_is_refused() -> None:
 def test_interleave_refuses_what_does_not_fit(lists: list, firsts: list, chosen: list, error: type) -> None:  # type: ignore[type-arg]
     with pytest.raises(error):
         interleave(lists, firsts, array("H", chosen))
+
+
+def test_tags_are_interleaved_as_rows_are() -> None:
+    tags = [array("H", [7, 1, 2]), None, array("H", [3])]
+    found = interleave_tags(tags, [1, 5, 0], [10, 20, 30], array("H", [0, 1, 2, 1, 0]))
+    assert memoryview(found).cast("H").tolist() == [11, 20, 33, 20, 12]
+
+
+@pytest.mark.parametrize(
+    ("tags", "firsts", "bases", "chosen", "error"),
+    [
+        ([array("H", [1])], [0], [0], [1], IndexError),
+        ([array("H", [1])], [0], [0], [0, 0], IndexError),
+        ([array("H", [1])], [2], [0], [0], IndexError),
+        ([array("H", [1])], [-1], [0], [0], IndexError),
+        ([array("H", [1])], [0], [-1], [0], ValueError),
+        ([array("H", [1])], [], [0], [0], ValueError),
+        ([array("H", [1])], [0], [], [0], ValueError),
+        ([array("H", [1]), 1], [0, 0], [0, 0], [0], TypeError),
+        ([array("H", [1]), None], [0, "0"], [0, 0], [0], TypeError),
+        ([None], [0], ["0"], [0], TypeError),
+    ],
+)
+def test_interleave_tags_refuses_what_does_not_fit(
+    tags: Any, firsts: Any, bases: Any, chosen: list[int], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        interleave_tags(tags, firsts, bases, array("H", chosen))
 
 
 @pytest.mark.parametrize(

@@ -6,49 +6,12 @@ import sys
 from array import array
 from collections import namedtuple
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
+from tests.viper.records import Calls, Record, Word, tags
 from viper.rows import Inbox, Outbox, is_plain, partition
-
-
-class Record(NamedTuple):
-    id: str
-    component: str
-    stream: str
-    task: int
-    values: tuple[Any, ...]
-
-
-Word = namedtuple("Word", ["word"])
-HEAD = ("split", "default", 3, Word)
-
-
-def marks(cut: bytes) -> list[int]:
-    return memoryview(cut).cast("I").tolist()
-
-
-def tags(taken: bytes | None) -> list[int]:
-    assert taken is not None
-    return memoryview(taken).cast("H").tolist()
-
-
-class Calls:
-    """An outbox with two kept ports and one that nobody reads, and what it called."""
-
-    def __init__(self, limit: int = 1000) -> None:
-        self.slow: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
-        self.full = 0
-        ports = (("default", 2, True), ("other", -1, True), ("unread", 1, False))
-        self.outbox = Outbox(ports, self._slow, self._on_full, limit)
-
-    def _slow(self, *args: Any, **options: Any) -> str:
-        self.slow.append((args, options))
-        return "slow"
-
-    def _on_full(self) -> None:
-        self.full += 1
 
 
 class TestEmit:
@@ -231,120 +194,6 @@ class TestMaking:
             outbox.append(0, [1, 2])  # type: ignore[arg-type]
 
 
-class TestInbox:
-    def inbox(self, outbox: Outbox | None = None, pause_at: int = 1000) -> Inbox:
-        return Inbox(Record, outbox, pause_at)
-
-    def test_records_have_their_heads_and_named_values(self) -> None:
-        rows = [("a",), ("b",), ("c",)]
-        inbox = self.inbox().load([(rows, 1, 2, HEAD), (rows, 0, 1, ("lines", "raw", 1, None, "more"))])
-        found = list(inbox)
-        assert found == [
-            Record("1", "split", "default", 3, Word("b")),
-            Record("2", "split", "default", 3, Word("c")),
-            Record("3", "lines", "raw", 1, ("a",)),
-        ]
-        assert [type(record) for record in found] == [Record] * 3
-        assert [type(record.values) for record in found] == [Word, Word, tuple]
-        assert found[2].values is rows[0]
-
-    def test_ids_go_on_from_load_to_load(self) -> None:
-        inbox = self.inbox()
-        ids = [record.id for _ in range(4) for record in inbox.load([([()], 0, 1, (*HEAD[:3], None))] * 5)]
-        assert ids == [str(number) for number in range(1, 21)]
-
-    def test_marks_say_how_far_the_outbox_was_after_each_record(self) -> None:
-        outbox = Calls().outbox
-        inbox = self.inbox(outbox)
-        for record in inbox.load([([("a",), ("b",), ("c",)], 0, 3, HEAD)]):
-            for _ in range({"a": 2, "b": 0, "c": 3}[record.values.word]):
-                outbox.emit([1, 2])
-        assert marks(inbox.cut()) == [2, 2, 5]
-        assert marks(inbox.cut()) == []
-
-    def test_a_record_in_process_is_in_both_cuts(self) -> None:
-        outbox = Calls().outbox
-        inbox = self.inbox(outbox).load([([("a",), ("b",)], 0, 2, HEAD)])
-        next(inbox)
-        outbox.emit([1, 2])
-        assert inbox.open
-        assert marks(inbox.cut()) == [1]
-        outbox.take()
-        outbox.emit([1, 2])
-        outbox.emit([1, 2])
-        next(inbox)
-        assert marks(inbox.cut()) == [2, 2]
-        assert list(inbox) == []
-        assert not inbox.open
-
-    def test_reading_pauses_between_records_while_the_outbox_is_full(self) -> None:
-        outbox = Calls().outbox
-        inbox = self.inbox(outbox, pause_at=2).load([([("a",), ("b",), ("c",)], 0, 3, HEAD)])
-        read = []
-        for record in inbox:
-            read.append(record.values.word)
-            outbox.emit([1, 2])
-        assert (read, inbox.paused) == (["a", "b"], True)
-        assert list(inbox) == []
-        outbox.take()
-        assert [record.values.word for record in inbox] == ["c"]
-        assert not inbox.paused
-
-    def test_without_an_outbox_nothing_is_marked(self) -> None:
-        inbox = self.inbox(None)
-        assert len(list(inbox.load([([("a",)], 0, 1, HEAD)]))) == 1
-        assert inbox.cut() == b""
-
-    @pytest.mark.parametrize(
-        "piece",
-        [
-            [[("a",)], 0, 1, HEAD],
-            ([("a",)], 0, 1),
-            ((("a",),), 0, 1, HEAD),
-            ([("a",)], 0, 1, list(HEAD)),
-            ([("a",)], 0, 1, ("c", "s", 1, list)),
-            ([["a"]], 0, 1, HEAD),
-        ],
-    )
-    def test_pieces_of_another_kind(self, piece: Any) -> None:
-        with pytest.raises(TypeError):
-            list(self.inbox().load([piece]))
-
-    @pytest.mark.parametrize(("first", "count"), [(-1, 1), (0, -1), (0, 2), (1, 1), (sys.maxsize, 1)])
-    def test_rows_that_are_not_there(self, first: int, count: int) -> None:
-        with pytest.raises(ValueError, match="no piece"):
-            list(self.inbox().load([([("a",)], first, count, HEAD)]))
-
-    def test_a_head_that_is_too_short(self) -> None:
-        with pytest.raises(ValueError, match=r"a head of 3$"):
-            list(self.inbox().load([([("a",)], 0, 1, HEAD[:3])]))
-
-    def test_it_is_loaded_with_a_list(self) -> None:
-        with pytest.raises(TypeError, match="a list of pieces"):
-            self.inbox().load(())  # type: ignore[arg-type]
-
-    def test_rows_that_vanish_while_they_are_read(self) -> None:
-        rows = [("a",), ("b",)]
-        inbox = self.inbox().load([(rows, 0, 2, HEAD)])
-        next(inbox)
-        rows.clear()
-        with pytest.raises(TypeError, match="must stay tuples while they are read"):
-            next(inbox)
-
-    def test_a_value_may_run_code_of_its_own_when_it_goes(self) -> None:
-        inbox = self.inbox()
-        seen: list[Any] = []
-
-        class Last:
-            def __del__(self) -> None:
-                seen.extend(inbox.load([([("z",)], 0, 1, HEAD)]))
-
-        list(inbox.load([([(Last(),)], 0, 1, HEAD)]))
-        # The old piece goes while the new one is opened, and loads others in its place.
-        assert list(inbox.load([([("b",)], 0, 1, HEAD)])) == []
-        assert [record.values.word for record in seen] == ["z"]
-
-
 class TestPartition:
     def test_rows_keep_their_order(self) -> None:
         rows = [("a",), ("b",), ("c",), ("d",)]
@@ -365,12 +214,6 @@ class TestPartition:
         for rows, targets in (((), b""), ([], [])):
             with pytest.raises(TypeError):
                 partition(rows, targets, 1)  # type: ignore[arg-type]
-
-
-def test_records_and_their_values_hash_as_the_tuples_that_they_are() -> None:
-    (record,) = Inbox(Record, None, 1).load([([("a",)], 0, 1, HEAD)])
-    assert hash(record) == hash(tuple(record))
-    assert {("a",): 1}[record.values] == 1
 
 
 def test_named_values_take_the_fast_way() -> None:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from viper.hashing import hashes_of_columns, hashes_of_rows, split, stable_hash, targets_of_rows
 from viper.rows import Inbox, Outbox, ends, is_plain, kept, partition, plain_rows
 
 
@@ -28,6 +29,7 @@ class Values(NamedTuple):
 
 
 WORD = "a word of its own"
+ENCODED = "ett ord, två ord" * 99
 HEAD = ("component", "stream", 7, Values)
 BAD_PORT: Any = (WORD,)
 BAD_ROWS: Any = [WORD]
@@ -56,6 +58,16 @@ def emit_and_take() -> None:
     box.append(0, (WORD,))
     box.take()
     box.emit([WORD])
+
+
+class Exported:
+    """Something that exports what is given, whatever that is."""
+
+    def __init__(self, exported: object) -> None:
+        self._exported = exported
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> Any:
+        return self._exported
 
 
 def read_records() -> None:
@@ -93,6 +105,16 @@ WAYS: dict[str, Callable[[], Any]] = {
     "kept": lambda: kept((WORD, [WORD])),
     "plain": lambda: is_plain((WORD, (WORD, [WORD]))),
     "partition": lambda: partition([(WORD,)] * 3, array("H", [0, 1, 2]), 2),
+    "hash": lambda: stable_hash((WORD, [WORD, 2**80], {WORD: WORD, "set": {WORD}}, ENCODED)),
+    "bad hash": lambda: swallowed(lambda: stable_hash((WORD, [WORD, object()]))),
+    "targets": lambda: targets_of_rows([(WORD, HEAD)], (0, 1), 3, lambda value: 1),
+    "bad row to hash": lambda: swallowed(lambda: hashes_of_rows([(WORD, WORD), HEAD], (1, 5))),
+    "rare raises": lambda: swallowed(lambda: hashes_of_rows([(WORD,), (HEAD,)], (0,), raising)),
+    "bad index": lambda: swallowed(lambda: hashes_of_rows([(WORD,)], (0, WORD))),  # type: ignore[arg-type]
+    "bad capsules": lambda: swallowed(lambda: hashes_of_columns([Exported((WORD, WORD))])),  # type: ignore[list-item]
+    "no capsules": lambda: swallowed(lambda: hashes_of_columns([Exported(HEAD)])),  # type: ignore[list-item]
+    "split": lambda: split(array("H", [0, 1, 2]), 2),
+    "bad split": lambda: swallowed(lambda: split(b"x", 2)),
     "bad partition": lambda: swallowed(lambda: partition([(WORD,)], b"", 2)),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import Any, NamedTuple
 
 import pytest
@@ -100,6 +101,16 @@ class Boxes(RuleBasedStateMachine):
         cut = min(cut, len(rows))
         self.inbox.load([(rows, 0, cut, heads[0]), (rows, cut, len(rows) - cut, heads[1])])
         self.unread = [(*heads[index >= cut][:3], row) for index, row in enumerate(rows)]
+        self.handed = 0
+
+    @rule(
+        rows=st.lists(st.tuples(st.tuples(PLAIN), st.integers(0, 1)), max_size=5),
+        heads=st.tuples(HEADS, HEADS),
+    )
+    def load_mixed(self, rows: list[Any], heads: Any) -> None:
+        which = array("H", [head for _, head in rows])
+        self.inbox.load([([row for row, _ in rows], 0, len(rows), heads, which.tobytes())])
+        self.unread = [(*heads[head][:3], row) for row, head in rows]
         self.handed = 0
 
     @rule()

@@ -1,27 +1,5 @@
 /* What a component receives. */
-#include "rows.h"
-
-#include <string.h>
-
-typedef struct {
-    PyObject_HEAD
-    PyTypeObject *record; /* a named tuple of (id, component, stream, task, values) */
-    Outbox *outbox;       /* whose length is noted after each record; NULL: nothing is emitted */
-    PyObject *pieces;     /* list of (rows, first, count, head) */
-    Py_ssize_t next_piece;
-    PyObject *piece;      /* the one that is read now; what follows is borrowed from it */
-    PyObject *rows;
-    PyObject *head;       /* (component, stream, task, values class or None, ...) */
-    PyTypeObject *values; /* NULL: the plain row */
-    Py_ssize_t next, stop;
-    uint64_t last_id;     /* number of the latest record's id */
-    Py_ssize_t handed;    /* records since the last load */
-    uint32_t *marks; /* length of the outbox after each record since the last cut */
-    Py_ssize_t mark_count, mark_capacity;
-    Py_ssize_t pause_at; /* length of the outbox at which reading pauses between two records */
-    int open;            /* whether a record is out whose mark is not noted yet */
-    int paused;          /* whether the last iteration ended for a full outbox, with records left */
-} Inbox;
+#include "inbox.h"
 
 static int inbox_traverse(Inbox *self, visitproc visit, void *arg)
 {
@@ -30,6 +8,9 @@ static int inbox_traverse(Inbox *self, visitproc visit, void *arg)
     Py_VISIT(self->outbox);
     Py_VISIT(self->pieces);
     Py_VISIT(self->piece);
+    Py_VISIT(self->checked);
+    Py_VISIT(self->spare[0]);
+    Py_VISIT(self->spare[1]);
     return 0;
 }
 
@@ -39,6 +20,9 @@ static int inbox_clear(Inbox *self)
     Py_CLEAR(self->outbox);
     Py_CLEAR(self->pieces);
     Py_CLEAR(self->piece);
+    Py_CLEAR(self->checked);
+    Py_CLEAR(self->spare[0]);
+    Py_CLEAR(self->spare[1]);
     return 0;
 }
 
@@ -68,6 +52,7 @@ static int inbox_set_up(Inbox *self, PyObject *args, PyObject *kwargs)
         return -1;
     }
     self->record = (PyTypeObject *)Py_NewRef(record);
+    self->reuses = rows_is_bare(self->record);
     if (outbox != Py_None)
         self->outbox = (Outbox *)Py_NewRef(outbox);
     return 0;
@@ -85,7 +70,8 @@ static PyObject *inbox_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 PyDoc_STRVAR(inbox_load_doc,
              "load(pieces): iterate next over the rows of these pieces, each (rows, first, count, head) for\n"
              "rows[first:first + count], with a head of (component, stream, task, values, ...): which task of which\n"
-             "component emitted them on which stream, and the named tuple class of their values or None.\n"
+             "component emitted them on which stream, and the named tuple class of their values or None. A piece of\n"
+             "several streams is (rows, first, count, heads, which): head heads[which[i]] (native uint16) is that of rows[i].\n"
              "Returns the inbox.");
 
 static PyObject *inbox_load(Inbox *self, PyObject *pieces)
@@ -103,30 +89,62 @@ static PyObject *inbox_load(Inbox *self, PyObject *pieces)
     return result;
 }
 
-/* Reads the current piece; -1 with an error set. */
-static int inbox_read_piece(Inbox *self)
+/* Lets rows of that head come next; -1 with an error set if it is none. */
+static int inbox_take_head(Inbox *self, PyObject *head)
 {
-    Py_ssize_t first, count;
-    PyObject *rows, *head, *values;
-    if (!PyTuple_Check(self->piece)) {
-        PyErr_SetString(PyExc_TypeError, "a piece is a tuple");
+    if (!PyTuple_Check(head)) {
+        PyErr_SetString(PyExc_TypeError, "the head of a row is a tuple");
         return -1;
     }
-    if (!PyArg_ParseTuple(self->piece, "O!nnO!", &PyList_Type, &rows, &first, &count, &PyTuple_Type, &head))
-        return -1;
-    if (first < 0 || count < 0 || count > PyList_GET_SIZE(rows) - first || PyTuple_GET_SIZE(head) < 4) {
-        PyErr_Format(PyExc_ValueError, "no piece: %zd rows from %zd on, of %zd, with a head of %zd", count, first,
-                     PyList_GET_SIZE(rows), PyTuple_GET_SIZE(head));
+    if (PyTuple_GET_SIZE(head) < 4) {
+        PyErr_Format(PyExc_ValueError, "no piece: a head of %zd", PyTuple_GET_SIZE(head));
         return -1;
     }
-    values = PyTuple_GET_ITEM(head, 3);
+    PyObject *values = PyTuple_GET_ITEM(head, 3);
     if (values != Py_None && !is_tuple_type(values)) {
         PyErr_SetString(PyExc_TypeError, "the values of a piece need a tuple class or None");
         return -1;
     }
-    self->rows = rows;
     self->head = head;
     self->values = values == Py_None ? NULL : (PyTypeObject *)values;
+    return 0;
+}
+
+/* Looks at heads, unless they are those that were looked at last; -1 with an error set if one is none. Pieces of one
+ * task have all the same. */
+static int inbox_check_heads(Inbox *self, PyObject *heads)
+{
+    if (self->checked == heads)
+        return 0;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(heads); i++)
+        if (inbox_take_head(self, PyTuple_GET_ITEM(heads, i)))
+            return -1;
+    Py_XSETREF(self->checked, Py_NewRef(heads));
+    return 0;
+}
+
+/* Reads the current piece; -1 with an error set. */
+static int inbox_read_piece(Inbox *self)
+{
+    Py_ssize_t first, count;
+    PyObject *rows, *heads, *which = NULL;
+    if (!PyTuple_Check(self->piece)) {
+        PyErr_SetString(PyExc_TypeError, "a piece is a tuple");
+        return -1;
+    }
+    if (!PyArg_ParseTuple(self->piece, "O!nnO!|S", &PyList_Type, &rows, &first, &count, &PyTuple_Type, &heads, &which))
+        return -1;
+    Py_ssize_t known = which == NULL ? PyList_GET_SIZE(rows) : PyBytes_GET_SIZE(which) / (Py_ssize_t)sizeof(uint16_t);
+    if (first < 0 || count < 0 || count > PyList_GET_SIZE(rows) - first || count > known - first) {
+        PyErr_Format(PyExc_ValueError, "no piece: %zd rows from %zd on, of %zd, with the heads of %zd", count, first,
+                     PyList_GET_SIZE(rows), known);
+        return -1;
+    }
+    if (which == NULL ? inbox_take_head(self, heads) : inbox_check_heads(self, heads))
+        return -1;
+    self->rows = rows;
+    self->heads = heads;
+    self->which = which == NULL ? NULL : (const uint16_t *)PyBytes_AS_STRING(which);
     self->next = first;
     self->stop = first + count;
     return 0;
@@ -162,44 +180,26 @@ static int inbox_mark(Inbox *self)
     return 0;
 }
 
-/* From 3.14 on a tuple remembers its hash, and what tp_alloc leaves there would be taken for one. */
-static PyObject *unhashed(PyObject *tuple)
+/* Looks up the head of the next row; -1 with an error set. */
+static int inbox_choose_head(Inbox *self)
 {
-#if PY_VERSION_HEX >= 0x030E0000
-    if (tuple != NULL)
-        ((PyTupleObject *)tuple)->ob_hash = -1;
-#endif
-    return tuple;
-}
-
-static PyObject *named_values(Inbox *self, PyObject *row)
-{
-    Py_INCREF(row);
-    if (self->values == NULL)
-        return row;
-    Py_ssize_t size = PyTuple_GET_SIZE(row);
-    PyObject *values = unhashed(self->values->tp_alloc(self->values, size));
-    for (Py_ssize_t i = 0; values != NULL && i < size; i++) {
-        PyObject *value = PyTuple_GET_ITEM(row, i);
-        Py_INCREF(value);
-        PyTuple_SET_ITEM(values, i, value);
+    Py_ssize_t index = self->which[self->next];
+    if (index >= PyTuple_GET_SIZE(self->heads)) {
+        PyErr_Format(PyExc_IndexError, "row %zd has head %zd of %zd", self->next, index, PyTuple_GET_SIZE(self->heads));
+        return -1;
     }
-    Py_DECREF(row);
-    return values;
+    self->head = PyTuple_GET_ITEM(self->heads, index);
+    PyObject *values = PyTuple_GET_ITEM(self->head, 3);
+    self->values = values == Py_None ? NULL : (PyTypeObject *)values;
+    return 0;
 }
 
-/* PyUnicode_FromFormat costs four times as much, once per tuple. */
-static PyObject *decimal(uint64_t number)
+/* Lets go of the records that could be used again, with what their rows hold. */
+static PyObject *inbox_pause(Inbox *self)
 {
-    char digits[20], *first = digits + sizeof(digits);
-    do
-        *--first = (char)('0' + number % 10);
-    while (number /= 10);
-    Py_ssize_t length = digits + sizeof(digits) - first;
-    PyObject *text = PyUnicode_New(length, 127);
-    if (text != NULL)
-        memcpy(PyUnicode_1BYTE_DATA(text), first, (size_t)length);
-    return text;
+    Py_CLEAR(self->spare[0]);
+    Py_CLEAR(self->spare[1]);
+    return NULL;
 }
 
 static PyObject *inbox_next(Inbox *self)
@@ -209,33 +209,24 @@ static PyObject *inbox_next(Inbox *self)
     self->open = 0;
     self->paused = self->outbox != NULL && rows_waiting(self->outbox) >= self->pause_at;
     if (self->paused)
-        return NULL;
+        return inbox_pause(self);
     while (self->next >= self->stop)
         if (inbox_open_piece(self) <= 0)
-            return NULL;
+            return inbox_pause(self);
     self->open = 1;
+    if (self->which != NULL && inbox_choose_head(self)) {
+        self->next++;
+        return NULL;
+    }
     PyObject *row = self->next < PyList_GET_SIZE(self->rows) ? PyList_GET_ITEM(self->rows, self->next) : NULL;
     self->next++;
     if (row == NULL || !PyTuple_Check(row)) {
         PyErr_SetString(PyExc_TypeError, "the rows of an Inbox must stay tuples while they are read");
         return NULL;
     }
-    PyObject *values = named_values(self, row);
-    PyObject *id = values == NULL ? NULL : decimal(++self->last_id);
-    PyObject *record = id == NULL ? NULL : unhashed(self->record->tp_alloc(self->record, 5));
-    if (record == NULL) {
-        Py_XDECREF(values);
-        Py_XDECREF(id);
-        return NULL;
-    }
-    PyTuple_SET_ITEM(record, 0, id);
-    for (Py_ssize_t i = 0; i < 3; i++) {
-        PyObject *shared = PyTuple_GET_ITEM(self->head, i);
-        Py_INCREF(shared);
-        PyTuple_SET_ITEM(record, i + 1, shared);
-    }
-    PyTuple_SET_ITEM(record, 4, values);
-    self->handed++;
+    PyObject *record = rows_record(self, Py_NewRef(row));
+    Py_DECREF(row);
+    self->handed += record != NULL;
     return record;
 }
 

@@ -1,5 +1,7 @@
 /* The extension module viper._rows. */
-#include "rows.h"
+#include "rows.h" /* first, as Python.h wants it */
+
+#include "hashing.h"
 
 static int add_type(PyObject *module, const char *name, PyType_Spec *spec)
 {
@@ -12,7 +14,8 @@ static int add_type(PyObject *module, const char *name, PyType_Spec *spec)
 static int rows_exec(PyObject *module)
 {
     int failed = add_type(module, "Outbox", &rows_outbox_spec) || add_type(module, "Inbox", &rows_inbox_spec) ||
-                 add_type(module, "Decoder", &rows_decoder_spec);
+                 add_type(module, "Decoder", &rows_decoder_spec) || add_type(module, "SlotTable", &rows_slots_spec) ||
+                 PyModule_AddFunctions(module, hashing_methods);
     return failed ? -1 : 0;
 }
 
@@ -21,12 +24,34 @@ static PyMethodDef rows_methods[] = {
     {"kept", rows_kept, METH_O,
      "kept(value) -> object: the value itself if it is immutable, else a copy that nobody else has."},
     {"plain_rows", rows_plain_rows, METH_VARARGS,
-     "plain_rows(rows, arity, first, made) -> int: append the rows of a list, from index `first` on, as tuples to\n"
+     "plain_rows(rows, arity, first, made, codes) -> int: append the rows of a list, from index `first` on, as tuples to\n"
      "the list `made`, up to one that is no list or tuple of exactly immutable values, or not of so many (-1: any\n"
-     "number); returns its index, or how many rows there are."},
+     "number), or, where codes are given, has a value of another type than its code says; returns its index, or how\n"
+     "many rows there are."},
     {"ends", rows_ends, METH_VARARGS,
      "ends(of, count) -> bytes | None: for each of so many inputs how many outputs there are up to it, as native\n"
      "uint32, where `of` has the input of each output; None where `of` does not ascend."},
+    {"are_ends", rows_are_ends, METH_VARARGS,
+     "are_ends(ends, size) -> bool: whether numbers, as native uint32, never descend, and the last is `size`."},
+    {"call_each", rows_call_each, METH_VARARGS,
+     "call_each(function, rows, made, packs) -> Exception | None: call a function with the values of each row tuple of a\n"
+     "list, and append its results, each in a tuple of its own if `packs`; what can be changed is copied at once, as\n"
+     "`kept` does. Returns what the function has raised for the row behind those of the results, if it has."},
+    {"call_flat", rows_call_flat, METH_VARARGS,
+     "call_flat(function, rows, made, packs) -> (bytes, Exception | None): likewise, but append each of what the function\n"
+     "returns for a row; returns the length of `made` behind each row, as native uint32, too. What came of a row for\n"
+     "which it raised is not there."},
+    {"call_choosing", rows_call_choosing, METH_VARARGS,
+     "call_choosing(function, rows, made) -> (bytes, Exception | None): likewise, but append the rows themselves for which\n"
+     "the function returns something true."},
+    {"ends_of_mask", rows_ends_of_mask, METH_O,
+     "ends_of_mask(mask) -> bytes: for each value of an Arrow array of bools how many are true up to it, as native uint32;\n"
+     "null counts as false."},
+    {"count_up", rows_count_up, METH_VARARGS,
+     "count_up(slots, counts) -> bytes: count each slot (native uint32) in counts (int64), and tell the count it has then."},
+    {"exchange", rows_exchange, METH_VARARGS,
+     "exchange(slots, values, latest) -> bytes: put the value of each slot (native uint32) into latest, and tell what was\n"
+     "there; values have 8 bytes."},
     {"encode_rows", rows_encode, METH_O,
      "encode_rows(rows) -> bytes | None: a list of row tuples as bytes; None where a value is not exactly\n"
      "immutable or of a rarer type."},
@@ -36,6 +61,12 @@ static PyMethodDef rows_methods[] = {
     {"interleave", rows_interleave, METH_VARARGS,
      "interleave(lists, firsts, chosen) -> list: the next row of list chosen[i] (native uint16), for all i;\n"
      "of each list the rows from the index in firsts on."},
+    {"gather", rows_gather, METH_VARARGS,
+     "gather(firsts, chosen) -> bytes: for each row the next index of the source that is chosen for it, as native\n"
+     "uint32. `firsts` has the first index of each source, `chosen` the source of each row, as native uint16."},
+    {"interleave_tags", rows_interleave_tags, METH_VARARGS,
+     "interleave_tags(tags, firsts, bases, chosen) -> bytes: as interleave does with rows, the next tag of list chosen[i]\n"
+     "(all native uint16), with the base of its list added to it; the tags of a list that is None are all 0."},
     {"misfit", rows_misfit, METH_VARARGS,
      "misfit(rows, arity) -> int | None: index of the first that is no tuple of so many values (-1: any number)."},
     {NULL, NULL, 0, NULL},

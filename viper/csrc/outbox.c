@@ -9,6 +9,7 @@ static int outbox_traverse(Outbox *self, visitproc visit, void *arg)
     Py_VISIT(self->names);
     Py_VISIT(self->slow);
     Py_VISIT(self->on_full);
+    Py_VISIT(self->on_row);
     return 0;
 }
 
@@ -19,6 +20,7 @@ static int outbox_clear(Outbox *self)
     Py_CLEAR(self->names);
     Py_CLEAR(self->slow);
     Py_CLEAR(self->on_full);
+    Py_CLEAR(self->on_row);
     return 0;
 }
 
@@ -27,6 +29,8 @@ static void outbox_dealloc(Outbox *self)
     PyTypeObject *type = Py_TYPE((PyObject *)self);
     PyObject_GC_UnTrack(self);
     outbox_clear(self);
+    for (Py_ssize_t i = 0; self->ports != NULL && i < self->port_count; i++)
+        Py_XDECREF(self->ports[i].codes);
     PyMem_Free(self->ports);
     PyMem_Free(self->tags);
     PyObject_GC_Del(self);
@@ -37,12 +41,13 @@ static int outbox_add_port(Outbox *self, Py_ssize_t index, PyObject *declared)
 {
     PyObject *name, *number;
     Port *port = &self->ports[index];
-    if (!PyTuple_Check(declared) || PyTuple_GET_SIZE(declared) != 3) {
-        PyErr_Format(PyExc_TypeError, "a port is (name, arity, keep), found %R", declared);
+    if (!PyTuple_Check(declared) || PyTuple_GET_SIZE(declared) < 3) {
+        PyErr_Format(PyExc_TypeError, "a port is (name, arity, keep) or (name, arity, keep, codes), found %R", declared);
         return -1;
     }
-    if (!PyArg_ParseTuple(declared, "Unp", &name, &port->arity, &port->keep))
+    if (!PyArg_ParseTuple(declared, "Unp|S", &name, &port->arity, &port->keep, &port->codes))
         return -1;
+    Py_XINCREF(port->codes);
     if (PyUnicode_CompareWithASCIIString(name, "default") == 0)
         self->default_port = index;
     number = PyLong_FromSsize_t(index);
@@ -165,8 +170,7 @@ int rows_outbox_keep(Outbox *self, Py_ssize_t port, PyObject *row, PyObject *not
     return -1;
 }
 
-/* Appends a row (whose reference is taken over) to a port; -1 with an error set. */
-static int outbox_put(Outbox *self, Py_ssize_t port, PyObject *row, PyObject *note)
+int rows_outbox_put(Outbox *self, Py_ssize_t port, PyObject *row, PyObject *note)
 {
     int failed = 0;
     if (!self->ports[port].keep)
@@ -174,11 +178,11 @@ static int outbox_put(Outbox *self, Py_ssize_t port, PyObject *row, PyObject *no
     else
         failed = rows_outbox_keep(self, port, row, note);
     Py_DECREF(row);
-    if (failed || PyList_GET_SIZE(self->rows) < self->limit || !self->ports[port].keep)
+    if (failed || !self->ports[port].keep)
         return failed ? -1 : 0;
-    PyObject *result = PyObject_CallObject(self->on_full, NULL);
-    Py_XDECREF(result);
-    return result == NULL ? -1 : 0;
+    if (self->on_row != NULL && rows_outbox_tell(self))
+        return -1;
+    return PyList_GET_SIZE(self->rows) < self->limit ? 0 : rows_call(self->on_full);
 }
 
 /* The port of a stream, or -1 where the slow path has to find out. */
@@ -254,13 +258,13 @@ static PyObject *outbox_emit(Outbox *self, PyObject *const *args, Py_ssize_t cou
     int failed;
     if (port >= 0) {
         Py_BEGIN_CRITICAL_SECTION(args[0]);
-        row = rows_plain_row(args[0], self->ports[port].arity);
+        row = rows_fitting(rows_plain_row(args[0], self->ports[port].arity), self->ports[port].codes);
         Py_END_CRITICAL_SECTION();
     }
     if (row == NULL)
         return PyErr_Occurred() ? NULL : outbox_slow(self, args, count, keywords);
     Py_BEGIN_CRITICAL_SECTION(self);
-    failed = outbox_put(self, port, row, id);
+    failed = rows_outbox_put(self, port, row, id);
     Py_END_CRITICAL_SECTION();
     if (failed)
         return NULL;
@@ -283,12 +287,20 @@ static PyObject *outbox_append(Outbox *self, PyObject *args)
     int failed;
     Py_INCREF(row);
     Py_BEGIN_CRITICAL_SECTION(self);
-    failed = outbox_put(self, port, row, note == Py_None ? NULL : note);
+    failed = rows_outbox_put(self, port, row, note == Py_None ? NULL : note);
     Py_END_CRITICAL_SECTION();
     if (failed)
         return NULL;
     Py_RETURN_NONE;
 }
+
+PyDoc_STRVAR(outbox_watch_doc, "watch(silent_thread, call): call something after each single row that comes from\n"
+                               "any thread but that one; 0 is none.");
+
+PyDoc_STRVAR(outbox_draw_doc,
+             "draw(values, count, seconds) -> (drawn, over, value): draw from an iterator and put on the default stream what\n"
+             "the common emit would, for so many rows, so many seconds, or until the outbox is full. `over` says whether the\n"
+             "iterator has ended; `value` is what it yielded last if that was not put, else None.");
 
 PyDoc_STRVAR(outbox_extend_doc, "extend(port, rows): append row tuples that have been checked already; `on_full` is not\n"
                                 "called.");
@@ -346,6 +358,8 @@ static PyObject *outbox_discarded(Outbox *self, void *ignored)
 static PyMethodDef outbox_methods[] = {
     {"emit", (PyCFunction)(void (*)(void))outbox_emit, METH_FASTCALL | METH_KEYWORDS, outbox_emit_doc},
     {"append", (PyCFunction)outbox_append, METH_VARARGS, outbox_append_doc},
+    {"watch", (PyCFunction)rows_outbox_watch, METH_VARARGS, outbox_watch_doc},
+    {"draw", (PyCFunction)rows_outbox_draw, METH_VARARGS, outbox_draw_doc},
     {"extend", (PyCFunction)rows_outbox_extend, METH_VARARGS, outbox_extend_doc},
     {"take", (PyCFunction)outbox_take, METH_NOARGS, outbox_take_doc},
     {NULL, NULL, 0, NULL},

@@ -53,39 +53,52 @@ static int is_ordinary_tuple(PyObject *values)
     return PyTuple_Check(values) && Py_TYPE(values)->tp_iter == PyTuple_Type.tp_iter;
 }
 
-PyObject *rows_plain_row(PyObject *values, Py_ssize_t arity)
+/* Whether all values of a tuple are plain. */
+static int holds_plain(PyObject *tuple)
 {
-    int is_list = Py_TYPE(values) == &PyList_Type;
-    if (!is_list && !is_ordinary_tuple(values))
-        return NULL;
-    Py_ssize_t size = is_list ? PyList_GET_SIZE(values) : PyTuple_GET_SIZE(values);
-    int visits = 0;
-    if (arity >= 0 && size != arity)
-        return NULL;
+    int visits = 0, plain = 1;
+    for (Py_ssize_t i = 0; plain && i < PyTuple_GET_SIZE(tuple); i++)
+        plain = is_plain(PyTuple_GET_ITEM(tuple, i), &visits);
+    if (!plain && PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_RecursionError))
+        PyErr_Clear();
+    return plain;
+}
+
+/* A new tuple of the values of a list, or of a tuple of a class of its own. */
+static PyObject *copied_row(PyObject *values, Py_ssize_t size)
+{
+    int is_list = PyList_CheckExact(values);
     PyObject *row = PyTuple_New(size);
     /* Before 3.12 an allocation may collect garbage, whose finalizers may change the list. */
     if (row != NULL && is_list && PyList_GET_SIZE(values) != size)
         Py_CLEAR(row);
-    for (Py_ssize_t i = 0; row != NULL && i < size; i++) {
-        PyObject *value = is_list ? PyList_GET_ITEM(values, i) : PyTuple_GET_ITEM(values, i);
-        if (!is_plain(value, &visits)) {
-            Py_DECREF(row);
-            if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_RecursionError))
-                PyErr_Clear();
-            return NULL;
-        }
-        Py_INCREF(value);
-        PyTuple_SET_ITEM(row, i, value);
-    }
+    for (Py_ssize_t i = 0; row != NULL && i < size; i++)
+        PyTuple_SET_ITEM(row, i, Py_NewRef(is_list ? PyList_GET_ITEM(values, i) : PyTuple_GET_ITEM(values, i)));
+    return row;
+}
+
+PyObject *rows_plain_row(PyObject *values, Py_ssize_t arity)
+{
+    int is_list = PyList_CheckExact(values);
+    if (!is_list && !is_ordinary_tuple(values))
+        return NULL;
+    Py_ssize_t size = is_list ? PyList_GET_SIZE(values) : PyTuple_GET_SIZE(values);
+    if (arity >= 0 && size != arity)
+        return NULL;
+    /* A plain tuple of plain values is what arrives of it. */
+    PyObject *row = PyTuple_CheckExact(values) ? Py_NewRef(values) : copied_row(values, size);
+    if (row != NULL && !holds_plain(row))
+        Py_CLEAR(row);
     return row;
 }
 
 /* Appends the rows of a list to another, up to one that is not the common case; -1 with an error set. */
-static Py_ssize_t append_plain(PyObject *rows, Py_ssize_t arity, Py_ssize_t index, PyObject *made)
+static Py_ssize_t append_plain(PyObject *rows, Py_ssize_t arity, PyObject *codes, Py_ssize_t index, PyObject *made)
 {
     int failed = 0;
     while (!failed && index < PyList_GET_SIZE(rows)) {
-        PyObject *values = Py_NewRef(PyList_GET_ITEM(rows, index)), *row = rows_plain_row(values, arity);
+        PyObject *values = Py_NewRef(PyList_GET_ITEM(rows, index));
+        PyObject *row = rows_fitting(rows_plain_row(values, arity), codes);
         Py_DECREF(values);
         if (row == NULL)
             return PyErr_Occurred() ? -1 : index;
@@ -99,16 +112,16 @@ static Py_ssize_t append_plain(PyObject *rows, Py_ssize_t arity, Py_ssize_t inde
 PyObject *rows_plain_rows(PyObject *module, PyObject *args)
 {
     (void)module;
-    PyObject *rows, *made;
+    PyObject *rows, *made, *codes = NULL;
     Py_ssize_t arity, first, index;
-    if (!PyArg_ParseTuple(args, "O!nnO!", &PyList_Type, &rows, &arity, &first, &PyList_Type, &made))
+    if (!PyArg_ParseTuple(args, "O!nnO!|S", &PyList_Type, &rows, &arity, &first, &PyList_Type, &made, &codes))
         return NULL;
     if (first < 0) {
         PyErr_Format(PyExc_IndexError, "no index %zd", first);
         return NULL;
     }
     Py_BEGIN_CRITICAL_SECTION2(rows, made);
-    index = append_plain(rows, arity, first, made);
+    index = append_plain(rows, arity, codes, first, made);
     Py_END_CRITICAL_SECTION2();
     return index < 0 ? NULL : PyLong_FromSsize_t(index);
 }

@@ -36,6 +36,15 @@ void vp_merge_free(vp_merge *merge);
  * there was none for the first. */
 int64_t vp_merge_take(vp_merge *merge, vp_positions *into, uint64_t limit, vp_run *runs, uint32_t max_runs);
 
+/* Puts runs together, in place, so that there is one for each jumbo tuple, in the order of their first tuples.
+ *
+ * runs:  what vp_merge_take delivered, at most 65,536
+ * last:  a word for each source of the gate, for this function alone, whatever it holds
+ * order: gets for each tuple the index of its run among those that are left; the tuples of a run follow one another there
+ *
+ * Returns how many are left. */
+uint32_t vp_runs_join(vp_run *runs, uint32_t made, uint32_t *last, uint16_t *order);
+
 /* Says how many untracked tuples the reader was delivered and has not finished, which are lost if it dies now.
  * vp_merge_take says so of what it delivers. */
 void vp_merge_working(vp_merge *merge, uint64_t untracked);
@@ -61,5 +70,15 @@ uint64_t vp_merge_waiting(const vp_merge *merge);
 
 /* How far event time came at the source that says so and came furthest; INT64_MIN if none does. */
 int64_t vp_merge_last_ts(const vp_merge *merge);
+
+/* How far a merge is, each of these as of one moment, and each later than the one before it: a source that
+ * closes has said before how far its event time came. */
+typedef struct {
+    vp_position frontier;
+    int64_t last_ts;
+    bool ready;
+} vp_outlook;
+
+void vp_merge_outlook(vp_merge *merge, vp_outlook *outlook);
 
 #endif

@@ -34,10 +34,23 @@ typedef struct {
     uint64_t tag;
 } vp_level;
 
+/* Places at equal distances: place n is n steps from the origin, in ts and in the path as one number of 128 bits. None
+ * has a tree. */
+typedef struct {
+    vp_position origin, step;
+} vp_line;
+
+/* How an array holds its positions, if there are any: each by itself, or as places of a line. */
+enum { VP_APART, VP_CONSECUTIVE, VP_NUMBERED };
+
 /* A growable array. The functions on it append to `out`. */
 typedef struct {
-    vp_position *data;
+    vp_position *data; /* of positions apart */
     uint64_t length, capacity;
+    uint32_t form;
+    vp_line line;      /* else; position i is at place i, or at place numbers[i] */
+    uint32_t *numbers; /* ascending */
+    uint64_t number_capacity;
 } vp_positions;
 
 /* What a source of timestamped tuples remembers. It starts as {INT64_MIN, 0, 0}. */
@@ -53,7 +66,13 @@ void vp_positions_free(vp_positions *positions);
 
 /* What the functions below return instead of 0 or a count; `out` is as before, except where they
  * ran out of memory half-way through a scatter. */
-enum { VP_NO_MEMORY = -1, VP_ENDS_DESCEND = -2 };
+enum { VP_NO_MEMORY = -1, VP_ENDS_DESCEND = -2, VP_OUT_OF_RANGE = -3 };
+
+/* Makes positions on a line positions apart; 0, or VP_NO_MEMORY. */
+int vp_positions_apart(vp_positions *positions);
+
+/* The position at an index, which must lie within. */
+vp_position vp_positions_at(const vp_positions *positions, uint64_t index);
 
 int vp_positions_append(vp_positions *out, vp_position position);
 
@@ -65,7 +84,7 @@ int vp_positions_extend(vp_positions *out, const vp_positions *from, uint64_t fi
  * at 1 for each that differs from the one before it above the level; parents that are equal there
  * share one count. Parents that do not descend give outputs that do not descend.
  * Returns how many outputs were placed by saturation. */
-int64_t vp_positions_children(vp_positions *out, const vp_positions *parents, uint64_t first, uint64_t count,
+int64_t vp_positions_children(vp_positions *out, vp_positions *parents, uint64_t first, uint64_t count,
                               const uint32_t *ends, uint64_t first_ordinal, vp_level level);
 
 /* Tuple i has the timestamp first_ts + i, which must not overflow, and the ordinal 1. Returns how many
@@ -82,8 +101,9 @@ void vp_positions_pack(const vp_positions *positions, uint8_t *into);
 /* The trees of [first, first + count), which must lie within. */
 void vp_positions_trees(const vp_positions *positions, uint64_t first, uint64_t count, uint64_t *into);
 
-/* Sets the trees of those at the given indexes; false, and some set, if one of them is out of range. */
-bool vp_positions_set_trees(vp_positions *positions, const uint32_t *indexes, const uint64_t *trees, uint64_t count);
+/* Sets the trees of those at the given indexes, which are apart then: 0, VP_NO_MEMORY, or VP_OUT_OF_RANGE with some set,
+ * where one of them is that. */
+int vp_positions_set_trees(vp_positions *positions, const uint32_t *indexes, const uint64_t *trees, uint64_t count);
 
 /* Whether any from `first` on has a tree. */
 bool vp_positions_tracked(const vp_positions *positions, uint64_t first);

@@ -83,7 +83,8 @@ void vp_ring_recover(vp_ring *ring);
  * tuples that is. */
 uint64_t vp_ring_drop(vp_ring *ring, uint32_t reader);
 
-/* Lifts the positions that lie below a floor up to it; they do not descend. Returns how many those were. */
-uint64_t vp_positions_raise(vp_positions *positions, vp_position floor);
+/* Lifts the positions that lie below a floor up to it; they do not descend. Returns how many those were, or
+ * VP_NO_MEMORY. */
+int64_t vp_positions_raise(vp_positions *positions, vp_position floor);
 
 #endif

@@ -1,1 +1,1 @@
-s/return find_place(ring, tail, count, bytes, place); .* D1 .*/return false;/
+s/if (!find_place(ring, tail, count, bytes, place)) \/\* D1 \*\//if (ring)/

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from framework.config import Settings
-from framework.planning import Plan
+from framework.planning import Plan, TimeMode
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.task_factory import TaskFactory
 from framework.runtime.control.stop import StopSignal
-from framework.runtime.execution.executor import Executor, Rules
+from framework.runtime.execution.executor import Executor
 from framework.runtime.execution.idle import BellIdleStrategy, IdleStrategy
+from framework.runtime.execution.live_time import HeartbeatRequests
 from framework.runtime.execution.policy import DownstreamFirst, Policy, SeededRandom
+from framework.runtime.execution.rules import LONGEST_WAIT_S, LOOK_PERIOD_S, Rules
 
 
 def make_executor(
@@ -22,6 +24,7 @@ def make_executor(
     number: int,
     stop: StopSignal,
     on_turn: Callable[[float], None],
+    on_moved: Callable[[], None] | None = None,
     *,
     resumes: bool = False,
 ) -> Executor:
@@ -35,6 +38,7 @@ def make_executor(
         number: index of the executor in the placement.
         stop: asks the executor to drain.
         on_turn: called before every turn with the monotonic time in seconds.
+        on_moved: called after every turn in which tuples have moved; None if nobody is to know.
         resumes: whether this executor replaces one whose process has died. Tasks that had ended there are not
             made again.
 
@@ -53,11 +57,21 @@ def make_executor(
             _idle_strategy(plan, network, number, stop),
             settings["viper.slice.tuples"],
             settings["viper.drain.timeout.secs"],
+            LOOK_PERIOD_S if network.quota.left is not None else LONGEST_WAIT_S,
         ),
         stop=stop,
         fed_by_others=[t for t in (*spouts, *bolts) if network.has_others(t.context.spec.id)],
         on_turn=on_turn,
+        on_moved=on_moved,
+        requests=_requests(plan, network, number),
     )
+
+
+def _requests(plan: Plan, network: Network, number: int) -> HeartbeatRequests | None:
+    """How the executor asks for heartbeats of spouts; None where their time does not pass by itself."""
+    if plan.time is not TimeMode.INGEST:
+        return None
+    return HeartbeatRequests(network.requests, network.bells_of_spouts(number))
 
 
 def _policy(settings: Settings, number: int) -> Policy:

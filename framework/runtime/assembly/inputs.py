@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from framework.planning import Plan, Subscription, TaskSpec
 from framework.runtime.assembly.network import Network
-from framework.runtime.inputs import BoltInput, InputSource, InputStream, values_class
+from framework.runtime.inputs import BoltInput, values_class
+from framework.runtime.pieces import InputSource, InputStream
 from viper.position import Level
 from viper.reader import Reader
 
@@ -24,12 +25,13 @@ class InputFactory:
         self._network = network
         self._tasks = {task.id: task for task in plan.tasks}
 
-    def make(self, task: TaskSpec, *, mutates: bool) -> BoltInput:
+    def make(self, task: TaskSpec, *, mutates: bool, whole: bool) -> BoltInput:
         """Make the input of a bolt's task.
 
         Args:
             task: the task that will read it.
             mutates: whether the task's component may change values that it receives.
+            whole: whether it takes many tuples at once, and so payloads, not lists of rows.
         """
         channel = self._plan.channel_of(task.id)
         return BoltInput(
@@ -37,6 +39,7 @@ class InputFactory:
             [self._source(source, task) for source in channel.sources],
             self._feedback(task, channel.feedback),
             shares=mutates and self.is_copied_to(task),
+            whole=whole,
         )
 
     def is_copied_to(self, task: TaskSpec) -> bool:
@@ -76,6 +79,7 @@ class InputFactory:
             producer,
             values_class(subscription.source, subscription.stream, fields) if fields else None,
             self._level(reader, subscription),
+            stream.schema if stream else None,
         )
 
     def _level(self, reader: TaskSpec, subscription: Subscription) -> Level:

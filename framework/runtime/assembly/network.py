@@ -39,6 +39,9 @@ class NetworkMap:
 
     gates: tuple[int, ...]
     bells: tuple[int, ...]
+    requests: int
+    stand_ins: tuple[int, ...]
+    """By process."""
     quota: int
     cuts: tuple[int, ...]
     black_boxes: tuple[int, ...] = ()
@@ -85,6 +88,11 @@ class Network:
         }
         self.bells = [Bell.attach(arena, offset) for offset in offsets.bells]
         """By executor."""
+        self.requests = Bell.attach(arena, offsets.requests)
+        """Counts how often an executor has asked for heartbeats."""
+        self._stand_ins = [Bell.attach(arena, offset) for offset in offsets.stand_ins]
+        self.stand_in_bell = self._stand_ins[max(process, 0)]
+        """Wakes who acts for the blocking tasks of this process."""
         self.quota = self.quota_of(max(process, 0))
         self._cuts = [
             (tasks, Cut.attach(arena, offset, len(tasks)))
@@ -102,7 +110,9 @@ class Network:
         """
         ways = list(_ways(plan))
         sizes = [_size(plan, settings, way) for way in ways]
-        small = len(plan.placement.executors) * Bell.size() + Quota.size(len(plan.placement.processes))
+        processes = plan.placement.processes
+        small = (len(plan.placement.executors) + len(processes) + 1) * Bell.size()
+        small += Quota.size(len(processes))
         small += sum(Cut.size(len(tasks)) for tasks in plan.aligned_stops)
         trees = _trees(plan, settings)
         boxes = list(_black_boxes(plan))
@@ -110,12 +120,14 @@ class Network:
         arena = _arena(plan, sum(sizes) + small + (Forest.size(*trees) if trees else 0))
         gates = [ScaleGate.create(arena, *_dimensions(way), **_capacity(plan, settings, way)) for way in ways]
         bells = [Bell.create(arena) for _ in plan.placement.executors]
-        quota = Quota.create(arena, max_tuples, accounts=len(plan.placement.processes))
+        quota = Quota.create(arena, max_tuples, accounts=len(processes))
         cuts = tuple(Cut.create(arena, len(tasks)).offset for tasks in plan.aligned_stops)
         forest = Forest.create(arena, trees[0], trees=trees[1], links=trees[2]) if trees else None
         offsets = NetworkMap(
             tuple(g.offset for g in gates),
             tuple(b.offset for b in bells),
+            Bell.create(arena).offset,
+            tuple(Bell.create(arena).offset for _ in processes),
             quota.offset,
             cuts,
             tuple(BlackBox.create(arena, capacity).offset for capacity in boxes),
@@ -166,6 +178,30 @@ class Network:
     def gates(self) -> Iterator[tuple[Way, ScaleGate]]:
         """Every gate with its producing and consuming tasks."""
         return zip(self._ways, self._gates, strict=True)
+
+    def bells_of_spouts(self, but: int) -> list[Bell]:
+        """The bells of all that can send heartbeats for spouts, except for one executor's.
+
+        Args:
+            but: index of that executor.
+        """
+        spouts = [task.id for task in self._plan.tasks if task.role is Role.SPOUT]
+        executors = {self._executors[task] for task in spouts} - {but}
+        blocking = {
+            process
+            for process, members in enumerate(self._plan.placement.processes)
+            for task in spouts
+            if self._executors[task] in members and self._blocks(task)
+        }
+        return [self.bells[e] for e in sorted(executors)] + [self._stand_ins[p] for p in sorted(blocking)]
+
+    def take_over_stand_in(self, process: int) -> None:
+        """For the successor of a process that was killed: forget that who acted for its tasks slept."""
+        self._stand_ins[process].take_over()
+
+    def _blocks(self, task: int) -> bool:
+        component = next(found.component for found in self._plan.tasks if found.id == task)
+        return bool(self._plan.confs[component]["viper.blocking"])
 
     def quota_of(self, process: int) -> Quota:
         """The quota with the account of a process."""
@@ -248,12 +284,24 @@ def _dimensions(way: Way) -> tuple[int, int]:
 
 
 def _capacity(plan: Plan, settings: Settings, way: Way) -> dict[str, int]:
+    largest = max(settings["viper.jumbo.size"], settings["viper.columns.rows"] if _is_typed(plan, way) else 0)
     return {
         "slots": settings["viper.channel.jumbos"],
         # A jumbo tuple must fit beside one that is being read.
-        "tuples": max(settings["viper.channel.tuples"], 2 * settings["viper.jumbo.size"]),
+        "tuples": max(settings["viper.channel.tuples"], 2 * largest),
         "payload_bytes": settings["viper.channel.bytes"] if _between_processes(plan, way) else 0,
     }
+
+
+def _is_typed(plan: Plan, way: Way) -> bool:
+    """Whether any stream on a way has a schema."""
+    producing, consuming = ({task.component for task in plan.tasks if task.id in end} for end in way)
+    return any(
+        stream is not None and stream.schema is not None
+        for s in plan.subscriptions
+        if s.source in producing and s.target in consuming
+        for stream in [plan.topology.component(s.source).stream(s.stream)]
+    )
 
 
 def _between_processes(plan: Plan, way: Way) -> bool:

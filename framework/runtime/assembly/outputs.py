@@ -21,8 +21,9 @@ from framework.runtime.edges.groupings import (
     WholeEdge,
 )
 from framework.runtime.edges.output import Output, Port
+from framework.runtime.edges.typed import TypedForm
 from framework.runtime.hosts.context import make_context
-from framework.topology import Grouping, GroupingKind
+from framework.topology import Grouping, GroupingKind, Stream
 
 
 class OutputFactory:
@@ -49,7 +50,10 @@ class OutputFactory:
             kept: whether tuples matter that nobody subscribes to, because they are recorded.
         """
         component = self._plan.topology.component(task.component)
-        ports = [Port(tag, stream, kept=kept) for tag, stream in enumerate(component.outputs or ())]
+        ports = [
+            Port(tag, stream, kept=kept, form=_form(component.id, stream))
+            for tag, stream in enumerate(component.outputs or ())
+        ]
         destinations: dict[str, list[Destination]] = {}
         for port in ports:
             for subscription in self._plan.subscriptions:
@@ -64,7 +68,7 @@ class OutputFactory:
     def _only_heartbeats(self, task: TaskSpec, readers: frozenset[int]) -> list[Destination]:
         """Destinations for tasks that receive no tuples from this one, only its heartbeats."""
         return [
-            self._destination(Destination, task, channel.readers, 1, tagged=False)
+            self._destination(Destination, task, channel.readers, 1, 1, tagged=False)
             for channel in self._plan.channels
             if task.id in channel.sources and not readers.intersection(channel.readers)
         ]
@@ -73,26 +77,35 @@ class OutputFactory:
         """One destination for each consuming task, or a single one where each gets everything it sends."""
         between = subscriptions_between(self._plan, task.component, subscription.target)
         kind = CyclicDestination if subscription.cyclic else Destination
-        size = self._settings["viper.jumbo.size"]
+        size, columns_rows = self._settings["viper.jumbo.size"], self._settings["viper.columns.rows"]
         readers = [reader.id for reader in self._plan.tasks_of(subscription.target)]
         together = all(s.grouping.kind is GroupingKind.ALL for s in between)
         groups = [readers] if together else [[reader] for reader in readers]
-        return [self._destination(kind, task, group, size, tagged=len(between) > 1) for group in groups]
+        tagged = len(between) > 1
+        return [self._destination(kind, task, group, size, columns_rows, tagged=tagged) for group in groups]
 
     def _destination(
-        self, kind: type[Destination], task: TaskSpec, readers: Sequence[int], size: int, *, tagged: bool
+        self,
+        kind: type[Destination],
+        task: TaskSpec,
+        readers: Sequence[int],
+        size: int,
+        columns_rows: int,
+        *,
+        tagged: bool,
     ) -> Destination:
         # `Destination` wants the gates first that other processes read from.
         abroad = sorted(readers, key=lambda reader: not self._network.leaves_process(task.id, reader))
         sources = dict.fromkeys(self._network.source(task.id, reader) for reader in abroad)
-        return kind(readers, list(sources), size, tagged)
+        return kind(readers, list(sources), size, tagged, columns_rows)
 
     def _edge(
         self, port: Port, subscription: Subscription, task: TaskSpec, destinations: Sequence[Destination]
     ) -> Edge:
         grouping = subscription.grouping
         described = f"stream {subscription.stream!r} to {subscription.target!r}, grouped by {grouping!r}"
-        mutates = bool(self._plan.confs[subscription.target]["viper.mutates"])
+        conf = self._plan.confs[subscription.target]
+        mutates = bool(conf["viper.mutates"])
         if grouping.kind is GroupingKind.DIRECT:
             return DirectEdge(destinations, mutates)
         if grouping.kind is GroupingKind.CUSTOM:
@@ -103,7 +116,14 @@ class OutputFactory:
         if grouping.kind is GroupingKind.ALL:
             return BroadcastEdge(destinations, mutates)
         hash_name = self._settings["viper.grouping.hash"]
-        router = make_router(grouping, port.stream.fields, len(destinations), task.index, hash_name)
+        router = make_router(
+            grouping,
+            port.stream.fields,
+            len(destinations),
+            task.index,
+            hash_name,
+            longest_run=conf["viper.shuffle.run"],
+        )
         return SpreadEdge(destinations, mutates, router, described)
 
     def _chooser(
@@ -120,3 +140,7 @@ class OutputFactory:
         custom.prepare(make_context(self._plan, task), subscription.source, subscription.stream, targets)
         choose: Callable[[tuple[Any, ...]], Iterable[Any]] = custom.choose_tasks
         return choose
+
+
+def _form(component: str, stream: Stream) -> TypedForm | None:
+    return None if stream.schema is None else TypedForm(component, stream, stream.schema)

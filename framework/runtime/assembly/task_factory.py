@@ -148,7 +148,9 @@ class TaskFactory:
     def _slot(self, context: TaskContext, host: Host, collector: TaskCollector) -> ComponentSlot:
         conf = context.conf
         blocks = bool(conf["viper.blocking"]) and not isinstance(host.component, PartitionedSpout)
-        presence = BlockingPresence(lambda: len(collector.buffer) > 0) if blocks else Presence()
+        # Going into a callback, a bolt's task is also further than it was, which consumers may wait to hear.
+        is_bolt = host.is_bolt
+        presence = BlockingPresence(lambda: is_bolt or len(collector.buffer) > 0) if blocks else Presence()
         recovery = self._recovery(context, host.restart_tries)
         return ComponentSlot(context, host, collector, recovery, presence)
 
@@ -193,6 +195,7 @@ class TaskFactory:
             len(self._plan.tasks_of(spec.component)),
             settings["viper.poll.pause.max.ms"] / 1000,
             self._network.quota,
+            settings["viper.columns.rows"] if any(port.form for port in output.ports) else None,
         )
         level = self._plan.layout.components[spec.component]
         offsets = self._plan.offsets.get(spec.component, {})
@@ -214,7 +217,8 @@ class TaskFactory:
         )
         slot, pending = self._slot(context, host, collector), self._pending(context)
         level = self._plan.layout.components[spec.component].level(copy=spec.index)
-        times = EventTimes(context.name, _time_fields(output, conf), conf["viper.timestamp.unit"])
+        fields = _time_fields(output, conf)
+        times = EventTimes(context.name, fields, conf["viper.timestamp.unit"], _time_units(output, fields))
         clock = make_clock(self._plan.time, level, times)
         allowance = Allowance(self._network.quota)
         holdback = self._holdback(context, output, times)
@@ -230,6 +234,7 @@ class TaskFactory:
         emitter = Emitter(context, output, assigner, recorder)
         task = SpoutTask(context, slot, emitter, assigner, outcomes, asking)
         collector.attach(task)
+        collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
         collector.answer_untracked(outcomes.ack_untracked)
         return task
 
@@ -267,7 +272,8 @@ class TaskFactory:
             spec.component, output, context.counters, context.logger, self._emit_rules(context, host)
         )
         slot = self._slot(context, host, collector)
-        received = self._inputs.make(spec, mutates=bool(context.conf["viper.mutates"]))
+        mutates = bool(context.conf["viper.mutates"])
+        received = self._inputs.make(spec, mutates=mutates, whole=host.takes_rows)
         inbox = Inbox(host.record, collector.outbox if output.is_used else None, PAUSE_AT)
         acker = self._acker(context, inbox)
         if acker is not None:
@@ -285,9 +291,13 @@ class TaskFactory:
             processor = SinkProcessor(slot, acker, context.counters)
         else:
             processor = TupleProcessor(slot, inbox, acker, context.counters)
-        parts = BoltParts(assigner, processor, interludes, acker, agenda)
+        largest = self._settings["viper.columns.rows"] if host.takes_rows and received.is_typed else None
+        parts = BoltParts(assigner, processor, interludes, acker, largest, agenda)
         task = BoltTask(context, slot, emitter, received, parts)
         collector.attach(task)
+        collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
+        if acker is not None:
+            acker.watch(task.stirred, always=slot.presence.is_blocking)
         return task
 
     def _acker(self, context: TaskContext, inbox: Inbox) -> Acker | None:
@@ -327,3 +337,13 @@ def _time_fields(output: Output, conf: Mapping[str, Any]) -> dict[int, int]:
         for port in output.ports
         if name and name in port.stream.fields
     }
+
+
+def _time_units(output: Output, fields: Mapping[int, int]) -> dict[int, str]:
+    """The unit of the timestamp field for each port whose schema declares it as a timestamp."""
+    types = {
+        port.tag: port.stream.schema.types[fields[port.tag]]
+        for port in output.ports
+        if port.tag in fields and port.stream.schema is not None
+    }
+    return {tag: kind.unit for tag, kind in types.items() if kind.name == "timestamp"}

@@ -50,23 +50,46 @@ def asked_by_sigquit(ask: Callable[[], None]) -> Iterator[None]:
 
 
 @contextmanager
-def called_every(period_s: float, look: Callable[[FrameType | None], None]) -> Iterator[None]:
-    """While the block runs, have a function called periodically on top of whatever the main thread executes.
+def called_every(
+    period_s: float, look: Callable[[FrameType | None], None]
+) -> Iterator[Callable[[], None]]:
+    """Within the block, let a function be called periodically on top of whatever the main thread executes.
 
     Args:
         period_s: seconds between two calls.
         look: called in the handler of the timer's signal with the frame that the main thread is in. An
             exception that it raises is raised in that frame.
+
+    Yields:
+        Begins the calls; it may be called again, from any thread and in a signal handler. After the block it
+        does nothing.
     """
     with _handling({"SIGALRM": look}) as handles:
-        if not handles:
-            yield
-            return
-        signal.setitimer(signal.ITIMER_REAL, period_s, period_s)
+        timer = _Timer(period_s if handles else 0.0)
         try:
-            yield
+            yield timer.begin
         finally:
+            timer.end()
+
+
+class _Timer:
+    """The timer of this process; with a period of 0 it stays as it is."""
+
+    def __init__(self, period_s: float) -> None:
+        self._period_s = period_s
+        self._runs = False
+
+    def begin(self) -> None:
+        """Let it run; a second call must not put off the next signal."""
+        if self._period_s and not self._runs:
+            self._runs = True
+            signal.setitimer(signal.ITIMER_REAL, self._period_s, self._period_s)
+
+    def end(self) -> None:
+        """Stop it for good."""
+        if self._runs:
             signal.setitimer(signal.ITIMER_REAL, 0)
+        self._runs, self._period_s = False, 0.0
 
 
 def leave_signals_to_parent() -> None:

@@ -85,13 +85,17 @@ class StopSignal:
         self._listeners.append(wake)
 
     def _wake_all(self) -> None:
-        with contextlib.suppress(RuntimeError):  # it has been released already
-            self._asleep.release()
+        self.wake()
         for wake in self._listeners:
             wake()
 
+    def wake(self) -> None:
+        """End the wait that is going on in `wait`, or the next one."""
+        with contextlib.suppress(RuntimeError):  # it has been released already
+            self._asleep.release()
+
     def wait(self, timeout_s: float) -> None:
-        """Sleep until the next request, for at most `timeout_s` seconds."""
+        """Sleep until the next request or call of `wake`, for at most `timeout_s` seconds."""
         self._asleep.acquire(timeout=timeout_s)
 
     @contextmanager

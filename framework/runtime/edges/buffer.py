@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 import threading
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from framework.runtime.edges.output import Port
 from framework.runtime.metrics.counters import TaskCounters
-from viper.payload import Row, Rows
+from viper.payload import Payload, Row, Rows
 from viper.rows import Outbox
 from viper.values import is_shareable
 
@@ -22,9 +23,9 @@ MOST_WAITING = 8192
 
 
 class Taken(NamedTuple):
-    """The rows that have waited in a buffer, and what their emits said of them."""
+    """The rows or columns that have waited in a buffer, and what their emits said of them."""
 
-    payload: Rows
+    payload: Payload
     tags: bytes | None
     """The port of each row as native uint16; None where there is but one port."""
     stamps: dict[int, int]
@@ -79,19 +80,43 @@ class EmitBuffer:
         self._stamps: dict[int, int] = {}
         self._named: dict[int, list[int]] = {port.tag: [] for port in ports if port.stream.direct}
         """For each direct stream the receiving tasks that were named for the rows that wait."""
-        self._discarded = 0
+        self._discarded = self._unused = 0
+        """Tuples that nobody receives: those that have been counted, and those of columns."""
+        self._segments: list[Taken] = []
+        """What was emitted before what is in the outbox: columns, and the rows before them."""
+        self.has_more = False
+        """Whether `take` has left something that was there when it was called."""
         self.limit = limit
         self._arities = {port.tag: _arity(port, checked) for port in ports}
         self.outbox = Outbox(
-            tuple((port.stream.name, self._arities[port.tag], port.is_used) for port in ports),
+            tuple(map(self._declared, ports)),
             slow=slow,
             on_full=on_full,
             limit=limit,
             takes_ids=takes_ids,
         )
 
+    def _declared(self, port: Port) -> tuple[str, int, bool] | tuple[str, int, bool, bytes]:
+        declared = port.stream.name, self._arities[port.tag], port.is_used
+        return declared if port.form is None else (*declared, port.form.codes)
+
     def __len__(self) -> int:
-        return len(self.outbox)
+        rows = len(self.outbox)
+        return rows + sum(len(segment.payload) for segment in self._segments) if self._segments else rows
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether a component has emitted anything since the last call of `take`."""
+        return len(self) > 0 or self.outbox.discarded + self._unused != self._discarded
+
+    def watch(self, call: Callable[[], None], *, always: bool) -> None:
+        """Have something called for each row that another thread than the task's emits.
+
+        Args:
+            call: called in the emitting thread, after the row has come.
+            always: whether it is called for the rows of the task's own thread, too.
+        """
+        self.outbox.watch(0 if always else self._thread, call)
 
     @property
     def is_mine(self) -> bool:
@@ -136,17 +161,40 @@ class EmitBuffer:
             self._mutable = self._mutable or mutable
             self.outbox.extend(port.tag, rows)
 
+    def put(self, port: Port, columns: Payload) -> None:
+        """Append columns of a stream that is no direct one."""
+        if not port.is_used:
+            self._unused += len(columns)
+            return
+        tags = array("H", [port.tag]) * len(columns) if len(self._ports) > 1 else None
+        with self.guard:
+            if len(self.outbox):
+                self._segments.append(self._take_rows())
+            self._segments.append(Taken(columns, None if tags is None else tags.tobytes(), {}, (), {}))
+
     def take(self) -> Taken:
-        """Take all rows out of the buffer, and wake the threads that wait for room."""
+        """Take rows or columns out of the buffer, and wake the threads that wait for room.
+
+        Whether there is more is to be seen by `has_more`.
+        """
+        with self.guard:
+            in_segments = bool(self._segments)
+            taken = self._segments.pop(0) if in_segments else self._take_rows()
+            self.has_more = in_segments and len(self) > 0
+        discarded = self.outbox.discarded + self._unused
+        self._counters.emitted += len(taken.payload) + discarded - self._discarded
+        self._discarded = discarded
+        self._wake_waiting()
+        return taken
+
+    def _take_rows(self) -> Taken:
         with self.guard:
             rows, tags, notes = self.outbox.take()
             mutable, self._mutable = self._mutable, False
             stamps, self._stamps = self._stamps, {}
-            named, self._named = self._named, {tag: [] for tag in self._named}
-        discarded = self.outbox.discarded
-        self._counters.emitted += len(rows) + discarded - self._discarded
-        self._discarded = discarded
-        self._wake_waiting()
+            named = self._named
+            if named:
+                self._named = {tag: [] for tag in named}
         return Taken(Rows(rows, mutable), tags, stamps, notes or (), named)
 
     def name_tasks(self, named: Mapping[int, Sequence[int]]) -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
 
 from framework.errors import EmitError
 from framework.runtime.edges.buffer import EmitBuffer
+from framework.runtime.edges.emitted import Emitted, in_order
 from framework.runtime.edges.output import Port
-from viper.payload import Row
-from viper.rows import ends, plain_rows
+from viper.payload import Payload, Row, Rows
+from viper.rows import plain_rows
 from viper.values import is_shareable
 
 
@@ -43,29 +43,6 @@ class Marks:
         return marks
 
 
-@dataclass(frozen=True, slots=True)
-class _Emitted:
-    """The rows of one emit."""
-
-    port: Port
-    rows: list[Row]
-    ends: array[int] | None
-    """For each input the number of these rows after it; None where they do not come by their inputs."""
-    of: Sequence[int]
-    """The input of each row, where there are no ends."""
-
-    def inputs(self) -> Sequence[int]:
-        """The input of each row."""
-        if self.ends is None:
-            return self.of
-        made: list[int] = []
-        before = 0
-        for index, end in enumerate(self.ends):
-            made.extend(repeat(index, end - before))
-            before = end
-        return made
-
-
 class BulkEmits:
     """Takes the emits of many rows that a component makes.
 
@@ -78,38 +55,48 @@ class BulkEmits:
         self.marks = Marks()
         self._buffer = buffer
         self._row_of = row_of
-        self._emitted: list[_Emitted] = []
-        self._mutable = False
-        """Whether a row in there may hold a value that a consumer can change."""
+        self._emitted: list[Emitted] = []
         self._count: int | None = None
+        self._made: Sequence[Any] = ()
 
     @property
     def is_open(self) -> bool:
         """Whether rows are in process, so that each output has to say which of them it belongs to."""
         return self._count is not None
 
-    def begin(self, count: int) -> None:
-        """So many rows come next."""
+    def begin(self, count: int, made: Sequence[Any] = ()) -> None:
+        """So many rows come next, of which these batches will be made."""
         self._count = count
+        self._made = made
 
-    def add(
-        self, port: Port, rows: Sequence[Any], of: Sequence[int] | None, ends_of_inputs: Sequence[int] | None
-    ) -> None:
+    def has_made(self, batch: Any) -> bool:
+        """Whether a batch was made of the rows in process, so that nobody can write to its memory."""
+        return any(batch is made for made in self._made)
+
+    def add(self, port: Port, rows: Sequence[Any], of: Any, ends: Sequence[int] | None) -> None:
         """Take the rows of one emit.
 
         Raises:
             EmitError: a row belongs to no input, or cannot be emitted.
             TypeError: a row is neither list nor tuple.
         """
-        made = self._rows_of(port, rows)
-        if self._count is None:
-            if of is not None or ends_of_inputs is not None:
-                raise EmitError("emit_rows takes of and ends in process_rows only, where rows are in process")
-            self._put(port, made)
-        elif ends_of_inputs is not None:
-            self._emitted.append(_Emitted(port, made, _checked(ends_of_inputs, len(made), self._count), ()))
+        self._add(port, self._rows_of(port, rows), of, ends)
+
+    def add_columns(self, port: Port, columns: Payload, of: Any, ends: Sequence[int] | None) -> None:
+        """Take the columns of one emit.
+
+        Raises:
+            EmitError: a tuple belongs to no input.
+        """
+        self._add(port, columns, of, ends)
+
+    def _add(self, port: Port, payload: Payload, of: Any, ends: Sequence[int] | None) -> None:
+        if self._count is not None:
+            self._emitted.append(Emitted.made(port, payload, of, ends, self._count))
+        elif of is None and ends is None:
+            self._put(port, payload)
         else:
-            self._emitted.append(_by_inputs(port, made, of, self._count))
+            raise EmitError("emit_rows takes of and ends in process_rows only, where rows are in process")
 
     def finish(self, done: int) -> None:
         """The first `done` rows have been processed: append what was emitted for them to the buffer.
@@ -118,21 +105,17 @@ class BulkEmits:
             EmitError: something was emitted for a row behind them.
         """
         emitted, self._emitted, self._count = self._emitted, [], None
-        used = [one for one in emitted if one.port.is_used]
-        with self._buffer.guard:  # rows and marks must be of the same moment
+        parts, marks = in_order([one for one in emitted if one.port.is_used], done)
+        with self._buffer.guard:  # what was emitted and its marks must be of the same moment
             before = len(self._buffer)
-            if len(used) == 1 and used[0].ends is not None:
-                marks = used[0].ends[:done]
-                if len(used[0].rows) > (marks[-1] if done else 0):
-                    raise _behind(done)
-                self._put(used[0].port, used[0].rows)
-            else:
-                marks = self._put_in_order(used, done)
+            # Columns alone make an emission of their own, which the marks belong to.
+            whole = not before and len(parts) == 1
+            for port, payload in parts:
+                self._put(port, payload if whole else Rows(payload.rows, payload.mutable))
             self.marks.extend(marks, before)
         for one in emitted:
             if not one.port.is_used:
-                self._put(one.port, one.rows)
-        self._mutable = False
+                self._put(one.port, one.payload)
 
     def pass_over(self, count: int) -> None:
         """So many further rows have failed, and nothing was emitted for them."""
@@ -141,66 +124,20 @@ class BulkEmits:
 
     def drop(self) -> None:
         """The call has failed, and nothing that it has emitted is to be seen."""
-        self._emitted, self._mutable, self._count = [], False, None
+        self._emitted, self._count = [], None
 
-    def _rows_of(self, port: Port, rows: Sequence[Any]) -> list[Row]:
+    def _rows_of(self, port: Port, rows: Sequence[Any]) -> Rows:
         given = rows if type(rows) is list else list(rows)
+        codes = () if port.form is None else (port.form.codes,)
+        arity, mutable = self._buffer.arity_of(port), False
         made: list[Row] = []
-        while (index := plain_rows(given, self._buffer.arity_of(port), len(made), made)) < len(given):
+        while (index := plain_rows(given, arity, len(made), made, *codes)) < len(given):
             made.append(self._row_of(port, given[index]))
-            self._mutable = self._mutable or not is_shareable(made[-1])
-        return made
+            mutable = mutable or not is_shareable(made[-1])
+        return Rows(made, mutable)
 
-    def _put(self, port: Port, rows: list[Row]) -> None:
-        self._buffer.extend(port, rows, self._mutable)
-
-    def _put_in_order(self, emitted: Sequence[_Emitted], done: int) -> array[int]:
-        """Append what several emits have brought: by input, then by emit, then within an emit."""
-        inputs: list[int] = []
-        rows: list[tuple[Port, Row]] = []
-        for one in emitted:
-            inputs += one.inputs()
-            rows += zip(repeat(one.port), one.rows)
-        order = sorted(range(len(rows)), key=inputs.__getitem__)
-        if order and inputs[order[-1]] >= done:
-            raise _behind(done)
-        marks = array("I", ends([inputs[index] for index in order], done) or b"")
-        for index in order:
-            port, row = rows[index]
-            self._put(port, [row])
-        return marks
-
-
-def _by_inputs(port: Port, rows: list[Row], of: Sequence[int] | None, count: int) -> _Emitted:
-    if of is None:
-        if len(rows) != count:
-            raise EmitError(
-                f"emit_rows of {len(rows):,} tuples for {count:,} rows in process: say with of= or ends= "
-                "which row each belongs to; it may be left out only where there is one for each"
-            )
-        return _Emitted(port, rows, array("I", range(1, count + 1)), ())
-    if len(of) != len(rows):
-        raise EmitError(f"emit_rows of {len(rows):,} tuples with of= of {len(of):,}: expected one for each")
-    try:
-        made = ends(of, count)
-    except IndexError as error:
-        raise EmitError(f"emit_rows: {error}") from None
-    return _Emitted(port, rows, None if made is None else array("I", made), () if made else tuple(of))
-
-
-def _checked(given: Sequence[int], size: int, count: int) -> array[int]:
-    try:
-        made = given if isinstance(given, array) and given.typecode == "I" else array("I", given)
-    except (OverflowError, TypeError) as error:
-        raise EmitError(f"emit_rows: ends= are counts from 0: {error}") from None
-    if len(made) > count:
-        raise EmitError(f"emit_rows with {len(made):,} ends for {count:,} rows in process")
-    if sorted(made) != list(made) or (made[-1] if made else 0) != size:
-        raise EmitError(
-            f"emit_rows of {size:,} tuples: ends= must ascend, and the last must be the number of tuples"
-        )
-    return made if len(made) == count else made + array("I", repeat(size, count - len(made)))
-
-
-def _behind(done: int) -> EmitError:
-    return EmitError(f"emit_rows for a row behind row {done}, which a RowError says could not be processed")
+    def _put(self, port: Port, payload: Payload) -> None:
+        if isinstance(payload, Rows):
+            self._buffer.extend(port, payload.rows, payload.mutable)
+        else:
+            self._buffer.put(port, payload)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from framework.components.collector import EmitResult
 from framework.components.levels import LEVELS
@@ -15,6 +15,7 @@ from framework.planning import TimeMode
 from framework.runtime.edges.buffer import SPILL_AT, EmitBuffer
 from framework.runtime.edges.bulk import BulkEmits
 from framework.runtime.edges.output import Output, Port
+from framework.runtime.edges.typed import is_batch
 from framework.runtime.edges.values import as_json, snapshot
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.positions.event_times import to_micros
@@ -22,6 +23,9 @@ from framework.runtime.tracking.acker import Acker
 from framework.topology import DEFAULT_STREAM, unknown
 from viper.payload import Row
 from viper.rows import Outbox
+
+if TYPE_CHECKING:
+    from viper.columns.payload import Columns
 
 
 class EmitListener(Protocol):
@@ -146,13 +150,14 @@ class TaskCollector:
 
     def emit_rows(
         self,
-        rows: Sequence[Sequence[Any]],
+        rows: Any,
         *,
         of: Sequence[int] | None,
         ends: Sequence[int] | None,
         stream: str | None,
+        gives_away: bool,
     ) -> None:
-        """A batch bolt's emit of many tuples; see `BatchBolt.emit_rows`."""
+        """An emit of many tuples; see `BatchBolt.emit_rows` and `Spout.emit_rows`."""
         self._check_open(need_task_ids=False)
         if not self.buffer.is_mine:
             raise EmitError(
@@ -162,15 +167,20 @@ class TaskCollector:
         name = DEFAULT_STREAM if stream is None else stream
         port = self._ports.get(name)
         if port is None:
-            for row in rows:
+            for row in [()] if is_batch(rows) else rows:
                 self._undeclared(name, len(row), need_task_ids=False)
         elif port.stream.direct:
             raise EmitError(
                 f"component {self._component!r}, stream {name!r} is a direct one: emit_rows cannot name a "
                 "task for each tuple; emit them one by one from a Bolt"
             )
+        elif is_batch(rows):
+            columns = self._columns(port, rows, gives_away)
+            self.bulk.add_columns(port, columns, of, ends)
         else:
             self.bulk.add(port, rows, of, ends)
+        if not self.bulk.is_open and len(self.buffer) >= self.buffer.limit:
+            self._full()
 
     def ack(self, tup: Any) -> None:
         """Ack a tuple, given itself or by its id.
@@ -252,7 +262,7 @@ class TaskCollector:
         if port is None:
             return self._undeclared(name, len(tup), need_task_ids)
         self._check(port, tup, direct_task)
-        row = self._carried(tup)
+        row = self._carried(port, tup)
         if need_task_ids:
             return self._append_and_tell(lambda: self._append(port, row, direct_task, stamp, about))
         self._append(port, row, direct_task, stamp, about)
@@ -284,9 +294,19 @@ class TaskCollector:
     def _row_of(self, port: Port, tup: Any) -> Row:
         _check_type(tup)
         self._check(port, tup, None)
-        return self._carried(tup)
+        return self._carried(port, tup)
 
-    def _carried(self, tup: Sequence[Any]) -> Row:
+    def _columns(self, port: Port, given: Any, gives_away: bool) -> Columns:
+        if port.form is None:
+            raise EmitError(
+                f"component {self._component!r}, stream {port.stream.name!r} declares no schema, so it "
+                f"carries no columns, found {type(given).__name__}: declare Stream(schema=...), or emit rows"
+            )
+        return port.form.columns(given, gives_away=gives_away, was_carried=self.bulk.has_made(given))
+
+    def _carried(self, port: Port, tup: Sequence[Any]) -> Row:
+        if port.form is not None:
+            return port.form.row(tup)
         carried = self._rules.carried
         return tuple([snapshot(value if carried is None else carried(value)) for value in tup])
 
@@ -352,6 +372,14 @@ class SpoutCollector(TaskCollector):
                 "until they are in order (viper.timestamp.slack or late), so nobody knows their receivers: "
                 "emit without it"
             )
+        if is_batch(tup):  # of a generator spout
+            if any(given is not None for given in (tup_id, direct_task, timestamp)) or need_task_ids:
+                raise EmitError(
+                    f"component {self._component!r} emits {type(tup).__name__} with an id, a timestamp or a "
+                    "task, which belong to single tuples: emit it without, or its tuples one by one"
+                )
+            self.emit_rows(tup, of=None, ends=None, stream=stream, gives_away=False)
+            return None
         stamp = None if timestamp is None else self._micros(timestamp)
         receivers = self._put(tup, stream, direct_task, need_task_ids, stamp, about=tup_id)
         if tup_id is not None and not (self._rules.tracks and self.is_taken(stream)):

@@ -13,6 +13,8 @@ from viper.payload import NOTHING, Payload
 from viper.position import Positions
 from viper.source import Source
 
+COLUMNS_BYTES = 512 * 1024
+"""About the most bytes of columns in one jumbo tuple: beyond it they leave the processor's caches."""
 MAX_WAITING = 1_000_000
 """Most tuples that may wait on one way through a cycle."""
 
@@ -25,7 +27,12 @@ class Destination:
     """
 
     def __init__(
-        self, tasks: Sequence[int], sources: Sequence[Source], jumbo_size: int, tagged: bool
+        self,
+        tasks: Sequence[int],
+        sources: Sequence[Source],
+        jumbo_size: int,
+        tagged: bool,
+        columns_rows: int | None = None,
     ) -> None:
         """
         Args:
@@ -34,6 +41,7 @@ class Destination:
                 come first.
             jumbo_size: the most tuples in one jumbo tuple.
             tagged: whether the tuples belong to several streams.
+            columns_rows: the most tuples in one that holds columns; None where no stream has a schema.
         """
         self.tasks = tuple(tasks)
         self.sources = tuple(sources)
@@ -45,6 +53,7 @@ class Destination:
         """The number of tuples that wait; kept, as it is asked for several times a turn."""
         self._tags: array[int] | None = array("H") if tagged else None
         self._jumbo_size = jumbo_size
+        self._columns_rows = columns_rows or jumbo_size
         self._next: Jumbo | None = None
         """The jumbo tuple that a gate had no room for last; it holds the first tuples that wait."""
         self._taken_by = 0
@@ -86,8 +95,9 @@ class Destination:
             EmitError: a single tuple takes more bytes than a channel to another process has.
         """
         first, count = 0, self.count
+        most = self._most_at_once() if count else 0
         while first < count:
-            jumbo = self._next or self._jumbo(first, min(count - first, self._jumbo_size))
+            jumbo = self._next or self._jumbo(first, min(count - first, most))
             try:
                 taken = self._add(jumbo, first)
             except PayloadSizeError as error:
@@ -120,6 +130,12 @@ class Destination:
             self._taken_by += 1
         self._taken_by = 0
         return True
+
+    def _most_at_once(self) -> int:
+        bytes_each = self.waiting.row_bytes
+        if not bytes_each:
+            return self._jumbo_size
+        return max(min(self._columns_rows, COLUMNS_BYTES // bytes_each), 1)
 
     def _jumbo(self, first: int, size: int) -> Jumbo:
         tags = None if self._tags is None else self._tags[first : first + size]

@@ -109,7 +109,9 @@ class SpreadEdge(Edge):
 
     def _targets(self, payload: Payload) -> Targets:
         try:
-            return self._router.targets(payload.rows)
+            columns = payload.columns
+            found = None if columns is None else self._router.targets_of_columns(columns, len(payload))
+            return self._router.targets(payload.rows) if found is None else found
         except (TypeError, ValueError) as error:
             raise EmitError(f"{self._grouping}: {error}") from error
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from framework.runtime.edges.destination import Destination
 from framework.runtime.edges.groupings import DirectEdge, Edge, put_members
+from framework.runtime.edges.typed import TypedForm
 from framework.topology import Stream
 from viper.forest import Forest
 from viper.jumbo import Emission
@@ -26,6 +27,8 @@ class Port:
     edges: list[Edge] = field(default_factory=list)
     kept: bool = False
     """Whether tuples are kept although nobody subscribes to the stream, because they are recorded."""
+    form: TypedForm | None = None
+    """Makes values fit a typed stream's schema; None for a stream that carries any values."""
 
     @property
     def is_used(self) -> bool:
@@ -65,8 +68,11 @@ class Output:
 
     def waiting_untracked(self) -> int:
         """The number of untracked tuples that wait for room."""
-        waiting = (destination for destination in self.destinations if destination.count)
-        return sum(d.positions.trees(0, d.count).count(0) for d in waiting)
+        waiting = 0
+        for destination in self.destinations:  # no generators, here and below: most often nothing waits
+            if destination.count:
+                waiting += destination.positions.trees(0, destination.count).count(0)
+        return waiting
 
     def deliver(self, emission: Emission) -> None:
         """Divide tuples among the destinations.
@@ -144,7 +150,10 @@ class Output:
         deadlock: the full branch waits for the task where they meet, that task waits for the other branch,
         and the other branch waits for this heartbeat.
         """
-        if not any(destination.count for destination in self.destinations):
+        for destination in self.destinations:
+            if destination.count:
+                break
+        else:
             self._heartbeats.publish(position)
             return
         for destination in self.destinations:

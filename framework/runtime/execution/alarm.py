@@ -18,7 +18,7 @@ from framework.runtime.tasks.source_task import SourceTask
 from framework.runtime.tasks.task import Task
 
 PERIOD_S = 0.25
-"""Seconds between two signals of the timer."""
+"""Seconds between two signals of the timer, which begin when the run is asked to end."""
 _TASKS = str(Path(inspect.getfile(SourceTask)).parent)
 
 
@@ -51,7 +51,10 @@ def ending_in_time(stop: StopSignal, deadline: DrainDeadline, executor: Executor
         if _waits_for_input(executor.current, stop.at_s, frame):
             raise TaskStopped
 
-    with called_every(PERIOD_S, look):
+    with called_every(PERIOD_S, look) as begin:
+        stop.listen(begin)
+        if stop.requested:
+            begin()
         yield
 
 

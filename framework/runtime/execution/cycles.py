@@ -17,8 +17,15 @@ class Cycles:
     def __init__(self, bolts: Sequence[BoltTask]) -> None:
         self._heads = tuple(bolt for bolt in bolts if bolt.is_cyclic)
         self._bolts = tuple(bolts)
+        self.exist = bool(self._heads)
+        """Whether there are any."""
         self._went_round = False
         """Whether heartbeats were sent round since a task last ran."""
+
+    @property
+    def are_ending(self) -> bool:
+        """Whether a cycle has not ended although no more input comes from outside it."""
+        return any(head.progress >= Progress.QUIET and not head.is_finished for head in self._heads)
 
     def something_happened(self) -> None:
         """Note that a task is going to run."""

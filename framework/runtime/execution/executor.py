@@ -5,42 +5,22 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from framework.errors import InternalError
 from framework.runtime.control.stop import StopSignal
 from framework.runtime.execution.cycles import Cycles
-from framework.runtime.execution.idle import IdleStrategy
-from framework.runtime.execution.live_time import LiveTime
-from framework.runtime.execution.policy import Policy
+from framework.runtime.execution.live_time import HeartbeatRequests, LiveTime
+from framework.runtime.execution.rests import Rests, first_asked
+from framework.runtime.execution.rules import LOOK_PERIOD_S, Rules
+from framework.runtime.execution.slices import Slices
+from framework.runtime.execution.timers import exact_timers
 from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.context import TaskStopped
 from framework.runtime.tasks.source_task import SourceTask
 from framework.runtime.tasks.task import Task
 
 log = logging.getLogger("viperstorm.worker")
-
-SLICE_S = 0.005
-"""The length in seconds that a slice should have; the number of tuples in slices is adapted to it."""
-FIRST_SLICE = 1
-"""Tuples in a task's first slice, as it is not yet known whether one takes a microsecond or a minute."""
-LONGEST_WAIT_S = 0.1
-"""Longest time in seconds that an idle executor waits before it looks for runnable tasks again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """The rules by which an executor runs its tasks."""
-
-    policy: Policy
-    """Chooses among the tasks that are runnable."""
-    idle: IdleStrategy
-    """Waits while no task is runnable."""
-    max_slice: int
-    """Most tuples that a task processes before another is chosen."""
-    drain_timeout_s: float
-    """Seconds after which a drain is given up."""
 
 
 class Executor:
@@ -63,6 +43,8 @@ class Executor:
         stop: StopSignal,
         fed_by_others: Sequence[Task],
         on_turn: Callable[[float], None],
+        on_moved: Callable[[], None] | None = None,
+        requests: HeartbeatRequests | None = None,
     ) -> None:
         """
         Args:
@@ -71,7 +53,10 @@ class Executor:
             rules: how they are run.
             stop: asks the executor to drain.
             fed_by_others: tasks that read from tasks of other executors, or send to them.
-            on_turn: called before every turn with the monotonic time in seconds.
+            on_turn: called with the monotonic time in seconds at every look at the tasks, every few turns,
+                and when a source has brought something.
+            on_moved: called after every turn in which tuples have moved; None if nobody is to know.
+            requests: how heartbeats of spouts are asked for; None where their time does not pass by itself.
         """
         self.spouts = tuple(spouts)
         self.bolts = tuple(bolts)
@@ -84,10 +69,8 @@ class Executor:
         """Whether a drain was given up before everything had been processed."""
         self.turns = 0
         """Turns that found a runnable task."""
-        self.rests = 0
+        self.rests = Rests(rules.idle)
         """Turns that found none, after which the executor waited."""
-        self.rested_s = 0.0
-        """Seconds that the executor has waited in all."""
         self.cpu_s = 0.0
         """CPU seconds of the run; set when the run has ended."""
         self._held_up_by = ""
@@ -103,11 +86,15 @@ class Executor:
         self._fed_by_others = tuple(fed_by_others)
         self._in_callbacks: list[Task] = []
         """The tasks whose callbacks are on the stack."""
+        self._follower: Task | None = None
+        """The task that runs next, without a look at the others."""
+        self._was_alone = False
+        """Whether the last look has found one runnable task only."""
         self._cycles = Cycles(self.bolts)
-        self._live_time = LiveTime(self.spouts, self.bolts, self._is_in_callback)
-        self._slices = {task: min(FIRST_SLICE, rules.max_slice) for task in self.tasks}
-        """For each task the most tuples of its next slice."""
+        self._live_time = LiveTime(self.spouts, self.bolts, self._is_in_callback, requests)
+        self._slices = Slices(self.tasks, rules.max_slice)
         self._on_turn = on_turn
+        self._on_moved = on_moved
 
     def start(self, task: Task) -> None:
         """Initialize the component of one of the tasks.
@@ -115,7 +102,7 @@ class Executor:
         Raises:
             ComponentError: the component raised.
         """
-        self.call(task, lambda: task.start(self))
+        self.call(task, task.start, self)
 
     def run(self) -> None:
         """Run until the end.
@@ -126,16 +113,19 @@ class Executor:
         """
         began_s = time.thread_time()
         try:
-            for _ in self.steps():
-                pass
+            with exact_timers():
+                for _ in self.steps():
+                    pass
         finally:
             self.cpu_s = time.thread_time() - began_s
 
     def steps(self) -> Iterator[None]:
         """Run until the end as `run` does, and yield after each turn so that the caller can take output."""
         try:
-            while not (self._given_up() or all(task.is_finished for task in self.tasks)):
+            while self._stop.at_s is None or not self._given_up():
                 if not self._turn(self.tasks):
+                    if all(task.is_finished for task in self.tasks):
+                        break
                     self._open_cycle_or_wait()
                 yield
         except TaskStopped:
@@ -146,26 +136,48 @@ class Executor:
     # -- one turn
 
     def _turn(self, candidates: Sequence[Task]) -> bool:
-        """Run one of the tasks; return whether any was runnable."""
+        """Run one of the tasks; return whether there may be more to do."""
+        task, self._follower = self._follower, None
+        if task is None and (task := self._look(candidates)) is None:
+            return False
+        self.turns += 1
+        if self._cycles.exist:
+            self._cycles.something_happened()
+        moved = self._run(task)
+        if not moved and task.is_source and self._was_alone and self._changes_nothing(task):
+            return False
+        if moved and task.is_source:  # its tuples may have been the last, and the next callback may be stuck
+            self._on_turn(time.monotonic())
+        self._follower = self._rules.policy.follow(task, self._in_callbacks)
+        return True
+
+    def _changes_nothing(self, source: Task) -> bool:
+        """Whether a source that was the only runnable task has had nothing, so that none is runnable now.
+
+        A look at all tasks would find that out, too, for a third of what it costs to ask an idle spout.
+        """
+        if any(reader.is_signalled for reader in source.emitter.neighbours):
+            return False
+        return not source.is_runnable(time.monotonic())
+
+    def _look(self, candidates: Sequence[Task]) -> Task | None:
+        """Take note of what was asked of the executor, and choose a task; None if none is runnable."""
         if self._rules.idle.begin_look():
             for task in self._fed_by_others:
                 task.signal()
+            self._live_time.answer()
         now = time.monotonic()
+        self._live_time.look_if_busy(now)
         self._on_turn(now)
         self._drain_if_asked(now)
         if self._stop.active is not self._active and not any(map(self._is_in_callback, self.spouts)):
             self._change_activity(self._stop.active)
         for task in candidates:  # all of them first: handing tuples over makes other tasks runnable
-            if task.is_blocked:
+            if task.emitter.blocked:
                 task.unblock()
-        on_stack = self._in_callbacks
-        runnable = [task for task in candidates if task.is_runnable(now) and task not in on_stack]
-        if not runnable:
-            return False
-        self.turns += 1
-        self._cycles.something_happened()
-        self._run(self._rules.policy.choose(runnable))
-        return True
+        runnable = [t for t in candidates if t.is_runnable(now) and t not in self._in_callbacks]
+        self._was_alone = len(runnable) == 1
+        return self._rules.policy.choose(runnable) if runnable else None
 
     def _drain_if_asked(self, now: float) -> None:
         reason = self._stop.reason
@@ -180,28 +192,25 @@ class Executor:
             if not spout.is_ending:
                 self.call(spout, spout.activate if active else spout.deactivate)
 
-    def _run(self, task: Task) -> None:
+    def _run(self, task: Task) -> int:
+        """Give a task its turn; return how many tuples have moved in it."""
         started = time.monotonic()
-        limit = self._slices[task]
         try:
-            count = self.call(task, lambda: task.run(limit))
+            count = self.call(task, task.run, self._slices.limit(task))
         except TaskStopped:
             if self._failure is not None or self._given_up() or not isinstance(task, SourceTask):
                 raise
             if not task.is_finished:  # a task that another thread has ended is finished already
                 self.call(task, task.end)
-            return
-        self._adapt(task, limit, count, time.monotonic() - started)
+            return 1
+        self._slices.adapt(task, count, time.monotonic() - started)
         if count:
             self._live_time.something_moved()
-        if isinstance(task, SourceTask):
-            self._live_time.go_on()
-
-    def _adapt(self, task: Task, limit: int, count: int, took_s: float) -> None:
-        if count >= limit and took_s < SLICE_S / 2:
-            self._slices[task] = min(2 * limit, self._rules.max_slice)
-        elif took_s > 2 * SLICE_S:
-            self._slices[task] = max(int(limit * SLICE_S / took_s), 1)
+            if self._on_moved is not None:
+                self._on_moved()
+        if task.is_source:
+            self._live_time.source_had_its_turn(count)
+        return count
 
     def in_callback(self) -> bool:
         """Whether a component is being called right now."""
@@ -221,13 +230,13 @@ class Executor:
     def _is_in_callback(self, task: Task) -> bool:
         return task in self._in_callbacks
 
-    def call(self, task: Task, callback: Callable[[], int | None]) -> int:
+    def call(self, task: Task, callback: Callable[..., int | None], *args: Any) -> int:
         """Call back into a task, which is `current` meanwhile; return what the callback returned, or 0."""
         outer, self.current = self.current, task
         self.calls += 1
         self._in_callbacks.append(task)
         try:
-            return callback() or 0
+            return callback(*args) or 0
         finally:
             self._in_callbacks.pop()
             self.current = outer
@@ -249,20 +258,45 @@ class Executor:
 
     def _wait(self) -> None:
         now = time.monotonic()
-        wakes = [task.wake_at_s for task in self.tasks if not (task.is_blocked or task.is_finished)]
-        until = min([now + LONGEST_WAIT_S, *wakes])
-        if until > now:
-            self._rules.idle.wait(until - now)
-            self.rests += 1
-            self.rested_s += time.monotonic() - now
-        self._live_time.look()
+        if self._live_time.look(now):
+            return
+        waiting = [task for task in self.tasks if not (task.is_blocked or task.is_finished)]
+        is_simple = not (self._in_callbacks or self._cycles.exist) and self._stop.at_s is None
+        asked = first_asked(waiting) if is_simple else None
+        wakes = [task.wake_at_s for task in waiting if task is not asked]
+        until = min([now + self._longest_wait_s(), self._live_time.due_at_s, *wakes])
+        while self.rests.until(until if asked is None else min(until, asked.wake_at_s)):
+            if asked is None or time.monotonic() >= until or not self._asks_in_vain(asked):
+                break
+        self._live_time.look_after_rest(time.monotonic())
+
+    def _asks_in_vain(self, source: SourceTask) -> bool:
+        """Ask a source when its pause is over; whether it has had nothing, so that the rest can go on.
+
+        A look at all tasks and the way back to the rest take as many calls as the source itself, and an idle
+        topology does little else.
+        """
+        self.turns += 1
+        if self._run(source):
+            self._on_turn(time.monotonic())
+            self._follower = self._rules.policy.follow(source, self._in_callbacks)
+            return False
+        return self._changes_nothing(source)
+
+    def _longest_wait_s(self) -> float:
+        longest_s = self._rules.longest_wait_s
+        if self._stop.requested or self._cycles.are_ending or self._live_time.passes_by_itself:
+            return min(longest_s, LOOK_PERIOD_S)
+        return longest_s
 
     def _given_up(self) -> bool:
         """Whether the run ends without draining: it was aborted, or the drain has taken too long."""
         started, timeout_s = self._stop.at_s, self._rules.drain_timeout_s
+        if started is None:
+            return self.undrained
         if self._stop.aborted:
             self.undrained = True
-        elif not self.undrained and started is not None and time.monotonic() - started >= timeout_s:
+        elif not self.undrained and time.monotonic() - started >= timeout_s:
             self.undrained = True
             log.warning("not drained within %g s: %s", timeout_s, self._held_up_by or self._unfinished())
         return self.undrained
@@ -277,6 +311,10 @@ class Executor:
             for task in self.tasks
             if not task.is_finished
         )
+
+    def wake(self) -> None:
+        """Look for runnable tasks soon; from any thread."""
+        self._rules.idle.wake()
 
     # -- callbacks that do not return
 

@@ -24,6 +24,10 @@ class IdleStrategy:
         """Wait until a task may be runnable, for at most `timeout_s` seconds."""
         self._stop.wait(timeout_s)
 
+    def wake(self) -> None:
+        """End the wait that is going on, or the next one; from any thread."""
+        self._stop.wake()
+
 
 class BellIdleStrategy(IdleStrategy):
     """Waits until the executor's bell is rung, by another executor or because the run is asked to stop.
@@ -50,3 +54,7 @@ class BellIdleStrategy(IdleStrategy):
         """Wait until the bell has been rung since `begin_look`, for at most `timeout_s` seconds."""
         if self._ticket is not None:
             self._bell.wait(self._ticket, timeout_s)
+
+    def wake(self) -> None:
+        """End the wait that is going on, or the next one; from any thread."""
+        self._bell.ring()

@@ -8,15 +8,31 @@ from typing import Protocol
 
 from framework.runtime.tasks.task import Task
 
+NO_TIME_S = 0.0
+"""A monotonic time at which nothing is due."""
 FAIR_EVERY = 32
 """In every turn of this number, the task runs that has waited longest."""
 
 
 class Policy(Protocol):
-    """Chooses the next task; the output of a run does not depend on it."""
+    """Chooses the next task; the output of a run does not depend on it.
+
+    A policy must choose every task that stays runnable in a bounded number of turns.
+    """
 
     def choose(self, runnable: Sequence[Task]) -> Task:
         """Choose one of the tasks that are runnable; there is at least one."""
+
+    def follow(self, task: Task, busy: Sequence[Task]) -> Task | None:
+        """Choose the task that runs right after another one, without a look at all that are runnable.
+
+        Args:
+            task: the one that has just run.
+            busy: tasks that cannot run, as their callbacks are on the stack.
+
+        Returns:
+            A task that is runnable; None if all are to be looked at.
+        """
 
 
 class DownstreamFirst:
@@ -24,6 +40,11 @@ class DownstreamFirst:
 
     Among tasks of equal depth it chooses the one whose last turn is longest ago. Every `FAIR_EVERY` turns it
     chooses that one among all tasks, because a cycle that never rests must not keep the spouts waiting.
+
+    A task farther from the spouts that has just got something from the one before runs at once. To look
+    at all others before that took a fifth of the calls of Python functions: 721 against 565 for one tuple
+    through four tasks. Each such step leads farther from the spouts, so all tasks are looked at after a
+    few.
     """
 
     def __init__(self) -> None:
@@ -41,6 +62,20 @@ class DownstreamFirst:
         last[chosen] = self._turn
         return chosen
 
+    def follow(self, task: Task, busy: Sequence[Task]) -> Task | None:
+        """Choose a task that has been signalled by the one before, and is farther from the spouts."""
+        if (self._turn + 1) % FAIR_EVERY == 0:
+            return None
+        depth = task.context.spec.depth
+        found: Task
+        for found in task.emitter.neighbours:
+            is_next = found.is_signalled and found.context.spec.depth > depth
+            if is_next and found not in busy and found.is_runnable(NO_TIME_S):
+                self._turn += 1
+                self._last_turns[found] = self._turn
+                return found
+        return None
+
 
 class SeededRandom:
     """Chooses at random, and the same for the same seed, for tests and for runs that are to be repeated."""
@@ -51,3 +86,7 @@ class SeededRandom:
     def choose(self, runnable: Sequence[Task]) -> Task:
         """Draw a task at random."""
         return self._random.choice(runnable)
+
+    def follow(self, task: Task, busy: Sequence[Task]) -> Task | None:
+        """None: every turn is drawn."""
+        return None

@@ -169,7 +169,7 @@ def _seen(executor: Executor, task: Task, now: float) -> _Call:
     return _Call(
         task,
         which=(executor.calls, counters.ticks, begun),
-        done=(executor.turns, executor.rests, counters.emitted + waiting),
+        done=(executor.turns, executor.rests.count, counters.emitted + waiting),
         began_s=now,
         still_since_s=now,
     )

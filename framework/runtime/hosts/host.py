@@ -49,6 +49,8 @@ class Host:
     def __init__(self, component: Any) -> None:
         self.component = component
         self.cls: type[Any] = type(component)
+        self.takes_rows = issubclass(self.cls, BatchBolt)
+        """Whether the component receives many tuples in one call."""
 
     def bind(self, collector: TaskCollector, identity: Identity) -> None:
         """Connect the component to its task."""
@@ -87,11 +89,6 @@ class Host:
     def process(self) -> Any:
         """The component's `process`; of one that takes batches its `process_rows`."""
         return self.component.process_rows if self.takes_rows else self.component.process
-
-    @property
-    def takes_rows(self) -> bool:
-        """Whether the component receives many tuples in one call."""
-        return issubclass(self.cls, BatchBolt)
 
     def tick(self, tup: Any) -> None:
         """Give the component a tick."""

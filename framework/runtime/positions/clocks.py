@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from framework.errors import EmitError
 from framework.planning import TimeMode
-from framework.runtime.positions.event_times import AT_FRONTIER, EventTimes, Row, shown
+from framework.runtime.positions.event_times import AT_FRONTIER, EventTimes, shown
 from framework.runtime.positions.lineage import REPEATS
+from viper.payload import Payload
 from viper.position import LEAST, Level, Position, Positions, SourceClock
 from viper.source import raise_to
 
@@ -37,13 +38,11 @@ class Clock(ABC):
         """Go on where the task that died had come to: nothing is placed below the floor."""
 
     @abstractmethod
-    def place(
-        self, rows: Sequence[Row], tags: bytes | None, stamps: Mapping[int, int], out: Positions
-    ) -> None:
+    def place(self, payload: Payload, tags: bytes | None, stamps: Mapping[int, int], out: Positions) -> None:
         """Append one position per row.
 
         Args:
-            rows: what was emitted, in order.
+            payload: what was emitted, in order.
             tags: the port of each row as native uint16, None for a single port.
             stamps: event times in microseconds that the emits gave, by index of the row.
             out: the positions are appended here.
@@ -77,12 +76,10 @@ class LogicalClock(Clock):
         """Count on from where the task that died had come to."""
         self._next = max(self._next, _next_time(floor))
 
-    def place(
-        self, rows: Sequence[Row], tags: bytes | None, stamps: Mapping[int, int], out: Positions
-    ) -> None:
+    def place(self, payload: Payload, tags: bytes | None, stamps: Mapping[int, int], out: Positions) -> None:
         """Append one position per row."""
-        out.extend_logical(self._next, len(rows), self.level)
-        self._next += len(rows)
+        out.extend_logical(self._next, len(payload), self.level)
+        self._next += len(payload)
 
     def skip(self) -> None:
         """Leave a time out."""
@@ -112,11 +109,9 @@ class IngestClock(Clock):
         """Go on behind what the task that died had come to."""
         self._now = max(self._now, _next_time(floor))
 
-    def place(
-        self, rows: Sequence[Row], tags: bytes | None, stamps: Mapping[int, int], out: Positions
-    ) -> None:
+    def place(self, payload: Payload, tags: bytes | None, stamps: Mapping[int, int], out: Positions) -> None:
         """Append one position per row."""
-        out.extend_timed(array("q", [self._read()]) * len(rows), self._clock, self.level)
+        out.extend_timed(array("q", [self._read()]) * len(payload), self._clock, self.level)
 
     def frontier(self) -> Position:
         """Nothing that is emitted later will have a smaller position."""
@@ -153,19 +148,18 @@ class EventClock(Clock):
         """Tuples that had no room left for their place among those of the same time."""
         return self._clock.overflowed
 
-    def place(
-        self, rows: Sequence[Row], tags: bytes | None, stamps: Mapping[int, int], out: Positions
-    ) -> None:
+    def place(self, payload: Payload, tags: bytes | None, stamps: Mapping[int, int], out: Positions) -> None:
         """Append one position per row."""
-        times = self._times.of(rows, tags, stamps)
+        times = self._times.of(payload, tags, stamps)
         if AT_FRONTIER in stamps.values():
             self._place_at_frontier(times)
         if self._floor > LEAST:
             self._raise(times)
         placed = out.extend_timed(times, self._clock, self.level)
-        if placed < len(rows):
+        if placed < len(payload):
+            (row,) = payload.slice(placed, 1).rows
             raise EmitError(
-                f"spout {self._times.spout} emitted {rows[placed]!r:.300} at {shown(times[placed])}, "
+                f"spout {self._times.spout} emitted {row!r:.300} at {shown(times[placed])}, "
                 f"after a tuple at {shown(self._clock.ts)}: event time must not go back within a spout's "
                 "task; viper.timestamp.slack allows for tuples that are a little out of order"
             )

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from framework.errors import EmitError
 from framework.runtime.positions.lineage import LAST
 from framework.units import micros_of
+from viper.payload import Payload, Row
 
 _LATEST_US = LAST.ts - 1
 """The latest event time; what comes after all input is placed behind it."""
 AT_FRONTIER = -(1 << 63)
 """The time of a tuple that is placed as early as may be: at that of the tuple before it."""
-Row = tuple[Any, ...]
 
 
 class EventTimes:
@@ -24,26 +24,39 @@ class EventTimes:
         spout: its name, for messages.
         fields: for each port the index of its timestamp field, where it has one.
         unit: s, ms, us or ns: what a number in that field counts.
+        units: the same for ports whose schema says it.
     """
 
-    def __init__(self, spout: str, fields: Mapping[int, int], unit: str) -> None:
+    def __init__(
+        self, spout: str, fields: Mapping[int, int], unit: str, units: Mapping[int, str] | None = None
+    ) -> None:
         self.spout = spout
         self._fields = fields
         self._unit = unit
+        self._units = units or {}
 
-    def of(self, rows: Sequence[Row], tags: bytes | None, stamps: Mapping[int, int]) -> array[int]:
+    def of(self, payload: Payload, tags: bytes | None, stamps: Mapping[int, int]) -> array[int]:
         """The time of each row in microseconds since 1970 UTC, as array("q").
 
         Args:
-            rows: what was emitted, in order.
+            payload: what was emitted, in order.
             tags: the port of each row as native uint16, None for a single port.
             stamps: the times that the emits gave, by index of the row.
 
         Raises:
             EmitError: a row has no event time.
         """
-        ports = [0] * len(rows) if tags is None else memoryview(tags).cast("H")
-        return array("q", [self._time(i, row, ports[i], stamps) for i, row in enumerate(rows)])
+        ports = [0] * len(payload) if tags is None else memoryview(tags).cast("H")
+        times = None if stamps or not len(payload) else self._at_once(payload, ports[0])
+        if times is not None:
+            return times
+        return array("q", [self._time(i, row, ports[i], stamps) for i, row in enumerate(payload.rows)])
+
+    def _at_once(self, payload: Payload, port: int) -> array[int] | None:
+        """The time of each row of columns, which are all of one stream."""
+        if port not in self._fields:
+            return None
+        return payload.times(self._fields[port], self._units.get(port, self._unit))
 
     def _time(self, index: int, row: Row, port: int, stamps: Mapping[int, int]) -> int:
         stamp = stamps.get(index)
@@ -54,7 +67,7 @@ class EventTimes:
                 f"spout {self.spout} emitted {row!r:.300} without event time: give timestamp= at the emit, "
                 "or name the field with viper.timestamp.field"
             )
-        return to_micros(row[self._fields[port]], self._unit, self.spout)
+        return to_micros(row[self._fields[port]], self._units.get(port, self._unit), self.spout)
 
 
 def to_micros(value: Any, unit: str, spout: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 
+from viper.lineage import Descent
 from viper.position import LEAST, Level, Position, Positions
 from viper.source import raise_to
 
@@ -13,6 +14,8 @@ of the topology are at the time ``LAST.ts + d``, so that they come after those o
 REPEATS = Position(LAST.ts + (1 << 20), 0, 0)
 """The position from which on tuples are placed that have failed and are emitted once more, and tuples that
 still go round in cycles; it is after all last ticks."""
+MARK_BYTES = 4
+"""Bytes of a mark, which says how many outputs there were after an input."""
 
 
 class Lineage:
@@ -26,17 +29,13 @@ class Lineage:
     def __init__(self) -> None:
         self.saturated = 0
         """Outputs for which the path had no room left."""
-        self._inputs = Positions()
-        self._first = 0
         self.frontier = LEAST
         """The position below which no input will come."""
-        self._parent = LEAST
+        self._inputs = Positions()
+        self._first = 0
+        self._descent = Descent()
         self._level_below_parent: Level | None = None
-        """Where outputs of an input at `_parent` were marked; those that follow must not fall behind."""
-        self._children = 0
-        """The number of outputs that were placed below `_parent` so far."""
-        self._floor = LEAST
-        """The least position of an output; it was promised, perhaps before a death, that none is below."""
+        """Where outputs below the last parent were marked; those that follow must not fall behind."""
 
     def resume(self, floor: Position) -> None:
         """Continue where the task that died had come to.
@@ -47,11 +46,12 @@ class Lineage:
         Args:
             floor: the position below which the dead task had promised no outputs.
         """
-        self._floor = self.frontier = floor
+        self.frontier = floor
+        self._descent.stay_above(floor)
 
     def keep_above(self, promised: Position) -> None:
         """Place at a position what would fall below it: it was promised that nothing would."""
-        self._floor = max(self._floor, promised)
+        self._descent.stay_above(max(self._descent.floor, promised))
 
     def begin(self, inputs: Positions) -> None:
         """Set the positions of the inputs that are processed next."""
@@ -63,32 +63,20 @@ class Lineage:
         """The position of the input that is being processed: nothing will be placed below it any more."""
         return self._inputs[self._first]
 
-    def place(self, marks: memoryview, unfinished: bool, level: Level, out: Positions) -> None:
+    def place(self, marks: bytes, unfinished: bool, level: Level, out: Positions) -> None:
         """Place the outputs of the next inputs.
 
         Args:
-            marks: for each of these inputs the number of outputs after it, all inputs together, as uint32.
+            marks: for each of these inputs the number of outputs after it, all inputs together, as native
+                uint32.
             unfinished: whether the last input is still being processed; the next call then begins with it.
             level: the bits of the path that the component writes.
             out: the positions are appended here.
         """
-        count = len(marks)
-        if not count:
-            return
-        before = self._children if self._inputs[self._first] == self._parent else 0
-        self.saturated += out.extend_children(self._inputs, self._first, count, marks, before, level)
-        self._remember(marks, before)
-        self._level_below_parent = level
-        self._first += count - unfinished
-        self._raise(out)
-
-    def _remember(self, marks: memoryview, before: int) -> None:
-        end = self._first + len(marks)
-        self._parent = self._inputs[end - 1]
-        start = len(marks) - 1  # the first input at the position of the last one: they share one count
-        while start and self._inputs[self._first + start - 1] == self._parent:
-            start -= 1
-        self._children = marks[-1] - marks[start - 1] if start else marks[-1] + before
+        if marks:
+            self.saturated += self._descent.place(self._inputs, self._first, marks, level, out)
+            self._level_below_parent = level
+            self._first += len(marks) // MARK_BYTES - unfinished
 
     def advance(self, frontier: Position) -> None:
         """Note that no input below a position will come."""
@@ -103,16 +91,16 @@ class Lineage:
             out: the positions are appended here.
             at: the position; None for the frontier.
         """
-        parent = max(at or self.frontier, self._parent)
-        if parent != self._parent:
-            self._parent, self._children, self._level_below_parent = parent, 0, None
-        level = self._level_below_parent or level
+        before = self._descent.parent
+        parent = max(at or self.frontier, before)
+        children = self._descent.children if parent == before else 0
+        if parent != before:
+            self._level_below_parent = None
         beside = Positions()
         beside.append(parent)
-        self.saturated += out.extend_children(beside, 0, 1, array("I", [count]), self._children, level)
-        self._children += count
-        self._raise(out)
-
-    def _raise(self, out: Positions) -> None:
-        if self._floor > LEAST:
-            raise_to(self._floor, out)
+        ends = array("I", [count])
+        marked_at = self._level_below_parent or level
+        self.saturated += out.extend_children(beside, 0, 1, ends, children, marked_at)
+        self._descent.go_below(parent, children + count)
+        if self._descent.floor > LEAST:
+            raise_to(self._descent.floor, out)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import Any, Final
 
 from framework.components.partitioned import Block, Watermark
 from viper.partitions import Partition
-from viper.payload import Row
+from viper.payload import NOTHING, Payload, Row, Rows
 from viper.position import LEAST, Level, Position
 from viper.rows import misfit
 
@@ -27,18 +27,23 @@ class PartitionFeed:
         level: the bits of the path that the partition writes.
         fields: the fields of each row; empty where a row may have any number of values.
         place: the offset at which to continue; None to read from the beginning.
+        fitted: makes the rows or columns of a block fit the stream's schema; None where it has none.
     """
 
     def __init__(
-        self, number: int, level: Level, fields: Sequence[str] = (), place: Place | None = None
+        self,
+        number: int,
+        level: Level,
+        fields: Sequence[str] = (),
+        place: Place | None = None,
+        fitted: Callable[[Any], Payload] | None = None,
     ) -> None:
         self.number = number
         self._fields = fields
+        self._fitted = fitted
         self.partition = Partition(level)
-        self.rows: list[Row] = []
-        """The rows of the block that was loaded last."""
-        self.mutable = False
-        """Whether these rows may hold a value that a consumer can change."""
+        self.payload: Payload = NOTHING
+        """The values of the block that was loaded last."""
         self.ended = place == WHOLE
         self.waits = False
         """Whether the source had no rows for now when it was asked last."""
@@ -119,14 +124,15 @@ class PartitionFeed:
             )
 
     def _load(self, block: Block) -> None:
-        times, rows, self.mutable = block
+        times, rows, mutable = block
         if len(times) != len(rows):
             raise ValueError(f"partition {self.number}: a block with {len(times)} times for {len(rows)} rows")
         if self.said_us is not None and times and times[0] < self.said_us:
             said = f"though {self.said_us} us was said to come next"
             raise ValueError(f"partition {self.number}: a block begins at {times[0]} us, {said}")
-        self._check(rows)
-        self.rows = rows
+        if isinstance(rows, list) or self._fitted is None:
+            self._check(rows)
+        self.payload = Rows(rows, mutable) if self._fitted is None else self._fitted(rows)
         self.partition.load(times)
         if self._before is not None:  # rows are counted, because their positions may be saturated
             self.partition.skip_behind(self._before)
@@ -145,7 +151,6 @@ class PartitionFeed:
                 f"expected a tuple{expected}"
             )
 
-    def taken(self, first: int) -> list[Row]:
-        """The rows from an index up to the next one to emit, in order."""
-        end = self.partition.next
-        return self.rows if end - first == len(self.rows) else self.rows[first:end]
+    def taken(self, first: int) -> Payload:
+        """The values from an index up to the next one to emit, in order."""
+        return self.payload.slice(first, self.partition.next - first)

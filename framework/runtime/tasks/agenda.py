@@ -15,6 +15,8 @@ from framework.runtime.positions.lineage import LAST
 from framework.runtime.positions.ticks import EventTicks, WallTimer
 from viper.position import LEAST, Position
 
+NEVER_S = float("inf")
+
 
 class Entry(NamedTuple):
     """Something to be done between two inputs."""
@@ -103,7 +105,9 @@ class Agenda:
     @property
     def due_at_s(self) -> float:
         """Monotonic time in seconds at which the next entry is due by the wall clock."""
-        return min((client.due_at_s for client in self._clients), default=float("inf"))
+        if not self._clients:
+            return NEVER_S
+        return min([client.due_at_s for client in self._clients])
 
 
 class EventTimeTicks(AgendaClient):

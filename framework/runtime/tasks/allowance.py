@@ -14,11 +14,12 @@ class Allowance:
 
     def __init__(self, quota: Quota) -> None:
         self._quota = quota
+        self._is_limited = quota.left is not None
         self._granted = 0
 
     def take(self, count: int) -> int:
         """Ask for so many tuples; returns how many may be emitted, beyond those granted before."""
-        granted = self._quota.take(count)
+        granted = self._quota.take(count) if self._is_limited else count
         self._granted += granted
         return granted
 
@@ -26,10 +27,12 @@ class Allowance:
         """So many tuples were emitted; less are granted from now on, where one call has emitted that many."""
         granted = min(count, self._granted)
         self._granted -= granted
-        self._quota.settle(granted, count)
+        if self._is_limited:
+            self._quota.settle(granted, count)
 
     def give_back(self) -> int:
         """Give back what is granted and has not been used; returns how much that was."""
         granted, self._granted = self._granted, 0
-        self._quota.settle(granted, 0)
+        if self._is_limited:
+            self._quota.settle(granted, 0)
         return granted

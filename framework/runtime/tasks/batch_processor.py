@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
+from typing import TYPE_CHECKING
 
 from framework.components import RowError, Rows
+from framework.components.rows import Origin
 from framework.runtime.edges.bulk import BulkEmits
+from framework.runtime.hosts.host import Host
 from framework.runtime.hosts.user_errors import user_errors
-from framework.runtime.inputs import InputStream, Piece, rows_of
 from framework.runtime.metrics.counters import TaskCounters
+from framework.runtime.pieces import InputStream, Piece, grouped, payload_of
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tracking.acker import Acker
 from viper.position import Positions
+
+if TYPE_CHECKING:
+    from viper.columns.slots import KeySlots
 
 
 class BatchProcessor:
@@ -39,6 +44,10 @@ class BatchProcessor:
         self._positions = Positions()
         self._first = 0
         """Index in there of the next tuple."""
+        self._origins: dict[tuple[str, str], Origin] = {}
+        self._slots: dict[str, KeySlots] = {}
+        """The numbers that keys were given, by the name of their field."""
+        self._numbered_for: Host | None = None
 
     def begin(self, positions: Positions) -> None:
         """Tuples at these positions come next."""
@@ -46,18 +55,33 @@ class BatchProcessor:
 
     def process(self, pieces: list[Piece]) -> Iterator[None]:
         """Process tuples."""
-        for stream, group in groupby(pieces, key=_stream_of):
-            rows = rows_of(list(group))
-            fields = () if stream.values is None else stream.values._fields  # type: ignore[attr-defined]
-            while rows:
-                batch = Rows(rows, stream.component, stream.name, fields, self._positions, self._first)
-                rows = rows[self._process(batch) :]
+        for stream, group in grouped(pieces, _without_task):
+            payload = payload_of(group)
+            origin = self._origin(stream)
+            while len(payload):
+                slots = self._own_slots()
+                rows = Rows.received(payload, origin, self._positions, self._first, slots)
+                done = self._process(rows)
+                payload = payload.slice(done, len(payload) - done)
                 yield
+
+    def _own_slots(self) -> dict[str, KeySlots]:
+        if self._numbered_for is not self._slot.host:  # a component that was made anew remembers no key
+            self._numbered_for = self._slot.host
+            self._slots = {}
+        return self._slots
+
+    def _origin(self, stream: InputStream) -> Origin:
+        key = stream.component, stream.name
+        if key not in self._origins:
+            fields = () if stream.values is None else stream.values._fields  # type: ignore[attr-defined]
+            self._origins[key] = Origin(*key, fields, stream.schema)
+        return self._origins[key]
 
     def _process(self, rows: Rows) -> int:
         """Give the component rows; returns how many of them need not come again."""
         self.last_begun += 1
-        self._emits.begin(len(rows))
+        self._emits.begin(len(rows), rows.made)
         try:
             failed = self._called(rows)
         except user_errors() as error:
@@ -98,6 +122,6 @@ class BatchProcessor:
             self._acker.passed(count)
 
 
-def _stream_of(piece: Piece) -> InputStream:
-    """What tells the streams of pieces apart: not which task they come from."""
-    return piece[3]._replace(task=0)
+def _without_task(stream: InputStream) -> InputStream:
+    """What tells the streams of tuples apart: not which task they come from."""
+    return stream._replace(task=0)

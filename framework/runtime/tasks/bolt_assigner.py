@@ -41,7 +41,6 @@ class BoltAssigner:
         self.unplanned = 0
         """Outputs that belong to no input, and to no tick at a position either."""
         self._buffer = buffer
-        self._outbox = buffer.outbox
         self._marks = marks
         self._acker = acker
         self._level = level
@@ -65,7 +64,13 @@ class BoltAssigner:
     @property
     def has_output(self) -> bool:
         """Whether something was emitted, or an ack given, that `take` has not been called for yet."""
-        return len(self._outbox) > 0 or (self._acker is not None and self._acker.waiting)
+        acker = self._acker
+        return len(self._buffer) > 0 or (acker is not None and acker.waiting)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether `take` has left something that was emitted before it was called."""
+        return self._buffer.has_more
 
     # -- what the task is about to do
 
@@ -118,13 +123,16 @@ class BoltAssigner:
         # Rows and marks must be of the same moment, and the component may be emitting just now.
         with self._buffer.guard:
             unfinished = self._marks.open
-            marks = memoryview(self._marks.cut()).cast("I")
+            marks = self._marks.cut()
             # Acks first: what was emitted before an ack is then among the rows.
-            self._pending_acks = self._acker.take() if self._acker is not None else None
+            acker = self._acker
+            self._pending_acks = acker.take() if acker is not None and acker.tracking else None
             taken = self._buffer.take()
-        self._buffer.name_tasks(taken.named)
-        self._place(taken, marks, unfinished)
-        return Emission(taken.payload, taken.tags, self._out) if len(taken.payload) else None
+        if taken.named:
+            self._buffer.name_tasks(taken.named)
+        count = len(taken.payload)
+        self._place(taken, count, marks, unfinished)
+        return Emission(taken.payload, taken.tags, self._out) if count else None
 
     def placed(self) -> None:
         """What `take` gave last has been counted: now acks that followed it may take effect."""
@@ -132,18 +140,18 @@ class BoltAssigner:
         if self._acker is not None and acks is not None:
             self._acker.give(acks)
 
-    def _place(self, taken: Taken, marks: memoryview, unfinished: bool) -> None:
+    def _place(self, taken: Taken, count: int, marks: bytes, unfinished: bool) -> None:
         out = self._out
         out.clear()
         if self._is_below_inputs:
             self.lineage.place(marks, unfinished, self._placing_at, out)
-        beside = len(taken.payload) - len(out)  # all of them, or what a thread has emitted just now
+        beside = count - len(out)  # all of them, or what a thread has emitted just now
         if beside:
             level = self._placing_at if self._is_below_inputs else self._level
             self.lineage.place_beside(beside, level, out, self._beside_at)
             self.unplanned += beside if self._beside_at is None else 0
         if self._inheriting is not None:
-            self._inherit(self._inheriting, marks, unfinished)
+            self._inherit(self._inheriting, memoryview(marks).cast("I"), unfinished)
         for index, tree in taken.notes:
             out.set_tree(index, tree)
 

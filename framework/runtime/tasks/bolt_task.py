@@ -8,7 +8,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from framework.runtime.inputs import BoltInput, Inlet, Piece, split_at
+from framework.runtime.inputs import BoltInput, Inlet
+from framework.runtime.pieces import Piece, split_at
 from framework.runtime.positions.lineage import LAST
 from framework.runtime.tasks.agenda import Agenda, Entry, Frontier
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
@@ -49,6 +50,8 @@ class BoltParts:
     """Call the component for what is no input."""
     acker: Acker | None
     """Answers for tracked tuples; None where none are tracked."""
+    largest_slice: int | None
+    """As `Task.largest_slice`."""
     make_agenda: Callable[[], Agenda]
     """Makes the list of what is due; called when the component has been initialized, which may have a say."""
 
@@ -94,6 +97,11 @@ class BoltTask(Task):
     # -- what an executor sees
 
     @property
+    def largest_slice(self) -> int | None:
+        """As in the base class."""
+        return self._parts.largest_slice
+
+    @property
     def is_cyclic(self) -> bool:
         """Whether tuples come back to the task through a cycle."""
         return self._received.is_cyclic
@@ -126,16 +134,12 @@ class BoltTask(Task):
 
     def _wants_turn(self, now_s: float) -> bool:
         return (
-            self._signalled
+            self.is_signalled
             or self._steps is not None
             or self.state is TaskState.ENDING
             or self._agenda.due_at_s <= now_s
-            or self._has_answered_or_emitted()
+            or self._parts.assigner.has_output  # of a thread of the component's own
         )
-
-    def _has_answered_or_emitted(self) -> bool:
-        """Whether a thread of the component's own has done so."""
-        return self._parts.assigner.has_output
 
     # -- lifecycle
 
@@ -169,17 +173,16 @@ class BoltTask(Task):
             self._finish()
             return 0
         before = self.context.counters.processed
-        if self.slot.is_gone:
+        if self.slot.restart_at_s is not None:
             self._parts.interludes.restart()
         if self._steps is None:
-            self._signalled = False
+            self.is_signalled = False
             self._steps = self._turn(limit)
         for _ in self._steps:
             self.emitter.place()
             if not self.unblock() or self.slot.is_gone:
                 return self.context.counters.processed - before
         self._steps = None
-        self._signalled = self._signalled or self._received.is_ready()
         if self.progress is Progress.OVER:
             self.state = TaskState.ENDING
             self.slot.give_up_restart()
@@ -200,7 +203,7 @@ class BoltTask(Task):
 
     def _turn(self, limit: int) -> Iterator[None]:
         """All that there is to do now; yields whenever the rest had better wait until the output has gone."""
-        if self._has_answered_or_emitted():
+        if self._parts.assigner.has_output:
             self.emitter.place()
         if self._agenda.has_clients:
             yield from self._perform(self._agenda.take_timed(time.monotonic()))
@@ -222,7 +225,9 @@ class BoltTask(Task):
         positions.clear()
         pieces = self._taken(channel, limit, positions)
         if pieces:
-            below = not self.is_cyclic or positions[0] >= self.emitter.published
+            if self.progress is Progress.OPEN and positions.last() >= LAST:
+                self._tell_last_ts(self._received.last_ts())
+            below = not self._received.feedback or positions[0] >= self.emitter.published
             self._parts.assigner.begin_slice(positions, below=below)
             yield from self._answered(channel.reader, positions, self._process_between(pieces))
             self._parts.assigner.end_slice(positions)
@@ -245,23 +250,26 @@ class BoltTask(Task):
         """Process tuples, and answer for them when what they led to has been placed."""
         count, acker, assigner = len(positions), self._parts.acker, self._parts.assigner
         tracked = False
+        host = self.slot.host
+        answers_itself = host.answers_itself
         if acker is not None:
-            host = self.slot.host
-            acker.adapt(automatic=not host.answers_itself, anchors_itself=host.anchors_itself)
-            tracked = acker.begin(positions)
-        untracked = positions.trees(0, count).count(0) if tracked else count
-        reader.working(untracked + (self._waiting if reader is self._received.channel.reader else 0))
+            tracked = acker.begin(
+                positions, automatic=not answers_itself, anchors_itself=host.anchors_itself
+            )
+        if self._waiting and reader is self._received.channel.reader:  # else the reader has said it itself
+            untracked = positions.trees(0, count).count(0) if tracked else count
+            reader.working(untracked + self._waiting)
         if tracked:
             assigner.begin_tracked(positions)
         self._parts.processor.begin(positions)
         yield from steps
         self.emitter.place()
-        assigner.end_tracked()
-        if acker is not None:
-            acker.end(tracked)
+        if tracked and acker is not None:
+            assigner.end_tracked()
+            acker.end()
         counters = self.context.counters
         counters.processed += count
-        if not self.slot.host.answers_itself:  # all of them are acked, but for what has raised or was failed
+        if not answers_itself:  # all of them are acked, but for what has raised or was failed
             left_open = self._parts.processor.left_open
             counters.acked = max(counters.processed - counters.failed - left_open, 0)
 
@@ -296,9 +304,15 @@ class BoltTask(Task):
 
     def _advance(self) -> Iterator[None]:
         """Do what is due behind the input so far, and tell the consumers how far that is."""
-        watermark, lineage = self._received.watermark(), self._parts.assigner.lineage
-        self._last_us = max(self._last_us, self._received.last_ts())
+        lineage = self._parts.assigner.lineage
+        ready, watermark, last_us = self._received.outlook()
+        if ready:  # as a slice has its limits; whatever comes from now on is signalled
+            self.is_signalled = True
         self.progress = self._progress_at(watermark)
+        if last_us > self._last_us:
+            self._last_us = last_us
+        if self.progress is not Progress.OPEN:
+            self._tell_last_ts(last_us)
         frontier = LAST if watermark == END else watermark
         if self.progress is not Progress.OPEN:  # what comes back may have been placed at a later round
             frontier = max(frontier, lineage.frontier)
@@ -307,11 +321,17 @@ class BoltTask(Task):
             time_us = frontier.ts if frontier < LAST else self._last_us
             reached = Frontier(watermark, time_us, self.progress is Progress.OVER)
             yield from self._perform(self._agenda.take_until(reached))
-        if self.progress is not Progress.OPEN:
-            self.emitter.output.tell_last_ts(self._last_us)
         counters = self.context.counters
         counters.saturated, counters.unplanned = lineage.saturated, self._parts.assigner.unplanned
         self.emitter.publish(frontier)
+
+    def _tell_last_ts(self, last_us: int) -> None:
+        """Tell the consumers how far event time came, before anything comes to them that no longer says it.
+
+        Otherwise a tick would stand behind what is placed beyond all time, where it should stand before.
+        """
+        self._last_us = max(self._last_us, last_us)
+        self.emitter.output.tell_last_ts(self._last_us)
 
     def _progress_at(self, watermark: Position) -> Progress:
         if watermark == END:
@@ -320,9 +340,9 @@ class BoltTask(Task):
 
     # -- from another thread
 
-    def stand_in(self) -> bool:
-        """Do what the task's own thread would, if that is away in a callback; whether it has been lately."""
-        return self.slot.presence.stand_in(self._go_on)
+    def stand_in(self) -> None:
+        """Do what the task's own thread would, if that is away in a callback."""
+        self.slot.presence.stand_in(self._go_on)
 
     def _go_on(self) -> None:
         self.emitter.place()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from framework.errors import EmitError
 from framework.recording import Recorder
@@ -35,6 +35,10 @@ class Assigner(Protocol):
         """What `take` gave last has been counted by the trees that it belongs to."""
 
     @property
+    def has_more(self) -> bool:
+        """Whether `take` has left something that was emitted before it was called."""
+
+    @property
     def current(self) -> Position:
         """Nothing that the component emits from now on will be placed below this."""
 
@@ -43,6 +47,7 @@ class NoOutput:
     """The assigner of a task whose component emits nothing, as the task itself brings tuples."""
 
     current = LEAST
+    has_more = False
 
     def take(self) -> None:
         """Nothing is ever emitted."""
@@ -81,10 +86,15 @@ class Emitter:
         """What the consumers know: nothing smaller will come."""
         self.last_placed = LEAST
         """Where what was emitted last stands."""
+        self.is_laden = False
+        """Whether anything was placed that has not been handed over, in the middle of a callback perhaps, for
+        an emit that asked for its receivers."""
+        self._has_consumers = bool(output.destinations)
         self._context = context
         self._assigner = assigner
         self._recorder = recorder
-        self._neighbours: tuple[Signallable, ...] = ()
+        self.neighbours: tuple[Any, ...] = ()
+        """Who may have something to do once the task has run, in the same executor."""
         self._is_busy = False
         """Whether something is just being placed or handed over: a finalizer that the garbage collector
         runs then may emit, but what it emits waits for the next time."""
@@ -93,7 +103,7 @@ class Emitter:
 
     def connect(self, neighbours: Sequence[Signallable]) -> None:
         """Say who may have something to do once this task has run, in the same executor."""
-        self._neighbours = tuple(neighbours)
+        self.neighbours = tuple(neighbours)
 
     def resume(self, floor: Position) -> None:
         """Go on where another process had come to; nothing may be emitted below the floor."""
@@ -114,6 +124,8 @@ class Emitter:
         """
         try:
             self._place(self.output.deliver)
+            while self._assigner.has_more:
+                self._place(self.output.deliver)
         except _REFUSED as error:
             self._context.fail("emit", error)
 
@@ -128,7 +140,10 @@ class Emitter:
             self._delivered_at_once += len(emission.payload)
             return self.output.deliver_and_tell(emission)
 
-        return self._place(deliver) or []
+        receivers = self._place(deliver)
+        while self._assigner.has_more:
+            receivers = self._place(deliver)
+        return receivers or []
 
     def has_delivered_many(self) -> bool:
         """Whether `place_and_tell` has delivered so much that it had better be handed over."""
@@ -167,6 +182,7 @@ class Emitter:
 
     def _send(self, emission: Emission, deliver: Callable[[Emission], T]) -> T:
         self.last_placed = emission.positions.last()
+        self.is_laden = self._has_consumers
         if self._recorder is not None:
             self._recorder.record(emission)
         try:
@@ -186,10 +202,12 @@ class Emitter:
         """
         if self._is_busy:
             return False
+        if not self._has_consumers:
+            return True
         was_blocked, handed_over = self.blocked, self.output.handed_over
         self._is_busy = True
         try:
-            self.blocked = not self.output.flush()
+            self.blocked = self.is_laden = not self.output.flush()
         except _REFUSED as error:
             self._context.fail("emit", error)
         finally:
@@ -206,8 +224,9 @@ class Emitter:
         """Tell the consumers that nothing smaller will come, unless they know."""
         if position > self.published:
             self.published = position
-            self.output.heartbeat(position)
-            self.signal_neighbours()
+            if self._has_consumers:
+                self.output.heartbeat(position)
+                self.signal_neighbours()
 
     def close(self, last_us: int) -> bool:
         """Tell the consumers that nothing at all will come, once everything has been handed over.
@@ -237,5 +256,5 @@ class Emitter:
 
     def signal_neighbours(self) -> None:
         """Have the neighbours look for work; only where something has changed, or cycles never rest."""
-        for neighbour in self._neighbours:
+        for neighbour in self.neighbours:
             neighbour.signal()

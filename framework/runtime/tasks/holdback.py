@@ -130,7 +130,7 @@ class Holdback:
         rows, notes = taken.payload.rows, dict(taken.notes)
         tags = [0] * len(rows) if taken.tags is None else memoryview(taken.tags).cast("H").tolist()
         named = {tag: iter(tasks) for tag, tasks in taken.named.items()}
-        times = self._times.of(rows, taken.tags, taken.stamps)
+        times = self._times.of(taken.payload, taken.tags, taken.stamps)
         for index, (time_us, tag, row) in enumerate(zip(times, tags, rows, strict=True)):
             task = next(named[tag]) if tag in named else None
             self._count += 1

@@ -63,7 +63,7 @@ class Outcomes:
             ComponentError: its `ack` or `fail` raised, and the run ends with it.
         """
         pending, failed = self._pending, False
-        if pending is None:
+        if not pending:
             return False
         pending.look(time.monotonic())
         for _ in range(MOST_OUTCOMES):

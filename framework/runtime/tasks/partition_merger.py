@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from framework.components.partitioned import PartitionedSpout
 from framework.planning import ComponentLevel
+from framework.runtime.edges.output import Port
 from framework.runtime.hosts.user_errors import user_errors
 from framework.runtime.positions.partition_feed import WHOLE, PartitionFeed, Place
 from viper.jumbo import Emission
 from viper.partitions import MOST_PARTITIONS, Merge
-from viper.payload import Row, Rows
+from viper.payload import Payload, interleaved
 from viper.position import END, LEAST, Position, Positions
-from viper.rows import interleave
 
 
 class PartitionMerger:
@@ -37,14 +37,14 @@ class PartitionMerger:
         """Whether no partition has a row any more."""
 
     def open(
-        self, spout: PartitionedSpout, numbers: Iterable[int], fields: Sequence[str], floor: Position
+        self, spout: PartitionedSpout, numbers: Iterable[int], port: Port | None, floor: Position
     ) -> None:
         """Begin to read partitions, behind what was brought of them before.
 
         Args:
             spout: whose they are.
             numbers: which of them.
-            fields: of each row.
+            port: the stream that its rows go to, if it declares one.
             floor: what lies below it has been brought by another process.
 
         Raises:
@@ -53,8 +53,10 @@ class PartitionMerger:
         """
         if spout.partitions > MOST_PARTITIONS:
             raise ValueError(f"{spout.partitions} partitions: expected at most {MOST_PARTITIONS}")
+        fields = () if port is None else port.stream.fields
+        fitted = None if port is None or port.form is None else port.form.payload
         self._feeds = [
-            PartitionFeed(n, self._level.level(copy=n), fields, self._offsets.get(n)) for n in numbers
+            PartitionFeed(n, self._level.level(copy=n), fields, self._offsets.get(n), fitted) for n in numbers
         ]
         for feed in self._feeds:
             feed.raise_to(floor)
@@ -160,11 +162,12 @@ class PartitionMerger:
         chosen = merge.take(limit, self._out, until_us)
         if not len(self._out):
             return None
-        mutable = any(feed.mutable for feed in self._open_feeds)
-        return Emission(Rows(_rows(feeds, chosen, firsts), mutable), None, self._out)
+        return Emission(_payload(feeds, chosen, firsts), None, self._out)
 
 
-def _rows(feeds: Sequence[PartitionFeed], chosen: memoryview, firsts: list[int]) -> list[Row]:
-    if len(feeds) == 1:
-        return feeds[0].taken(firsts[0])
-    return interleave([feed.rows for feed in feeds], firsts, chosen)
+def _payload(feeds: Sequence[PartitionFeed], chosen: memoryview, firsts: list[int]) -> Payload:
+    taken = [(feed, first) for feed, first in zip(feeds, firsts, strict=True) if feed.partition.next > first]
+    if len(taken) == 1:
+        ((feed, first),) = taken
+        return feed.taken(first)
+    return interleaved([feed.payload for feed in feeds], firsts, chosen)

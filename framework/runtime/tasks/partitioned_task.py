@@ -33,6 +33,8 @@ class Partitioning:
     """Longest pause in seconds before a source is asked again that had nothing."""
     quota: Quota
     """Bounds how much all spouts emit together."""
+    largest_slice: int | None = None
+    """As `Task.largest_slice`."""
 
 
 class PartitionedTask(SourceTask):
@@ -67,13 +69,24 @@ class PartitionedTask(SourceTask):
     # -- what an executor sees
 
     @property
+    def largest_slice(self) -> int | None:
+        """As in the base class."""
+        return self._partitioning.largest_slice
+
+    @property
     def has_ended(self) -> bool:
         """Whether nothing more will come of it."""
         return self._exhausted
 
+    @property
+    def passes_time(self) -> bool:
+        """Whether this is a paced replay, whose time makes ticks due although no row is."""
+        is_paced = self._pacer is not None and self.active and self._merger.has_partitions
+        return is_paced and not self.is_finished
+
     def pass_time(self) -> None:
         """Let the time of a paced replay go on while no row is due."""
-        if self._pacer is not None and self.active and self._merger.has_partitions:
+        if self.passes_time:
             self.emitter.publish(self._frontier(time.monotonic()))
 
     def _stops(self, now_s: float) -> bool:
@@ -97,8 +110,8 @@ class PartitionedTask(SourceTask):
     def _open(self) -> None:
         spout, spec = self.slot.host.component, self.context.spec
         numbers = range(spout.partitions)[spec.index :: self._partitioning.tasks]
-        fields = next((port.stream.fields for port in self.emitter.output.ports), ())
-        self._merger.open(spout, numbers, fields, self._floor)
+        port = next(iter(self.emitter.output.ports), None)
+        self._merger.open(spout, numbers, port, self._floor)
         pace = spout.pace()
         self._pacer = None if pace is None else self._made_pacer(pace)
         if not numbers and spec.index:
@@ -240,6 +253,5 @@ class PartitionedTask(SourceTask):
             return self.emitter.last_placed if behind == END else behind
         return min(behind, Position(self._pacer.now_us(now_s) + 1, 0, 0))
 
-    def stand_in(self) -> bool:
+    def stand_in(self) -> None:
         """Nothing blocks here."""
-        return False

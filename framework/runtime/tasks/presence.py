@@ -35,15 +35,18 @@ class Presence:
         """Do something with the task's output that may be in the middle of a callback."""
         return call()
 
-    def stand_in(self, call: Callable[[], None]) -> bool:
-        """Do something in the task's place if its thread is away; whether it has been lately."""
-        return False
+    def stand_in(self, call: Callable[[], None]) -> None:
+        """Do something in the task's place if its thread is away."""
 
     def leave(self, end: Callable[[], None]) -> None:
         """End the task in place of its thread, if that is away: the thread is stopped when it comes back."""
 
+    def call_if_away(self) -> bool:
+        """Call who acts for the task if its thread is away; whether it is."""
+        return False
+
     def call_stand_in_by(self, call: Callable[[], None]) -> None:
-        """Say what to call when rows wait and the task's thread goes away."""
+        """Say what to call when there is something to do in the task's place."""
 
 
 class BlockingPresence(Presence):
@@ -52,26 +55,25 @@ class BlockingPresence(Presence):
     Whoever holds the lock may use the task's output: its own thread, but for the time that it is away.
 
     Args:
-        rows_wait: whether there are rows that have not been sent off.
+        leaves_work: whether there is something to do in the task's place, now that its thread goes away.
     """
 
     is_blocking = True
 
-    def __init__(self, rows_wait: Callable[[], bool]) -> None:
-        self._rows_wait = rows_wait
+    def __init__(self, leaves_work: Callable[[], bool]) -> None:
+        self._leaves_work = leaves_work
         self._present = threading.Lock()
         self._present.acquire()
         self._is_away = False
-        self._times_away = self._times_seen = 0
         self._call_stand_in: Callable[[], None] = lambda: None
 
     def away(self, call: Callable[..., T], *args: Any) -> T:
         """Call back into the component, and let another thread act for the task meanwhile."""
         self._is_away = True
-        self._times_away += 1
-        if self._rows_wait():
-            self._call_stand_in()
+        work_is_left = self._leaves_work()
         self._present.release()
+        if work_is_left:
+            self._call_stand_in()
         try:
             return call(*args)
         finally:
@@ -99,16 +101,19 @@ class BlockingPresence(Presence):
             finally:
                 self._is_away = True
 
-    def stand_in(self, call: Callable[[], None]) -> bool:
-        """Do something in the task's place if its thread is away; whether it has been lately."""
-        was_busy, self._times_seen = self._times_away != self._times_seen, self._times_away
+    def stand_in(self, call: Callable[[], None]) -> None:
+        """Do something in the task's place if its thread is away."""
         if self._present.acquire(blocking=False):
             try:
-                was_busy = was_busy or self._rows_wait()
                 call()
             finally:
                 self._present.release()
-        return was_busy
+
+    def call_if_away(self) -> bool:
+        """Call who acts for the task if its thread is away; whether it is."""
+        if self._is_away:
+            self._call_stand_in()
+        return self._is_away
 
     def leave(self, end: Callable[[], None]) -> None:
         """End the task in place of its thread, if that is away: the thread is stopped when it comes back."""
@@ -120,7 +125,7 @@ class BlockingPresence(Presence):
                 self._present.release()
 
     def call_stand_in_by(self, call: Callable[[], None]) -> None:
-        """Say what to call when rows wait and the task's thread goes away."""
+        """Say what to call when there is something to do in the task's place."""
         self._call_stand_in = call
 
     def _stop_if_left(self) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 from framework.runtime.hosts.user_errors import user_errors
-from framework.runtime.inputs import Piece, rows_of
 from framework.runtime.metrics.counters import TaskCounters
+from framework.runtime.pieces import Piece, rows_of
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tracking.acker import Acker
 from framework.sinks import Sink

@@ -60,6 +60,5 @@ class ReplayTask(SourceTask):
             self.emitter.publish(self._source.frontier)
         return count
 
-    def stand_in(self) -> bool:
+    def stand_in(self) -> None:
         """Nothing blocks here."""
-        return False

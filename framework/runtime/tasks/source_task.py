@@ -14,6 +14,7 @@ from framework.runtime.tasks.task import Task, TaskState
 class SourceTask(Task):
     """A task of a spout."""
 
+    is_source = True
     waiting_for = None
 
     def __init__(self, context: TaskContext, slot: ComponentSlot, emitter: Emitter, poll: PollTimer) -> None:
@@ -62,6 +63,11 @@ class SourceTask(Task):
         Args:
             stopped_at_s: as for `leaves_now`.
         """
+        return False
+
+    @property
+    def passes_time(self) -> bool:
+        """Whether `pass_time` is to be called again and again, although nobody may have asked for it."""
         return False
 
     def pass_time(self) -> None:

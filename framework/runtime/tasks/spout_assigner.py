@@ -53,6 +53,16 @@ class SpoutAssigner:
         return self._clock.frontier()
 
     @property
+    def has_more(self) -> bool:
+        """Whether `take` has left something that was emitted before it was called."""
+        return self._buffer.has_more
+
+    @property
+    def has_output(self) -> bool:
+        """Whether `take` may have something to give or to count."""
+        return self._buffer.has_changed or self._holdback is not None
+
+    @property
     def has_brought_all(self) -> bool:
         """Whether only tuples that failed may still come, once more."""
         return self._has_brought_all
@@ -117,8 +127,9 @@ class SpoutAssigner:
     def _place(self, taken: Taken) -> None:
         out = self._out
         out.clear()
-        self._buffer.name_tasks(taken.named)
-        self._clock.place(taken.payload.rows, taken.tags, taken.stamps, out)
+        if taken.named:
+            self._buffer.name_tasks(taken.named)
+        self._clock.place(taken.payload, taken.tags, taken.stamps, out)
         self._counters.saturated, self._counters.raised = self._clock.saturated, self._clock.raised
         if self._pending is not None and taken.notes:
             indexes, ids = zip(*taken.notes, strict=True)

@@ -122,10 +122,21 @@ class SpoutTask(SourceTask):
         """Whether there may be nothing to bring for hours, so that a long callback means nothing."""
         return self.slot.presence.is_blocking
 
+    @property
+    def passes_time(self) -> bool:
+        """Whether the spout waits for answers to what it or others have placed, while time passes."""
+        if self.is_finished:
+            return False
+        return self._leaves_places_out or (self._assigner.is_live and self._assigner.has_brought_all)
+
+    @property
+    def _leaves_places_out(self) -> bool:
+        return self._asking.skips and not self._exhausted and self._outcomes.room <= 0
+
     def pass_time(self) -> None:
         """Let the time of a live source go on while it has nothing to bring; also of one that waits for
         answers to what others may have placed where it has got to."""
-        if self._asking.skips and not self._exhausted and self._outcomes.room <= 0:
+        if self._leaves_places_out:
             self._assigner.skip()
         elif not self._assigner.is_live:
             return
@@ -219,14 +230,18 @@ class SpoutTask(SourceTask):
             self._ask(min(limit, self._outcomes.room))
         if self._exhausted:
             self._assigner.end()
-        self.emitter.place()
+        if self._assigner.has_output:
+            self.emitter.place()
         self._asking.allowance.give_back()
         emitted = self.context.counters.emitted - before
         self._rest(emitted)
-        self.unblock()
+        if self.emitter.is_laden:
+            self.unblock()
         if self._exhausted and self._outcomes.are_awaited:
             self._wait_for_answers()
-        self.emitter.publish(self._assigner.current)
+        # Whoever waits for the time of a live source asks for it.
+        if emitted or self._assigner.has_brought_all or not self._assigner.is_live:
+            self.emitter.publish(self._assigner.current)
         return emitted
 
     def _ask(self, count: int) -> None:
@@ -291,9 +306,9 @@ class SpoutTask(SourceTask):
         if self._finish():
             self.emitter.close_recorder()
 
-    def stand_in(self) -> bool:
-        """Do what the task's own thread would, if that is away in a callback; whether it has been lately."""
-        return self.slot.presence.stand_in(self._go_on)
+    def stand_in(self) -> None:
+        """Do what the task's own thread would, if that is away in a callback."""
+        self.slot.presence.stand_in(self._go_on)
 
     def _go_on(self) -> None:
         self.emitter.place()

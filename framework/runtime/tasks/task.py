@@ -10,7 +10,7 @@ from typing import NoReturn, Protocol
 from framework.errors import ComponentError
 from framework.runtime.control.stop import StopReason
 from framework.runtime.tasks.context import TaskContext
-from framework.runtime.tasks.emitter import Emitter, Signallable
+from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.slot import ComponentSlot
 from viper.position import LEAST, Position
 
@@ -38,12 +38,18 @@ class Scheduler(Protocol):
             TaskStopped: the run is to stop, or has failed, and the callback is not to go on.
         """
 
+    def wake(self) -> None:
+        """Look for runnable tasks soon; from any thread."""
+
     def end_with(self, error: Exception) -> NoReturn:
         """Unwind the callback on the stack, which is not to see the error, and end the run with it."""
 
 
 class Task(ABC):
     """One task while it runs; its executor calls `run` again and again."""
+
+    is_source = False
+    """Whether the task brings tuples, and receives none."""
 
     def __init__(self, context: TaskContext, slot: ComponentSlot, emitter: Emitter) -> None:
         """
@@ -57,7 +63,7 @@ class Task(ABC):
         self.emitter = emitter
         self.state = TaskState.MADE
         self._scheduler: Scheduler
-        self._signalled = True
+        self.is_signalled = True
         """Whether there may be something to do: input, a watermark, room."""
         self._is_draining = False
         self._last_us = LEAST.ts
@@ -90,13 +96,18 @@ class Task(ABC):
     def waiting_for(self) -> str | None:
         """``component:task id`` of the task that holds this one's input back, if one does."""
 
+    @property
+    def largest_slice(self) -> int | None:
+        """The most tuples that the task processes in one slice; None for as many as any other."""
+        return None
+
     def is_runnable(self, now_s: float) -> bool:
         """Whether a turn would be of use, and nothing that the task emitted before waits for room.
 
         Args:
             now_s: monotonic time in seconds.
         """
-        if self.is_finished or self.is_blocked:
+        if self.state is TaskState.FINISHED or self.emitter.blocked:
             return False
         if self.slot.restart_at_s is not None:  # a drain waits for no pause
             return self._is_draining or now_s >= self.slot.restart_at_s
@@ -113,7 +124,7 @@ class Task(ABC):
 
     # -- lifecycle
 
-    def connect(self, neighbours: Sequence[Signallable]) -> None:
+    def connect(self, neighbours: Sequence[Task]) -> None:
         """Say which tasks of the same executor may have something to do once this one has run."""
         self.emitter.connect(neighbours)
 
@@ -180,7 +191,7 @@ class Task(ABC):
 
     def signal(self) -> None:
         """Look for something to do at the next chance."""
-        self._signalled = True
+        self.is_signalled = True
 
     def close(self) -> None:
         """Tell the component that it is over; it cannot emit any more.
@@ -235,6 +246,12 @@ class Task(ABC):
 
     # -- from another thread
 
+    def stirred(self) -> None:
+        """A row was emitted or an answer given where the executor may not see it: in a callback that blocks,
+        or by another thread than the executor's."""
+        if not self.slot.presence.call_if_away():
+            self._scheduler.wake()
+
     @property
     def last_begun(self) -> int:
         """A number that is another one for each tuple; another thread sees by it that the task goes on."""
@@ -258,8 +275,8 @@ class Task(ABC):
         """
 
     @abstractmethod
-    def stand_in(self) -> bool:
-        """Do what the task's own thread would, if that is away in a callback; whether it has been lately.
+    def stand_in(self) -> None:
+        """Do what the task's own thread would, if that is away in a callback.
 
         Raises:
             ComponentError: what was emitted cannot be.

@@ -12,7 +12,7 @@ import logging
 import threading
 from array import array
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from framework.components.tuple import TICK_ID
@@ -70,9 +70,9 @@ class Acker:
         self._logger = logger
         self._strict = strict
         self.automatic = True
-        """Whether a tuple is acked when `process` returns."""
+        """Whether a tuple is acked when `process` returns, which the component may change at any time."""
         self.anchors_itself = True
-        """Whether an emit without anchors is anchored to the tuple in process."""
+        """Whether an emit without anchors is anchored to the tuple in process; likewise."""
         self.tracking = False
         """Whether any tracked tuple has come."""
         self._all_tracked = True
@@ -100,24 +100,26 @@ class Acker:
         """While a thread holds it, every unanswered tuple is either fresh or held, and no other thread uses
         the task's table. A component may answer and anchor from threads that it has started."""
         self._incidents = forest.incidents
+        self._on_ack: Callable[[], None] = lambda: None
+        self._silent_thread = 0
+        """The thread whose acks `_on_ack` is not called for."""
         self._joint: tuple[tuple[int, ...], int] | None = None
         """The last joint, with its trees. It is used again, because many bolts anchor several outputs to the
         same batch."""
         self._warned = False
 
+    def watch(self, call: Callable[[], None], *, always: bool) -> None:
+        """Have something called for each ack that another thread than the task's gives.
+
+        Args:
+            call: called in that thread, after the ack.
+            always: whether it is called for the acks of the task's own thread, too.
+        """
+        self._on_ack, self._silent_thread = call, 0 if always else threading.get_ident()
+
     def resume(self) -> None:
         """Take the place of a task whose process has died."""
         self._trees.reset()
-
-    def adapt(self, *, automatic: bool, anchors_itself: bool) -> None:
-        """Adopt the component's settings, which `initialize` may have changed.
-
-        Args:
-            automatic: whether a tuple is acked when `process` returns.
-            anchors_itself: whether an emit without anchors is anchored to the tuple in process.
-        """
-        self.automatic = automatic
-        self.anchors_itself = anchors_itself
 
     def take_new_holds(self) -> bool:
         """Whether tuples were held since the last call."""
@@ -126,16 +128,22 @@ class Acker:
 
     # -- the tuples of a slice, as the task goes through them
 
-    def begin(self, positions: Positions) -> bool:
-        """Set the positions of the tuples that come next; return whether any is tracked."""
+    def begin(self, positions: Positions, *, automatic: bool, anchors_itself: bool) -> bool:
+        """Set the positions of the tuples that come next; return whether any is tracked.
+
+        Args:
+            positions: theirs.
+            automatic: whether a tuple is acked when `process` returns.
+            anchors_itself: whether an emit without anchors is anchored to the tuple in process.
+        """
+        self.automatic, self.anchors_itself = automatic, anchors_itself
         self._positions, self._base = positions, 0
-        tracked = positions.tracked()
-        if tracked:
-            self.tracking = True
-            self._look()
-        elif len(positions):
+        if not positions.tracked():
             self._all_tracked = False
-        return tracked
+            return False
+        self.tracking = True
+        self._look()
+        return True
 
     def _look(self) -> None:
         """Forget joints that have ended."""
@@ -159,13 +167,12 @@ class Acker:
         else:
             self._all_tracked = False
 
-    def end(self, tracked: bool) -> None:
-        """Ack or hold the tuples of a slice, which were processed and whose outputs were counted."""
-        if tracked:
-            if self.automatic:
-                self._ack_by_itself()
-            if self._fresh:
-                self._hold()
+    def end(self) -> None:
+        """Ack or hold the tuples of a slice, some tracked; all were processed, and their outputs counted."""
+        if self.automatic:
+            self._ack_by_itself()
+        if self._fresh:
+            self._hold()
         self._unacked.clear()
 
     def _ack_by_itself(self) -> None:
@@ -229,6 +236,8 @@ class Acker:
     def _settle(self, tree: int, failure: Reason | None, *, held: bool) -> bool:
         if failure is None:
             self._acks_to_give.append((tree, held))
+            if threading.get_ident() != self._silent_thread:
+                self._on_ack()
         else:
             self._forest.fail(tree, failure.encode())
         return True

@@ -58,6 +58,8 @@ class Pending:
 
     def begin(self, ids: Sequence[Any]) -> array[int]:
         """Begin trees for tuples with these ids; they are held open until `release`."""
+        if not self._ids:
+            self._begin_anew()
         trees = self._trees.begin(len(ids))
         while len(trees) < len(ids):  # trees that have ended are taken off the table only here and in `look`
             self._take()
@@ -72,6 +74,12 @@ class Pending:
             self._outcomes.extend((tup_id, _NO_ROOM) for tup_id in ids[len(trees) :])
             trees.extend([0] * (len(ids) - len(trees)))
         return trees
+
+    def _begin_anew(self) -> None:
+        """Nothing was in flight, so nobody has looked; what happened meanwhile concerns no tuple of these."""
+        self._incidents = self._forest.incidents
+        if self._timeout_s:
+            self._next_sweep = time.monotonic() + self._timeout_s
 
     def release(self) -> None:
         """Note that the tuples of all new trees were sent off: only consumers keep these trees open now."""

@@ -155,14 +155,15 @@ class _Child:
             stop=self._stop,
             recording=job.recording,
             on_look=self._on_look,
+            on_moved=lambda: self._status.moved(),
         )
+        self._status = StatusWriter(self._worker, self._network.black_box(job.process))
 
     def live(self) -> None:
         """Go through all phases of a run; a failure is sent to the parent, and components are closed."""
         self._line.on_dump(self._worker.tell_stacks)
-        status = StatusWriter(self._worker, self._network.black_box(self._job.process))
         with self._worker.surroundings():
-            with status.writing():
+            with self._status.writing():
                 try:
                     self._worker.prepare()
                     self._line.send(Ready())

@@ -42,6 +42,7 @@ def reclaim(plan: Plan, network: Network, process: int) -> Loss:
                 outlet.close()
     for index in executors:
         network.bells[index].take_over()
+    network.take_over_stand_in(process)
     network.quota_of(process).bury()
     network.black_box(process).clear()
     if network.forest is not None:

@@ -29,8 +29,8 @@ def executor_statistics(
             worker=plan.placement.executors[number].worker,
             tasks=[task.name for task in executor.tasks],
             turns=executor.turns,
-            rests=executor.rests,
-            rested_s=executor.rested_s,
+            rests=executor.rests.count,
+            rested_s=executor.rests.seconds,
             cpu_s=executor.cpu_s,
             callback=callbacks.get(executor),
         )

@@ -1,8 +1,9 @@
 """The status that a worker process reports while it runs, in shared memory that outlives the process.
 
-A thread of the process writes its counters, and what its tasks are doing, into a black box in shared memory
-several times a second. The parent reads them from there, for its progress as well as for what it says when
-the process has died. So no process has to be asked, and one that is too busy to answer is known as well.
+A thread of the process writes its counters, and what its tasks are doing, into a black box in shared memory:
+several times a second while tuples move, and once a second while none do. The parent reads them from there,
+for its progress as well as for what it says when the process has died. So no process has to be asked, and one
+that is too busy to answer is known as well.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ from framework.runtime.metrics.statistics import ExecutorStatistics
 from viper.blackbox import BlackBox
 
 PERIOD_S = 0.1
-"""Seconds between two reports."""
+"""Seconds between two reports while tuples move."""
+LONGEST_PAUSE_S = 1.0
+"""Seconds between two reports while none do; the first that moves ends the pause. A callback that is stuck
+shows as late as that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,17 @@ class StatusWriter:
         self._calls: dict[int, tuple[tuple[str, int], float]] = {}
         """By thread: which call of which task was seen last, and when it was first seen."""
         self._over = threading.Event()
+        self._has_moved = True
+        """Whether tuples have moved since the last report."""
+        self._called = threading.Event()
+        """Set when tuples move, to end a long pause."""
+        self._called.set()
+
+    def moved(self) -> None:
+        """Note that tuples have moved; called by executors' threads after each turn in which some have."""
+        if not self._has_moved:
+            self._has_moved = True
+            self._called.set()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -90,6 +105,7 @@ class StatusWriter:
             yield
         finally:
             self._over.set()
+            self._called.set()
             thread.join()
 
     def write(self) -> None:
@@ -100,6 +116,10 @@ class StatusWriter:
 
     def _run(self) -> None:
         while not self._over.wait(PERIOD_S):
+            self._called.wait(LONGEST_PAUSE_S - PERIOD_S)
+            # Cleared first: what moves from now on may be missing in this report, and leads to another one.
+            self._called.clear()
+            self._has_moved = False
             self.write()
 
     def _status(self, now_s: float) -> Status:

@@ -43,9 +43,10 @@ from framework.runtime.workers.messages import (
 from framework.runtime.workers.restarts import RestartPolicy
 from framework.runtime.workers.shipping import Job, pack, with_results
 from framework.runtime.workers.starting import make_context, start
+from framework.runtime.workers.waker import Waker
 
 LOOK_PERIOD_S = 0.1
-"""Seconds between two looks at the clock and at what is asked of the run."""
+"""Seconds between two looks at the clock and at the quota, while the run ends or its tuples are limited."""
 LAST_CALL_S = 4.0
 """Seconds beyond the drain's that a worker has to come to its end; then it is killed."""
 
@@ -70,7 +71,8 @@ class Supervisor:
             network: its channels, in memory that processes can share.
             stop: asks the run to drain.
             recording: the files that the run records to and replays.
-            on_look: called many times a second, with the monotonic time in seconds.
+            on_look: called with the monotonic time in seconds whenever a worker process has sent something or
+                something is asked of the run, and every `LOOK_PERIOD_S` where the quota is limited.
         """
         self._plan = plan
         self._settings = settings
@@ -87,6 +89,8 @@ class Supervisor:
         self._deadline = DrainDeadline(stop, settings["viper.drain.timeout.secs"])
         self._dump_asked = False
         self._lifeline = Lifeline()
+        self._waker = Waker()
+        stop.listen(self._waker.wake)
 
     @contextlib.contextmanager
     def surroundings(self) -> Iterator[None]:
@@ -99,6 +103,7 @@ class Supervisor:
                 worker.leave()
             self._workers.clear()
             self._lifeline.close()
+            self._waker.close()
 
     def prepare(self) -> None:
         """Start all processes and have them initialize their components.
@@ -212,7 +217,7 @@ class Supervisor:
         while self._restarts.is_awaited or any(
             not worker.gone and worker.phase < phase for worker in self._workers
         ):
-            self._listen(min(LOOK_PERIOD_S, self._restarts.next_due_s(time.monotonic())))
+            self._listen(min(self._longest_wait_s(), self._restarts.next_due_s(time.monotonic())))
             now = time.monotonic()
             self._restart_due(now)
             self._on_look(now)
@@ -234,10 +239,19 @@ class Supervisor:
             if worker.phase < phase:
                 worker.give_up()
 
+    def _longest_wait_s(self) -> float:
+        """Seconds after which there may be something to do that nobody says."""
+        limited = self._network.quota.left is not None
+        return LOOK_PERIOD_S if limited or self._stop.requested else float("inf")
+
     def _listen(self, timeout_s: float) -> None:
         listening = {worker.connection: worker for worker in self._workers if not worker.gone}
-        for connection in wait(list(listening), timeout_s):
-            self._hear(listening[connection])  # type: ignore[index]
+        timeout = None if timeout_s == float("inf") else timeout_s
+        for found in wait([*listening, self._waker.descriptor], timeout):
+            if found == self._waker.descriptor:
+                self._waker.clear()
+            else:
+                self._hear(listening[found])  # type: ignore[index]
 
     def _hear(self, worker: WorkerHandle) -> None:
         try:
@@ -299,6 +313,7 @@ class Supervisor:
 
     def _ask_dump(self) -> None:
         self._dump_asked = True  # a signal handler must not send, because it may have interrupted a send
+        self._waker.wake()
 
     def _pass_on_dump(self) -> None:
         if self._dump_asked:

@@ -60,6 +60,7 @@ class Worker:
         stop: StopSignal,
         recording: RecordingPaths,
         on_look: Callable[[float], None] = lambda now: None,
+        on_moved: Callable[[], None] | None = None,
     ) -> None:
         """
         Args:
@@ -72,12 +73,15 @@ class Worker:
             stop: asks the run to drain.
             recording: the files that the run records to and replays.
             on_look: called at every turn of the first executor, with the monotonic time in seconds.
+            on_moved: called by the executors' threads after each turn in which tuples have moved; None if
+                nobody is to know.
         """
         self._plan = plan
         self._settings = settings
         self._network = network
         self._stop = stop
         self._on_look = on_look
+        self._on_moved = on_moved
         self._recording_io = RecordingIO(recording, plan)
         self._factory = TaskFactory(plan, settings, network, Beans(plan.topology.beans), self._recording_io)
         self._resumes = attempt > 0
@@ -142,7 +146,7 @@ class Worker:
         blocking = [task for task in self.tasks if task.slot.presence.is_blocking]
         with (
             ending_in_time(self._stop, self._deadline, self._executors[0]),
-            standing_in(blocking, self._stop),
+            standing_in(blocking, self._stop, self._network.stand_in_bell),
         ):
             self._threads.everywhere(self._run)
 
@@ -207,6 +211,7 @@ class Worker:
             number,
             self._stop,
             on_turn,
+            self._on_moved,
             resumes=self._resumes,
         )
         self._executors[index] = self._by_thread[threading.get_ident()] = executor

@@ -49,6 +49,8 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.channel.jumbos": (1, 2**20),
     "viper.channel.tuples": (1, 2**26),
     "viper.channel.bytes": (1024, 2**40),
+    "viper.columns.rows": (1, 2**20),
+    "viper.shuffle.run": (1, 1024),
     "viper.grouping.hash": ("stable", "storm"),
     "viper.values": ("python", "json"),
     "viper.answers": ("relaxed", "strict"),

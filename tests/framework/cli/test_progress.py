@@ -101,9 +101,10 @@ def test_what_is_waited_for_stands_before_the_counts() -> None:
     callbacks = [LongCallback("slow:2", "process", 12.3), LongCallback("slow:3", "process", 2.0)]
     progress = Progress(20.0, 10, 1_000, False, draining=True, callbacks=callbacks)
     ProgressLine(stream, animated=True).show(progress)
-    assert stream.getvalue().removeprefix("\r\x1b[K") == (
-        "  20.0 s  draining  slow:2 has been in process for 12 s (and 1 more)  10 emitted  1,000"
-    )[:79]
+    assert (
+        stream.getvalue().removeprefix("\r\x1b[K")
+        == ("  20.0 s  draining  slow:2 has been in process for 12 s (and 1 more)  10 emitted  1,000")[:79]
+    )
 
 
 def test_a_run_that_has_not_begun_starts() -> None:

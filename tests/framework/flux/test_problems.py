@@ -80,6 +80,11 @@ def test_a_missing_file_is_a_problem() -> None:
         ("cpuLoad: much", "cpuLoad is the text 'much', expected a number"),
         ("outputs: [{fields: word}]", "fields is the text 'word', expected a list of texts"),
         ("outputs: [{fields: [[a]]}]", "an item of fields is a list, expected a text"),
+        ("outputs: [{schema: {a: int65}}]", "field 'a': 'int65' is no type: expected one of bool"),
+        ("outputs: [{schema: {a: 5}}]", "field 'a': a type is a text such as 'int64', found 5"),
+        ("outputs: [{fields: [a], schema: {b: int8}}]", "schema names 'b', which is no field"),
+        ("outputs: [{fields: [a, b], schema: [int8]}]", "schema with 1 types for 2 fields: ['a', 'b']"),
+        ("outputs: [{schema: [int8]}]", "Stream schema without fields"),
         ("outputs: [{direct: maybe}]", "direct is the text 'maybe', expected true or false"),
         ("constructorArgs: 1", "constructorArgs is the number 1, expected a list"),
         (

@@ -58,6 +58,9 @@ def test_a_name_may_be_given_to_any_form_of_topology(write: Write) -> None:
     builder = TopologyBuilder()
     builder.set_spout("words", Words)
     value = builder.build("value")
+    from framework.streams import StreamBuilder
+    streams = StreamBuilder()
+    streams.new_stream(Words).map(str.upper)
 
     def function():
         return builder
@@ -72,7 +75,7 @@ def test_a_name_may_be_given_to_any_form_of_topology(write: Write) -> None:
             return One
     """,
     )
-    for form in ("One", "builder", "value", "function", "Factory.static", "Factory.of_class"):
+    for form in ("One", "builder", "streams", "value", "function", "Factory.static", "Factory.of_class"):
         assert loaded(f"topologies/forms.py:{form}", name="other").name == "other"
     assert loaded("topologies/forms.py:value").name == "value"
     assert loaded("topologies/forms.py:builder").name == "forms"

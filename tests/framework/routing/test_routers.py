@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import datetime
+import itertools
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.routing import Router, make_router, stable_hash, storm_hash
+from framework.routing import Router, make_router, storm_hash
 from framework.routing import router as router_module
-from framework.routing.router import ByKey, PartialKey, RoundRobin
+from framework.routing.router import ByKey, PartialKey, Shuffle
 from framework.topology import Grouping
 from tests.portions import at_every_change
+from viper.hashing import hash_of_rare, stable_hash
 
 FIELDS = ("word", "number")
+DAYS = [datetime.date(2020, 1, day) for day in range(1, 4)]
 GROUPINGS = [
     Grouping.SHUFFLE,
     Grouping.NONE,
@@ -72,12 +77,35 @@ def test_a_storm_cluster_places_keys_alike(rows: list[Any], tasks: int) -> None:
     assert list(two) == [storm_hash([number, word]) % tasks for word, number in rows]
 
 
-class TestRoundRobin:
+class TestShuffle:
     @given(st.integers(2, 20), st.integers(0, 40), st.lists(st.integers(0, 30), max_size=8))
-    def test_shares_are_exactly_even(self, tasks: int, first: int, sizes: list[int]) -> None:
-        router = RoundRobin(tasks, first)
+    def test_one_by_one(self, tasks: int, first: int, sizes: list[int]) -> None:
+        router = Shuffle(tasks, first)
         found = [target for size in sizes for target in router.targets([()] * size)]
         assert found == [(first + n) % tasks for n in range(sum(sizes))]
+
+    @given(
+        st.integers(2, 5), st.integers(0, 9), st.integers(1, 40), st.lists(st.integers(0, 900), max_size=9)
+    )
+    def test_runs_depend_on_the_count_alone(
+        self, tasks: int, first: int, longest: int, sizes: list[int]
+    ) -> None:
+        whole, cut = Shuffle(tasks, first, longest), Shuffle(tasks, first, longest)
+        found = [target for size in sizes for target in cut.targets([()] * size)]
+        assert found == list(whole.targets([()] * sum(sizes)))
+
+    @pytest.mark.parametrize(("tasks", "longest"), [(2, 64), (3, 16), (5, 3), (4, 1)])
+    def test_shares_differ_by_a_sixteenth_at_most(self, tasks: int, longest: int) -> None:
+        shares = [0] * tasks
+        for target in Shuffle(tasks, 1, longest).targets([()] * 20_000):
+            shares[target] += 1
+            assert max(shares) - min(shares) <= max(1, min(longest, min(shares) / 16))
+
+    def test_runs_grow_up_to_the_longest(self) -> None:
+        targets = Shuffle(3, 0, 12).targets([()] * 5000)
+        runs = [len(list(group)) for _, group in itertools.groupby(targets)]
+        grown = [1] * 96 + [2] * 48 + [4] * 48 + [8] * 48
+        assert runs[: len(grown)] == grown and set(runs[len(grown) : -1]) == {12}
 
     def test_producers_begin_with_different_tasks(self) -> None:
         first = [make_router(Grouping.SHUFFLE, FIELDS, 3, producer).targets([()])[0] for producer in range(4)]
@@ -85,34 +113,43 @@ class TestRoundRobin:
 
 
 class TestByKey:
-    def counting(self, calls: list[Any]) -> Callable[[Any], int]:
-        def place(key: Any) -> int:
+    @given(rows=rows, tasks=st.integers(2, 9))
+    def test_the_hash_chooses_the_task(self, rows: list[Any], tasks: int) -> None:
+        router = ByKey([1, 0], tasks)
+        assert list(router.targets(rows)) == [stable_hash((b, a)) % tasks for a, b in rows]
+
+    @pytest.fixture
+    def hashed(self, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+        """The keys that are hashed in Python."""
+        calls: list[Any] = []
+
+        def noting(key: Any) -> int:
             calls.append(key)
-            return stable_hash(key) % 3
+            return hash_of_rare(key)
 
-        return place
+        monkeypatch.setattr(router_module, "hash_of_rare", noting)
+        return calls
 
-    def test_a_key_is_hashed_once(self) -> None:
-        calls: list[Any] = []
-        router = ByKey([0], self.counting(calls))
-        router.targets([("a",), ("b",), ("a",)])
-        router.targets([("b",), ("c",)])
-        assert calls == ["a", "b", "c"]
+    def test_a_rare_key_is_hashed_once(self, hashed: list[Any]) -> None:
+        router = ByKey([0], 3)
+        router.targets([(DAYS[0],), ("plain",), (DAYS[1],), (DAYS[0],)])
+        router.targets([(DAYS[1],), (DAYS[2],), (1,)])
+        assert hashed == DAYS[:3]
 
-    def test_keys_seen_long_ago_are_forgotten(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_rare_keys_seen_long_ago_are_forgotten(
+        self, hashed: list[Any], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(router_module, "_KEYS_REMEMBERED", 2)
-        calls: list[Any] = []
-        router = ByKey([0], self.counting(calls))
-        keys = ["a", "b", "c", "a"]
-        first = router.targets([(key,) for key in keys])
-        assert calls == ["a", "b", "c"]
-        assert router.targets([(key,) for key in keys]) == first
-        assert calls == ["a", "b", "c"] * 2
+        router = ByKey([0], 3)
+        rows = [(day,) for day in (*DAYS[:3], DAYS[0])]
+        first = router.targets(rows)
+        assert hashed == DAYS[:3]
+        assert router.targets(rows) == first
+        assert hashed == DAYS[:3] * 2
 
     def test_a_key_that_no_dict_takes(self) -> None:
-        router = ByKey([0], lambda key: stable_hash(key) % 3)
-        rows = [("a",), (["a"],), ({"b": 1},), (["a"],)]
-        assert list(router.targets(rows)) == [stable_hash(key) % 3 for (key,) in rows]
+        rows = [("a",), ({"a"},), ({"b": 1},), (DAYS[0],), ({"a"},)]
+        assert list(ByKey([0], 3).targets(rows)) == [stable_hash(key) % 3 for (key,) in rows]
 
     @pytest.mark.parametrize("key", [float("nan"), object()])
     @pytest.mark.parametrize("grouping", [Grouping.fields("word"), Grouping.partial_key("word")], ids=repr)
@@ -131,7 +168,7 @@ class TestStormPlacement:
 
 class TestPartialKey:
     def loads(self, keys: Sequence[str], tasks: int) -> tuple[dict[str, set[int]], Counter[int]]:
-        router = PartialKey([0], stable_hash, tasks)
+        router = PartialKey([0], tasks)
         targets = router.targets([(key,) for key in keys])
         seen: dict[str, set[int]] = {}
         for key, target in zip(keys, targets, strict=True):
@@ -152,3 +189,47 @@ class TestPartialKey:
         _, partial = self.loads(keys, 4)
         by_fields = Counter(stable_hash(key) % 4 for key in keys)
         assert max(partial.values()) < max(by_fields.values())
+
+
+class TestColumns:
+    """Of a record batch, each row goes where it goes as a tuple."""
+
+    SCHEMA = pa.schema([("word", pa.string()), ("number", pa.int64())])
+    batches = st.lists(
+        st.lists(st.tuples(st.text(max_size=2), st.one_of(st.none(), st.integers(-3, 3))), max_size=9),
+        max_size=6,
+    )
+
+    def columns(self, rows: Sequence[Any]) -> list[Any]:
+        held = [list(values) for values in zip(*rows, strict=True)] or [[], []]
+        return [pa.array(values, field.type) for values, field in zip(held, self.SCHEMA, strict=True)]
+
+    @pytest.mark.parametrize("grouping", GROUPINGS, ids=repr)
+    @given(batches=batches, tasks=st.integers(2, 9), as_tuples=st.lists(st.booleans(), min_size=6))
+    def test_they_may_take_turns_with_tuples(
+        self, grouping: Grouping, batches: list[Any], tasks: int, as_tuples: list[bool]
+    ) -> None:
+        router, expected = (make_router(grouping, FIELDS, tasks, 1) for _ in range(2))
+        for rows, is_tuples in zip(batches, as_tuples, strict=False):
+            by_columns = router.targets_of_columns(self.columns(rows), len(rows))
+            assert by_columns == expected.targets(rows)
+            if is_tuples:
+                assert router.targets(rows) == expected.targets(rows)
+
+    @pytest.mark.parametrize("grouping", [Grouping.fields("word"), Grouping.partial_key("word")], ids=repr)
+    def test_what_only_values_tell_is_left_to_tuples(self, grouping: Grouping) -> None:
+        router, other = (make_router(grouping, FIELDS, 5, 0) for _ in range(2))
+        words = [[word] for word in "abcabc"]
+        assert router.targets_of_columns([pa.array(words), pa.array(range(6))], 6) is None
+        rows = [(word, number) for number, word in enumerate(words)]
+        assert router.targets(rows) == other.targets(rows)
+
+    def test_a_cluster_hashes_values(self) -> None:
+        router = make_router(Grouping.fields("word"), FIELDS, 3, 0, "storm")
+        assert router.targets_of_columns(self.columns([("a", 1)]), 1) is None
+
+    @pytest.mark.parametrize("grouping", [Grouping.fields("word"), Grouping.partial_key("word")], ids=repr)
+    def test_nan_is_refused_by_its_row(self, grouping: Grouping) -> None:
+        router = make_router(grouping, FIELDS, 3, 0)
+        with pytest.raises(TypeError, match="row 1: nan is no key"):
+            router.targets_of_columns([pa.array([1.0, float("nan")]), pa.array([1, 2])], 2)

@@ -68,9 +68,7 @@ def in_batches(builder: TopologyBuilder, name: str = "tested") -> Topology:
         definition = component.implementation.definition
         if component.role is not Role.BOLT or issubclass(definition.cls, Sink):
             return component
-        made = ObjectDef(
-            class_path(InBatches), (definition.class_name, list(definition.args)), cls=InBatches
-        )
+        made = ObjectDef(class_path(InBatches), (definition.class_name, list(definition.args)), cls=InBatches)
         return replace(component, implementation=PythonImplementation(made))
 
     return replace(topology, components=tuple(map(changed, topology.components)))

@@ -65,7 +65,8 @@ class Bench:
             positions.append(Position(index, 0, 0))
             positions.set_tree(index, tree)
         self.inbox.handed = 0
-        return self.acker.begin(positions)
+        acker = self.acker
+        return acker.begin(positions, automatic=acker.automatic, anchors_itself=acker.anchors_itself)
 
     def hand(self) -> Tup:
         """The next tuple is in process."""
@@ -78,7 +79,7 @@ class Bench:
         """The slice is over, and everything emitted has been counted."""
         self.inbox.open = False
         self.acker.give(self.acker.take())
-        self.acker.end(tracked=True)
+        self.acker.end()
 
     def done(self) -> list[tuple[int, Reason | None]]:
         """The trees that have ended, and why."""
@@ -193,7 +194,6 @@ def test_untracked_tuples_are_not_remembered() -> None:
     assert not bench.receives([0, 0])
     assert bench.acker.ack(bench.hand())
     assert bench.acker.fail(bench.hand())
-    bench.acker.end(tracked=False)
     assert (bench.acker.held, bench.counters.second_answers, bench.acker.untracked_fails) == (0, 0, 1)
 
 
@@ -230,7 +230,7 @@ def test_a_joint_keeps_its_parents_open_until_it_is_released_and_acked() -> None
     given = bench.acker.take()
     bench.forest.add(positions, 0, 1, 1)
     bench.acker.give(given)
-    bench.acker.end(tracked=True)
+    bench.acker.end()
     assert bench.done() == []
     bench.forest.ack(positions, 0, 1)
     assert sorted(bench.done()) == sorted((tree, None) for tree in trees)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import viper.reader
 from framework import TopologyBuilder
 from framework.runtime.edges.output import Output
 from framework.runtime.positions.lineage import Lineage
@@ -122,20 +123,30 @@ def test_the_positions_of_every_stream_are_the_same_too(
     assert all(len(stream) > 0 for stream in found[0].values())
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("seeds", seeds_at_every_change(range(6), 1), ids=str)
+def test_it_makes_no_difference_whether_runs_are_put_together(
+    shape: str, seeds: range, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = output(shape)
+    monkeypatch.setattr(viper.reader, "MANY", 1)
+    monkeypatch.setattr(viper.reader, "SHORT", 1 << 20)
+    for seed in seeds:
+        par, options = drawn(seed)
+        assert output(shape, max(par, 2), **options) == expected, f"par={par} {options}"
+
+
 # -- mistakes that the checks above must see
 
 
-def as_they_come(self: Reader, limit: int, into: Positions) -> list[Run]:
-    """As `Reader.get_ready`, but the tuples of each call in the order of their sources."""
+def as_they_come(self: Reader, limit: int, into: Positions) -> tuple[list[Run], None]:
+    """As `Reader.get_interleaved`, but the tuples of each call in the order of their sources."""
     delivered = Positions()
-    runs = deliver_ready(self, limit, delivered)
+    runs = self.get_ready(limit, delivered)
     starts = list(itertools.accumulate((run[3] for run in runs), initial=0))
     for index in sorted(range(len(runs)), key=lambda i: runs[i][0]):
         into.extend_from(delivered, starts[index], runs[index][3])
-    return sorted(runs, key=lambda run: run[0])
-
-
-deliver_ready = Reader.get_ready
+    return sorted(runs, key=lambda run: run[0]), None
 
 
 def noticed(shape: str) -> bool:
@@ -148,13 +159,13 @@ def noticed(shape: str) -> bool:
 
 
 def test_ordinals_that_forget_their_parent_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    remember = Lineage._remember
+    place = Lineage.place
 
-    def forgets(self: Lineage, marks: memoryview, before: int) -> None:
-        remember(self, marks, before)
-        self._parent = LEAST
+    def forgets(self: Lineage, *arguments: Any) -> None:
+        place(self, *arguments)
+        self._descent.go_below(LEAST, 0)
 
-    monkeypatch.setattr(Lineage, "_remember", forgets)
+    monkeypatch.setattr(Lineage, "place", forgets)
     builder = TopologyBuilder()
     builder.set_spout("source", Numbers, args=[1])
     builder.set_bolt("many", Forward, args=[10_000]).shuffle_grouping("source")
@@ -175,5 +186,5 @@ def test_a_task_that_promises_too_much_is_noticed(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_consumer_that_breaks_ties_by_arrival_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Reader, "get_ready", as_they_come)
+    monkeypatch.setattr(Reader, "get_interleaved", as_they_come)
     assert noticed("diamond")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Any
@@ -13,7 +14,7 @@ from framework.errors import ComponentError
 from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import Row, bolt, listed, plan_of, run_built
 
-WORDS = ["a", "b", "c", "d", "e", "f", "g"]
+WORDS = list("abcdefghij")
 
 
 class Mark(Bolt):
@@ -46,9 +47,39 @@ def grouped(
 @pytest.mark.parametrize("grouping", [Grouping.SHUFFLE, Grouping.LOCAL_OR_SHUFFLE, Grouping.NONE], ids=str)
 @pytest.mark.parametrize("jumbo", [1, 7, 1024])
 def test_shuffles_are_exactly_even(grouping: Grouping, jumbo: int) -> None:
-    received = grouped(grouping, range(300), viper__jumbo__size=jumbo)
-    assert sorted(received) == [0, 1, 2]
+    received = grouped(grouping, range(300), viper__jumbo__size=jumbo, viper__shuffle__run=1)
     assert [received[task] for task in range(3)] == [list(range(task, 300, 3)) for task in range(3)]
+
+
+@pytest.mark.parametrize("jumbo", [1, 7, 1024])
+def test_shuffles_are_even_in_runs_that_grow(jumbo: int) -> None:
+    received = grouped(Grouping.SHUFFLE, range(1000), viper__jumbo__size=jumbo, viper__shuffle__run=64)
+    runs = itertools.chain([1] * 96, [2] * 48, [4] * 48, [8] * 48, [16] * 48)
+    turns = itertools.chain.from_iterable([n % 3] * run for n, run in enumerate(runs))
+    targets = list(itertools.islice(turns, 1000))
+    assert received == {task: [n for n in range(1000) if targets[n] == task] for task in range(3)}
+
+
+def test_the_tasks_of_a_component_say_how_long_runs_are() -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", listed(*([number] for number in range(100))))
+    builder.set_bolt("single", Mark, 2, config={"viper.shuffle.run": 1}).shuffle_grouping("source")
+    builder.set_bolt("runs", Mark, 2).shuffle_grouping("source")
+    builder.set_bolt("sinks", CollectingSink).global_grouping("single")
+    builder.set_bolt("sinkr", CollectingSink).global_grouping("runs")
+    report = run_built(builder, viper__shuffle__run=2)
+    single, runs = ([task for task, _ in report.result(sink)] for sink in ("sinks", "sinkr"))
+    assert len(set(itertools.pairwise(single))) == 2 and single[:64] != single[1:65]
+    assert [len(list(group)) for _, group in itertools.groupby(runs)] == [1] * 64 + [2] * 18
+
+
+def test_a_bolt_that_blocks_gets_tuples_one_by_one() -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", listed(*([number] for number in range(200))))
+    builder.set_bolt("mark", Mark, 2, config={"viper.blocking": True}).shuffle_grouping("source")
+    builder.set_bolt("sink", CollectingSink).global_grouping("mark")
+    tasks = [task for task, _ in run_built(builder).result("sink")]
+    assert tasks == tasks[:2] * 100 and tasks[0] != tasks[1]
 
 
 def test_several_producers_shuffle_evenly_each() -> None:

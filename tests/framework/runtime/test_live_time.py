@@ -7,12 +7,22 @@ from typing import Any
 
 import pytest
 
-from framework.runtime.execution import live_time
-from framework.runtime.execution.live_time import FIRST_PAUSE_S, LONGEST_PAUSE_S, LiveTime
+from framework.runtime.execution.live_time import (
+    BUSY_PERIOD_S,
+    FIRST_PAUSE_S,
+    LONGEST_PAUSE_S,
+    HeartbeatRequests,
+    LiveTime,
+)
+from viper.arena import Arena
+from viper.bell import Bell
+
+NOW = 100.0
+INFINITE = float("inf")
 
 
 class FakeSpout:
-    is_busy = is_finished = False
+    is_busy = is_finished = passes_time = False
 
     def __init__(self) -> None:
         self.passed = 0
@@ -21,67 +31,100 @@ class FakeSpout:
         self.passed += 1
 
 
-class FakeClock:
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
-    clock = FakeClock()
-    monkeypatch.setattr(live_time, "time", clock)
-    return clock
+def bells() -> list[Bell]:
+    arena = Arena.private(4 * Bell.size())
+    return [Bell.create(arena) for _ in range(4)]
 
 
-def make(*spouts: Any, holds_input: bool = False) -> tuple[LiveTime, SimpleNamespace]:
-    bolt = SimpleNamespace(waits_with_input=holds_input)
-    return LiveTime(spouts, [bolt], lambda spout: spout.is_busy), bolt  # type: ignore[list-item]
+def make(
+    *spouts: Any, holds_input: bool = False, requests: HeartbeatRequests | None = None
+) -> tuple[LiveTime, SimpleNamespace]:
+    bolt: Any = SimpleNamespace(waits_with_input=holds_input)
+    return LiveTime(spouts, [bolt], lambda spout: spout.is_busy, requests), bolt  # type: ignore[attr-defined]
 
 
-def looks_that_pass(live: LiveTime, spout: FakeSpout, clock: FakeClock, looks: int, apart_s: float) -> int:
-    before = spout.passed
-    for _ in range(looks):
-        clock.now += apart_s
-        live.look()
-    return spout.passed - before
+def rest(live: LiveTime, seconds: float) -> int:
+    """Rest as an executor does that is woken by nobody; how often it has looked."""
+    now, looks = NOW, 0
+    while now < NOW + seconds:
+        looks += live.look(now)
+        now = min(max(live.due_at_s, now), NOW + seconds)
+        live.look_after_rest(now)
+    return looks
 
 
-def test_time_passes_ever_less_often_while_nothing_moves(clock: FakeClock) -> None:
+def test_nothing_is_sent_while_nobody_waits(bells: list[Bell]) -> None:
     spout = FakeSpout()
-    live, _ = make(spout)
-    apart_s = FIRST_PAUSE_S / 2
-
-    at_first = looks_that_pass(live, spout, clock, 100, apart_s)
-    in_a_second = looks_that_pass(live, spout, clock, round(1 / apart_s), apart_s)
-
-    assert 4 <= at_first <= 10
-    assert in_a_second <= 1 / LONGEST_PAUSE_S + at_first
+    live, _ = make(spout, requests=HeartbeatRequests(bells[0], bells[1:]))
+    assert live.due_at_s == INFINITE
+    assert rest(live, 10) == spout.passed == 0
+    assert [bell.ticket() for bell in bells] == [0, 0, 0, 0]
 
 
-def test_what_moves_has_it_pass_at_once_again(clock: FakeClock) -> None:
+def test_input_that_is_held_back_is_asked_for_at_once_and_then_ever_less_often(bells: list[Bell]) -> None:
     spout = FakeSpout()
-    live, _ = make(spout)
-    looks_that_pass(live, spout, clock, 1000, 0.01)
+    live, _ = make(spout, holds_input=True, requests=HeartbeatRequests(bells[0], bells[1:]))
+    assert live.look(NOW)
+    assert (spout.passed, *(bell.ticket() for bell in bells)) == (1, 1, 1, 1, 1)
+    assert live.due_at_s == NOW + FIRST_PAUSE_S
+    in_ten_seconds = rest(live, 10)
+    assert 10 / LONGEST_PAUSE_S <= in_ten_seconds <= 10 / LONGEST_PAUSE_S + 15
 
+
+def test_what_moves_has_it_asked_for_at_once_again(bells: list[Bell]) -> None:
+    live, _ = make(holds_input=True, requests=HeartbeatRequests(bells[0], bells[1:]))
+    rest(live, 10)
+    assert not live.look(NOW)
     live.something_moved()
+    assert live.look(NOW)
 
-    assert looks_that_pass(live, spout, clock, 1, 0.0) == 1
 
-
-def test_input_that_is_held_back_does_not_wait_for_the_pause(clock: FakeClock) -> None:
+def test_without_live_time_input_that_is_held_back_makes_no_difference() -> None:
     spout = FakeSpout()
+    live, _ = make(spout, holds_input=True)
+    assert rest(live, 10) == spout.passed == 0
+
+
+def test_who_passes_time_by_itself_does_so_ever_less_often() -> None:
+    spout = FakeSpout()
+    spout.passes_time = True
     live, bolt = make(spout)
-    looks_that_pass(live, spout, clock, 1000, 0.01)
-
+    steps = 10_000
+    for step in range(steps):
+        live.look_after_rest(NOW + 10 * step / steps)
+    assert 0.9 * 10 / LONGEST_PAUSE_S <= spout.passed <= 10 / LONGEST_PAUSE_S + 15
     bolt.waits_with_input = True
+    before = spout.passed
+    for _ in range(3):
+        live.look_after_rest(NOW)
+    assert spout.passed == before + 3
 
-    assert looks_that_pass(live, spout, clock, 3, 0.0) == 3
+
+def test_whoever_is_asked_answers_each_request_once(bells: list[Bell]) -> None:
+    asked, spout = FakeSpout(), FakeSpout()
+    live, _ = make(asked, requests=HeartbeatRequests(bells[0], ()))
+    other, _ = make(spout, holds_input=True, requests=HeartbeatRequests(bells[0], bells[1:2]))
+    live.answer()
+    assert asked.passed == 0
+    other.look(NOW)
+    for _ in range(3):
+        live.answer()
+        other.answer()
+    assert (asked.passed, spout.passed) == (1, 1)
 
 
-def test_a_source_in_a_callback_or_at_its_end_is_left_alone(clock: FakeClock) -> None:
+def test_an_executor_that_never_rests_looks_now_and_then(bells: list[Bell]) -> None:
+    spout = FakeSpout()
+    live, _ = make(spout, holds_input=True, requests=HeartbeatRequests(bells[0], bells[1:]))
+    turns = 1000
+    for turn in range(turns):
+        live.something_moved()
+        live.look_if_busy(NOW + turn * BUSY_PERIOD_S / 10)
+    assert 0.9 * turns / 10 <= spout.passed <= turns / 10 + 1  # not all times are binary fractions
+
+
+def test_a_source_in_a_callback_or_at_its_end_is_left_alone() -> None:
     busy, ended, other = FakeSpout(), FakeSpout(), FakeSpout()
     busy.is_busy = ended.is_finished = True
     live, _ = make(busy, ended, other)

@@ -35,7 +35,7 @@ def test_an_earlier_watermark_takes_nothing_back() -> None:
 def test_a_row_of_just_that_time_may_come() -> None:
     feed = feed_of(Watermark(50), Block(array("q", [50]), [("a",)]))
     assert [feed.fill(), feed.fill()] == [False, True]
-    assert feed.rows == [("a",)]
+    assert feed.payload.rows == [("a",)]
 
 
 def test_a_block_without_rows_says_nothing() -> None:

@@ -11,6 +11,7 @@ from framework.planning import TimeMode
 from framework.runtime.positions.clocks import Clock, make_clock
 from framework.runtime.positions.event_times import EventTimes
 from framework.runtime.positions.lineage import Lineage
+from viper.payload import Rows
 from viper.position import LEAST, Level, Position, Positions
 
 SOURCE = Level(64, 16, 8, 1)
@@ -24,7 +25,7 @@ def clock_of(mode: TimeMode) -> Clock:
 
 def placed(clock: Clock, *values: int) -> Positions:
     out = Positions()
-    clock.place([(value,) for value in values], None, {}, out)
+    clock.place(Rows([(value,) for value in values]), None, {}, out)
     return out
 
 

@@ -1,4 +1,4 @@
-"""The stand-in for blocking tasks looks often while something happens, and seldom while nothing does."""
+"""The stand-in for blocking tasks looks when it is called, and sleeps while it is not."""
 
 from __future__ import annotations
 
@@ -7,75 +7,106 @@ from typing import Any
 
 import pytest
 
-from framework.runtime.execution.stand_in import LONGEST_PAUSE_S, PERIOD_S, StandIn
+from framework.runtime.execution import stand_in as stand_in_module
+from framework.runtime.execution.stand_in import StandIn
+from viper.arena import Arena
+from viper.bell import Bell
+
+PATIENCE_S = 60.0
 
 
 class FakeTask:
-    """A task that is busy for the first looks, or fails."""
+    """A task that says when it is looked after, or fails."""
 
-    def __init__(self, busy: int = 0, error: Exception | None = None) -> None:
-        self.looks = 0
-        self._busy = busy
+    def __init__(self, error: Exception | None = None) -> None:
+        self.looks = threading.Semaphore(0)
+        self.is_left = threading.Event()
         self._error = error
 
-    def stand_in(self) -> bool:
+    def stand_in(self) -> None:
         if self._error is not None:
             raise self._error
-        self.looks += 1
-        return self.looks <= self._busy
+        self.looks.release()
+
+    def leave(self, stopped_at_s: float) -> None:
+        self.is_left.set()
 
 
-def paused(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch, looks: int) -> list[float]:
-    """The pauses in seconds before a number of looks, without waiting for them."""
-    pauses: list[float] = []
-
-    def waited(pause_s: float) -> bool:
-        pauses.append(pause_s)
-        return len(pauses) > looks
-
-    monkeypatch.setattr(stand_in, "_waited", waited)
-    stand_in.run()
-    return pauses[:looks]
+@pytest.fixture
+def bell() -> Bell:
+    return Bell.create(Arena.private(Bell.size()))
 
 
-def make(*tasks: Any) -> StandIn:
-    return StandIn(tasks, lambda: None)
+@pytest.fixture(autouse=True)
+def without_looks_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stand_in_module, "LONGEST_WAIT_S", PATIENCE_S)
 
 
-def test_pauses_double_while_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
-    pauses = paused(make(FakeTask()), monkeypatch, looks=9)
-    assert pauses == [min(PERIOD_S * 2**n, LONGEST_PAUSE_S) for n in range(9)]
-    assert pauses[-1] == LONGEST_PAUSE_S
+def make(bell: Bell, *tasks: Any, **options: Any) -> StandIn:
+    return StandIn(tasks, bell, lambda: None, **options)
 
 
-def test_they_stay_short_while_one_task_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
-    pauses = paused(make(FakeTask(), FakeTask(busy=5)), monkeypatch, looks=8)
-    assert pauses == [PERIOD_S] * 6 + [2 * PERIOD_S, 4 * PERIOD_S]
+def test_each_call_has_every_task_looked_after(bell: Bell) -> None:
+    first, second = FakeTask(), FakeTask()
+    stand_in = make(bell, first, second)
+    stand_in.start()
+    for _ in range(3):
+        stand_in.call()
+        assert first.looks.acquire(timeout=PATIENCE_S)
+        assert second.looks.acquire(timeout=PATIENCE_S)
+    stand_in.end()
 
 
-def test_every_task_is_looked_after_however_busy_the_first_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = FakeTask(busy=9), FakeTask()
-    paused(make(first, second), monkeypatch, looks=4)
-    assert (first.looks, second.looks) == (4, 4)
+def test_calls_between_two_looks_are_one(bell: Bell) -> None:
+    stand_in, ticket = make(bell, FakeTask()), bell.ticket()
+    for _ in range(100):
+        stand_in.call()
+    assert bell.ticket() == ticket + 1
 
 
-def test_a_call_ends_the_pause() -> None:
-    stand_in = make(FakeTask())
-    threading.Timer(0.01, stand_in.call).start()
-    assert not stand_in._waited(60.0)
+def test_a_call_while_it_looks_counts_for_the_next_time(bell: Bell) -> None:
+    class CallsOnce(FakeTask):
+        is_first = True
 
+        def stand_in(self) -> None:
+            super().stand_in()
+            if self.is_first:
+                self.is_first = False
+                stand_in.call()
 
-def test_a_call_while_it_looks_counts_for_the_next_time() -> None:
-    stand_in = make(FakeTask())
-    assert not stand_in._waited(PERIOD_S)
+    task = CallsOnce()
+    stand_in = make(bell, task)
+    stand_in.start()
     stand_in.call()
-    assert not stand_in._waited(60.0)
+    for _ in range(2):
+        assert task.looks.acquire(timeout=PATIENCE_S)
+    stand_in.end()
 
 
-def test_a_failure_is_kept_and_reported() -> None:
+def test_others_ring_the_bell(bell: Bell) -> None:
+    task = FakeTask()
+    stand_in = make(bell, task)
+    stand_in.start()
+    bell.ring()
+    assert task.looks.acquire(timeout=PATIENCE_S)
+    stand_in.end()
+
+
+def test_once_the_run_is_to_stop_it_looks_without_being_called(bell: Bell) -> None:
+    task = FakeTask()
+    stand_in = make(bell, task, stopped_at_s=lambda: 1.0)
+    stand_in.start()
+    assert task.is_left.wait(PATIENCE_S)
+    assert task.looks.acquire(timeout=PATIENCE_S)
+    stand_in.end()
+
+
+def test_a_failure_is_kept_and_reported(bell: Bell) -> None:
     told: list[str] = []
     error = ValueError("no")
-    stand_in = StandIn([FakeTask(error=error)], lambda: told.append("failed"))  # type: ignore[list-item]
+    tasks: Any = [FakeTask(error=error)]
+    stand_in = StandIn(tasks, bell, lambda: told.append("failed"))
     stand_in.start()
-    stand_in.join(10)
+    stand_in.call()
+    stand_in.join(PATIENCE_S)
     assert (stand_in.failure, told) == (error, ["failed"])

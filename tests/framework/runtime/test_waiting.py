@@ -11,6 +11,7 @@ import pytest
 from framework import Bolt, Stream, TicklessBatchingBolt, TopologyBuilder
 from framework.runtime import StopReason
 from framework.runtime.edges.destination import Destination
+from framework.runtime.execution.executor import Executor
 from framework.sinks import CountingSink
 from tests.framework.runtime.pieces import (
     FakeClock,
@@ -41,6 +42,32 @@ def test_an_idle_spout_is_polled_with_a_growing_pause(clock: FakeClock) -> None:
     assert pauses_us[5:17] == [20 * 2**n for n in range(12)]
     assert pauses_us[17:] == [50_000] * len(pauses_us[17:])
     assert 30 < len(polls) < 40
+
+
+def test_an_idle_spout_is_asked_without_a_look_at_all_tasks(
+    clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it brings in the middle of a rest is processed before the clock goes on."""
+    polls: list[float] = []
+    looks: list[float] = []
+    processed: list[float] = []
+    look = Executor._look
+
+    def next_tuple(self: Any) -> None:
+        polls.append(clock.now)
+        if len(polls) == 20:
+            self.emit([20])
+
+    def looked(self: Any, candidates: Any) -> Any:
+        looks.append(clock.now)
+        return look(self, candidates)
+
+    monkeypatch.setattr(Executor, "_look", looked)
+    builder = built(polled(next_tuple), bolt(lambda self, tup: processed.append(clock.now)))
+    run_built(builder, {"stop": clock, "duration_s": 1.0}, viper__poll__pause__max__ms=5)
+    assert processed == [polls[19]]
+    assert len(polls) > 150
+    assert len(looks) < len(polls) / 2
 
 
 def test_a_blocked_spout_does_not_keep_the_worker_awake(clock: FakeClock) -> None:

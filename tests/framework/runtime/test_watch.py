@@ -40,7 +40,7 @@ class Seen:
             waits_for_world=blocks,
         )
         self.running, self.counters = running, context.counters
-        self.executor: Any = Stub(current=running, calls=1, turns=1, rests=0)
+        self.executor: Any = Stub(current=running, calls=1, turns=1, rests=Stub(count=0))
         self.watch = Watch({THREAD: self.executor}, {"count": after_s})
 
     def look(self, *times_s: float) -> None:
@@ -81,7 +81,7 @@ def test_the_next_call_is_told_again(log: pytest.LogCaptureFixture) -> None:
     "go_on",
     [
         lambda seen: setattr(seen.executor, "calls", seen.executor.calls + 1),
-        lambda seen: setattr(seen.executor, "rests", seen.executor.rests + 1),
+        lambda seen: setattr(seen.executor.rests, "count", seen.executor.rests.count + 1),
         lambda seen: setattr(seen.executor, "turns", seen.executor.turns + 1),
         lambda seen: setattr(seen.running, "last_begun", seen.running.last_begun + 1),
         lambda seen: setattr(seen.counters, "ticks", seen.counters.ticks + 1),

@@ -9,6 +9,9 @@
 #define clock_gettime(clock, now) ((void)(*(now) = (struct timespec){.tv_sec = 1}))
 
 #include "progress.c"
+#include "array.c"
+#include "line.c"
+#include "position.c"
 #ifdef WEAKER_RING
 #include "weaker.h"
 #endif
@@ -43,7 +46,7 @@ static inline vp_position at(int64_t ts)
 static inline int64_t add_one(vp_ring *ring, int64_t ts)
 {
     vp_position position = at(ts);
-    int64_t slot = vp_ring_claim(ring, &(vp_positions){&position, 1, 1}, 0, 1, sizeof ts);
+    int64_t slot = vp_ring_claim(ring, &(vp_positions){.data = &position, .length = 1, .capacity = 1}, 0, 1, sizeof ts);
     if (slot < 0)
         return slot;
     memcpy(vp_ring_payload(ring, (uint32_t)slot, NULL), &ts, sizeof ts);

@@ -7,6 +7,7 @@
  * `wanting` does the same once more, so that a reader that gives room back rings only where a source
  * found none: the source sets it and looks at the heads again, the reader stores its head and looks at
  * it, takes it back and rings, in this order: a source that wants again has a ticket from before the ring.
+ * A source that finds room all the same takes it back itself.
  * A reader may die between the last two; its successor rings.
  *
  * Checked: every run ends, so nobody sleeps while there is something to take, or room to fill.
@@ -73,8 +74,15 @@ inline want() {
 #ifndef PLANTED_RELAXED_WANTING
     FENCE;
 #endif
+#ifdef PLANTED_TAKEN_BACK_BEFORE_LOOK
+    STORE(WANTING, false);
+#endif
 #ifndef PLANTED_NO_LOOK_AFTER_WANTING
-    look_for_room()
+    look_for_room();
+    if
+    :: room -> STORE(WANTING, false)
+    :: else
+    fi
 #endif
 }
 

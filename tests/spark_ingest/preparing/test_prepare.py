@@ -216,12 +216,14 @@ class TestRefused:
 
     def test_a_source_that_is_never_the_same(self, spark: SparkSession, target: Path, tmp_path: Path) -> None:
         """Its file is another when it is read again."""
-        path = tmp_path / "in.csv"
+        path, later = tmp_path / "in.csv", tmp_path / "later"
         path.write_text("1\n2\n")
+        later.write_text("1\n2\n3\n")
 
         def grow(progress: Progress) -> None:
-            if progress.stage == "writing":
-                path.write_text("1\n2\n3\n")
+            """Spark may be reading already, and must find either file whole."""
+            if progress.stage == "writing" and later.exists():
+                later.rename(path)
 
         source = Source(files=str(path), schema="at int")
         with pytest.raises(

@@ -11,8 +11,8 @@ pa = pytest.importorskip("pyarrow")
 
 from spark_ingest.errors import JobError  # noqa: E402
 from spark_ingest.job.stream_spec import TIME  # noqa: E402
-from spark_ingest.replaying import values  # noqa: E402
 from spark_ingest.replaying.values import BLOCK_ROWS, Blocks  # noqa: E402
+from viper.columns import scalars  # noqa: E402
 
 UTC = datetime.UTC
 
@@ -166,7 +166,7 @@ def test_text_comes_by_both_ways_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numpy")
     kind, expected = COLUMNS["string"]
     for fast in (True, False):
-        monkeypatch.setattr(values, "_LISTS_ARE_FAST", fast)
+        monkeypatch.setattr(scalars, "_LISTS_ARE_FAST", fast)
         exactly(converted(pa.array(expected, kind)), expected)
 
 

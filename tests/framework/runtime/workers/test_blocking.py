@@ -118,6 +118,12 @@ def test_what_cannot_be_emitted_is_told_although_the_callback_does_not_return(
         workers.run(builder, gate__go=gate("go"))
 
 
+def look_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have who speaks for blocking tasks cut in as often as it can, and not only when it is called."""
+    monkeypatch.setattr(stand_in, "PERIOD_S", 0)
+    monkeypatch.setattr(stand_in, "LONGEST_WAIT_S", 0)
+
+
 def test_who_speaks_for_a_spout_never_says_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     """A position below what was promised would be refused, so nothing may come between placing and adding."""
     deliver = Output.deliver
@@ -127,7 +133,7 @@ def test_who_speaks_for_a_spout_never_says_too_much(monkeypatch: pytest.MonkeyPa
         deliver(self, *arguments)
 
     monkeypatch.setattr(Output, "deliver", deliver_later)
-    monkeypatch.setattr(stand_in, "PERIOD_S", 0)
+    look_all_the_time(monkeypatch)
     builder = TopologyBuilder()
     builder.set_spout("source", Endless, 2, config=BLOCKS)
     builder.set_bolt("sink", CountingSink).global_grouping("source")
@@ -138,7 +144,7 @@ def test_who_speaks_for_a_spout_never_says_too_much(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("seeds", seeds_at_every_change(range(4), 1), ids=str)
 def test_nothing_of_it_shows_in_the_output(shape: str, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     """However often who speaks for a task cuts in between two emits."""
-    monkeypatch.setattr(stand_in, "PERIOD_S", 0)
+    look_all_the_time(monkeypatch)
     serial = INLINE.run(SHAPES[shape](1, 60)).result("sink")
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
@@ -158,10 +164,9 @@ def test_who_receives_a_tuple_is_told_however_often_others_act_for_the_task(
     looked = threading.Semaphore(0)
     look, back = BlockingPresence.stand_in, BlockingPresence.back
 
-    def look_and_say_so(self: BlockingPresence, call: Callable[[], None]) -> bool:
-        was_busy = look(self, call)
+    def look_and_say_so(self: BlockingPresence, call: Callable[[], None]) -> None:
+        look(self, call)
         looked.release()
-        return was_busy
 
     def wait_and_come_back(self: BlockingPresence, call: Callable[[], Any]) -> Any:
         while looked.acquire(blocking=False):
@@ -170,7 +175,7 @@ def test_who_receives_a_tuple_is_told_however_often_others_act_for_the_task(
             assert looked.acquire(timeout=60)
         return back(self, call)
 
-    monkeypatch.setattr(stand_in, "PERIOD_S", 0)
+    look_all_the_time(monkeypatch)
     monkeypatch.setattr(BlockingPresence, "stand_in", look_and_say_so)
     monkeypatch.setattr(BlockingPresence, "back", wait_and_come_back)
     builder = TopologyBuilder()

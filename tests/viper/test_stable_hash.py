@@ -21,9 +21,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.routing import stable_hash
+from viper.hashing import HASH_VERSION, stable_hash
 
-REPOSITORY = Path(__file__).parents[3]
+REPOSITORY = Path(__file__).parents[2]
 HOUR = datetime.timedelta(hours=1)
 EAST = datetime.timezone(HOUR)
 
@@ -142,7 +142,7 @@ KEYS = (
 
 
 def hashes_in_a_new_process(seed: str) -> list[int]:
-    code = f"from framework.routing import stable_hash; print([stable_hash(key) for key in {KEYS}])"
+    code = f"from viper.hashing import stable_hash; print([stable_hash(key) for key in {KEYS}])"
     environ = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"}
     ran = subprocess.run(
         [sys.executable, "-c", code], cwd=REPOSITORY, env=environ, capture_output=True, text=True, check=True
@@ -158,14 +158,15 @@ def test_processes_agree() -> None:
 
 def test_it_stays_what_it_is() -> None:
     # Whoever changes these values moves keys to other tasks, and says so in the notes of the release.
+    assert HASH_VERSION == 2
     assert {key: stable_hash(key) for key in PINNED} == PINNED
 
 
 PINNED = {
-    "word": 10776770685243991114,
-    1: 17206962810866346724,
-    None: 18112902041877440331,
-    ("word", 1): 8825648915305437125,
+    "word": 15114395279187922078,
+    1: 3444231628577534528,
+    None: 16222932134096959578,
+    ("word", 1): 6640593481706245945,
 }
 
 

@@ -1,0 +1,264 @@
+"""Which systems run which workloads in which ways.
+
+A further variant of ours takes a line in the lists below, ``ours("columns", "filter")``, beside its topology
+in `benchmarks.peers.programs.ours`. Where it is so fast that its run would be over at once, a ``share`` above
+one gives it more of the same input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks.peers.workloads import WIDTHS, WORKLOADS, Workload
+
+PLAIN, BYTEWAX = "plain loop", "Bytewax"
+YARDSTICKS = (PLAIN, "ViperStorm tuples", BYTEWAX, f"{BYTEWAX}, 2 processes")
+"""Systems that the tables give ratios to, each in its fastest setting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One system in one setting, for one workload."""
+
+    system: str
+    """For people. Several settings of one system have the same, and the best of them stands for all."""
+    program: str
+    workload: str
+    setting: str = ""
+    """For people, where the system has several."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    share: float = 1.0
+    """How much of the workload's rows it is given: less where it is slow, more where it is fast."""
+    is_collapsing: bool = False
+    """Whether it replaces rows by newer ones of their key, so that only the newest can be compared."""
+    x: int | None = None
+    """Where it stands on the axis of a growth."""
+
+    @property
+    def task(self) -> Workload:
+        """The workload."""
+        return WORKLOADS[self.workload]
+
+    @property
+    def name(self) -> str:
+        """System and setting."""
+        return f"{self.system}, {self.setting}" if self.setting else self.system
+
+    @property
+    def product(self) -> str:
+        """The system without what distinguishes its ways to run."""
+        return self.system.partition(",")[0]
+
+    def size(self, quick: bool) -> int:
+        """Rows of its input."""
+        size = self.task.quick_size if quick else self.task.size
+        return max(round(size * min(self.share, 1) if quick else size * self.share), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """Entries that are run in alternation and shown in one table and one figure."""
+
+    name: str
+    title: str
+    entries: Sequence[Entry]
+    axis: str = ""
+    """What grows, if something does."""
+
+    @property
+    def is_latency(self) -> bool:
+        """Whether delays are what counts, and not rates."""
+        return any(entry.workload == "latency" for entry in self.entries)
+
+
+TWO = {"viper.worker": "process", "topology.workers": 2}
+
+ONE_WORKER = "one worker"
+TWO_WORKERS = "two process workers"
+
+PLANS: Mapping[str, tuple[Mapping[str, int], Mapping[str, Any]]] = {
+    "split 1, count 1": ({}, {"source": 1, "split": 1, "count": 2, "sink": 2}),
+    "split 1, count and sink apart": ({}, {"source": 1, "split": 1, "count": 2, "sink": 1}),
+    "two of each, sink with the source": (
+        {"split": 2, "count": 2},
+        {"source": 1, "split": [1, 2], "count": [1, 2], "sink": 1},
+    ),
+    "two of each, sink apart": (
+        {"split": 2, "count": 2},
+        {"source": 1, "split": [1, 2], "count": [1, 2], "sink": 2},
+    ),
+    "split 2, count 1": ({"split": 2}, {"source": 1, "split": [1, 2], "count": 2, "sink": 2}),
+    "split 1, count 2": ({"count": 2}, {"source": 1, "split": 1, "count": [1, 2], "sink": 2}),
+}
+"""How word count may be placed on two workers: the parallelism of each bolt, and the workers of its tasks."""
+
+
+def ours(variant: str, workload: str, setting: str = "", *, par: int = 1, **rest: Any) -> Entry:
+    """ViperStorm in one inline worker; further arguments are those of an `Entry`."""
+    options = {"variant": variant, "par": par}
+    return Entry(f"ViperStorm {variant}", "ours", workload, setting, options, **rest)
+
+
+def ours_on_two(
+    variant: str, workload: str, setting: str, par: Mapping[str, int] | int, placement: Any, **rest: Any
+) -> Entry:
+    """ViperStorm on two process workers, with the parallelism of its bolts and the workers of their tasks."""
+    config = {**TWO, "viper.placement": placement}
+    options = {"variant": variant, "par": par, "config": config}
+    return Entry(f"ViperStorm {variant}, 2 processes", "ours", workload, setting, options, **rest)
+
+
+def plain(workload: str, **rest: Any) -> Entry:
+    """The plain loop."""
+    return Entry(PLAIN, "plain", workload, **rest)
+
+
+def bytewax(workload: str, *batches: int, kinds: Sequence[Mapping[str, int]] = ({},)) -> Sequence[Entry]:
+    """Bytewax with several sizes of batches; of workers there are one, or so many threads or processes."""
+    names = {"workers": "threads", "processes": "processes"}
+    return [
+        Entry(
+            ", ".join([BYTEWAX, *(f"{count} {names[name]}" for name, count in kind.items())]),
+            "bytewax",
+            workload,
+            f"batches of {batch:,}",
+            {"batch": batch, **kind},
+        )
+        for kind in kinds
+        for batch in batches
+    ]
+
+
+def pathway(workload: str, setting: str = "", share: float = 1.0, **options: Any) -> Entry:
+    """Pathway, whose outputs collapse wherever there are keys."""
+    is_collapsing = workload != "filter"
+    return Entry("Pathway", "pathway", workload, setting, options, share, is_collapsing)
+
+
+def pyflink(workload: str, share: float, **options: Any) -> Entry:
+    """PyFlink in thread mode."""
+    return Entry("PyFlink, thread mode", "pyflink", workload, options=options, share=share)
+
+
+VARIANTS = ("tuples", "functions", "batches")
+THREADS: Mapping[str, int] = {"workers": 2}
+PROCESSES: Mapping[str, int] = {"processes": 2}
+
+WORDS = [
+    plain("words"),
+    ours("tuples", "words", "one of each"),
+    ours("tuples", "words", "two of each", par=2),
+    *(ours(variant, "words") for variant in VARIANTS[1:]),
+    ours("columns", "words", share=4),
+    *(ours_on_two("tuples", "words", name, *plan) for name, plan in PLANS.items()),
+    *(
+        ours_on_two("batches", "words", name, *PLANS[name])
+        for name in ("split 1, count 1", "split 2, count 1")
+    ),
+    *bytewax("words", 10, 100, 1000),
+    *bytewax("words", 100, kinds=[THREADS, PROCESSES]),
+    pathway("words"),
+    pathway("words", "from a file", file=True),
+    pathway("words", "from a file, 2 threads", file=True, threads=2),
+    pyflink("words", 0.25),
+]
+
+FILTER = [
+    plain("filter"),
+    *(ours(variant, "filter") for variant in VARIANTS),
+    ours("columns", "filter", share=40),
+    ours_on_two("tuples", "filter", "", 1, {"source": 1, "keep": 2, "sink": 2}),
+    *bytewax("filter", 100, 1000, 4000),
+    *bytewax("filter", 1000, kinds=[PROCESSES]),
+    pathway("filter", share=0.5),
+    pyflink("filter", 0.25),
+]
+
+CHANGES = [
+    plain("changes"),
+    *(ours(variant, "changes") for variant in VARIANTS),
+    ours("columns", "changes", share=10),
+    ours_on_two("tuples", "changes", "", 1, {"source": 1, "change": 2, "sink": 2}),
+    *bytewax("changes", 100, 1000),
+    *bytewax("changes", 1000, kinds=[PROCESSES]),
+    pathway("changes"),
+    pyflink("changes", 0.2),
+]
+
+ONE_HOP = {"source": 1, "forward": 1, "count": 2, "sink": 2}
+
+LATENCY = [
+    ours("tuples", "latency"),
+    ours_on_two("tuples", "latency", "one hop", 1, ONE_HOP),
+    *(
+        Entry(name, "bytewax", "latency", f"polled {poll}", {"poll": poll, **kind})
+        for name, kind in ((BYTEWAX, dict[str, int]()), (f"{BYTEWAX}, 2 processes", PROCESSES))
+        for poll in ("at its own pace", "when due")
+    ),
+    # Java compiles while it runs, and the first seconds are many times slower.
+    Entry(
+        "PyFlink, thread mode",
+        "pyflink",
+        "latency",
+        "buffers of 1 ms",
+        {"buffer_ms": 1, "warm_up_s": 5},
+        share=2,
+    ),
+]
+
+
+def parallelism() -> Sequence[Entry]:
+    """Word count with several splitters and counters, in one worker and on two."""
+    entries = []
+    for par in (1, 2, 4):
+        for variant in ("tuples", "batches"):
+            for setting, config in ((ONE_WORKER, {}), (TWO_WORKERS, TWO)):
+                options = {"variant": variant, "par": par, "config": config}
+                name = f"ViperStorm {variant}"
+                entries.append(Entry(name, "ours", "words", setting, options, share=0.5, x=par))
+    for workers in (1, 2):
+        options = {"batch": 100, "processes": workers}
+        entries.append(Entry(BYTEWAX, "bytewax", "words", "processes", options, share=0.5, x=workers))
+    return entries
+
+
+def jumbo_sizes() -> Sequence[Entry]:
+    """Word count with jumbo tuples of several sizes, and with batches of Bytewax's source."""
+    entries = []
+    for size in (1, 16, 64, 256, 1024, 4096):
+        share = 0.5 if size >= 16 else 0.1
+        for name, par, config in ((ONE_WORKER, 1, {}), (TWO_WORKERS, 2, TWO)):
+            options = {"variant": "tuples", "par": par, "config": {**config, "viper.jumbo.size": size}}
+            entries.append(Entry("ViperStorm tuples", "ours", "words", name, options, share=share, x=size))
+        entries.append(Entry(BYTEWAX, "bytewax", "words", "its batches", {"batch": size}, share=0.25, x=size))
+    return entries
+
+
+def widths() -> Sequence[Entry]:
+    """The filter on records of several widths."""
+    entries = []
+    for width in WIDTHS:
+        workload = f"width {width}"
+        entries += [plain(workload, x=width), *(ours(variant, workload, x=width) for variant in VARIANTS)]
+        entries.append(ours("columns", workload, x=width, share=4))
+        placement = {"source": 1, "keep": 2, "sink": 2}
+        entries.append(ours_on_two("tuples", workload, "", 1, placement, x=width))
+        entries.append(Entry(BYTEWAX, "bytewax", workload, "", {"batch": 1000}, x=width))
+    return entries
+
+
+EXPERIMENTS = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment("words", WORKLOADS["words"].title, WORDS),
+        Experiment("filter", WORKLOADS["filter"].title, FILTER),
+        Experiment("changes", WORKLOADS["changes"].title, CHANGES),
+        Experiment("latency", WORKLOADS["latency"].title, LATENCY),
+        Experiment("parallelism", "Word count with more tasks", parallelism(), "tasks of each bolt"),
+        Experiment("jumbo", "Word count with larger jumbo tuples", jumbo_sizes(), "tuples"),
+        Experiment("width", "Filter of wider records", widths(), "fields"),
+    )
+}
+"""By name."""

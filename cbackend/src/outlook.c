@@ -1,0 +1,9 @@
+/* For a reader to know in one call what there is to do for it, and to tell its consumers. */
+#include "viper/merge.h"
+
+void vp_merge_outlook(vp_merge *merge, vp_outlook *outlook)
+{
+    outlook->frontier = vp_merge_frontier(merge);
+    outlook->last_ts = vp_merge_last_ts(merge);
+    outlook->ready = vp_merge_ready(merge);
+}

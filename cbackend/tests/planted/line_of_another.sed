@@ -1,0 +1,1 @@
+s/if (comes_on_line(merge))/if (0)/

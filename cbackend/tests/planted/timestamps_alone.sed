@@ -1,0 +1,1 @@
+s/__builtin_expect(stands.ts == comes.ts, 0)/false/

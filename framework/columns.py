@@ -1,0 +1,18 @@
+"""Columns for those who bring them, datasets and jobs, or remember things of their keys. It wants pyarrow."""
+
+from viper.columns.batches import Batches
+from viper.columns.running import counted, exchanged
+from viper.columns.scalars import Converter, ScalarError, converter, native, rows_of
+from viper.columns.types import declared_types
+
+__all__ = [
+    "Batches",
+    "Converter",
+    "ScalarError",
+    "converter",
+    "counted",
+    "declared_types",
+    "exchanged",
+    "native",
+    "rows_of",
+]

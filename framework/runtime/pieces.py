@@ -1,0 +1,234 @@
+"""Pieces of the input of a bolt's task: rows that follow one another, with the streams that they came on.
+
+Where the tuples of a stretch of a jumbo tuple follow one another, they are a piece, which refers to the jumbo
+tuple's rows. Where sources interleave so finely that such stretches are short, all their rows are put in
+order in one piece, and each row has the index of its stream: an object for every few tuples would cost more
+than the tuples. Whoever reads pieces need not know which kind they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+
+from viper.payload import Payload, Row, Rows, interleaved
+from viper.position import Level, Positions
+from viper.reader import Reader, Run
+from viper.rows import interleave_tags
+from viper.schema import Schema
+
+Key = TypeVar("Key")
+
+_MOST_STREAMS: Final = 1 << 16
+"""The indexes of a piece's streams are numbers of 16 bits."""
+
+
+class InputStream(NamedTuple):
+    """One stream of one producing task. A C `Inbox` reads these fields to make tuples of a piece's rows."""
+
+    component: str
+    name: str
+    task: int
+    values: type[tuple[Any, ...]] | None
+    """The named tuple class of the stream's values; None for a stream without declared fields."""
+    level: Level
+    """The level of a path at which outputs for the stream's tuples are marked. Replicas that get copies of
+    the same tuples mark them apart."""
+    schema: Schema | None = None
+    """The types of the values; None for a stream that carries any."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputSource:
+    """One task that feeds a bolt's task."""
+
+    name: str
+    """``component:task id``."""
+    streams: Mapping[int, InputStream]
+    """Its streams by their tags, which are their indexes among the producer's outputs."""
+
+
+Streams: TypeAlias = tuple[InputStream, ...]
+PieceOfOne: TypeAlias = tuple[Any, int, int, InputStream]
+"""Rows, first, count, stream: ``rows[first:first + count]`` came one after the other on that stream. The rows
+are a list of tuples, or a payload for a component that takes many tuples at once."""
+PieceOfSeveral: TypeAlias = tuple[Any, int, int, Streams, bytes]
+"""Rows, first, count, streams, which: likewise, with the index in `streams` of each row's stream, as native
+uint16 for all the rows."""
+Piece: TypeAlias = PieceOfOne | PieceOfSeveral
+
+
+class Cutter:
+    """Makes pieces of what a reader delivers.
+
+    Args:
+        sources: the producing tasks, by their index at the reader's gate.
+        copies: whether to copy rows with mutable values, because other tasks get the same rows and one of
+            them may change the values.
+        whole: whether pieces are to hold payloads, not lists of rows.
+    """
+
+    def __init__(self, sources: Sequence[InputSource], *, copies: bool, whole: bool) -> None:
+        self._sources = tuple(sources)
+        self._copies = copies
+        self._whole = whole
+        streams: list[InputStream] = []
+        self._bases: list[int] = []
+        """Where the streams of each source begin among all: the stream of a tag is so much further on."""
+        for source in sources:
+            self._bases.append(len(streams))
+            streams += _by_tag(source.streams)
+        self._streams = tuple(streams)
+        self._mixes = len(sources) > 1 and len(streams) <= _MOST_STREAMS
+
+    def take(self, reader: Reader, limit: int, positions: Positions) -> list[Piece]:
+        """Take tuples that are ready.
+
+        Args:
+            reader: delivers them.
+            limit: the most tuples to take.
+            positions: the positions of the tuples are appended here.
+
+        Raises:
+            CodecError: a jumbo tuple from another process cannot be decoded here.
+        """
+        if not self._mixes:
+            return self.cut(reader.get_ready(limit, positions))
+        runs, order = reader.get_interleaved(limit, positions)
+        return self.cut(runs) if order is None else [self.mix(runs, order)]
+
+    def cut(self, runs: Sequence[Run]) -> list[Piece]:
+        """Cut runs of jumbo tuples into pieces where the stream changes."""
+        pieces: list[Piece] = []
+        for index, jumbo, first, count in runs:
+            streams = self._sources[index].streams
+            tags = None if jumbo.tags is None else jumbo.tags[first : first + count]
+            payload, first = self._owned(jumbo.payload, first, count)
+            if not (self._whole or isinstance(payload, Rows)):  # whose rows are made for whoever asks
+                payload, first = payload.slice(first, count), 0
+            rows = payload if self._whole else payload.rows
+            if tags is None:
+                (stream,) = streams.values()
+                pieces.append((rows, first, count, stream))
+            else:
+                pieces.extend(_cut_at_tags(rows, first, tags, streams))
+        return pieces
+
+    def mix(self, runs: Sequence[Run], order: bytes) -> Piece:
+        """Put the tuples of runs in order in one piece.
+
+        Args:
+            runs: at least one.
+            order: for each tuple the index of its run, as native uint16.
+        """
+        payloads, firsts = [], []
+        for _, jumbo, first, count in runs:
+            payload, first = self._owned(jumbo.payload, first, count)
+            payloads.append(payload)
+            firsts.append(first)
+        mixed = interleaved(payloads, firsts, order)
+        rows = mixed if self._whole else mixed.rows
+        return rows, 0, len(mixed), self._streams, self._which(runs, order)
+
+    def _which(self, runs: Sequence[Run], order: bytes) -> bytes:
+        """For each tuple the index of its stream among all."""
+        firsts = [first for _, _, first, _ in runs]
+        bases = [
+            self._bases[index] + (_only(self._sources[index].streams) if jumbo.tags is None else 0)
+            for index, jumbo, _, _ in runs
+        ]
+        return interleave_tags([jumbo.tags for _, jumbo, _, _ in runs], firsts, bases, order)
+
+    def _owned(self, payload: Payload, first: int, count: int) -> tuple[Payload, int]:
+        """The values of tuples, copied where others see them and might change them, and where they begin."""
+        if self._copies and payload.mutable:
+            return payload.slice(first, count).own(), 0
+        return payload, first
+
+
+def _by_tag(streams: Mapping[int, InputStream]) -> list[InputStream]:
+    """The streams at the indexes that are their tags; tags that do not come have any of them."""
+    if not streams:
+        return []
+    some = next(iter(streams.values()))
+    return [streams.get(tag, some) for tag in range(max(streams) + 1)]
+
+
+def _only(streams: Mapping[int, InputStream]) -> int:
+    """The tag of the only stream."""
+    (tag,) = streams
+    return tag
+
+
+def _cut_at_tags(
+    rows: Any, first: int, tags: Iterable[int], streams: Mapping[int, InputStream]
+) -> Iterator[Piece]:
+    for tag, group in groupby(tags):
+        count = sum(1 for _ in group)
+        yield rows, first, count, streams[tag]
+        first += count
+
+
+def grouped(pieces: Iterable[Piece], key: Callable[[InputStream], Key]) -> Iterator[tuple[Key, list[Piece]]]:
+    """Group successive tuples whose streams have the same key, in pieces."""
+    stretches = (stretch for piece in pieces for stretch in _stretches(piece, key))
+    for value, group in groupby(stretches, key=itemgetter(0)):
+        yield value, [piece for _, piece in group]
+
+
+def _stretches(piece: Piece, key: Callable[[InputStream], Key]) -> Iterator[tuple[Key, Piece]]:
+    """Divide a piece where the key of its tuples' streams changes."""
+    if len(piece) == 4:
+        yield key(piece[3]), piece
+        return
+    rows, first, count, streams, which = piece
+    keys = [key(stream) for stream in streams]
+    if keys.count(keys[0]) == len(keys):
+        yield keys[0], piece
+        return
+    for value, group in groupby(memoryview(which).cast("H")[first : first + count], keys.__getitem__):
+        size = sum(1 for _ in group)
+        yield value, (rows, first, size, streams, which)
+        first += size
+
+
+def split_at(pieces: Sequence[Piece], count: int) -> tuple[list[Piece], list[Piece]]:
+    """Divide pieces into those with the first `count` tuples, and the rest."""
+    before: list[Piece] = []
+    for index, piece in enumerate(pieces):
+        size = piece[2]
+        if size >= count:
+            before.append(_part(piece, 0, count))
+            rest = [_part(piece, count, size - count)] if size > count else []
+            return before, rest + list(pieces[index + 1 :])
+        before.append(piece)
+        count -= size
+    return before, []
+
+
+def _part(piece: Piece, first: int, count: int) -> Piece:
+    """Some of a piece's tuples, from index `first` of the piece on."""
+    if len(piece) == 4:
+        return piece[0], piece[1] + first, count, piece[3]
+    return piece[0], piece[1] + first, count, piece[3], piece[4]
+
+
+def payload_of(pieces: Sequence[Piece]) -> Payload:
+    """All tuples of pieces that hold payloads, in order."""
+    first, *others = [piece[0].slice(piece[1], piece[2]) for piece in pieces]
+    return first.joined(*others)  # type: ignore[no-any-return]
+
+
+def rows_of(pieces: Sequence[Piece]) -> list[Row]:
+    """All rows of pieces that hold lists of rows, in order."""
+    if len(pieces) == 1:
+        rows, first, count = pieces[0][:3]
+        return rows if count == len(rows) else rows[first : first + count]  # type: ignore[no-any-return]
+    joined: list[Row] = []
+    for piece in pieces:
+        rows, first, count = piece[:3]
+        joined += rows[first : first + count]
+    return joined

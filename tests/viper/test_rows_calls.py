@@ -1,0 +1,121 @@
+"""Functions that are called with the values of row after row."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from viper.rows import are_ends, call_choosing, call_each, call_flat
+
+ROWS: list[tuple[Any, ...]] = [(3,), (1,), (0,), (2,)]
+
+
+def raising(at: int, error: BaseException, otherwise: Callable[[int], Any]) -> Callable[[int], Any]:
+    """A function that raises for one value."""
+
+    def function(value: int) -> Any:
+        if value == at:
+            raise error
+        return otherwise(value)
+
+    return function
+
+
+@pytest.mark.parametrize(("packs", "expected"), [(True, [(6,), (2,), (0,), (4,)]), (False, [6, 2, 0, 4])])
+def test_each_result_is_appended(packs: bool, expected: list[Any]) -> None:
+    made: list[Any] = []
+    assert call_each(lambda value: 2 * value, ROWS, made, packs) is None
+    assert made == expected
+
+
+def test_a_method_in_c_is_called_too() -> None:
+    made: list[Any] = []
+    ends, raised = call_flat(str.split, [("a b",), ("",), ("c",)], made, True)
+    assert made == [("a",), ("b",), ("c",)]
+    assert (list(array("I", ends)), raised) == ([2, 2, 3], None)
+
+
+def test_what_can_be_changed_is_copied_at_once() -> None:
+    shared: list[int] = []
+    made: list[Any] = []
+    call_each(lambda value: shared.append(value) or shared, ROWS, made, True)
+    assert made == [([3],), ([3, 1],), ([3, 1, 0],), ([3, 1, 0, 2],)]
+    made.clear()
+    call_flat(lambda value: [shared], ROWS[:1], made, False)
+    assert made == [shared]
+    assert made[0] is not shared
+
+
+def test_rows_are_chosen_as_they_are() -> None:
+    made: list[Any] = []
+    ends, raised = call_choosing(lambda value: value, ROWS, made)
+    assert made == [(3,), (1,), (2,)]
+    assert [row is given for row, given in zip(made, [ROWS[0], ROWS[1], ROWS[3]], strict=True)] == [True] * 3
+    assert (list(array("I", ends)), raised) == ([1, 2, 2, 3], None)
+
+
+def test_an_exception_ends_the_calls_and_keeps_what_came_before() -> None:
+    error = ValueError("no")
+    made: list[Any] = []
+    assert call_each(raising(0, error, lambda value: value), ROWS, made, True) is error
+    assert made == [(3,), (1,)]
+    assert error.__traceback__ is not None
+    for call in (call_flat, call_choosing):
+        made = []
+        args = (True,) if call is call_flat else ()
+        ends, raised = call(raising(0, error, lambda value: [value]), ROWS, made, *args)  # type: ignore[operator]
+        assert (made, list(array("I", ends)), raised) == ([(3,), (1,)], [1, 2], error)
+
+
+def test_what_a_row_has_brought_before_it_failed_is_taken_back() -> None:
+    def items(value: int) -> Any:
+        yield from range(value)
+        if value == 1:
+            raise ValueError
+
+    made: list[Any] = []
+    ends, raised = call_flat(items, ROWS, made, True)
+    assert (made, list(array("I", ends))) == ([(0,), (1,), (2,)], [3])
+    assert isinstance(raised, ValueError)
+
+
+@pytest.mark.parametrize("answer", [5, None])
+def test_an_answer_that_has_no_items(answer: Any) -> None:
+    assert isinstance(call_flat(lambda value: answer, ROWS, [], True)[1], TypeError)
+
+
+def test_an_answer_that_is_neither_true_nor_false() -> None:
+    class Neither:
+        def __bool__(self) -> bool:
+            raise ValueError
+
+    assert isinstance(call_choosing(lambda value: Neither(), ROWS, [])[1], ValueError)
+
+
+@pytest.mark.parametrize("call", [call_each, call_flat, call_choosing])
+def test_what_is_no_exception_is_raised(call: Any) -> None:
+    function = raising(0, KeyboardInterrupt(), lambda value: [value])
+    with pytest.raises(KeyboardInterrupt):
+        call(function, ROWS, [], *([True] if call is not call_choosing else []))
+
+
+@pytest.mark.parametrize("call", [call_each, call_flat, call_choosing])
+def test_rows_that_go_while_they_are_read(call: Any) -> None:
+    rows = list(ROWS)
+    call(lambda value: rows.clear() or [value], rows, [], *([True] if call is not call_choosing else []))
+    assert rows == []
+
+
+def test_a_row_that_is_no_tuple() -> None:
+    assert isinstance(call_each(len, [["a"]], [], True), TypeError)  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    ("ends", "size", "expected"),
+    [([], 0, True), ([], 1, False), ([0, 2, 2], 2, True), ([0, 2, 2], 3, False), ([2, 1], 1, False)],
+)
+def test_ends_never_descend(ends: list[int], size: int, expected: bool) -> None:
+    assert are_ends(array("I", ends), size) is expected

@@ -1,0 +1,13 @@
+"""Columns: the tuples of a typed stream as Arrow record batches.
+
+    viper.columns.fitting   the one form of each value that a typed stream carries, as Python sees it
+    viper.columns.types     schemas in pyarrow's terms
+    viper.columns.scalars   columns as Python's values
+    viper.columns.batches   what a component emits as a batch, in the declared types and in memory of its own
+    viper.columns.narrowing what else a column's type may be at the emit
+    viper.columns.checking  what a column holds that no value of its type is
+    viper.columns.slots     small numbers for keys
+    viper.columns.payload   the payload of a jumbo tuple that holds columns
+
+All but `fitting` need pyarrow, which most topologies do without.
+"""

@@ -1,0 +1,166 @@
+/* The keys of rows: fields of tuples, without a Python call for a row unless its key is of a rarer type. */
+#include "rows.h" /* first, as Python.h wants it */
+
+#include "canonical.h"
+#include "hashing.h"
+
+int check_parts(Py_ssize_t parts)
+{
+    if (parts >= 1 && parts <= MOST_PARTS)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "%zd parts: expected 1 to %d", parts, MOST_PARTS);
+    return -1;
+}
+
+int results_open(Results *results, Py_ssize_t count, Py_ssize_t parts)
+{
+    Py_ssize_t size = parts ? (Py_ssize_t)sizeof(uint16_t) : (Py_ssize_t)sizeof(uint64_t);
+    results->bytes = PyBytes_FromStringAndSize(NULL, count * size);
+    if (results->bytes == NULL)
+        return -1;
+    void *data = PyBytes_AS_STRING(results->bytes);
+    results->hashes = parts ? NULL : data;
+    results->targets = parts ? data : NULL;
+    results->parts = (uint64_t)parts;
+    results->mask = parts & (parts - 1) ? 0 : (uint64_t)parts - 1;
+    return 0;
+}
+
+typedef struct {
+    Py_ssize_t *indexes, count, last; /* last: the highest index */
+    PyObject *rare;
+} Key;
+
+static int key_open(Key *key, PyObject *indexes)
+{
+    key->count = PyTuple_GET_SIZE(indexes);
+    key->last = -1;
+    key->indexes = PyMem_New(Py_ssize_t, key->count);
+    if (key->indexes == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < key->count; i++) {
+        Py_ssize_t index = PyLong_AsSsize_t(PyTuple_GET_ITEM(indexes, i));
+        if (index < 0) {
+            if (!PyErr_Occurred())
+                PyErr_Format(PyExc_IndexError, "no field %zd", index);
+            PyMem_Free(key->indexes);
+            return -1;
+        }
+        key->indexes[i] = index;
+        key->last = index > key->last ? index : key->last;
+    }
+    return 0;
+}
+
+/* A key of several fields hashes as the tuple of their values. */
+RARELY static int hash_fields(const Key *key, PyObject *row, uint64_t *hash)
+{
+    Sip state = hash_start();
+    for (Py_ssize_t i = 0; i < key->count; i++) {
+        uint64_t member;
+        if (hash_value(PyTuple_GET_ITEM(row, key->indexes[i]), key->rare, &member))
+            return -1;
+        state = sip_word(state, member);
+    }
+    *hash = sip_end(state, last_word((uint64_t)key->count, KIND_SEQUENCE));
+    return 0;
+}
+
+RARELY static int refuse_row(const Key *key, PyObject *row)
+{
+    PyErr_Format(PyExc_TypeError, "%R is no row with a field %zd", row, key->last);
+    return -1;
+}
+
+static inline int hash_key(const Key *key, PyObject *row, uint64_t *hash)
+{
+    if (!PyTuple_Check(row) || PyTuple_GET_SIZE(row) <= key->last)
+        return refuse_row(key, row);
+    if (key->count != 1)
+        return hash_fields(key, row, hash);
+    return hash_value(PyTuple_GET_ITEM(row, key->last), key->rare, hash);
+}
+
+static int hash_rows(const Key *key, PyObject *rows, const Results *results)
+{
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(rows);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (i >= PySequence_Fast_GET_SIZE(rows)) { /* `rare` ran code */
+            PyErr_SetString(PyExc_RuntimeError, "the rows changed while their keys were hashed");
+            return -1;
+        }
+        uint64_t hash;
+        PyObject *row = Py_NewRef(PySequence_Fast_GET_ITEM(rows, i));
+        int failed = hash_key(key, row, &hash);
+        Py_DECREF(row);
+        if (failed)
+            return -1;
+        results_put(results, i, hash);
+    }
+    return 0;
+}
+
+/* For rows that are a list or a tuple. */
+static PyObject *results_of_rows(PyObject *rows, PyObject *indexes, Py_ssize_t parts, PyObject *rare)
+{
+    Key key = {.rare = rare};
+    Results results;
+    if (key_open(&key, indexes))
+        return NULL;
+    int failed = results_open(&results, PySequence_Fast_GET_SIZE(rows), parts);
+    if (!failed && hash_rows(&key, rows, &results)) {
+        failed = -1;
+        Py_DECREF(results.bytes);
+    }
+    PyMem_Free(key.indexes);
+    return failed ? NULL : results.bytes;
+}
+
+static PyObject *results_of(PyObject *sequence, PyObject *indexes, Py_ssize_t parts, PyObject *rare)
+{
+    PyObject *rows = PySequence_Fast(sequence, "the rows must be a sequence");
+    PyObject *found = rows == NULL ? NULL : results_of_rows(rows, indexes, parts, rare);
+    Py_XDECREF(rows);
+    return found;
+}
+
+static PyObject *hashes_of_rows(PyObject *module, PyObject *args)
+{
+    (void)module;
+    PyObject *rows, *indexes, *rare;
+    if (!PyArg_ParseTuple(args, "OO!O", &rows, &PyTuple_Type, &indexes, &rare))
+        return NULL;
+    return results_of(rows, indexes, 0, rare);
+}
+
+static PyObject *targets_of_rows(PyObject *module, PyObject *args)
+{
+    (void)module;
+    PyObject *rows, *indexes, *rare;
+    Py_ssize_t parts;
+    if (!PyArg_ParseTuple(args, "OO!nO", &rows, &PyTuple_Type, &indexes, &parts, &rare) || check_parts(parts))
+        return NULL;
+    return results_of(rows, indexes, parts, rare);
+}
+
+PyMethodDef hashing_methods[] = {
+    {"hash_of", hashing_hash_of, METH_VARARGS,
+     "hash_of(value, rare) -> int: the stable hash of a value; rare(value) has that of one that is not plain."},
+    {"siphash", hashing_siphash, METH_VARARGS,
+     "siphash(data, key0=..., key1=...) -> int: SipHash-1-3 of bytes, by default with the key of the stable hash."},
+    {"hashes_of_rows", hashes_of_rows, METH_VARARGS,
+     "hashes_of_rows(rows, indexes, rare) -> bytes: the hash of each tuple's key, as native uint64."},
+    {"targets_of_rows", targets_of_rows, METH_VARARGS,
+     "targets_of_rows(rows, indexes, parts, rare) -> bytes: the hashes modulo the parts, as native uint16."},
+    {"hashes_of_columns", hashing_hashes_of_columns, METH_O,
+     "hashes_of_columns(columns) -> bytes | None: as hashes_of_rows, of Arrow arrays, which are the key's fields;\n"
+     "None where one is of a type that is hashed value by value."},
+    {"targets_of_columns", hashing_targets_of_columns, METH_VARARGS,
+     "targets_of_columns(columns, parts) -> bytes | None: the hashes modulo the parts, as native uint16."},
+    {"split", hashing_split, METH_VARARGS,
+     "split(targets, parts) -> (bytes, list): the indexes of rows in the order of their parts, as native uint32,\n"
+     "and where each part begins, with the end of the last; a target past the last part drops its row."},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,58 @@
+/* Which task a row goes to by its key: the stable hash of values and of columns, and rows divided by it.
+ *
+ *   hash_values.c    one Python value
+ *   hash_rows.c      the keys of rows, as tuples of Python values
+ *   hash_columns.c   the keys of rows, as Arrow columns
+ *   column.c         the values of one Arrow column, by their type
+ *   lanes.c          many rows side by side
+ *   split.c          rows in the order of their parts
+ */
+#ifndef VIPER_HASHING_H
+#define VIPER_HASHING_H
+
+#include "rows.h"
+
+#define NAN_IS_NO_KEY "nan is no key: it does not equal itself"
+
+/* A function that is kept out of the loop over rows, which then has registers enough: 154 instructions for a key that
+ * is an int instead of 167. */
+#define RARELY __attribute__((noinline))
+
+/* The hash of a value; -1 with an error set. `rare` is called for what is no plain value, and returns its hash. */
+int hash_value(PyObject *value, PyObject *rare, uint64_t *hash);
+
+/* Where the results for rows go: hashes, or targets if there are parts to be chosen from. */
+typedef struct {
+    PyObject *bytes;
+    uint64_t *hashes;
+    uint16_t *targets;
+    uint64_t parts, mask; /* mask: parts - 1 where that is as good as a division; else 0 */
+} Results;
+
+/* The highest number of parts that a native uint16 tells apart. */
+enum { MOST_PARTS = 1 << 16 };
+
+/* Whether there may be so many parts; -1 with an error set. */
+int check_parts(Py_ssize_t parts);
+
+/* Room for so many; `parts` is 0 for hashes. -1 with an error set. */
+int results_open(Results *results, Py_ssize_t count, Py_ssize_t parts);
+
+static inline void results_put(const Results *results, Py_ssize_t at, uint64_t hash)
+{
+    if (results->hashes != NULL)
+        results->hashes[at] = hash;
+    else
+        results->targets[at] = (uint16_t)(results->mask ? hash & results->mask : hash % results->parts);
+}
+
+/* The functions of the module, to be added to it. */
+extern PyMethodDef hashing_methods[];
+
+PyObject *hashing_hash_of(PyObject *module, PyObject *args);
+PyObject *hashing_siphash(PyObject *module, PyObject *args);
+PyObject *hashing_hashes_of_columns(PyObject *module, PyObject *columns);
+PyObject *hashing_targets_of_columns(PyObject *module, PyObject *args);
+PyObject *hashing_split(PyObject *module, PyObject *args);
+
+#endif

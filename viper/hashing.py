@@ -1,0 +1,196 @@
+"""The stable hash of keys, the same in every process and every run, in C for rows and for Arrow columns.
+
+Python's own hash of a str differs between processes. This one is fixed, and, as a key's task depends on it,
+equal keys hash equally whatever their types (1, 1.0 and True are one key), and a column of them hashes as its
+values do in Python. What cannot promise that is refused.
+
+The hash is SipHash-1-3 (J.-P. Aumasson and D. J. Bernstein, 2012) with a fixed key over canonical bytes,
+which end with a byte for their kind. `csrc/canonical.h` has the form of plain values: str, bytes, int, float,
+bool, None, and tuples and lists of these. C calls `hash_of_rare` for all others.
+"""
+
+from __future__ import annotations
+
+import datetime
+import enum
+import numbers
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from viper import _rows
+from viper._rows import siphash, split
+
+__all__ = [
+    "HASH_VERSION",
+    "ArrowColumn",
+    "hash_of_rare",
+    "hashes_of_columns",
+    "hashes_of_rows",
+    "siphash",
+    "split",
+    "stable_hash",
+    "targets_of_columns",
+    "targets_of_rows",
+]
+
+HASH_VERSION = 2
+"""Goes up when keys hash otherwise. Whatever is kept by key, or by its hash, belongs to one version."""
+
+Row = tuple[Any, ...]
+
+_MICROSECOND = datetime.timedelta(microseconds=1)
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+
+# The last byte of canonical bytes; csrc/canonical.h has the others.
+_DATE = b"d"
+_SET = b"e"
+_MAPPING = b"m"
+_NAMED = b"x"
+
+
+class ArrowColumn(Protocol):
+    """An array of any library that exports it through the Arrow C data interface, such as pyarrow's."""
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
+        """Capsules of the schema and of the array."""
+
+
+def stable_hash(key: object) -> int:
+    """A hash in [0, 2**64) of a key of plain values.
+
+    Takes str, bytes, numbers of any kind, None, dates and times, UUIDs, enums, and
+    lists, tuples, sets and mappings of these.
+
+    Raises:
+        TypeError: a value whose equality this hash cannot follow, e.g. an object of a user's class.
+    """
+    return _rows.hash_of(key, hash_of_rare)
+
+
+def hashes_of_rows(
+    rows: Sequence[Row], indexes: tuple[int, ...], rare: Callable[[Any], int] | None = None
+) -> bytes:
+    """The hash of each row's key, as native unsigned 64-bit numbers.
+
+    Args:
+        rows: tuples.
+        indexes: the fields of the key; a key of one field is its value, of several the tuple of their values.
+        rare: what hashes values that are not plain; `hash_of_rare` if it is left out.
+
+    Raises:
+        TypeError: a key that has no stable hash.
+    """
+    return _rows.hashes_of_rows(rows, indexes, rare or hash_of_rare)
+
+
+def targets_of_rows(
+    rows: Sequence[Row], indexes: tuple[int, ...], parts: int, rare: Callable[[Any], int] | None = None
+) -> bytes:
+    """The hash of each row's key modulo a number of parts, as native unsigned 16-bit numbers.
+
+    Args:
+        rows: as for `hashes_of_rows`.
+        indexes: as for `hashes_of_rows`.
+        parts: from 1 to 65,536.
+        rare: as for `hashes_of_rows`.
+
+    Raises:
+        TypeError: a key that has no stable hash.
+    """
+    return _rows.targets_of_rows(rows, indexes, parts, rare or hash_of_rare)
+
+
+def hashes_of_columns(columns: Sequence[ArrowColumn]) -> bytes | None:
+    """The hash of each row's key in columns, as native unsigned 64-bit numbers.
+
+    A row hashes as its values do in Python: a timestamp as the int of its unit, whatever its zone, a date as
+    a `datetime.date`, and null as None.
+
+    Args:
+        columns: the fields of the key, one or several of equal length: booleans, integers, floats of 32 and
+            64 bits, decimals of 128, strings and binary values with offsets of 32 or 64 bits or of fixed
+            size, timestamps, and dates of 32 bits.
+
+    Returns:
+        None where a column is of another type; its keys have to be hashed as values.
+
+    Raises:
+        TypeError: a key is NaN; the message names the row, from 0 upwards.
+        ValueError: the columns differ in length.
+    """
+    return _rows.hashes_of_columns(columns)
+
+
+def targets_of_columns(columns: Sequence[ArrowColumn], parts: int) -> bytes | None:
+    """The hash of each row's key in columns modulo a number of parts, as native unsigned 16-bit numbers.
+
+    Arguments, result and errors are otherwise those of `hashes_of_columns`; parts go from 1 to 65,536.
+    """
+    return _rows.targets_of_columns(columns, parts)
+
+
+def hash_of_rare(key: Any) -> int:
+    """The stable hash of a value that C leaves to Python: of a rarer type, or of a subclass.
+
+    An instance of a subclass equals those of its base, and hashes as they do.
+
+    Raises:
+        TypeError: as for `stable_hash`.
+    """
+    if isinstance(key, str):
+        return stable_hash(str.__str__(key))
+    if isinstance(key, bytes | bytearray):
+        return stable_hash(bytes(key))
+    if isinstance(key, numbers.Number):
+        return stable_hash(_residue(key))
+    if isinstance(key, list | tuple):
+        return stable_hash(tuple(key))
+    if isinstance(key, set | frozenset):
+        return siphash(_joined(sorted(map(stable_hash, key))) + _SET)
+    if isinstance(key, Mapping):
+        pairs = sorted((stable_hash(k), stable_hash(v)) for k, v in key.items())
+        return siphash(_joined(number for pair in pairs for number in pair) + _MAPPING)
+    if isinstance(key, datetime.date) and not isinstance(key, datetime.datetime):
+        return siphash((key.toordinal() - _EPOCH).to_bytes(8, "little", signed=True) + _DATE)
+    return siphash(_as_text(key).encode() + _NAMED)
+
+
+def _residue(key: Any) -> int:
+    # Python's numeric hash is the same for equal numbers of all types, and not randomized.
+    residue = hash(key)
+    if key != key:
+        raise TypeError("nan is no key: it does not equal itself")
+    return residue
+
+
+def _joined(hashes: Iterable[int]) -> bytes:
+    return b"".join(number.to_bytes(8, "little") for number in hashes)
+
+
+def _as_text(key: object) -> str:
+    # By the base class's name, as a subclass's instances equal those of the base.
+    if isinstance(key, datetime.datetime):
+        return f"datetime {(key if key.tzinfo is None else key.astimezone(datetime.UTC)).isoformat()}"
+    if isinstance(key, datetime.time):
+        return f"time {_in_utc(key)}"
+    if isinstance(key, datetime.timedelta):
+        return f"timedelta {key // _MICROSECOND}"
+    if isinstance(key, uuid.UUID):
+        return f"uuid {key.hex}"
+    if isinstance(key, enum.Enum):  # one that equals a value of another type has been that value above
+        return f"enum {type(key).__qualname__}.{key.name}"
+    raise TypeError(
+        f"{key!r} is no key for a grouping: a {type(key).__qualname__} has no hash that is the same in every "
+        "process; expected str, bytes, numbers, None, dates, UUIDs, or lists, tuples, sets and dicts of these"
+    )
+
+
+def _in_utc(key: datetime.time) -> str:
+    offset = key.utcoffset()
+    if offset is None:
+        return key.isoformat()
+    since_midnight = (
+        datetime.datetime.combine(datetime.date.min, key.replace(tzinfo=None)) - datetime.datetime.min
+    )
+    return f"utc {(since_midnight - offset) // _MICROSECOND}"
