@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from viper.columns.checking import Check, check_of
+from viper.columns.checking import check_of
 from viper.columns.fitting import Fitting, MisfitError
 from viper.columns.narrowing import holds
 from viper.columns.types import arrow_schema

@@ -78,10 +78,7 @@ class BulkEmits:
 
     def has_made(self, batch: Any) -> bool:
         """Whether a batch was made of the rows in process, so that nobody can write to its memory."""
-        for made in self._made:  # no generator, which takes a microsecond
-            if made is batch:
-                return True
-        return False
+        return any(batch is made for made in self._made)
 
     def add(self, port: Port, rows: Sequence[Any], of: Any, ends: Sequence[int] | None) -> None:
         """Take the rows of one emit.
