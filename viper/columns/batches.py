@@ -77,7 +77,7 @@ class Batches:
         return held > 2 * self._row_bytes * len(batch) and held > 2 * int(batch.nbytes)
 
     def _look_at(self, batch: pa.RecordBatch) -> None:
-        """Refuse columns that hold what no value of their types is: 2 us a column."""
+        """Refuse columns that hold what no value of their types is: 3 us a column."""
         index = 0
         try:
             for index, check in self._checks:
