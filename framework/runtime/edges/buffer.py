@@ -84,6 +84,8 @@ class EmitBuffer:
         """Tuples that nobody receives: those that have been counted, and those of columns."""
         self._segments: list[Taken] = []
         """What was emitted before what is in the outbox: columns, and the rows before them."""
+        self._in_segments = 0
+        """Tuples in the segments; kept, as the length is asked for at every look at the task."""
         self.has_more = False
         """Whether `take` has left something that was there when it was called."""
         self.limit = limit
@@ -101,8 +103,7 @@ class EmitBuffer:
         return declared if port.form is None else (*declared, port.form.codes)
 
     def __len__(self) -> int:
-        rows = len(self.outbox)
-        return rows + sum(len(segment.payload) for segment in self._segments) if self._segments else rows
+        return len(self.outbox) + self._in_segments
 
     @property
     def has_changed(self) -> bool:
@@ -163,13 +164,16 @@ class EmitBuffer:
 
     def put(self, port: Port, columns: Payload) -> None:
         """Append columns of a stream that is no direct one."""
+        count = len(columns)
         if not port.is_used:
-            self._unused += len(columns)
+            self._unused += count
             return
-        tags = array("H", [port.tag]) * len(columns) if len(self._ports) > 1 else None
+        tags = array("H", [port.tag]) * count if len(self._ports) > 1 else None
         with self.guard:
             if len(self.outbox):
-                self._segments.append(self._take_rows())
+                self._segments.append(rows := self._take_rows())
+                self._in_segments += len(rows.payload)
+            self._in_segments += count
             self._segments.append(Taken(columns, None if tags is None else tags.tobytes(), {}, (), {}))
 
     def take(self) -> Taken:
@@ -180,9 +184,11 @@ class EmitBuffer:
         with self.guard:
             in_segments = bool(self._segments)
             taken = self._segments.pop(0) if in_segments else self._take_rows()
+            count = len(taken.payload)
+            self._in_segments -= count if in_segments else 0
             self.has_more = in_segments and len(self) > 0
         discarded = self.outbox.discarded + self._unused
-        self._counters.emitted += len(taken.payload) + discarded - self._discarded
+        self._counters.emitted += count + discarded - self._discarded
         self._discarded = discarded
         self._wake_waiting()
         return taken

@@ -155,8 +155,10 @@ class Destination:
         self.waiting = self.waiting.slice(count, kept) if kept else NOTHING
         if self._tags is not None:
             del self._tags[:count]
-        if kept:
-            self._spare.extend_from(self.positions, count, kept)
+        if not kept:  # the same memory for the next ones, which the processor's caches have still
+            self.positions.clear()
+            return
+        self._spare.extend_from(self.positions, count, kept)
         self.positions.clear()
         self.positions, self._spare = self._spare, self.positions
 

@@ -118,11 +118,12 @@ class SpoutAssigner:
         self._replays.mark(taken.notes, taken.stamps)
         if self._holdback is not None:
             taken = self._sorted(self._holdback, taken)
-        if len(taken.payload):
+        count = len(taken.payload)
+        if count:
             self._place(taken)
         if self._holdback is not None:
             self._clock.advance(self._holdback.frontier_us)
-        return Emission(taken.payload, taken.tags, self._out) if len(taken.payload) else None
+        return Emission(taken.payload, taken.tags, self._out) if count else None
 
     def _place(self, taken: Taken) -> None:
         out = self._out
