@@ -121,24 +121,26 @@ def _ordered(emitted: Sequence[Emitted], order: array[int]) -> list[tuple[Port, 
     return [(ports[tag], Rows([row for _, row in run], mutable)) for tag, run in runs]
 
 
-# Made once, as counting takes 20 ns each; never changed, but replaced by longer ones.
+# Made once, as counting takes 20 ns each; never changed, but replaced by others, also by another thread meanwhile.
 _ones = _zeros = memoryview(array("I"))
 
 
 def one_for_each(count: int) -> memoryview[int]:
     """The ends of inputs with one tuple each: 1, 2, 3, ..."""
     global _ones
-    if len(_ones) < count:
-        _ones = memoryview(array("I", range(1, 2 * count + 1))).toreadonly()
-    return _ones[:count]
+    ones = _ones
+    if len(ones) < count:
+        ones = _ones = memoryview(array("I", range(1, 2 * count + 1))).toreadonly()
+    return ones[:count]
 
 
 def none_for_each(count: int) -> memoryview[int]:
     """The ends of inputs without a tuple: 0, 0, 0, ..."""
     global _zeros
-    if len(_zeros) < count:
-        _zeros = memoryview(bytes(8 * count)).cast("I")
-    return _zeros[:count]
+    zeros = _zeros
+    if len(zeros) < count:
+        zeros = _zeros = memoryview(bytes(8 * count)).cast("I")
+    return zeros[:count]
 
 
 def _checked(given: Any, size: int, count: int) -> memoryview[int]:
