@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 
+_ENDS: Final = ffi.typeof("uint32_t[]")
+
+
 class Descent:
     """Places outputs below their inputs, one C call for each portion.
 
@@ -67,7 +70,7 @@ class Descent:
             IndexError: there are not that many inputs.
             PositionError: ends that descend.
         """
-        c_ends = ffi.from_buffer("uint32_t[]", ends)
+        c_ends = ffi.from_buffer(_ENDS, ends)
         count = len(c_ends)
         if not count:
             return 0

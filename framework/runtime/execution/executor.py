@@ -144,10 +144,11 @@ class Executor:
         if self._cycles.exist:
             self._cycles.something_happened()
         moved = self._run(task)
-        if not moved and task.is_source and self._was_alone and self._changes_nothing(task):
-            return False
-        if moved and task.is_source:  # its tuples may have been the last, and the next callback may be stuck
-            self._on_turn(time.monotonic())
+        if task.is_source:
+            if moved:  # its tuples may have been the last, and the next callback may be stuck
+                self._on_turn(time.monotonic())
+            elif self._was_alone and self._changes_nothing(task):
+                return False
         self._follower = self._rules.policy.follow(task, self._in_callbacks)
         return True
 

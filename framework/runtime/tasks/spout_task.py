@@ -136,7 +136,7 @@ class SpoutTask(SourceTask):
     def pass_time(self) -> None:
         """Let the time of a live source go on while it has nothing to bring; also of one that waits for
         answers to what others may have placed where it has got to."""
-        if self._leaves_places_out:
+        if self._asking.skips and self._leaves_places_out:
             self._assigner.skip()
         elif not self._assigner.is_live:
             return
@@ -218,7 +218,7 @@ class SpoutTask(SourceTask):
 
     def run(self, limit: int) -> int:
         """Ask for about so many tuples at most, or for as many as come within the linger time."""
-        if self._ends_now(time.monotonic()):
+        if (self._exhausted or self._is_draining or self.is_ending) and self._ends_now(time.monotonic()):
             self.end()
             return 0
         if self.slot.is_gone:
