@@ -95,7 +95,7 @@ class Destination:
             EmitError: a single tuple takes more bytes than a channel to another process has.
         """
         first, count = 0, self.count
-        most = self._most_at_once()
+        most = self._most_at_once() if self.waiting.row_bytes else self._jumbo_size
         while first < count:
             jumbo = self._next or self._jumbo(first, min(count - first, most))
             try:
@@ -131,10 +131,8 @@ class Destination:
         return True
 
     def _most_at_once(self) -> int:
-        bytes_each = self.waiting.row_bytes
-        if not bytes_each:
-            return self._jumbo_size
-        return max(min(self._columns_rows, COLUMNS_BYTES // bytes_each), 1)
+        """The most tuples of a jumbo tuple of columns."""
+        return max(min(self._columns_rows, COLUMNS_BYTES // self.waiting.row_bytes), 1)
 
     def _jumbo(self, first: int, size: int) -> Jumbo:
         if self._tags is not None:

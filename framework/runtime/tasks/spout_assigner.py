@@ -116,14 +116,16 @@ class SpoutAssigner:
         before = self._counters.emitted
         taken = self._buffer.take()
         self._allowance.use(self._counters.emitted - before)
-        self._replays.mark(taken.notes, taken.stamps)
+        if taken.notes:
+            self._replays.mark(taken.notes, taken.stamps)
         if self._holdback is not None:
             taken = self._sorted(self._holdback, taken)
-        if len(taken.payload):
+        count = len(taken.payload)
+        if count:
             self._place(taken)
         if self._holdback is not None:
             self._clock.advance(self._holdback.frontier_us)
-        if not len(taken.payload):
+        if not count:
             return None
         made, self._out, self._spare = self._out, self._spare, self._out
         return Emission(taken.payload, taken.tags, made)

@@ -92,6 +92,10 @@ class SpoutTask(SourceTask):
             super().wake_at_s if is_asked or self.slot.is_gone else float("inf"), self._outcomes.wake_at_s
         )
 
+    def _ends_now(self, now_s: float) -> bool:
+        may_end = self._exhausted or self._is_draining or self.state is TaskState.ENDING
+        return may_end and super()._ends_now(now_s)
+
     def _has_work(self, now_s: float) -> bool:
         if self._outcomes.may_be_told(now_s):
             return True
@@ -218,7 +222,7 @@ class SpoutTask(SourceTask):
 
     def run(self, limit: int) -> int:
         """Ask for about so many tuples at most, or for as many as come within the linger time."""
-        if (self._exhausted or self._is_draining or self.is_ending) and self._ends_now(time.monotonic()):
+        if self._ends_now(time.monotonic()):
             self.end()
             return 0
         if self.slot.is_gone:
