@@ -77,7 +77,8 @@ class Descent:
         if not 0 <= first <= inputs._handle.length - count:
             raise IndexError(f"[{first}, {first + count}) out of range: there are {len(inputs)} positions")
         if level is not self._level:
-            self._level, self._c_level = level, c_level(level)
+            # As a structure: a tuple would be converted at each call, which takes as long as all else.
+            self._level, self._c_level = level, ffi.new("vp_level *", c_level(level))[0]
         saturated: int = self._place(
             self._lineage, out._handle, inputs._handle, first, count, c_ends, self._c_level
         )

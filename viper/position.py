@@ -183,7 +183,7 @@ class Positions:
         return position_of(lib.vp_positions_at(self._handle, length - 1))
 
     def last_ts(self) -> int:
-        """The timestamp of the position appended last, at a quarter of the cost; there must be one."""
+        """The timestamp of `last`, at a quarter of its cost; LEAST's if there is none."""
         return int(lib.vp_positions_last_ts(self._handle))
 
     def append(self, position: Position) -> None:

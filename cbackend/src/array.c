@@ -64,7 +64,7 @@ vp_position vp_positions_at(const vp_positions *positions, uint64_t index)
 
 int64_t vp_positions_last_ts(const vp_positions *positions)
 {
-    return vp_positions_at(positions, positions->length - 1).ts;
+    return positions->length ? vp_positions_at(positions, positions->length - 1).ts : INT64_MIN;
 }
 
 int vp_positions_reserve(vp_positions *positions, uint64_t more)
