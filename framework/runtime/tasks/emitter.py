@@ -62,8 +62,8 @@ NO_OUTPUT = NoOutput()
 class Signallable(Protocol):
     """Something that may have work to do once another has run."""
 
-    is_signalled: bool
-    """Whether there may be something to do."""
+    def signal(self) -> None:
+        """Look for something to do."""
 
 
 class Emitter:
@@ -260,4 +260,4 @@ class Emitter:
     def signal_neighbours(self) -> None:
         """Have the neighbours look for work; only where something has changed, or cycles never rest."""
         for neighbour in self.neighbours:
-            neighbour.is_signalled = True
+            neighbour.signal()
