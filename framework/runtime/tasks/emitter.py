@@ -97,6 +97,7 @@ class Emitter:
         """Whether something is just being placed or handed over: a finalizer that the garbage collector
         runs then may emit, but what it emits waits for the next time."""
         self._floor = LEAST
+        """Nothing was to be emitted below this when the task began."""
         self._last_positions: Positions | None = None
         """Those of what was emitted last; None before that."""
         self._delivered_at_once = 0
