@@ -140,7 +140,7 @@ class SpoutTask(SourceTask):
     def pass_time(self) -> None:
         """Let the time of a live source go on while it has nothing to bring; also of one that waits for
         answers to what others may have placed where it has got to."""
-        if self._asking.skips and self._leaves_places_out:
+        if self._leaves_places_out:
             self._assigner.skip()
         elif not self._assigner.is_live:
             return
