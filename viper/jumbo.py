@@ -17,7 +17,8 @@ class Emission(NamedTuple):
     tags: bytes | None
     """For each tuple the index of its stream as native uint16; None where the task has but one stream."""
     positions: Positions
-    """One per tuple. Whoever made the emission uses the object again for the next one."""
+    """One per tuple. They stay as they are until the next emission has been made; whoever makes emissions may
+    use the object again for the one after that."""
 
 
 class Jumbo:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 
+_ENDS: Final = ffi.typeof("uint32_t[]")
+
+
 class Descent:
     """Places outputs below their inputs, one C call for each portion.
 
@@ -67,14 +70,15 @@ class Descent:
             IndexError: there are not that many inputs.
             PositionError: ends that descend.
         """
-        c_ends = ffi.from_buffer("uint32_t[]", ends)
+        c_ends = ffi.from_buffer(_ENDS, ends)
         count = len(c_ends)
         if not count:
             return 0
         if not 0 <= first <= inputs._handle.length - count:
             raise IndexError(f"[{first}, {first + count}) out of range: there are {len(inputs)} positions")
         if level is not self._level:
-            self._level, self._c_level = level, c_level(level)
+            # As a structure: a tuple would be converted at each call, which takes as long as all else.
+            self._level, self._c_level = level, ffi.new("vp_level *", c_level(level))[0]
         saturated: int = self._place(
             self._lineage, out._handle, inputs._handle, first, count, c_ends, self._c_level
         )

@@ -182,6 +182,10 @@ class Positions:
             raise IndexError("index -1 out of range: there are 0 positions")
         return position_of(lib.vp_positions_at(self._handle, length - 1))
 
+    def last_ts(self) -> int:
+        """The timestamp of `last`, at a quarter of its cost; LEAST's if there is none."""
+        return int(lib.vp_positions_last_ts(self._handle))
+
     def append(self, position: Position) -> None:
         """Append one position.
 
@@ -189,6 +193,10 @@ class Positions:
             PositionError: its numbers are not three, or out of range.
         """
         _checked(lib.vp_positions_append(self._handle, c_position(position)))
+
+    def extend(self, other: Positions) -> None:
+        """Append all positions of another array."""
+        _checked(lib.vp_positions_extend(self._handle, other._handle, 0, other._handle.length))
 
     def extend_from(self, other: Positions, first: int, count: int) -> None:
         """Append `count` positions of another array (or of this one) from index `first` on.

@@ -11,7 +11,7 @@ from viper.arena import Arena
 from viper.codec import decode
 from viper.errors import CodecError
 from viper.jumbo import Jumbo
-from viper.position import Position, Positions, position_of
+from viper.position import Position, Positions
 from viper.rows import Decoder
 
 _MAX_RUNS: Final = 4096
@@ -29,6 +29,8 @@ tuples of 256 and slices of 4,096:
 MANY: Final = 32
 """To put runs together takes some 5 us beside them, as much as 16 to 32 runs."""
 _RUN: Final = Struct("=4I")
+_OUTLOOK: Final = Struct("=qQQQq?")
+_new: Final = tuple.__new__
 
 Run = tuple[int, Jumbo, int, int]
 """A stretch of one jumbo tuple: the index of its source, the jumbo tuple, whole, the index of the
@@ -66,9 +68,11 @@ class Reader:
         self._last = ffi.new("uint32_t[]", len(rings))  # for vp_runs_join
         self._size = ffi.new("uint64_t *")
         self._outlook: Any = ffi.new("vp_outlook *")
+        self._outlook_bytes = memoryview(ffi.buffer(self._outlook))
         self._decoder = Decoder()
         self._take = lib.vp_merge_take
         self._release = lib.vp_merge_release
+        self._look_out = lib.vp_merge_outlook
         self._set_working = lib.vp_merge_working
 
     def get_ready(self, limit: int, into: Positions) -> list[Run]:
@@ -183,9 +187,10 @@ class Reader:
 
     def outlook(self) -> tuple[bool, Position, int]:
         """`ready`, `watermark` and `last_ts` in one call."""
-        outlook = self._outlook
-        lib.vp_merge_outlook(self._merge, outlook)
-        return bool(outlook.ready), position_of(outlook.frontier), int(outlook.last_ts)
+        self._look_out(self._merge, self._outlook)
+        # Field by field it would take twice as long.
+        ts, hi, lo, _, last_ts, ready = _OUTLOOK.unpack_from(self._outlook_bytes)
+        return ready, _new(Position, (ts, hi, lo)), last_ts
 
     def drained(self) -> bool:
         """Whether all sources were closed and everything was delivered."""

@@ -62,6 +62,11 @@ vp_position vp_positions_at(const vp_positions *positions, uint64_t index)
     return vp_line_place(&positions->line, vp_line_number(positions, index));
 }
 
+int64_t vp_positions_last_ts(const vp_positions *positions)
+{
+    return positions->length ? vp_positions_at(positions, positions->length - 1).ts : INT64_MIN;
+}
+
 int vp_positions_reserve(vp_positions *positions, uint64_t more)
 {
     return vp_positions_apart(positions) ? VP_NO_MEMORY : grow(positions, more);

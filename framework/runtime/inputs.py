@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import namedtuple
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any
@@ -71,7 +71,7 @@ class BoltInput:
         self.is_typed = any(stream.schema is not None for stream in streams)
         """Whether any of its streams has a schema, so that its tuples may come as columns."""
         levels = {stream.level for stream in streams}
-        self._level = next(iter(levels)) if len(levels) == 1 else None
+        self.level = next(iter(levels)) if len(levels) == 1 else None
         """The only level at which outputs are marked; None where there are several."""
 
     @property
@@ -84,10 +84,8 @@ class BoltInput:
         """Whether any task sends tuples to this one; otherwise it receives only ticks."""
         return any(source.streams for inlet in (self.channel, *self.feedback) for source in inlet.sources)
 
-    def by_level(self, pieces: list[Piece]) -> Iterable[tuple[Level, list[Piece]]]:
+    def by_level(self, pieces: list[Piece]) -> Iterator[tuple[Level, list[Piece]]]:
         """Group successive pieces whose outputs are marked at the same level; there is at least one piece."""
-        if self._level is not None:
-            return ((self._level, pieces),)
         return grouped(pieces, attrgetter("level"))
 
     def outlook(self) -> tuple[bool, Position, int]:

@@ -147,8 +147,22 @@ def test_an_array_grows_and_can_be_cleared() -> None:
     positions.extend_from(positions, 4990, 10)
     assert len(positions) == 5010
     assert positions[-1] == positions.last() == positions[4999]
+    assert positions.last_ts() == positions.last().ts
     positions.clear()
-    assert (len(positions), list(positions)) == (0, [])
+    assert (len(positions), list(positions), positions.last_ts()) == (0, [], LEAST.ts)
+
+
+@pytest.mark.parametrize("count", [0, 1, 5, 40])
+@pytest.mark.parametrize("held", [0, 3])
+def test_all_of_another_array_follow_what_there_was(held: int, count: int) -> None:
+    """Also where so many lie on a line that they are kept as one."""
+    positions, more = Positions(), Positions()
+    positions.extend_logical(1, held, Level(0, 8, 0, 0))
+    more.extend_logical(10, count, Level(0, 8, 0, 0))
+    expected = [*positions, *more]
+    positions.extend(more)
+    assert list(positions) == expected
+    assert positions.last_ts() == (expected[-1].ts if expected else LEAST.ts)
 
 
 def test_what_is_out_of_range_is_refused() -> None:

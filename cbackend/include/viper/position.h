@@ -74,6 +74,9 @@ int vp_positions_apart(vp_positions *positions);
 /* The position at an index, which must lie within. */
 vp_position vp_positions_at(const vp_positions *positions, uint64_t index);
 
+/* The timestamp of the last position, INT64_MIN without any. */
+int64_t vp_positions_last_ts(const vp_positions *positions);
+
 int vp_positions_append(vp_positions *out, vp_position position);
 
 /* [first, first + count) must lie within `from`, which may be `out` itself. */

@@ -106,9 +106,14 @@ class EmitBuffer:
         return len(self.outbox) + self._in_segments
 
     @property
+    def has_rows(self) -> bool:
+        """Whether it holds any rows or columns."""
+        return len(self.outbox) > 0 or self._in_segments > 0
+
+    @property
     def has_changed(self) -> bool:
         """Whether a component has emitted anything since the last call of `take`."""
-        return len(self) > 0 or self.outbox.discarded + self._unused != self._discarded
+        return self.has_rows or self.outbox.discarded + self._unused != self._discarded
 
     def watch(self, call: Callable[[], None], *, always: bool) -> None:
         """Have something called for each row that another thread than the task's emits.
@@ -182,25 +187,30 @@ class EmitBuffer:
         Whether there is more is to be seen by `has_more`.
         """
         with self.guard:
-            in_segments = bool(self._segments)
-            taken = self._segments.pop(0) if in_segments else self._take_rows()
-            count = len(taken.payload)
-            self._in_segments -= count if in_segments else 0
-            self.has_more = in_segments and len(self) > 0
+            if self._segments:
+                taken = self._segments.pop(0)
+                count = len(taken.payload)
+                self._in_segments -= count
+                self.has_more = len(self) > 0
+            else:
+                taken = self._take_rows()
+                count = len(taken.payload)
+                self.has_more = False
         discarded = self.outbox.discarded + self._unused
         self._counters.emitted += count + discarded - self._discarded
         self._discarded = discarded
-        self._wake_waiting()
+        if self._waiting_threads:
+            self._wake_waiting()
         return taken
 
     def _take_rows(self) -> Taken:
-        with self.guard:
-            rows, tags, notes = self.outbox.take()
-            mutable, self._mutable = self._mutable, False
-            stamps, self._stamps = self._stamps, {}
-            named = self._named
-            if named:
-                self._named = {tag: [] for tag in named}
+        """What is in the outbox; the caller must hold the guard."""
+        rows, tags, notes = self.outbox.take()
+        mutable, self._mutable = self._mutable, False
+        stamps, self._stamps = self._stamps, {}
+        named = self._named
+        if named:
+            self._named = {tag: [] for tag in named}
         return Taken(Rows(rows, mutable), tags, stamps, notes or (), named)
 
     def name_tasks(self, named: Mapping[int, Sequence[int]]) -> None:
@@ -221,9 +231,8 @@ class EmitBuffer:
         self._wake_waiting()
 
     def _wake_waiting(self) -> None:
-        if self._waiting_threads:  # asked first, as the lock would cost something at each call
-            with self._room:
-                self._room.notify_all()
+        with self._room:
+            self._room.notify_all()
 
 
 def _arity(port: Port, checked: bool) -> int:

@@ -70,8 +70,8 @@ class Destination:
             tags: for each tuple the index of its stream among the producer's, if this destination is tagged.
         """
         # A new payload is made, because other destinations may hold the same one.
-        self.waiting = self.waiting.joined(payload) if self.count else payload
-        self.count = len(self.waiting)
+        waiting = self.waiting = self.waiting.joined(payload) if self.count else payload
+        self.count = len(waiting)
         if self._tags is not None:
             self._tags.extend(tags)
 
@@ -95,7 +95,7 @@ class Destination:
             EmitError: a single tuple takes more bytes than a channel to another process has.
         """
         first, count = 0, self.count
-        most = self._most_at_once() if count else 0
+        most = self._most_at_once() if self.waiting.row_bytes else self._jumbo_size
         while first < count:
             jumbo = self._next or self._jumbo(first, min(count - first, most))
             try:
@@ -113,15 +113,14 @@ class Destination:
         return first == count
 
     def publish_waiting(self) -> None:
-        """Publish the position of the first tuple that waits, if there is one, to the consumers.
+        """Publish the position of the first tuple that waits, of which there must be one, to the consumers.
 
         Of the replicas that share a full gate, one may have processed everything while another has not. A
         task further downstream may wait for the first one's heartbeat, which this makes possible.
         """
-        if self.count:
-            first = self.positions[0]
-            for source in self.sources:
-                source.heartbeat(first)
+        first = self.positions[0]
+        for source in self.sources:
+            source.heartbeat(first)
 
     def _add(self, jumbo: Jumbo, first: int) -> bool:
         for source in self.sources[self._taken_by :]:
@@ -132,14 +131,13 @@ class Destination:
         return True
 
     def _most_at_once(self) -> int:
-        bytes_each = self.waiting.row_bytes
-        if not bytes_each:
-            return self._jumbo_size
-        return max(min(self._columns_rows, COLUMNS_BYTES // bytes_each), 1)
+        """The most tuples of a jumbo tuple of columns."""
+        return max(min(self._columns_rows, COLUMNS_BYTES // self.waiting.row_bytes), 1)
 
     def _jumbo(self, first: int, size: int) -> Jumbo:
-        tags = None if self._tags is None else self._tags[first : first + size]
-        return Jumbo(self.waiting.slice(first, size), tags)
+        if self._tags is not None:
+            return Jumbo(self.waiting.slice(first, size), self._tags[first : first + size])
+        return Jumbo(self.waiting if size == self.count else self.waiting.slice(first, size))
 
     def _half(self, jumbo: Jumbo, first: int, error: PayloadSizeError) -> Jumbo:
         if jumbo.size == 1:
@@ -151,13 +149,15 @@ class Destination:
 
     def _drop(self, count: int) -> None:
         kept = self.count = self.count - count
-        self._counted = max(self._counted - count, 0)
-        self.waiting = self.waiting.slice(count, kept) if kept else NOTHING
         if self._tags is not None:
             del self._tags[:count]
         if not kept:  # the same memory for the next ones, which the processor's caches have still
+            self._counted = 0
+            self.waiting = NOTHING
             self.positions.clear()
             return
+        self._counted = max(self._counted - count, 0)
+        self.waiting = self.waiting.slice(count, kept)
         self._spare.extend_from(self.positions, count, kept)
         self.positions.clear()
         self.positions, self._spare = self._spare, self.positions

@@ -62,6 +62,13 @@ class Edge(ABC):
 class WholeEdge(Edge):
     """Sends everything to one destination, which is a single task or all tasks of the consumer."""
 
+    def deliver(self, emission: Emission, *, shared: bool) -> None:
+        """Put tuples into the destination as in the base class, which would look for more of them."""
+        payload, _, positions = emission
+        destination = self.destinations[0]
+        destination.positions.extend(positions)
+        destination.put(payload.own() if shared else payload)
+
     def assign(self, payload: Payload) -> Assignment:
         """Choose the destinations of tuples."""
         return ((self.destinations[0], None),)

@@ -84,7 +84,9 @@ class Output:
         """
         try:
             if emission.tags is None:
-                self._deliver_one_stream(self.ports[0], emission)
+                edges = self.ports[0].edges
+                for edge in edges:
+                    edge.deliver(emission, shared=edge.mutates and (edge.copies or len(edges) > 1))
             else:
                 self._deliver_streams(emission, array("H", emission.tags))
         finally:  # tuples that were put before a grouping raised will be handed over, too
@@ -97,10 +99,6 @@ class Output:
         if self._forest is not None and positions.tracked():
             for tree in set(positions.trees(0, len(positions))) - {0}:
                 self._forest.fail(tree, reason)
-
-    def _deliver_one_stream(self, port: Port, emission: Emission) -> None:
-        for edge in port.edges:
-            edge.deliver(emission, shared=edge.mutates and (edge.copies or len(port.edges) > 1))
 
     def _deliver_streams(self, emission: Emission, tags: array[int]) -> None:
         # A destination may receive several of the streams, so its tuples have to be put back into one order.
@@ -138,9 +136,11 @@ class Output:
         for destination in self.destinations:
             waiting = destination.count
             if waiting:
-                done = destination.flush() and done
+                if not destination.flush():
+                    done = False
                 self.handed_over += waiting - destination.count
-                destination.publish_waiting()
+                if destination.count:
+                    destination.publish_waiting()
         return done
 
     def heartbeat(self, position: Position) -> None:

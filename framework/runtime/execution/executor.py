@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from framework.errors import InternalError
-from framework.runtime.control.stop import StopSignal
+from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.execution.cycles import Cycles
 from framework.runtime.execution.live_time import HeartbeatRequests, LiveTime
 from framework.runtime.execution.rests import Rests, first_asked
@@ -144,10 +144,11 @@ class Executor:
         if self._cycles.exist:
             self._cycles.something_happened()
         moved = self._run(task)
-        if not moved and task.is_source and self._was_alone and self._changes_nothing(task):
-            return False
-        if moved and task.is_source:  # its tuples may have been the last, and the next callback may be stuck
-            self._on_turn(time.monotonic())
+        if task.is_source:
+            if moved:  # its tuples may have been the last, and the next callback may be stuck
+                self._on_turn(time.monotonic())
+            elif self._was_alone and self._changes_nothing(task):
+                return False
         self._follower = self._rules.policy.follow(task, self._in_callbacks)
         return True
 
@@ -169,7 +170,8 @@ class Executor:
         now = time.monotonic()
         self._live_time.look_if_busy(now)
         self._on_turn(now)
-        self._drain_if_asked(now)
+        if self._stop.reason is not None and not self._draining:
+            self._drain(self._stop.reason, now)
         if self._stop.active is not self._active and not any(map(self._is_in_callback, self.spouts)):
             self._change_activity(self._stop.active)
         for task in candidates:  # all of them first: handing tuples over makes other tasks runnable
@@ -179,12 +181,10 @@ class Executor:
         self._was_alone = len(runnable) == 1
         return self._rules.policy.choose(runnable) if runnable else None
 
-    def _drain_if_asked(self, now: float) -> None:
-        reason = self._stop.reason
-        if reason is not None and not self._draining:
-            self._draining = True
-            for task in self.tasks:
-                task.drain(reason, now)
+    def _drain(self, reason: StopReason, now: float) -> None:
+        self._draining = True
+        for task in self.tasks:
+            task.drain(reason, now)
 
     def _change_activity(self, active: bool) -> None:
         self._active = active

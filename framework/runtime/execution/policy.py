@@ -55,7 +55,9 @@ class DownstreamFirst:
         """Choose the deepest task, or the one that has waited longest."""
         self._turn += 1
         last = self._last_turns
-        if self._turn % FAIR_EVERY:
+        if len(runnable) == 1:
+            (chosen,) = runnable
+        elif self._turn % FAIR_EVERY:
             chosen = max(runnable, key=lambda task: (task.context.spec.depth, -last.get(task, 0)))
         else:
             chosen = min(runnable, key=lambda task: last.get(task, 0))

@@ -78,8 +78,9 @@ class LogicalClock(Clock):
 
     def place(self, payload: Payload, tags: bytes | None, stamps: Mapping[int, int], out: Positions) -> None:
         """Append one position per row."""
-        out.extend_logical(self._next, len(payload), self.level)
-        self._next += len(payload)
+        count = len(payload)
+        out.extend_logical(self._next, count, self.level)
+        self._next += count
 
     def skip(self) -> None:
         """Leave a time out."""

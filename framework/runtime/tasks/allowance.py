@@ -25,7 +25,7 @@ class Allowance:
 
     def use(self, count: int) -> None:
         """So many tuples were emitted; less are granted from now on, where one call has emitted that many."""
-        granted = min(count, self._granted)
+        granted = count if count < self._granted else self._granted
         self._granted -= granted
         if self._is_limited:
             self._quota.settle(granted, count)

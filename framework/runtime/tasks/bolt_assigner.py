@@ -10,7 +10,7 @@ from framework.runtime.edges.buffer import EmitBuffer, Taken
 from framework.runtime.positions.lineage import Lineage
 from framework.runtime.tracking.acker import Acker, PendingAcks
 from viper.jumbo import Emission
-from viper.position import LEAST, Level, Position, Positions
+from viper.position import Level, Position, Positions
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -39,8 +39,6 @@ class BoltAssigner:
 
     def __init__(self, buffer: EmitBuffer, marks: Marks, level: Level, acker: Acker | None) -> None:
         self.lineage = Lineage()
-        self.last_input = LEAST
-        """Where the last tuple of the last slice stands."""
         self.unplanned = 0
         """Outputs that belong to no input, and to no tick at a position either."""
         self._buffer = buffer
@@ -57,7 +55,8 @@ class BoltAssigner:
         """Tracked input whose outputs do not stand below it, and so do not inherit its trees by position."""
         self._first_inheriting = 0
         """Index in there of the first tuple whose outputs have not all been placed."""
-        self._out = Positions()
+        self._out, self._spare = Positions(), Positions()
+        """Those of the next emission, and those of the last one."""
 
     @property
     def current(self) -> Position:
@@ -68,7 +67,7 @@ class BoltAssigner:
     def has_output(self) -> bool:
         """Whether something was emitted, or an ack given, that `take` has not been called for yet."""
         acker = self._acker
-        return len(self._buffer) > 0 or (acker is not None and acker.waiting)
+        return self._buffer.has_rows or (acker is not None and acker.waiting)
 
     @property
     def has_more(self) -> bool:
@@ -87,10 +86,9 @@ class BoltAssigner:
         self.lineage.begin(positions)
         self._is_below_inputs = below
 
-    def end_slice(self, positions: Positions) -> None:
+    def end_slice(self) -> None:
         """They have been processed, and all their outputs placed."""
         self._is_below_inputs = False
-        self.last_input = positions.last()
 
     def begin_tracked(self, positions: Positions) -> None:
         """Tuples come next of which some are tracked; outputs inherit their trees wherever they stand."""
@@ -137,13 +135,18 @@ class BoltAssigner:
         if taken.named:
             self._buffer.name_tasks(taken.named)
         count = len(taken.payload)
+        if not count and not marks:
+            return None
         self._place(taken, count, marks, unfinished)
-        return Emission(taken.payload, taken.tags, self._out) if count else None
+        if not count:
+            return None
+        made, self._out, self._spare = self._out, self._spare, self._out
+        return Emission(taken.payload, taken.tags, made)
 
     def placed(self) -> None:
         """What `take` gave last has been counted: now acks that followed it may take effect."""
-        acks, self._pending_acks = self._pending_acks, None
-        if self._acker is not None and acks is not None:
+        if self._acker is not None and self._pending_acks is not None:
+            acks, self._pending_acks = self._pending_acks, None
             self._acker.give(acks)
 
     def _place(self, taken: Taken, count: int, marks: memoryview, unfinished: bool) -> None:

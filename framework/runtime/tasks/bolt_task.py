@@ -137,7 +137,7 @@ class BoltTask(Task):
             self.is_signalled
             or self._steps is not None
             or self.state is TaskState.ENDING
-            or self._agenda.due_at_s <= now_s
+            or (self._agenda.has_clients and self._agenda.due_at_s <= now_s)
             or self._parts.assigner.has_output  # of a thread of the component's own
         )
 
@@ -212,7 +212,10 @@ class BoltTask(Task):
             yield from self._process_feedback(back, limit)
         self.emitter.flush()
         self._done_with_input()
-        yield from self._advance()
+        watermark = self._advance()
+        if self._agenda.has_clients:
+            yield from self._perform(self._agenda.take_until(self._reached(watermark)))
+        self._publish()
 
     def _perform(self, entries: Iterable[Entry]) -> Iterator[None]:
         for entry in entries:
@@ -225,12 +228,14 @@ class BoltTask(Task):
         positions.clear()
         pieces = self._taken(channel, limit, positions)
         if pieces:
-            if self.progress is Progress.OPEN and positions.last() >= LAST:
+            if self.progress is Progress.OPEN and positions.last_ts() >= LAST.ts:
                 self._tell_last_ts(self._received.last_ts())
             below = not self._received.feedback or positions[0] >= self.emitter.published
             self._parts.assigner.begin_slice(positions, below=below)
-            yield from self._answered(channel.reader, positions, self._process_between(pieces))
-            self._parts.assigner.end_slice(positions)
+            steps = self._process_between(pieces) if self._agenda.has_clients else self._process(pieces)
+            yield from self._answered(channel.reader, positions, steps)
+            self._parts.assigner.end_slice()
+            self._parts.interludes.input_passed(positions)
 
     def _process_feedback(self, back: Inlet, limit: int) -> Iterator[None]:
         # In order of arrival: what comes back takes its place at the frontier, as a timer's emit does.
@@ -276,9 +281,6 @@ class BoltTask(Task):
     def _process_between(self, pieces: list[Piece]) -> Iterator[None]:
         """Process input, and do in between what is due there."""
         agenda, positions = self._agenda, self._positions
-        if not agenda.has_clients:
-            yield from self._process(pieces)
-            return
         first, count = 0, len(positions)
         while agenda.is_due_before(positions.last()):
             index = bisect_left(
@@ -294,6 +296,13 @@ class BoltTask(Task):
         agenda.input_passed(positions.last())
 
     def _process(self, pieces: list[Piece]) -> Iterator[None]:
+        level = self._received.level
+        if level is None:
+            return self._process_levels(pieces)
+        self._parts.assigner.mark_at(level)
+        return self._parts.processor.process(pieces)
+
+    def _process_levels(self, pieces: list[Piece]) -> Iterator[None]:
         for number, (level, group) in enumerate(self._received.by_level(pieces)):
             if number:
                 self.emitter.place()
@@ -302,28 +311,33 @@ class BoltTask(Task):
 
     # -- behind the input so far
 
-    def _advance(self) -> Iterator[None]:
-        """Do what is due behind the input so far, and tell the consumers how far that is."""
+    def _advance(self) -> Position:
+        """Note how far the input has been processed; returns the position below which no more will come."""
         lineage = self._parts.assigner.lineage
         ready, watermark, last_us = self._received.outlook()
         if ready:  # as a slice has its limits; whatever comes from now on is signalled
             self.is_signalled = True
-        self.progress = self._progress_at(watermark)
         if last_us > self._last_us:
             self._last_us = last_us
-        if self.progress is not Progress.OPEN:
-            self._tell_last_ts(last_us)
-        frontier = LAST if watermark == END else watermark
-        if self.progress is not Progress.OPEN:  # what comes back may have been placed at a later round
-            frontier = max(frontier, lineage.frontier)
-        lineage.advance(frontier)
-        if self._agenda.has_clients:
-            time_us = frontier.ts if frontier < LAST else self._last_us
-            reached = Frontier(watermark, time_us, self.progress is Progress.OVER)
-            yield from self._perform(self._agenda.take_until(reached))
-        counters = self.context.counters
+        if watermark.ts < LAST.ts:
+            lineage.advance(watermark)
+            return watermark
+        self.progress = self._progress_at(watermark)
+        self._tell_last_ts(last_us)
+        # What comes back may have been placed at a later round.
+        lineage.advance(max(LAST if watermark == END else watermark, lineage.frontier))
+        return watermark
+
+    def _reached(self, watermark: Position) -> Frontier:
+        frontier = self._parts.assigner.lineage.frontier
+        time_us = frontier.ts if frontier < LAST else self._last_us
+        return Frontier(watermark, time_us, self.progress is Progress.OVER)
+
+    def _publish(self) -> None:
+        """Tell the consumers how far that is."""
+        lineage, counters = self._parts.assigner.lineage, self.context.counters
         counters.saturated, counters.unplanned = lineage.saturated, self._parts.assigner.unplanned
-        self.emitter.publish(frontier)
+        self.emitter.publish(lineage.frontier)
 
     def _tell_last_ts(self, last_us: int) -> None:
         """Tell the consumers how far event time came, before anything comes to them that no longer says it.
@@ -336,7 +350,7 @@ class BoltTask(Task):
     def _progress_at(self, watermark: Position) -> Progress:
         if watermark == END:
             return Progress.OVER if self._cycle_is_over else Progress.DRAINED
-        return Progress.QUIET if watermark >= LAST else Progress.OPEN
+        return Progress.QUIET
 
     # -- from another thread
 

@@ -13,7 +13,7 @@ from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tracking.reasons import Cause, Reason
 from viper.errors import CodecError
 from viper.jumbo import Emission
-from viper.position import LEAST, Position
+from viper.position import LEAST, Position, Positions
 
 T = TypeVar("T")
 
@@ -84,8 +84,6 @@ class Emitter:
         """Whether something that was emitted waits for room."""
         self.published = LEAST
         """What the consumers know: nothing smaller will come."""
-        self.last_placed = LEAST
-        """Where what was emitted last stands."""
         self.is_laden = False
         """Whether anything was placed that has not been handed over, in the middle of a callback perhaps, for
         an emit that asked for its receivers."""
@@ -98,6 +96,10 @@ class Emitter:
         self._is_busy = False
         """Whether something is just being placed or handed over: a finalizer that the garbage collector
         runs then may emit, but what it emits waits for the next time."""
+        self._floor = LEAST
+        """Nothing was to be emitted below this when the task began."""
+        self._last_positions: Positions | None = None
+        """Those of what was emitted last; None before that."""
         self._delivered_at_once = 0
         """Tuples delivered in the middle of callbacks, for emits that want to know their receivers."""
 
@@ -107,7 +109,12 @@ class Emitter:
 
     def resume(self, floor: Position) -> None:
         """Go on where another process had come to; nothing may be emitted below the floor."""
-        self.published = self.last_placed = floor
+        self.published = self._floor = floor
+
+    @property
+    def last_placed(self) -> Position:
+        """Where what was emitted last stands."""
+        return self._floor if self._last_positions is None else self._last_positions.last()
 
     @property
     def is_busy(self) -> bool:
@@ -170,18 +177,15 @@ class Emitter:
         self._is_busy = True
         try:
             emission = self._assigner.take()
-            if emission is None:
-                self._assigner.placed()
-                return None
             try:
-                return self._send(emission, deliver)
+                return self._send(emission, deliver) if emission is not None else None
             finally:
                 self._assigner.placed()
         finally:
             self._is_busy = False
 
     def _send(self, emission: Emission, deliver: Callable[[Emission], T]) -> T:
-        self.last_placed = emission.positions.last()
+        self._last_positions = emission.positions
         self.is_laden = self._has_consumers
         if self._recorder is not None:
             self._recorder.record(emission)

@@ -16,7 +16,7 @@ from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tracking.acker import Acker
 from framework.runtime.tracking.reasons import Cause
-from viper.position import Position
+from viper.position import LEAST, Position, Positions
 
 
 class Interludes:
@@ -48,6 +48,8 @@ class Interludes:
         self._recorder = recorder
         self._number = 0
         """Of the last tick."""
+        self._last_input = LEAST
+        """Where the last tuple of the last slice stands, if that is recorded."""
 
     def begin(self) -> None:
         """Initialize the component.
@@ -85,6 +87,11 @@ class Interludes:
         if self._is_ready(at, TickKind.BATCH):
             self._call(at, "process_batch", lambda: self._slot.host.fire_batches())
 
+    def input_passed(self, positions: Positions) -> None:
+        """A slice of the input has been processed, at these positions."""
+        if self._recorder is not None:
+            self._last_input = positions.last()
+
     def _is_ready(self, at: Position | None, kind: TickKind) -> bool:
         """Whether there is a component that can be called; it may have raised, and come again after a pause.
 
@@ -95,7 +102,7 @@ class Interludes:
         if self._slot.is_gone:
             return False
         if at is None and self._recorder is not None:
-            last = self._assigner.last_input
+            last = self._last_input
             self._recorder.record_tick(max(self._assigner.lineage.frontier, last), after=last, kind=kind)
         return True
 

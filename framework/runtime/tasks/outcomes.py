@@ -45,7 +45,8 @@ class Outcomes:
         """How many more tuples the spout may be asked for."""
         if self._pending is None:
             return sys.maxsize
-        return max(self._pending.room - self._assigner.tracked_and_held, 0)
+        room = self._pending.room - self._assigner.tracked_and_held
+        return room if room > 0 else 0
 
     def may_be_told(self, now_s: float) -> bool:
         """Whether there may be an outcome to tell at a monotonic time in seconds."""

@@ -32,7 +32,8 @@ class PartitionMerger:
         self._merge = Merge([])
         self._saturated = 0
         """Rows without room for their place, of components before the one that is here now."""
-        self._out = Positions()
+        self._out, self._spare = Positions(), Positions()
+        """Those of the next emission, and those of the last one."""
         self.is_exhausted = False
         """Whether no partition has a row any more."""
 
@@ -162,7 +163,8 @@ class PartitionMerger:
         chosen = merge.take(limit, self._out, until_us)
         if not len(self._out):
             return None
-        return Emission(_payload(feeds, chosen, firsts), None, self._out)
+        made, self._out, self._spare = self._out, self._spare, self._out
+        return Emission(_payload(feeds, chosen, firsts), None, made)
 
 
 def _payload(feeds: Sequence[PartitionFeed], chosen: memoryview, firsts: list[int]) -> Payload:

@@ -45,7 +45,8 @@ class SpoutAssigner:
         self._holdback = holdback
         self._replays = Replays()
         self._has_brought_all = False
-        self._out = Positions()
+        self._out, self._spare = Positions(), Positions()
+        """Those of the next emission, and those of the last one."""
 
     @property
     def current(self) -> Position:
@@ -115,7 +116,8 @@ class SpoutAssigner:
         before = self._counters.emitted
         taken = self._buffer.take()
         self._allowance.use(self._counters.emitted - before)
-        self._replays.mark(taken.notes, taken.stamps)
+        if taken.notes:
+            self._replays.mark(taken.notes, taken.stamps)
         if self._holdback is not None:
             taken = self._sorted(self._holdback, taken)
         count = len(taken.payload)
@@ -123,7 +125,10 @@ class SpoutAssigner:
             self._place(taken)
         if self._holdback is not None:
             self._clock.advance(self._holdback.frontier_us)
-        return Emission(taken.payload, taken.tags, self._out) if count else None
+        if not count:
+            return None
+        made, self._out, self._spare = self._out, self._spare, self._out
+        return Emission(taken.payload, taken.tags, made)
 
     def _place(self, taken: Taken) -> None:
         out = self._out

@@ -99,6 +99,10 @@ class SpoutTask(SourceTask):
             super().wake_at_s if is_asked or self.slot.is_gone else float("inf"), self._outcomes.wake_at_s
         )
 
+    def _ends_now(self, now_s: float) -> bool:
+        may_end = self._exhausted or self._is_draining or self.state is TaskState.ENDING
+        return may_end and super()._ends_now(now_s)
+
     def _has_work(self, now_s: float) -> bool:
         if self._outcomes.may_be_told(now_s):
             return True
