@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from framework import Bolt, TopologyBuilder
+from framework import BatchBolt, Bolt, Rows, TopologyBuilder
 from framework.sinks import Sink
 from framework.topology import Topology
 from spark_ingest import SparkSpout
@@ -84,11 +84,29 @@ class Count(Bolt):
         self.report_metric("tuples", self.count)
 
 
-def counting(path: str) -> Topology:
-    """``rows -> count``, each one task."""
+class CountColumns(BatchBolt):
+    """Counts the tuples of record batches."""
+
+    outputs: list[str] = []
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        """Nothing has been seen."""
+        self.count = 0
+
+    def process_rows(self, rows: Rows) -> None:
+        """Count those of a batch."""
+        self.count += rows.batch().num_rows
+
+    def close(self) -> None:
+        """Report them."""
+        self.report_metric("tuples", self.count)
+
+
+def counting(path: str, *, typed: bool = False) -> Topology:
+    """``rows -> count``, each one task; of a typed stream, columns are counted."""
     builder = TopologyBuilder()
-    builder.set_spout("rows", SparkSpout(path))
-    builder.set_bolt("count", Count).global_grouping("rows")
+    builder.set_spout("rows", SparkSpout(path, typed=typed or None))
+    builder.set_bolt("count", CountColumns if typed else Count).global_grouping("rows")
     return builder.build("counting")
 
 
@@ -127,6 +145,7 @@ def paced(path: str) -> Topology:
     return builder.build("paced")
 
 
-def blocks(path: str) -> Iterator[int]:
-    """The rows of each block of the first stream: reading and conversion alone."""
-    return (len(block.rows) for block in SparkSpout(path).blocks(0, None) if block is not None)
+def blocks(path: str, *, typed: bool = False) -> Iterator[int]:
+    """The rows of each block of the first stream: reading alone, and conversion, but for record batches."""
+    read = SparkSpout(path, typed=typed or None).blocks(0, None)
+    return (len(block.rows) for block in read if block is not None)

@@ -3,9 +3,10 @@
 Rows have five columns: a timestamp, an integer, a float, a repetitive text and a distinct one.
 
 speed   Rows per second from one stream, and from four that interleave row by row, through a topology with one
-        bolt that counts tuple by tuple, in one inline worker and on two processes. Beside it the blocks
-        alone, and Spark's own ways to Python over the same files, `DataFrame.toLocalIterator` and
-        `DataFrame.toArrow`. Measured in turn, each in a fresh process; ratios of medians are to the former.
+        bolt that counts tuple by tuple, in one inline worker and on two processes; and as columns, into a
+        batch bolt that counts record batches. Beside it the blocks alone, and Spark's own ways to Python over
+        the same files, `DataFrame.toLocalIterator` and `DataFrame.toArrow`. Measured in turn, each in a fresh
+        process; ratios of medians are to the former.
 memory  Peak memory of all processes together while one million and fifty million rows are replayed.
 pace    How late rows come, at a thousand events a second, at the recorded pace.
 
@@ -34,19 +35,19 @@ Measured = tuple[int, float]
 """Rows and seconds."""
 
 
-def topology(path: str, options: dict[str, Any]) -> Measured:
+def topology(path: str, options: dict[str, Any], *, typed: bool = False) -> Measured:
     from replaying import counting
     from running import run_with
 
-    report = run_with(counting(path), options)
+    report = run_with(counting(path, typed=typed), options)
     return int(report.components["count"].metrics["tuples"]), report.elapsed_s
 
 
-def blocks(path: str) -> Measured:
+def blocks(path: str, *, typed: bool = False) -> Measured:
     from replaying import blocks
 
     started = time.perf_counter()
-    return sum(blocks(path)), time.perf_counter() - started
+    return sum(blocks(path, typed=typed)), time.perf_counter() - started
 
 
 def spark(path: str, count: Callable[[Any], int]) -> Measured:
@@ -65,9 +66,12 @@ def spark(path: str, count: Callable[[Any], int]) -> Measured:
 KINDS: dict[str, Callable[[str, str], Measured]] = {
     "1 stream": lambda one, four: topology(one, INLINE),
     "4 streams": lambda one, four: topology(four, INLINE),
+    "1 stream, columns": lambda one, four: topology(one, INLINE, typed=True),
+    "4 streams, columns": lambda one, four: topology(four, INLINE, typed=True),
     "1 stream, 2 processes": lambda one, four: topology(one, PROCESSES),
     "4 streams, 2 processes": lambda one, four: topology(four, PROCESSES),
     "blocks alone": lambda one, four: blocks(one),
+    "blocks alone, columns": lambda one, four: blocks(one, typed=True),
     "toLocalIterator": lambda one, four: spark(one, lambda rows: sum(1 for _ in rows.toLocalIterator())),
     "toArrow": lambda one, four: spark(one, lambda rows: int(rows.toArrow().num_rows)),
 }

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from inspect import isfunction
 from itertools import accumulate, takewhile
 from pathlib import Path
 
@@ -62,7 +63,8 @@ def import_class(class_name: str) -> type:
     """
     found = import_object(class_name)
     if not isinstance(found, type):
-        raise LoadError(f"{class_name!r} is a {type(found).__name__}, expected a class")
+        hint = "; viperstorm.streams.Map, FlatMap and Filter call functions" if isfunction(found) else ""
+        raise LoadError(f"{class_name!r} is a {type(found).__name__}, expected a class{hint}")
     return found
 
 

@@ -1,4 +1,4 @@
-"""The README's topology runs as it stands, and prints what the README says."""
+"""The README's topologies run as they stand, and print what the README says."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ def readme() -> str:
     return (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_topology_prints_what_is_shown(readme: str, tmp_path: Path) -> None:
-    code, shown = re.findall(r"^```(?:python)?\n(.*?)^```$", readme, flags=re.MULTILINE | re.DOTALL)
-    (tmp_path / "count.py").write_text(code)
+@pytest.mark.parametrize("which", ["of bolts", "of functions"])
+def test_the_topology_prints_what_is_shown(which: str, readme: str, tmp_path: Path) -> None:
+    blocks = re.findall(r"^```(?:python)?\n(.*?)^```$", readme, flags=re.MULTILINE | re.DOTALL)
+    of_bolts, shown, of_functions = blocks
+    (tmp_path / "count.py").write_text(of_bolts if which == "of bolts" else of_functions)
     ran = subprocess.run(
         [sys.executable, "-m", "framework.cli", "run", "count.py", "--quiet"],
         cwd=tmp_path,

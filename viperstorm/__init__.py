@@ -5,6 +5,7 @@ Every name here is `framework`'s own and no copy, so a class that is imported fr
 ====================  =======================================================================
 viperstorm.sinks      bolts for the end of a topology
 viperstorm.testing    runs components and topologies in a test
+viperstorm.streams    bolts that call functions, as `StreamBuilder` makes them and YAML names them
 viperstorm.columns    running counts and values of keys, for batch bolts on columns
 viperstorm.config     resolves the configuration of a topology
 viperstorm.errors     every error that is raised on purpose

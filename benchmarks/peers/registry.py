@@ -157,6 +157,8 @@ WORDS = [
         ours_on_two("batches", "words", name, *PLANS[name])
         for name in ("split 1, count 1", "split 2, count 1")
     ),
+    ours_on_two("functions", "words", "split 1, count 1", *PLANS["split 1, count 1"]),
+    ours_on_two("columns", "words", "split 1, count 1", *PLANS["split 1, count 1"], share=4),
     *bytewax("words", 10, 100, 1000),
     *bytewax("words", 100, kinds=[THREADS, PROCESSES]),
     pathway("words"),

@@ -105,10 +105,27 @@ static int append_apart(vp_positions *out, const vp_line *line, const uint32_t *
     return 0;
 }
 
+/* Whether a place of a line is the next one for positions that lie one after the other on such a line, as what a source
+ * counts does: several batches of its rows are one line then. */
+static bool follows(const vp_positions *out, const vp_line *line, uint64_t first)
+{
+    if (!out->length || out->form != VP_CONSECUTIVE)
+        return false;
+    const vp_position *step = &out->line.step;
+    if (step->ts != line->step.ts || step->hi != line->step.hi || step->lo != line->step.lo)
+        return false;
+    const vp_position next = vp_line_place(&out->line, out->length), found = vp_line_place(line, first);
+    return next.ts == found.ts && next.hi == found.hi && next.lo == found.lo;
+}
+
 int vp_line_extend(vp_positions *out, const vp_line *line, const uint32_t *numbers, uint64_t first, uint64_t count)
 {
     if (count == 0)
         return 0;
+    if (!numbers && follows(out, line, first)) {
+        out->length += count;
+        return 0;
+    }
     if (out->length || count < VP_LEAST_ON_LINE)
         return append_apart(out, line, numbers, first, count);
     if (numbers) {
@@ -128,7 +145,7 @@ int vp_positions_extend(vp_positions *out, const vp_positions *from, uint64_t fi
 {
     if (count == 0)
         return 0;
-    if (vp_positions_on_line(from) && !out->length)
+    if (vp_positions_on_line(from) && from != out)
         return vp_line_extend(out, &from->line, from->form == VP_NUMBERED ? from->numbers + first : NULL, first, count);
     if (vp_positions_reserve(out, count)) /* `from` is apart then, too, if it is `out` */
         return VP_NO_MEMORY;

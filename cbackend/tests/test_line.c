@@ -130,6 +130,34 @@ static void test_arrays(void)
     }
 }
 
+/* Parts of a line that follow one another are one line again; where a part is left out they are not. */
+static void test_parts_of_a_line(void)
+{
+    uint64_t state = 3, on_line = 0, left_out = 0;
+    for (int round = 0; round < ROUNDS / 10; round++) {
+        vp_positions *line = counted(&state), *same = apart(line), *out = vp_positions_new(), *other = vp_positions_new();
+        bool follows = true;
+        for (uint64_t first = 0; first < line->length;) {
+            uint64_t count = 1 + random_below(&state, (uint32_t)(line->length - first));
+            if (random_below(&state, 8)) {
+                CHECK_EQUAL(vp_positions_extend(out, line, first, count), 0);
+                CHECK_EQUAL(vp_positions_extend(other, same, first, count), 0);
+                expect_same(out, other);
+            } else if (out->length) {
+                follows = false;
+            }
+            first += count;
+        }
+        bool is_all = follows && out->length && vp_positions_on_line(out);
+        on_line += is_all;
+        left_out += !follows;
+        vp_positions *all[] = {line, same, out, other};
+        for (int i = 0; i < 4; i++)
+            vp_positions_free(all[i]);
+    }
+    CHECK(on_line > ROUNDS / 40 && left_out > ROUNDS / 200); /* or nothing was tested */
+}
+
 /* Through a ring, taken in parts, with a reader that is replaced in between. */
 static void test_a_ring(uint32_t sources)
 {
@@ -194,6 +222,7 @@ int main(void)
     test_descent();
     test_saturated_parents_leave_the_line();
     test_arrays();
+    test_parts_of_a_line();
     test_a_ring(1);
     test_a_ring(2);
 }

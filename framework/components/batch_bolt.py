@@ -64,9 +64,15 @@ class BatchBolt(Bolt):
         raise NotImplementedError(f"{type(self).__name__} must define process_rows(self, rows)")
 
     def process(self, tup: Tuple) -> None:
-        """Process a single tuple where somebody brings them singly; not to be overridden."""
+        """Process a single tuple where somebody brings them singly; not to be overridden.
+
+        Raises what `process_rows` raises, and of a `RowError` the cause.
+        """
         fields = getattr(tup.values, "_fields", ())
-        self.process_rows(Rows([tuple(tup.values)], tup.component, tup.stream, fields))
+        try:
+            self.process_rows(Rows([tuple(tup.values)], tup.component, tup.stream, fields))
+        except RowError as error:
+            raise error.cause from error.cause.__cause__
 
     def emit_rows(
         self,

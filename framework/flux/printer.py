@@ -5,12 +5,13 @@ Only what is not the default is printed, in the order in which a reader asks for
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import yaml
 
-from framework.errors import ViperError
+from framework.errors import TopologyError, ViperError
 from framework.flux.objects import Declared, declared_by, is_java
 from framework.flux.shell import WRAPPERS
 from framework.topology import (
@@ -22,6 +23,7 @@ from framework.topology import (
     Input,
     JavaImplementation,
     ObjectDef,
+    Problem,
     Property,
     PythonImplementation,
     Ref,
@@ -29,6 +31,7 @@ from framework.topology import (
     ShellImplementation,
     Stream,
     Topology,
+    about,
 )
 
 _WIDTH = 100
@@ -95,16 +98,28 @@ def _plain(value: Any) -> Any:
         return float(value)
     if isinstance(value, bytes):
         return bytes(value)
-    raise TypeError(f"{value!r} is a {type(value).__name__}, which YAML has no plain value for")
+    hint = "; give one of a module, which has a dotted path" if inspect.isfunction(value) else ""
+    raise TypeError(f"{value!r} is a {type(value).__name__}, which YAML has no plain value for{hint}")
 
 
 def to_flux(topology: Topology) -> str:
     """The topology in Flux's YAML format.
 
     Raises:
-        TypeError: an argument or a value of the configuration that is no plain value.
+        TopologyError: components have arguments or a configuration that are no plain values.
+        TypeError: so has the topology itself, or one of its beans.
     """
+    if problems := list(_unprintable(topology)):
+        raise TopologyError(problems)
     return "\n".join(dumped({key: value}) for key, value in _sections(topology).items() if value)
+
+
+def _unprintable(topology: Topology) -> Iterator[Problem]:
+    for component in topology.components:
+        try:
+            _plain(_vertex(component, topology.beans))
+        except TypeError as error:
+            yield about(topology, component, f"cannot be printed: {error}")
 
 
 def _sections(topology: Topology) -> Printed:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from framework.components import PartitionedSpout
+from framework.components import BatchBolt, PartitionedSpout, Spout
 from framework.errors import LoadError
 from framework.importing import import_class, importable
 from framework.multilang.messages import is_json
@@ -51,7 +51,7 @@ def as_programs(topology: Topology) -> AsPrograms:
     components: list[ComponentSpec] = []
     with importable(topology.import_paths):
         for component in topology.components:
-            reason = _reason_to_stay(component)
+            reason = _reason_to_stay(component, topology)
             if reason is not None:
                 message = f"runs in Python and not as a program: {reason}"
                 stayed.append(about(topology, component, message, warning=True))
@@ -60,7 +60,7 @@ def as_programs(topology: Topology) -> AsPrograms:
     return AsPrograms(replace(topology, components=tuple(components)), tuple(stayed))
 
 
-def _reason_to_stay(component: ComponentSpec) -> str | None:
+def _reason_to_stay(component: ComponentSpec, topology: Topology) -> str | None:
     """Why a Python component cannot be a program; None if it can, or is one already."""
     if not isinstance(component.implementation, PythonImplementation):
         return None
@@ -73,7 +73,15 @@ def _reason_to_stay(component: ComponentSpec) -> str | None:
         return "it is a sink"
     if issubclass(cls, PartitionedSpout):
         return "it brings partitions, which the protocol does not know"
+    if issubclass(cls, BatchBolt | Spout) and _is_on_typed_streams(component, topology):
+        return "a stream of it has a schema, and the protocol does not know columns"
     return next(_obstacles(cls, definition), None)
+
+
+def _is_on_typed_streams(component: ComponentSpec, topology: Topology) -> bool:
+    taken = {(way.source, way.stream) for way in component.inputs}
+    read = [s for other in topology.components for s in other.outputs or () if (other.id, s.name) in taken]
+    return any(stream.schema is not None for stream in [*read, *(component.outputs or ())])
 
 
 def _obstacles(cls: type, definition: ObjectDef) -> Iterator[str]:

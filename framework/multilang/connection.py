@@ -8,7 +8,7 @@ import os
 import threading
 import traceback
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import IO, Any
 
 from framework.components.collector import EmitResult
@@ -93,6 +93,8 @@ class ConnectionCollector:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._anchor: str | None = None
+        self._held: list[tuple[Sequence[Any], str | None]] = []
+        """What a batch bolt has emitted in the call that is going on, with the streams."""
 
     def anchor_to(self, tup_id: str | None) -> None:
         """Anchor emits that name no anchors to a tuple; None to anchor them to nothing."""
@@ -136,9 +138,26 @@ class ConnectionCollector:
         of: Sequence[int] | None,
         ends: Sequence[int] | None,
         stream: str | None,
+        gives_away: bool,
     ) -> None:
-        """Send an emit for each row: there is but one tuple in process that they can belong to."""
-        for row in rows:
+        """Send an emit for each row: there is but one tuple in process that they can belong to.
+
+        Those of a bolt wait until its call has returned, as nothing is emitted by a call that raises.
+        """
+        emits = [(row, stream) for row in rows]
+        if self._anchor is not None:
+            self._held += emits
+        else:
+            self._send_rows(emits)
+
+    def call_returned(self, *, has_raised: bool) -> None:
+        """Send what `emit_rows` has held since the call began, or forget it if the call has raised."""
+        held, self._held = self._held, []
+        if not has_raised:
+            self._send_rows(held)
+
+    def _send_rows(self, emits: Iterable[tuple[Sequence[Any], str | None]]) -> None:
+        for row, stream in emits:
             self.emit(row, stream=stream)
 
     def ack(self, tup: Any) -> None:

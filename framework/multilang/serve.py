@@ -14,6 +14,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -142,10 +143,18 @@ class ServedBolt(Served):
         tup = Tuple(str(message["id"]), *origin, self._values(message))
         self.collector.anchor_to(tup.id if self.host.component.auto_anchor else None)
         if origin[:2] == (TICK_COMPONENT, TICK_STREAM):
-            self.guarded(self.host.tick, tup)
-        elif self.guarded(self.host.process, tup) and self._acks_each:
+            self.guarded(partial(self._call, self.host.tick), tup)
+        elif self.guarded(partial(self._call, self.host.component.process), tup) and self._acks_each:
             self.collector.ack(tup)
         self.collector.anchor_to(None)
+
+    def _call(self, callback: Callable[[Tuple], object], tup: Tuple) -> None:
+        has_raised = True
+        try:
+            callback(tup)
+            has_raised = False
+        finally:
+            self.collector.call_returned(has_raised=has_raised)
 
     def _fire_if_due(self) -> None:
         now = time.monotonic()

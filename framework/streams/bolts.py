@@ -3,7 +3,7 @@
 A bolt of this kind can stand in any topology. In YAML its function goes by its dotted path:
 
     - id: "split"
-      className: "framework.streams.bolts.FlatMap"
+      className: "viperstorm.streams.FlatMap"
       constructorArgs: ["words.split", ["word"]]
 
 Where a function raises, its tuple alone fails, as that of any other bolt does.

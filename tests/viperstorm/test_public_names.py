@@ -23,6 +23,7 @@ HOMES = {
     "viperstorm.recording": "framework.recording",
     "viperstorm.runtime": "framework.runtime",
     "viperstorm.spark": "spark_ingest",
+    "viperstorm.streams": "framework.streams",
     "viperstorm.testing": "framework.testing",
 }
 """The modules that have the names of another one's ``__all__``, and that other one."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
@@ -28,9 +27,8 @@ class Kept(Sequence[int]):
         self._indexes: memoryview[int] | None = None
         self.rows = len(mask)
         """The number of rows that the mask is for."""
-        self.ends = array("I")
-        """For each of these how many are kept up to it."""
-        self.ends.frombytes(ends_of_mask(mask))
+        self.ends = memoryview(ends_of_mask(mask)).cast("I")
+        """For each of these how many are kept up to it, as uint32."""
 
     @property
     def indexes(self) -> memoryview[int]:

@@ -23,7 +23,7 @@ static bool add(void *gate, uint32_t source, const vp_position *positions, uint3
 {
     vp_ring *ring = vp_gate_ring(gate, source);
     /* Not written to: the type has no const. */
-    const vp_positions jumbo = {(vp_position *)(uintptr_t)positions, count, count};
+    const vp_positions jumbo = {.data = (vp_position *)(uintptr_t)positions, .length = count, .capacity = count};
     if (vp_ring_claim(ring, &jumbo, 0, count, 0) < 0)
         return false;
     vp_ring_publish(ring);

@@ -84,6 +84,8 @@ class EmitBuffer:
         """Tuples that nobody receives: those that have been counted, and those of columns."""
         self._segments: list[Taken] = []
         """What was emitted before what is in the outbox: columns, and the rows before them."""
+        self._in_segments = 0
+        """Tuples in the segments; kept, as the length is asked for at every look at the task."""
         self.has_more = False
         """Whether `take` has left something that was there when it was called."""
         self.limit = limit
@@ -101,18 +103,12 @@ class EmitBuffer:
         return declared if port.form is None else (*declared, port.form.codes)
 
     def __len__(self) -> int:
-        rows = len(self.outbox)
-        return rows + sum(len(segment.payload) for segment in self._segments) if self._segments else rows
-
-    @property
-    def has_rows(self) -> bool:
-        """Whether it holds any rows or columns."""
-        return len(self.outbox) > 0 or bool(self._segments)
+        return len(self.outbox) + self._in_segments
 
     @property
     def has_changed(self) -> bool:
         """Whether a component has emitted anything since the last call of `take`."""
-        return self.has_rows or self.outbox.discarded + self._unused != self._discarded
+        return len(self) > 0 or self.outbox.discarded + self._unused != self._discarded
 
     def watch(self, call: Callable[[], None], *, always: bool) -> None:
         """Have something called for each row that another thread than the task's emits.
@@ -168,13 +164,16 @@ class EmitBuffer:
 
     def put(self, port: Port, columns: Payload) -> None:
         """Append columns of a stream that is no direct one."""
+        count = len(columns)
         if not port.is_used:
-            self._unused += len(columns)
+            self._unused += count
             return
-        tags = array("H", [port.tag]) * len(columns) if len(self._ports) > 1 else None
+        tags = array("H", [port.tag]) * count if len(self._ports) > 1 else None
         with self.guard:
             if len(self.outbox):
-                self._segments.append(self._take_rows())
+                self._segments.append(rows := self._take_rows())
+                self._in_segments += len(rows.payload)
+            self._in_segments += count
             self._segments.append(Taken(columns, None if tags is None else tags.tobytes(), {}, (), {}))
 
     def take(self) -> Taken:
@@ -183,14 +182,13 @@ class EmitBuffer:
         Whether there is more is to be seen by `has_more`.
         """
         with self.guard:
-            if self._segments:
-                taken = self._segments.pop(0)
-                self.has_more = len(self) > 0
-            else:
-                taken = self._take_rows()
-                self.has_more = False
+            in_segments = bool(self._segments)
+            taken = self._segments.pop(0) if in_segments else self._take_rows()
+            count = len(taken.payload)
+            self._in_segments -= count if in_segments else 0
+            self.has_more = in_segments and len(self) > 0
         discarded = self.outbox.discarded + self._unused
-        self._counters.emitted += len(taken.payload) + discarded - self._discarded
+        self._counters.emitted += count + discarded - self._discarded
         self._discarded = discarded
         if self._waiting_threads:
             self._wake_waiting()

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from itertools import repeat
 from typing import Any
 
 from framework.errors import EmitError
 from framework.runtime.edges.buffer import EmitBuffer
-from framework.runtime.edges.emitted import Emitted, in_order
+from framework.runtime.edges.emitted import Emitted, in_order, none_for_each
 from framework.runtime.edges.output import Port
 from viper.payload import Payload, Row, Rows
 from viper.rows import plain_rows
 from viper.values import is_shareable
+
+_NO_MARKS = memoryview(array("I"))
 
 
 class Marks:
@@ -26,20 +27,26 @@ class Marks:
     """Whether the last of them is still in process; outputs of such a one are not in the buffer yet."""
 
     def __init__(self) -> None:
-        self._ends = array("I")
+        self._ends = _NO_MARKS
 
-    def extend(self, ends: array[int], before: int) -> None:
+    def extend(self, ends: memoryview[int], before: int) -> None:
         """Append the marks of further inputs.
 
         Args:
-            ends: for each of them the number of outputs after it, counted from the first of them.
+            ends: for each of them the number of outputs after it, counted from the first of them, as uint32
+                that nobody changes.
             before: how many outputs were in the buffer before theirs.
         """
-        self._ends.extend(ends if not before else array("I", map(before.__add__, ends)))
+        if not (before or self._ends):
+            self._ends = ends  # the marks of one call, most often: 64 KB that are not copied
+            return
+        made = array("I", self._ends)
+        made.extend(ends if not before else map(before.__add__, ends))
+        self._ends = memoryview(made)
 
-    def cut(self) -> bytes:
+    def cut(self) -> memoryview[int]:
         """The marks since the last call, as native uint32."""
-        marks, self._ends = self._ends.tobytes(), array("I")
+        marks, self._ends = self._ends, _NO_MARKS
         return marks
 
 
@@ -120,7 +127,7 @@ class BulkEmits:
     def pass_over(self, count: int) -> None:
         """So many further rows have failed, and nothing was emitted for them."""
         with self._buffer.guard:
-            self.marks.extend(array("I", repeat(0, count)), len(self._buffer))
+            self.marks.extend(none_for_each(count), len(self._buffer))
 
     def drop(self) -> None:
         """The call has failed, and nothing that it has emitted is to be seen."""

@@ -151,7 +151,7 @@ class Destination:
         kept = self.count = self.count - count
         if self._tags is not None:
             del self._tags[:count]
-        if not kept:
+        if not kept:  # the same memory for the next ones, which the processor's caches have still
             self._counted = 0
             self.waiting = NOTHING
             self.positions.clear()

@@ -21,8 +21,9 @@ class Emitted:
 
     port: Port
     payload: Payload
-    ends: array[int] | None
-    """For each input the number of these tuples after it; None where they do not come by their inputs."""
+    ends: memoryview[int] | None
+    """For each input the number of these tuples after it, as uint32 that nobody changes; None where they do
+    not come by their inputs."""
     of: Sequence[int]
     """The input of each tuple, where there are no ends."""
 
@@ -42,18 +43,19 @@ class Emitted:
         """
         if given_ends is not None:
             return cls(port, payload, _checked(given_ends, len(payload), count), ())
+        size = len(payload)
         if of is None:
-            if len(payload) != count:
+            if size != count:
                 raise EmitError(
-                    f"emit_rows of {len(payload):,} tuples for {count:,} rows in process: say with of= or "
+                    f"emit_rows of {size:,} tuples for {count:,} rows in process: say with of= or "
                     "ends= which row each belongs to; it may be left out only where there is one for each"
                 )
             return cls(port, payload, one_for_each(count), ())
         if hasattr(of, "to_numpy"):  # an Arrow array
             of = of.to_numpy()
-        if len(of) != len(payload):
+        if len(of) != size:
             raise EmitError(
-                f"emit_rows of {len(payload):,} tuples with of= of {len(of):,}: expected one for each"
+                f"emit_rows of {size:,} tuples with of= of {len(of):,}: expected one for each"
             )
         if isinstance(of, Kept) and of.rows == count:
             return cls(port, payload, of.ends, ())
@@ -63,7 +65,7 @@ class Emitted:
             raise EmitError(f"emit_rows: {error}") from None
         if made is None:
             return cls(port, payload, None, array("I", of))
-        return cls(port, payload, _array(made), ())
+        return cls(port, payload, _numbers(made), ())
 
     def inputs(self) -> Sequence[int]:
         """The input of each tuple."""
@@ -77,17 +79,21 @@ class Emitted:
         return made
 
 
-def in_order(emitted: Sequence[Emitted], count: int) -> tuple[list[tuple[Port, Payload]], array[int]]:
+def in_order(
+    emitted: Sequence[Emitted], count: int
+) -> tuple[list[tuple[Port, Payload]], memoryview[int]]:
     """What several emits have brought: by input, then by emit, then within an emit.
 
     Columns stay columns where all emits are of one stream.
 
     Returns:
-        The tuples, and how many there are after each of `count` inputs.
+        The tuples, and how many there are after each of `count` inputs, as uint32.
 
     Raises:
         EmitError: a tuple belongs to an input behind them.
     """
+    if not emitted:
+        return [], none_for_each(count)
     if len(emitted) == 1 and (found := emitted[0].ends) is not None:
         if len(emitted[0].payload) > (found[count - 1] if count else 0):
             raise _behind(count)
@@ -98,13 +104,11 @@ def in_order(emitted: Sequence[Emitted], count: int) -> tuple[list[tuple[Port, P
     order = array("I", sorted(range(len(inputs)), key=inputs.__getitem__))
     if order and inputs[order[-1]] >= count:
         raise _behind(count)
-    marks = _array(ends(array("I", map(inputs.__getitem__, order)), count) or b"")
+    marks = _numbers(ends(array("I", map(inputs.__getitem__, order)), count) or b"")
     return _ordered(emitted, order), marks
 
 
 def _ordered(emitted: Sequence[Emitted], order: array[int]) -> list[tuple[Port, Payload]]:
-    if not emitted:
-        return []
     if all(one.port is emitted[0].port for one in emitted):
         joined = emitted[0].payload
         for one in emitted[1:]:
@@ -117,20 +121,31 @@ def _ordered(emitted: Sequence[Emitted], order: array[int]) -> list[tuple[Port, 
     return [(ports[tag], Rows([row for _, row in run], mutable)) for tag, run in runs]
 
 
-_counts = array("I")
+# Made once, as counting takes 20 ns each; never changed, but replaced by others, also by another thread meanwhile.
+_ones = _zeros = memoryview(array("I"))
 
 
-def one_for_each(count: int) -> array[int]:
+def one_for_each(count: int) -> memoryview[int]:
     """The ends of inputs with one tuple each: 1, 2, 3, ..."""
-    # They are counted once, and copied: counting takes 20 ns each.
-    if len(_counts) < count:
-        _counts.extend(range(len(_counts) + 1, count + 1))
-    return _counts[:count]
+    global _ones
+    ones = _ones
+    if len(ones) < count:
+        ones = _ones = memoryview(array("I", range(1, 2 * count + 1))).toreadonly()
+    return ones[:count]
 
 
-def _checked(given: Any, size: int, count: int) -> array[int]:
+def none_for_each(count: int) -> memoryview[int]:
+    """The ends of inputs without a tuple: 0, 0, 0, ..."""
+    global _zeros
+    zeros = _zeros
+    if len(zeros) < count:
+        zeros = _zeros = memoryview(bytes(8 * count)).cast("I")
+    return zeros[:count]
+
+
+def _checked(given: Any, size: int, count: int) -> memoryview[int]:
     try:
-        made = given if isinstance(given, array) and given.typecode == "I" else array("I", given)
+        made = array("I", given)  # of its own, as the component may go on with what it has given
     except (OverflowError, TypeError) as error:
         raise EmitError(f"emit_rows: ends= are counts from 0: {error}") from None
     if len(made) > count:
@@ -139,13 +154,12 @@ def _checked(given: Any, size: int, count: int) -> array[int]:
         raise EmitError(
             f"emit_rows of {size:,} tuples: ends= must ascend, and the last must be the number of tuples"
         )
-    return made if len(made) == count else made + array("I", repeat(size, count - len(made)))
+    made.extend(repeat(size, count - len(made)))
+    return memoryview(made)
 
 
-def _array(ends: bytes) -> array[int]:
-    made = array("I")
-    made.frombytes(ends)
-    return made
+def _numbers(ends: bytes) -> memoryview[int]:
+    return memoryview(ends).cast("I")
 
 
 def _behind(done: int) -> EmitError:

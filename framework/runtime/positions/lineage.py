@@ -63,7 +63,7 @@ class Lineage:
         """The position of the input that is being processed: nothing will be placed below it any more."""
         return self._inputs[self._first]
 
-    def place(self, marks: bytes, unfinished: bool, level: Level, out: Positions) -> None:
+    def place(self, marks: bytes | memoryview, unfinished: bool, level: Level, out: Positions) -> None:
         """Place the outputs of the next inputs.
 
         Args:

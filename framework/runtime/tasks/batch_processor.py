@@ -11,7 +11,7 @@ from framework.runtime.edges.bulk import BulkEmits
 from framework.runtime.hosts.host import Host
 from framework.runtime.hosts.user_errors import user_errors
 from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.pieces import InputStream, Piece, grouped, payload_of
+from framework.runtime.pieces import InputStream, Piece, by_stream
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tracking.acker import Acker
 from viper.position import Positions
@@ -55,14 +55,16 @@ class BatchProcessor:
 
     def process(self, pieces: list[Piece]) -> Iterator[None]:
         """Process tuples."""
-        for stream, group in grouped(pieces, _without_task):
-            payload = payload_of(group)
+        for stream, payload in by_stream(pieces):
             origin = self._origin(stream)
-            while len(payload):
+            left = len(payload)
+            while left:
                 slots = self._own_slots()
                 rows = Rows.received(payload, origin, self._positions, self._first, slots)
-                done = self._process(rows)
-                payload = payload.slice(done, len(payload) - done)
+                done = self._process(rows, left)
+                left -= done
+                if left:
+                    payload = payload.slice(done, left)
                 yield
 
     def _own_slots(self) -> dict[str, KeySlots]:
@@ -78,33 +80,33 @@ class BatchProcessor:
             self._origins[key] = Origin(*key, fields, stream.schema)
         return self._origins[key]
 
-    def _process(self, rows: Rows) -> int:
-        """Give the component rows; returns how many of them need not come again."""
+    def _process(self, rows: Rows, count: int) -> int:
+        """Give the component so many rows; returns how many of them need not come again."""
         self.last_begun += 1
-        self._emits.begin(len(rows), rows.made)
+        self._emits.begin(count, rows.made)
         try:
-            failed = self._called(rows)
+            failed = self._called(rows, count)
         except user_errors() as error:
             self._emits.drop()
-            self._raised(error, len(rows), None)
-            return len(rows)
+            self._raised(error, count, None)
+            return count
         if failed is None:
-            self._passed(len(rows))
-            return len(rows)
+            self._passed(count)
+            return count
         self._passed(failed.index)
         self._raised(failed.cause, 1, rows[failed.index])
         return failed.index + 1
 
-    def _called(self, rows: Rows) -> RowError | None:
+    def _called(self, rows: Rows, count: int) -> RowError | None:
         """Call the component; returns what it says of a row that it could not process."""
         try:
             self._slot.process(rows)
         except RowError as error:
-            if not 0 <= error.index < len(rows):
+            if not 0 <= error.index < count:
                 raise
             self._emits.finish(error.index)
             return error
-        self._emits.finish(len(rows))
+        self._emits.finish(count)
         return None
 
     def _raised(self, error: BaseException, count: int, row: object) -> None:
@@ -120,8 +122,3 @@ class BatchProcessor:
         self._first += count
         if self._acker is not None:
             self._acker.passed(count)
-
-
-def _without_task(stream: InputStream) -> InputStream:
-    """What tells the streams of tuples apart: not which task they come from."""
-    return stream._replace(task=0)

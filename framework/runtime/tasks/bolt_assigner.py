@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from framework.runtime.edges.buffer import EmitBuffer, Taken
 from framework.runtime.positions.lineage import Lineage
 from framework.runtime.tracking.acker import Acker, PendingAcks
 from viper.jumbo import Emission
 from viper.position import Level, Position, Positions
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 
 class Marks(Protocol):
@@ -20,7 +23,7 @@ class Marks(Protocol):
     def open(self) -> bool:
         """Whether the last tuple of the marks is still in process."""
 
-    def cut(self) -> bytes:
+    def cut(self) -> Buffer:
         """For each tuple since the last call the number of rows after it, all together, as native uint32."""
 
 
@@ -64,7 +67,7 @@ class BoltAssigner:
     def has_output(self) -> bool:
         """Whether something was emitted, or an ack given, that `take` has not been called for yet."""
         acker = self._acker
-        return self._buffer.has_rows or (acker is not None and acker.waiting)
+        return len(self._buffer) > 0 or (acker is not None and acker.waiting)
 
     @property
     def has_more(self) -> bool:
@@ -121,16 +124,17 @@ class BoltAssigner:
         # Rows and marks must be of the same moment, and the component may be emitting just now.
         with self._buffer.guard:
             unfinished = self._marks.open
-            marks = self._marks.cut()
-            # Acks first: what was emitted before an ack is then among the rows.
+            marks = memoryview(self._marks.cut()).cast("B")
             acker = self._acker
-            self._pending_acks = acker.take() if acker is not None and acker.tracking else None
+            is_tracking = acker is not None and acker.tracking
+            if not (marks or is_tracking or self._buffer.has_changed):  # as behind each slice
+                return None
+            # Acks first: what was emitted before an ack is then among the rows.
+            self._pending_acks = acker.take() if acker is not None and is_tracking else None
             taken = self._buffer.take()
         if taken.named:
             self._buffer.name_tasks(taken.named)
         count = len(taken.payload)
-        if not count and not marks:
-            return None
         self._place(taken, count, marks, unfinished)
         if not count:
             return None
@@ -143,7 +147,7 @@ class BoltAssigner:
             acks, self._pending_acks = self._pending_acks, None
             self._acker.give(acks)
 
-    def _place(self, taken: Taken, count: int, marks: bytes, unfinished: bool) -> None:
+    def _place(self, taken: Taken, count: int, marks: memoryview, unfinished: bool) -> None:
         out = self._out
         out.clear()
         if self._is_below_inputs:
@@ -154,7 +158,7 @@ class BoltAssigner:
             self.lineage.place_beside(beside, level, out, self._beside_at)
             self.unplanned += beside if self._beside_at is None else 0
         if self._inheriting is not None:
-            self._inherit(self._inheriting, memoryview(marks).cast("I"), unfinished)
+            self._inherit(self._inheriting, marks.cast("I"), unfinished)
         for index, tree in taken.notes:
             out.set_tree(index, tree)
 

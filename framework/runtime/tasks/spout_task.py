@@ -36,6 +36,8 @@ class Asking:
     """How much it may emit."""
     longest_pause_s: float
     """Longest pause in seconds before a spout is asked again that had nothing."""
+    largest_slice: int | None = None
+    """As `Task.largest_slice`."""
     skips: bool = False
     """Whether bolts may place what they emit where the spout has got to, beside their input."""
 
@@ -78,6 +80,11 @@ class SpoutTask(SourceTask):
 
     def _can_finish(self, now_s: float) -> bool:
         return not self._outcomes.are_awaited or self._outcomes.may_be_told(now_s)
+
+    @property
+    def largest_slice(self) -> int | None:
+        """As in the base class."""
+        return self._asking.largest_slice
 
     @property
     def brings_nothing(self) -> bool:

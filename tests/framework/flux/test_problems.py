@@ -117,7 +117,7 @@ def test_a_bolt_with_a_mistake(bolt: str, expected: str, load: Load) -> None:
         ("flux_parts.Wrds", "'flux_parts.Wrds': 'flux_parts' has no 'Wrds'; did you mean 'Words'?"),
         ("no_such_module.Words", "no module 'no_such_module' in "),
         ("Words", "'Words' is no class path: expected 'package.module.Class'"),
-        ("flux_parts.make_topology", "is a function, expected a class"),
+        ("flux_parts.make_topology", "is a function, expected a class; viperstorm.streams.Map"),
         ("broken.parts.Words", "importing 'broken' raised RuntimeError: half installed"),
         ("leaving.Words", "'leaving.Words': importing it ended the process, with status 3"),
         ("shapes.TwoStreams", "stream 'a' is declared twice"),

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from framework.errors import TopologyError
 from framework.flux import load_flux, read_properties, to_flux
 from framework.specs import python_implementation
+from framework.streams import StreamBuilder
 from framework.topology import (
     Bean,
     ComponentSpec,
@@ -151,5 +153,13 @@ def test_the_order_of_definition_is_kept(tmp_path: Path) -> None:
 
 def test_what_yaml_cannot_say_is_refused() -> None:
     bolt = ComponentSpec("sink", Role.BOLT, python_implementation(flux_parts.Sink, [object]))
-    with pytest.raises(TypeError, match="<class 'object'> is a type, which YAML has no plain value for"):
+    message = "bolt 'sink' cannot be printed: <class 'object'> is a type, which YAML has no plain value for"
+    with pytest.raises(TopologyError, match=message):
         to_flux(Topology("odd", (bolt,)))
+
+
+def test_so_is_a_function_without_a_name() -> None:
+    builder = StreamBuilder()
+    builder.new_stream(flux_parts.Words).map(lambda word: word, name="same").print()
+    with pytest.raises(TopologyError, match=r"'same' cannot be printed: .* give one of a module, which has"):
+        to_flux(builder.build("odd"))

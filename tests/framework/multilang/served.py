@@ -9,7 +9,17 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from framework import BatchingBolt, Bolt, ReliableSpout, Spout, Stream, TicklessBatchingBolt
+from framework import (
+    BatchBolt,
+    BatchingBolt,
+    Bolt,
+    ReliableSpout,
+    RowError,
+    Rows,
+    Spout,
+    Stream,
+    TicklessBatchingBolt,
+)
 
 
 class Numbers(Spout):
@@ -26,6 +36,40 @@ class Numbers(Spout):
         for number in range(self._count):
             yield [number, f"{self._name}{number % 3}"]
             yield None
+
+
+class Together(Spout):
+    """Emits numbers many at a time."""
+
+    outputs = ["number"]
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        self._left = 3
+
+    def next_tuple(self) -> None:
+        if not self._left:
+            raise StopIteration
+        self._left -= 1
+        self.emit_rows([[self._left], [10 + self._left]])
+
+
+class Repeats(BatchBolt):
+    """Emits each number as often as it says, but 11 and 12: it raises for either in one of two ways."""
+
+    outputs = ["number", "nth"]
+    exit_on_exception = False
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        self.emit_rows([[-1, 0]])
+
+    def process_rows(self, rows: Rows) -> None:
+        numbers = rows.column("number")
+        for index, number in enumerate(numbers):
+            self.emit_rows([[number, nth] for nth in range(number)], [index] * number)
+            if number == 11:
+                raise RowError(index, ValueError("no 11"))
+            if number == 12:
+                raise ValueError("no 12")
 
 
 class Polled(Spout):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from framework import Bolt, Spout, TopologyBuilder
+from framework import Bolt, Spout, Stream, TopologyBuilder
 from framework.builder import shell
 from framework.loading import load
 from framework.multilang.as_programs import as_programs
@@ -17,7 +17,7 @@ from framework.sinks import CollectingSink
 from framework.tap import tap_id, tapped
 from framework.topology import Bean, ObjectDef, PythonImplementation, Ref, ShellImplementation, Topology
 from tests.framework.multilang.pieces import run_topology
-from tests.framework.multilang.served import Numbers, Polled, Sums, Twice
+from tests.framework.multilang.served import Numbers, Polled, Repeats, Sums, Twice
 from tests.framework.runtime.partitioned import Partitions
 from tests.portions import at_every_change
 
@@ -110,6 +110,16 @@ class TestWhatStays:
         builder.set_bolt("sink", CollectingSink).shuffle_grouping("parts")
         told = self.reasons(builder.build("t"))
         assert told["parts"] == "it brings partitions, which the protocol does not know"
+
+    def test_columns(self) -> None:
+        """Also where only the input has a schema; a bolt for single tuples needs no columns."""
+        schema = Stream(schema={"number": "int64", "text": "string"})
+        builder = TopologyBuilder()
+        builder.set_spout("numbers", type("Typed", (Numbers,), {"outputs": [schema], "__module__": __name__}))
+        builder.set_bolt("bolt", Repeats).shuffle_grouping("numbers")
+        builder.set_bolt("single", Twice).shuffle_grouping("numbers")
+        reason = "a stream of it has a schema, and the protocol does not know columns"
+        assert self.reasons(builder.build("t")) == {"numbers": reason, "bolt": reason}
 
     def test_local_classes(self) -> None:
         local = type("Local", (Twice,), {"__module__": __name__})

@@ -22,9 +22,11 @@ from tests.framework.multilang.served import (
     Numbers,
     Polled,
     Raises,
+    Repeats,
     Retries,
     Talks,
     Timer,
+    Together,
 )
 
 
@@ -90,6 +92,17 @@ def test_acks_and_fails() -> None:
 def test_batches_by_a_timer_are_due_at_heartbeats() -> None:
     """Here at each, and there is one after each tuple."""
     assert served(Polled, Timer).result("sink") == [([number],) for number in range(10)]
+
+
+def test_a_batch_bolt_gets_one_row_at_a_time(caplog: pytest.LogCaptureFixture) -> None:
+    """What it has emitted in a call that raises is not emitted."""
+    report = served(Together, Repeats)
+    expected = [(-1, 0)] + [(n, nth) for n in (2, 1, 10) for nth in range(n)]
+    assert report.result("sink") == expected
+    counters = report.components["bolt"]
+    assert (counters.acked, counters.failed, counters.errors) == (4, 2, 2)
+    assert "ValueError: no 11" in caplog.text
+    assert "ValueError: no 12" in caplog.text
 
 
 def test_a_component_is_closed(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+s/return next.ts == found.ts \&\& /return /
