@@ -106,14 +106,9 @@ class EmitBuffer:
         return len(self.outbox) + self._in_segments
 
     @property
-    def has_rows(self) -> bool:
-        """Whether it holds any rows or columns."""
-        return len(self.outbox) > 0 or self._in_segments > 0
-
-    @property
     def has_changed(self) -> bool:
         """Whether a component has emitted anything since the last call of `take`."""
-        return self.has_rows or self.outbox.discarded + self._unused != self._discarded
+        return len(self) > 0 or self.outbox.discarded + self._unused != self._discarded
 
     def watch(self, call: Callable[[], None], *, always: bool) -> None:
         """Have something called for each row that another thread than the task's emits.
@@ -187,15 +182,11 @@ class EmitBuffer:
         Whether there is more is to be seen by `has_more`.
         """
         with self.guard:
-            if self._segments:
-                taken = self._segments.pop(0)
-                count = len(taken.payload)
-                self._in_segments -= count
-                self.has_more = len(self) > 0
-            else:
-                taken = self._take_rows()
-                count = len(taken.payload)
-                self.has_more = False
+            in_segments = bool(self._segments)
+            taken = self._segments.pop(0) if in_segments else self._take_rows()
+            count = len(taken.payload)
+            self._in_segments -= count if in_segments else 0
+            self.has_more = in_segments and len(self) > 0
         discarded = self.outbox.discarded + self._unused
         self._counters.emitted += count + discarded - self._discarded
         self._discarded = discarded

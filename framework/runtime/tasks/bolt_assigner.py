@@ -67,7 +67,7 @@ class BoltAssigner:
     def has_output(self) -> bool:
         """Whether something was emitted, or an ack given, that `take` has not been called for yet."""
         acker = self._acker
-        return self._buffer.has_rows or (acker is not None and acker.waiting)
+        return len(self._buffer) > 0 or (acker is not None and acker.waiting)
 
     @property
     def has_more(self) -> bool:
@@ -135,8 +135,6 @@ class BoltAssigner:
         if taken.named:
             self._buffer.name_tasks(taken.named)
         count = len(taken.payload)
-        if not count and not marks:
-            return None
         self._place(taken, count, marks, unfinished)
         if not count:
             return None
