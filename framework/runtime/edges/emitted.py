@@ -121,7 +121,7 @@ def _ordered(emitted: Sequence[Emitted], order: array[int]) -> list[tuple[Port, 
     return [(ports[tag], Rows([row for _, row in run], mutable)) for tag, run in runs]
 
 
-# Made once, as counting takes 20 ns each; never changed, but maybe replaced, also by another thread meanwhile.
+# Made once, as counting takes 20 ns each; never changed, but replaced by others, perhaps in another thread.
 _ones = _zeros = memoryview(array("I"))
 
 
