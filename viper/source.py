@@ -37,6 +37,11 @@ class Source:
         self._claim = lib.vp_ring_claim
         self._publish = lib.vp_ring_publish
 
+    @property
+    def store_bytes(self) -> int | None:
+        """Bytes that it has for payloads on their way to other processes; None where it encodes none."""
+        return int(lib.vp_ring_payload_bytes(self._ring)) if self._encodes else None
+
     def add(self, jumbo: Jumbo, positions: Positions, first: int, count: int) -> bool:
         """Hand over a jumbo tuple; False, and nothing taken, while the gate is full.
 
