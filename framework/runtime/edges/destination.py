@@ -9,7 +9,7 @@ from framework.errors import EmitError
 from viper.errors import PayloadSizeError
 from viper.forest import Forest
 from viper.jumbo import Jumbo
-from viper.payload import NOTHING, Payload
+from viper.payload import NOTHING, Payload, Rows
 from viper.position import Positions
 from viper.source import Source
 
@@ -103,7 +103,7 @@ class Destination:
             EmitError: a single tuple takes more bytes than a channel to another process has.
         """
         first, count = 0, self.count
-        most = self._most_at_once() if self.waiting.row_bytes else self._jumbo_size
+        most = self._jumbo_size if isinstance(self.waiting, Rows) else self._most_at_once()
         while first < count:
             jumbo = self._next or self._jumbo(first, min(count - first, most))
             try:
