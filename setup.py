@@ -8,11 +8,15 @@ from glob import glob
 
 from setuptools import Extension, find_packages, setup
 
+# What both modules are made of: state is written by functions of either.
+STATE = [f"cbackend/src/{name}.c" for name in ("bytes", "heap", "keyed", "pool", "writer")]
+
 # viper._backend, through cffi, keeps to the stable ABI; this one does not, for its speed (csrc/rows.h).
 rows = Extension(
     "viper._rows",
-    sources=sorted(glob("viper/csrc/*.c")),
-    depends=sorted(glob("viper/csrc/*.h")),
+    sources=sorted(glob("viper/csrc/*.c")) + STATE,
+    depends=sorted(glob("viper/csrc/*.h") + glob("cbackend/**/*.h", recursive=True)),
+    include_dirs=["cbackend/include", "cbackend/src"],
     extra_compile_args=["-std=c11", "-Wall", "-Wextra"],
 )
 

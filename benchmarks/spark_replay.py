@@ -4,10 +4,12 @@ Rows have five columns: a timestamp, an integer, a float, a repetitive text and 
 
 speed   Rows per second from one stream, and from four that interleave row by row, through a topology with one
         bolt that counts tuple by tuple, in one inline worker and on two processes; and as columns, into a
-        batch bolt that counts record batches. Beside it the blocks alone, and Spark's own ways to Python over
-        the same files, `DataFrame.toLocalIterator` and `DataFrame.toArrow`. Measured in turn, each in a fresh
-        process; ratios of medians are to the former.
-memory  Peak memory of all processes together while one million and fifty million rows are replayed.
+        batch bolt that counts record batches, of Parquet files and of Arrow files, with the CPU time of the
+        task's own thread and of all others. Beside it the blocks alone, and Spark's own ways to Python over
+        the Parquet files, `DataFrame.toLocalIterator` and `DataFrame.toArrow`. Measured in turn, each in a
+        fresh process; ratios of medians are to the former.
+memory  Peak memory of all processes together while one million and fifty million rows are replayed, as rows
+        and as columns, of either format.
 pace    How late rows come, at a thousand events a second, at the recorded pace.
 
     python benchmarks/spark_replay.py [--part speed|memory|pace ...] [--rows N] [--rounds N] [--folder FOLDER]
@@ -24,30 +26,34 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 SIZES = (1_000_000, 50_000_000)
 LOOK_PERIOD_S = 0.05
 WARM_UP = 1000
 INLINE = {"viper.worker": "inline"}
 PROCESSES = {"viper.worker": "process", "topology.workers": 2}
-Measured = tuple[int, float]
-"""Rows and seconds."""
+Measured = tuple[int, float, float, float]
+"""Rows, seconds, and seconds of CPU time of the main thread and of all others."""
 
 
 def topology(path: str, options: dict[str, Any], *, typed: bool = False) -> Measured:
     from replaying import counting
     from running import run_with
 
+    own_s, all_s = time.thread_time(), time.process_time()
     report = run_with(counting(path, typed=typed), options)
-    return int(report.components["count"].metrics["tuples"]), report.elapsed_s
+    own_s, all_s = time.thread_time() - own_s, time.process_time() - all_s
+    return int(report.components["count"].metrics["tuples"]), report.elapsed_s, own_s, all_s - own_s
 
 
 def blocks(path: str, *, typed: bool = False) -> Measured:
     from replaying import blocks
 
-    started = time.perf_counter()
-    return sum(blocks(path, typed=typed)), time.perf_counter() - started
+    own_s, all_s, started_s = time.thread_time(), time.process_time(), time.perf_counter()
+    rows, elapsed_s = sum(blocks(path, typed=typed)), time.perf_counter() - started_s
+    own_s, all_s = time.thread_time() - own_s, time.process_time() - all_s
+    return rows, elapsed_s, own_s, all_s - own_s
 
 
 def spark(path: str, count: Callable[[Any], int]) -> Measured:
@@ -60,58 +66,79 @@ def spark(path: str, count: Callable[[Any], int]) -> Measured:
         rows = session.read.parquet(f"{path}/*.parquet").drop("_time_us")
         count(rows.limit(1000))
         started = time.perf_counter()
-        return count(rows), time.perf_counter() - started
+        return count(rows), time.perf_counter() - started, 0.0, 0.0
 
 
-KINDS: dict[str, Callable[[str, str], Measured]] = {
-    "1 stream": lambda one, four: topology(one, INLINE),
-    "4 streams": lambda one, four: topology(four, INLINE),
-    "1 stream, columns": lambda one, four: topology(one, INLINE, typed=True),
-    "4 streams, columns": lambda one, four: topology(four, INLINE, typed=True),
-    "1 stream, 2 processes": lambda one, four: topology(one, PROCESSES),
-    "4 streams, 2 processes": lambda one, four: topology(four, PROCESSES),
-    "blocks alone": lambda one, four: blocks(one),
-    "blocks alone, columns": lambda one, four: blocks(one, typed=True),
-    "toLocalIterator": lambda one, four: spark(one, lambda rows: sum(1 for _ in rows.toLocalIterator())),
-    "toArrow": lambda one, four: spark(one, lambda rows: int(rows.toArrow().num_rows)),
+class Paths(NamedTuple):
+    """Datasets of the same rows."""
+
+    one: str
+    """Of one stream, as all below in Parquet files if nothing else is said."""
+    four: str
+    arrow_one: str
+    arrow_four: str
+
+
+KINDS: dict[str, Callable[[Paths], Measured]] = {
+    "1 stream": lambda paths: topology(paths.one, INLINE),
+    "4 streams": lambda paths: topology(paths.four, INLINE),
+    "1 stream, columns": lambda paths: topology(paths.one, INLINE, typed=True),
+    "4 streams, columns": lambda paths: topology(paths.four, INLINE, typed=True),
+    "1 stream, Arrow": lambda paths: topology(paths.arrow_one, INLINE, typed=True),
+    "4 streams, Arrow": lambda paths: topology(paths.arrow_four, INLINE, typed=True),
+    "1 stream, 2 processes": lambda paths: topology(paths.one, PROCESSES),
+    "4 streams, 2 processes": lambda paths: topology(paths.four, PROCESSES),
+    "blocks alone": lambda paths: blocks(paths.one),
+    "blocks alone, columns": lambda paths: blocks(paths.one, typed=True),
+    "blocks alone, Arrow": lambda paths: blocks(paths.arrow_one, typed=True),
+    "toLocalIterator": lambda paths: spark(paths.one, lambda rows: sum(1 for _ in rows.toLocalIterator())),
+    "toArrow": lambda paths: spark(paths.one, lambda rows: int(rows.toArrow().num_rows)),
 }
 SLOW = "toLocalIterator"
 """What the others are compared with."""
 
 
 def speed(folder: Path, rows: int, rounds: int, kinds: list[str]) -> None:
-    from replaying import write_stage
+    from replaying import ARROW, PARQUET, write_stage
     from running import print_row
 
-    paths = [str(write_stage(folder / f"{streams}", rows, streams).path) for streams in (1, 4)]
-    rates: dict[str, list[float]] = {kind: [] for kind in kinds}
+    paths = [
+        str(write_stage(folder / f"{stored_as.name}-{streams}", rows, streams, stored_as=stored_as).path)
+        for stored_as in (PARQUET, ARROW)
+        for streams in (1, 4)
+    ]
+    measured: dict[str, list[Measured]] = {kind: [] for kind in kinds}
     for _ in range(rounds):
-        for kind, measured in rates.items():
-            found, seconds = json.loads(fresh("--kind", kind, "--paths", *paths))
-            assert found == rows, f"{kind}: {found:,} of {rows:,} rows arrived"
-            measured.append(found / seconds)
-    medians = {kind: statistics.median(measured) for kind, measured in rates.items()}
-    print_row(("", "rows/s", "least", "most", "ratio"), widths := (-22, 11, 11, 11, 6))
-    for kind, measured in rates.items():
+        for kind, found in measured.items():
+            found.append(json.loads(fresh("--kind", kind, "--paths", *paths)))
+            assert found[-1][0] == rows, f"{kind}: {found[-1][0]:,} of {rows:,} rows arrived"
+    rates = {kind: [rows / elapsed_s for _, elapsed_s, _, _ in found] for kind, found in measured.items()}
+    medians = {kind: statistics.median(found) for kind, found in rates.items()}
+    head = ("", "rows/s", "least", "most", "ratio", "own ns", "other ns")
+    print_row(head, widths := (-22, 11, 11, 11, 6, 6, 8))
+    for kind, found in rates.items():
         ratio = f"{medians[kind] / medians[SLOW]:.2f}" if SLOW in medians else "-"
-        numbers = (round(medians[kind]), round(min(measured)), round(max(measured)))
-        print_row((kind, *numbers, ratio), widths)
+        numbers = (round(medians[kind]), round(min(found)), round(max(found)))
+        cpu = (f"{1e9 / rows * min(one[place] for one in measured[kind]):.1f}" for place in (2, 3))
+        print_row((kind, *numbers, ratio, *cpu), widths)
 
 
 def memory(folder: Path, sizes: list[int]) -> None:
-    from replaying import write_stage
+    from replaying import ARROW, PARQUET, write_stage
     from running import print_row
 
-    print_row(("", "rows", "peak MB", "late MB", "rows/s"), widths := (-10, 11, 8, 8, 11))
-    for streams in (1, 4):
-        for rows in sizes:
-            path = str(write_stage(folder / f"{streams}x{rows}", rows, streams).path)
-            peak, late, measured = watched(
-                "--kind", f"{streams} streams"[: 9 - (streams == 1)], "--paths", path, path
-            )
-            assert measured[0] == rows, f"{measured[0]:,} of {rows:,} rows arrived"
-            rate = round(measured[0] / measured[1])
-            print_row((f"{streams} streams", rows, f"{peak:.1f}", f"{late:.1f}", rate), widths)
+    print_row(("", "rows", "peak MB", "late MB", "rows/s"), widths := (-20, 11, 8, 8, 11))
+    for stored_as, ways in ((PARQUET, ("", ", columns")), (ARROW, (", Arrow",))):
+        for streams in (1, 4):
+            for rows in sizes:
+                made = folder / f"{stored_as.name}-{streams}x{rows}"
+                path = str(write_stage(made, rows, streams, stored_as=stored_as).path)
+                for way in ways:
+                    kind = f"{streams} stream{'s' * (streams > 1)}{way}"
+                    peak, late, measured = watched("--kind", kind, "--paths", *[path] * 4)
+                    assert measured[0] == rows, f"{measured[0]:,} of {rows:,} rows arrived"
+                    rate = round(measured[0] / measured[1])
+                    print_row((kind, rows, f"{peak:.1f}", f"{late:.1f}", rate), widths)
 
 
 def watched(*arguments: str) -> tuple[float, float, Measured]:
@@ -184,7 +211,7 @@ def main() -> None:
     parser.add_argument("--paths", nargs="+", help="datasets for --kind and --late")
     args = parser.parse_args()
     if args.kind:
-        print(json.dumps(KINDS[args.kind](args.paths[0], args.paths[-1])))
+        print(json.dumps(KINDS[args.kind](Paths(*args.paths))))
     elif args.late:
         print(json.dumps(lateness(args.paths[0], json.loads(args.late))))
     else:

@@ -4,6 +4,8 @@ from viper.columns.batches import Batches
 from viper.columns.running import counted, exchanged
 from viper.columns.scalars import Converter, ScalarError, converter, native, rows_of
 from viper.columns.types import declared_types
+from viper.hashing import xxh64
+from viper.rows import descent
 
 __all__ = [
     "Batches",
@@ -12,7 +14,9 @@ __all__ = [
     "converter",
     "counted",
     "declared_types",
+    "descent",
     "exchanged",
     "native",
     "rows_of",
+    "xxh64",
 ]

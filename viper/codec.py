@@ -18,6 +18,8 @@ from viper.payload import Payload, Row, Rows
 from viper.rows import Decoder
 
 _HEADER: Final = Struct("=B3xI")  # the form of the payload, bytes of the tags
+_ALIGNMENT: Final = 8
+"""Payloads begin at multiples of so many bytes, as Arrow wants it of columns that are read in place."""
 _PLAIN: Final = 0
 _PICKLED: Final = 1
 _COLUMNS: Final = 2
@@ -33,7 +35,7 @@ def encode(jumbo: Jumbo) -> bytes:
     if payload is None:
         form, payload = _PICKLED, _pickled(jumbo.payload.rows)
     tags = b"" if jumbo.tags is None else jumbo.tags.tobytes()
-    return b"".join((_HEADER.pack(form, len(tags)), tags, payload))
+    return b"".join((_HEADER.pack(form, len(tags)), tags, bytes(-len(tags) % _ALIGNMENT), payload))
 
 
 def _pickled(rows: list[Row]) -> bytes:
@@ -53,33 +55,36 @@ def _culprit(rows: list[Row]) -> str:
     return f"{len(rows)} tuples together"
 
 
-def decode(buffer: memoryview, decoder: Decoder) -> Jumbo:
-    """The jumbo tuple of an encoding, which is read in place; its values are nobody else's.
+def decode(buffer: memoryview, decoder: Decoder, *, lends: bool = False) -> Jumbo:
+    """The jumbo tuple of an encoding, which is read in place.
+
+    Its values are nobody else's, unless they are lent.
 
     Args:
         buffer: the encoding.
         decoder: remembers texts that come again; always the same one for the same reader.
+        lends: whether columns are to lie in the encoding itself, on a lease.
 
     Raises:
         CodecError: it cannot be read here.
     """
     form, tag_bytes = _HEADER.unpack_from(buffer)
     tags = None
-    start = _HEADER.size + tag_bytes
+    start = _HEADER.size + tag_bytes + -tag_bytes % _ALIGNMENT
     if tag_bytes:
         tags = array("H")
-        tags.frombytes(buffer[_HEADER.size : start])
+        tags.frombytes(buffer[_HEADER.size : _HEADER.size + tag_bytes])
     try:
-        return Jumbo(_payload(form, buffer[start:], decoder), tags)
+        return Jumbo(_payload(form, buffer[start:], decoder, lends), tags)
     except Exception as error:
         raise CodecError(
             f"cannot read a payload of {len(buffer)} bytes from another process: {error}"
         ) from error
 
 
-def _payload(form: int, encoded: memoryview, decoder: Decoder) -> Payload:
+def _payload(form: int, encoded: memoryview, decoder: Decoder, lends: bool) -> Payload:
     if form == _COLUMNS:
-        from viper.columns.payload import decoded  # wants pyarrow, which most topologies do without
+        from viper.columns.payload import decoded, lent  # wants pyarrow, which most topologies do without
 
-        return decoded(encoded)
+        return lent(encoded) if lends else decoded(encoded)
     return Rows(decoder.decode(encoded) if form == _PLAIN else pickle.loads(encoded))

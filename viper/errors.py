@@ -8,6 +8,7 @@ ViperLayerError
 ├── PayloadSizeError (ValueError)   a jumbo tuple whose encoding its gate can never take
 ├── CodecError (ValueError)         a payload that cannot be encoded or decoded
 ├── ForestError (MemoryError)       no room for another tree of tracked tuples
+├── StateFullError (MemoryError)    no room for what a task would remember
 ├── SourceClosedError (ValueError)  a jumbo tuple after its source was closed
 └── ReentryError (RuntimeError)     an add to a source in the middle of another one to it
 """
@@ -55,6 +56,10 @@ class CodecError(ViperLayerError, ValueError):
 
 class ForestError(ViperLayerError, MemoryError):
     """A tuple of several tracked trees that there is no room for."""
+
+
+class StateFullError(ViperLayerError, MemoryError):
+    """State by key that there is no room for; it is as it was before the call."""
 
 
 class SourceClosedError(ViperLayerError, ValueError):

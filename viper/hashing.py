@@ -7,23 +7,29 @@ values do in Python. What cannot promise that is refused.
 The hash is SipHash-1-3 (J.-P. Aumasson and D. J. Bernstein, 2012) with a fixed key over canonical bytes,
 which end with a byte for their kind. `csrc/canonical.h` has the form of plain values: str, bytes, int, float,
 bool, None, and tuples and lists of these. C calls `hash_of_rare` for all others.
+
+Of no key, but of what is stored, `xxh64` makes checksums.
 """
 
 from __future__ import annotations
 
 import datetime
 import enum
+import fractions
+import math
 import numbers
+import pickle
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from viper import _rows
-from viper._rows import siphash, split
+from viper._rows import siphash, split, xxh64
 
 __all__ = [
     "HASH_VERSION",
     "ArrowColumn",
+    "canonical_of_rare",
     "hash_of_rare",
     "hashes_of_columns",
     "hashes_of_rows",
@@ -32,6 +38,7 @@ __all__ = [
     "stable_hash",
     "targets_of_columns",
     "targets_of_rows",
+    "xxh64",
 ]
 
 HASH_VERSION = 2
@@ -154,6 +161,53 @@ def hash_of_rare(key: Any) -> int:
     if isinstance(key, datetime.date) and not isinstance(key, datetime.datetime):
         return siphash((key.toordinal() - _EPOCH).to_bytes(8, "little", signed=True) + _DATE)
     return siphash(_as_text(key).encode() + _NAMED)
+
+
+def canonical_of_rare(key: Any) -> tuple[Any] | bytes:
+    """What stands for a key that C leaves to Python: the same for equal keys, and for no others.
+
+    C leaves to Python what is no plain value, and also an int beyond 64 bits and a float that may equal one.
+
+    Returns:
+        In a tuple the plain value that the key equals; else bytes.
+
+    Raises:
+        TypeError: as for `stable_hash`.
+    """
+    if isinstance(key, str):
+        return (str.__str__(key),)
+    if isinstance(key, bytes | bytearray):
+        return (bytes(key),)
+    if isinstance(key, numbers.Number):
+        return _canonical_number(key)
+    if isinstance(key, list | tuple):
+        return (tuple(key),)
+    if isinstance(key, set | frozenset):
+        return pickle.dumps(("set", sorted(map(_canonical_member, key))), 5)
+    if isinstance(key, Mapping):
+        pairs = ((_canonical_member(k), _canonical_member(v)) for k, v in key.items())
+        return pickle.dumps(("mapping", sorted(pairs)), 5)
+    if isinstance(key, datetime.date) and not isinstance(key, datetime.datetime):
+        return pickle.dumps(("date", key.toordinal()), 5)
+    return pickle.dumps(("named", _as_text(key)), 5)
+
+
+def _canonical_member(key: Any) -> bytes:
+    return _rows.canonical_key(key, hash_of_rare, canonical_of_rare)
+
+
+def _canonical_number(key: Any) -> tuple[Any] | bytes:
+    if isinstance(key, numbers.Complex) and key.imag != 0:
+        return pickle.dumps(("complex", *map(_canonical_member, (key.real, key.imag))), 5)
+    real = key.real
+    if real in (math.inf, -math.inf):
+        return (float(real),)
+    exact = fractions.Fraction(real)
+    if exact.denominator == 1 and -(2**63) <= exact.numerator < 2**63:
+        return (exact.numerator,)
+    if exact.denominator != 1 and abs(exact) < 2**53 and fractions.Fraction(float(exact)) == exact:
+        return (float(exact),)
+    return pickle.dumps(("number", exact.numerator, exact.denominator), 5)
 
 
 def _residue(key: Any) -> int:

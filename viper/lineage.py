@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from viper._backend import ffi, lib
 from viper.errors import PositionError
+from viper.fanout import Fanout
 from viper.position import LEAST, Level, Position, Positions, c_level, c_position, position_of
 
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
-
 _ENDS: Final = ffi.typeof("uint32_t[]")
+_KEPT: Final = ffi.typeof("uint64_t[]")
+NULL: Final = ffi.NULL
 
 
 class Descent:
@@ -21,11 +20,12 @@ class Descent:
     Outputs below one position are numbered consecutively, however many portions they come in.
     """
 
-    __slots__ = ("_c_level", "_level", "_lineage", "_place")
+    __slots__ = ("_c_level", "_level", "_lineage", "_outputs", "_place")
 
     def __init__(self) -> None:
         least = c_position(LEAST)
         self._lineage: Any = ffi.new("vp_lineage *", (least, 0, least))
+        self._outputs: Any = ffi.new("vp_outputs *")
         self._place: Final = lib.vp_lineage_place
         self._level: Level | None = None
         self._c_level: Any = None
@@ -53,13 +53,13 @@ class Descent:
         """Note that so many outputs have been placed below a position, by other means than `place`."""
         self._lineage.parent, self._lineage.children = c_position(parent), children
 
-    def place(self, inputs: Positions, first: int, ends: Buffer, level: Level, out: Positions) -> int:
+    def place(self, inputs: Positions, first: int, fanout: Fanout, level: Level, out: Positions) -> int:
         """Append the positions of what was emitted for the inputs from index `first` on.
 
         Args:
             inputs: their positions, not descending.
             first: index of the first of them.
-            ends: for each input how many outputs there were up to and including its own, as native uint32.
+            fanout: how many outputs each of them had.
             level: where this hop writes.
             out: the positions are appended here, none below the floor.
 
@@ -70,8 +70,7 @@ class Descent:
             IndexError: there are not that many inputs.
             PositionError: ends that descend.
         """
-        c_ends = ffi.from_buffer(_ENDS, ends)
-        count = len(c_ends)
+        count = fanout.inputs
         if not count:
             return 0
         if not 0 <= first <= inputs._handle.length - count:
@@ -79,11 +78,16 @@ class Descent:
         if level is not self._level:
             # As a structure: a tuple would be converted at each call, which takes as long as all else.
             self._level, self._c_level = level, ffi.new("vp_level *", c_level(level))[0]
+        outputs, ends, kept = self._outputs, fanout.told_ends, fanout.kept
+        # Both are kept till after the call.
+        outputs.ends = c_ends = NULL if ends is None else ffi.from_buffer(_ENDS, ends)
+        outputs.kept = c_kept = NULL if kept is None else ffi.from_buffer(_KEPT, kept)
         saturated: int = self._place(
-            self._lineage, out._handle, inputs._handle, first, count, c_ends, self._c_level
+            self._lineage, out._handle, inputs._handle, first, count, outputs, self._c_level
         )
         if saturated < 0:
             raise _error(saturated, c_ends)
+        del c_kept
         return saturated
 
 

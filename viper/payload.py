@@ -6,6 +6,7 @@ handed over by reference or encoded, and cut where there is no room.
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections.abc import Sequence
 from itertools import compress
@@ -17,6 +18,7 @@ from viper.values import copy_of, is_shareable
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+    from viper.columns.lease import Lease
     from viper.hashing import ArrowColumn
 
 Row = tuple[Any, ...]
@@ -37,6 +39,10 @@ class Payload(Protocol):
     @property
     def columns(self) -> Sequence[ArrowColumn] | None:
         """The values field by field as Arrow arrays; None where it holds none."""
+
+    @property
+    def lease(self) -> Lease | None:
+        """What the memory of its values is lent by; None where it may be kept."""
 
     @property
     def rows(self) -> list[Row]:
@@ -98,6 +104,9 @@ class Payload(Protocol):
     def own(self) -> Self:
         """The same values for one more consumer, which can change none that others see."""
 
+    def lent_out(self) -> Self:
+        """The same values, in a copy that is lent where they are columns."""
+
     def encoded(self) -> bytes | None:
         """The bytes that another process reads; None where only pickle carries the values."""
 
@@ -108,6 +117,7 @@ class Rows:
     __slots__ = ("mutable", "rows")
     row_bytes = 0
     columns = None
+    lease = None
 
     def __init__(self, rows: list[Row], mutable: bool = False) -> None:
         self.rows = rows
@@ -162,9 +172,36 @@ class Rows:
             return self
         return Rows([row if is_shareable(row) else tuple(map(copy_of, row)) for row in self.rows], True)
 
+    def lent_out(self) -> Rows:
+        """The same values."""
+        return self
+
     def encoded(self) -> bytes | None:
         """The bytes that a `Decoder` reads in another process; None where only pickle carries the values."""
         return encode_rows(self.rows)
+
+
+JOINED_BYTES = 1 << 19
+"""Bytes up to which columns are put together. Whatever its size, a batch costs some 100 us on its way, in
+which about as many bytes are copied; and of more, the first leave the caches before the last have come."""
+
+
+def worth_joining(payloads: Sequence[Payload], enough: int = sys.maxsize) -> int:
+    """How many payloads, from the first one on, had better be one: of one kind, so that columns stay columns.
+
+    Args:
+        payloads: at least one, which counts in any case.
+        enough: a number of tuples; where there are so many, no more are needed.
+    """
+    kind, row_bytes = type(payloads[0]), payloads[0].row_bytes
+    count, rows = 1, len(payloads[0])
+    for payload in payloads[1:]:
+        is_too_much = rows >= enough or (rows + len(payload)) * row_bytes > JOINED_BYTES
+        if is_too_much or type(payload) is not kind:
+            break
+        rows += len(payload)
+        count += 1
+    return count
 
 
 NOTHING = Rows([])

@@ -91,6 +91,7 @@ def position_of(found: Any) -> Position:
 
 
 _new: Final = tuple.__new__
+_extend: Final = lib.vp_positions_extend
 _PACKED: Final = 24
 """Bytes of a position without its tree."""
 
@@ -196,7 +197,17 @@ class Positions:
 
     def extend(self, other: Positions) -> None:
         """Append all positions of another array."""
-        _checked(lib.vp_positions_extend(self._handle, other._handle, 0, other._handle.length))
+        handle = other._handle
+        if _extend(self._handle, handle, 0, handle.length) < 0:
+            raise _no_memory()
+
+    def take_over(self, other: Positions) -> None:
+        """Append all positions of another array, which is empty then."""
+        if self._handle.length:
+            self.extend(other)
+            other.clear()
+        else:  # nothing has to be copied
+            self._handle, other._handle = other._handle, self._handle
 
     def extend_from(self, other: Positions, first: int, count: int) -> None:
         """Append `count` positions of another array (or of this one) from index `first` on.
@@ -238,8 +249,9 @@ class Positions:
         cut = ffi.from_buffer("uint32_t[]", ends)
         if len(cut) != count:
             raise PositionError(f"{len(cut)} ends for {count} inputs: expected one for each")
+        outputs = ffi.new("vp_outputs *", (cut, ffi.NULL))
         saturated: int = lib.vp_positions_children(
-            self._handle, parents._handle, first, count, cut, first_ordinal, c_level(level)
+            self._handle, parents._handle, first, count, outputs, first_ordinal, c_level(level)
         )
         if saturated == lib.VP_ENDS_DESCEND:
             raise PositionError(f"ends {list(cut)!r:.200}: expected none to be smaller than the one before")
@@ -341,5 +353,9 @@ def _check_range(positions: Positions, first: int, count: int) -> None:
 
 def _checked(result: int) -> int:
     if result < 0:
-        raise MemoryError("no memory for more positions")
+        raise _no_memory()
     return result
+
+
+def _no_memory() -> MemoryError:
+    return MemoryError("no memory for more positions")

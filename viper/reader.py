@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from struct import Struct
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from viper._backend import ffi, lib
 from viper.arena import Arena
 from viper.codec import decode
 from viper.errors import CodecError
 from viper.jumbo import Jumbo
+from viper.loans import Loans
 from viper.position import Position, Positions
 from viper.rows import Decoder
+
+if TYPE_CHECKING:
+    from viper.columns.lease import Lease
 
 _MAX_RUNS: Final = 4096
 """As many as a slice has tuples by default, in case sources change with every tuple."""
@@ -46,6 +51,9 @@ class Reader:
     For one thread at a time.
     """
 
+    carries_tracked = True
+    """Whether tracked tuples may come: a source does not say it."""
+
     def __init__(
         self,
         index: int,
@@ -70,12 +78,13 @@ class Reader:
         self._outlook: Any = ffi.new("vp_outlook *")
         self._outlook_bytes = memoryview(ffi.buffer(self._outlook))
         self._decoder = Decoder()
+        self._loans = Loans(len(rings), int(lib.vp_ring_payload_bytes(rings[0])))
         self._take = lib.vp_merge_take
         self._release = lib.vp_merge_release
         self._look_out = lib.vp_merge_outlook
         self._set_working = lib.vp_merge_working
 
-    def get_ready(self, limit: int, into: Positions) -> list[Run]:
+    def get_ready(self, limit: int, into: Positions, *, borrows: bool = False) -> list[Run]:
         """Deliver up to `limit` tuples that are ready, in order.
 
         Their positions are appended to `into`, run after run. What is returned may be less than what
@@ -84,14 +93,22 @@ class Reader:
         Whatever it raises, the reader goes on behind what it was about to deliver: that is lost, its slots
         go back to their sources, and `into` is as it was.
 
+        Args:
+            limit: the most tuples; once part of a jumbo tuple is borrowed, its rest is delivered alone.
+            into: the positions.
+            borrows: whether columns may lie in the memory of their source, until `give_back`, where nothing
+                else is delivered with them: what is put together is copied anyway.
+
         Raises:
             CodecError: a jumbo tuple of another process cannot be read in this one.
             MemoryError: there is no memory for the positions, then nothing is lost, or for what they are of.
             ValueError: the limit is below 0, or no number of 64 bits.
         """
-        return self._deliver(limit, into, joins=False)[0]
+        return self._deliver(limit, into, joins=False, borrows=borrows)[0]
 
-    def get_interleaved(self, limit: int, into: Positions) -> tuple[list[Run], bytes | None]:
+    def get_interleaved(
+        self, limit: int, into: Positions, *, borrows: bool = False
+    ) -> tuple[list[Run], bytes | None]:
         """Deliver as `get_ready` does, but with one run for each jumbo tuple where runs are short and many.
 
         Returns:
@@ -101,10 +118,28 @@ class Reader:
         Raises:
             CodecError, MemoryError, ValueError: as `get_ready` does.
         """
-        return self._deliver(limit, into, joins=True)
+        return self._deliver(limit, into, joins=True, borrows=borrows)
 
-    def _deliver(self, limit: int, into: Positions, *, joins: bool) -> tuple[list[Run], bytes | None]:
+    def give_back(self) -> Lease | None:
+        """Release what was borrowed and has been delivered to its end.
+
+        Returns:
+            A lease that does not end, as something still refers to its memory: that stays as it is, and
+            nothing is released.
+        """
+        if not self._loans.are_due:
+            return None
+        kept = self._loans.end()
+        if kept is None:
+            self._release(self._merge)
+        return kept
+
+    def _deliver(
+        self, limit: int, into: Positions, *, joins: bool, borrows: bool
+    ) -> tuple[list[Run], bytes | None]:
         before, order = into._handle.length, None
+        if borrows:
+            limit = self._loans.limit(limit)
         try:
             made = self._take(self._merge, into._handle, limit, self._runs, _MAX_RUNS)
             if made <= 0:
@@ -113,13 +148,14 @@ class Reader:
                 return [], None
             if joins and made >= MANY and (count := into._handle.length - before) < SHORT * made:
                 made, order = self._join(made, count)
-            runs = self._read(made)
+            runs = self._read(made, borrows)
         except OverflowError as error:
             raise ValueError(f"limit={limit!r}: expected 0 to 2**64 - 1") from error
         except BaseException:
             self._lose(into, before)
             raise
-        self._release(self._merge)
+        if not self._loans.are_due:
+            self._release(self._merge)
         return runs, order
 
     def _join(self, made: int, count: int) -> tuple[int, bytes | None]:
@@ -128,14 +164,16 @@ class Reader:
         joined = lib.vp_runs_join(self._runs, made, self._last, order)
         return joined, bytes(ffi.buffer(order)) if joined < made else None
 
-    def _read(self, made: int) -> list[Run]:
+    def _read(self, made: int, borrows: bool) -> list[Run]:
         """The runs with their jumbo tuples, which are forgotten where they are delivered to their end."""
         runs: list[Run] = []
         for source, slot, first, count in _RUN.iter_unpack(self._run_bytes[: made * _RUN.size]):
             payloads = self._payloads[source]
             jumbo = payloads[slot]
             if jumbo is None:
-                jumbo = payloads[slot] = self._decode(source, slot)
+                jumbo = payloads[slot] = self._decode(source, slot, lends=borrows and made == 1)
+            if (lease := jumbo.payload.lease) is not None:
+                self._loans.delivered(source, lease, jumbo.size - first - count)
             if first + count == jumbo.size:
                 payloads[slot] = None
             runs.append((source, jumbo, first, count))
@@ -163,10 +201,11 @@ class Reader:
             if jumbo is not None and first + count == jumbo.size:
                 self._payloads[source][slot] = None
             taken -= count
+        self._loans.forget()
         into._handle.length = before
         self._release(self._merge)
 
-    def _decode(self, source: int, slot: int) -> Jumbo:
+    def _decode(self, source: int, slot: int, *, lends: bool) -> Jumbo:
         at = lib.vp_ring_payload(self._rings[source], slot, self._size)
         size = self._size[0]
         if not size:
@@ -174,7 +213,13 @@ class Reader:
                 f"source {source} handed reader {self.index} a jumbo tuple by reference in another "
                 "process: attach the gate there without naming it a local reader"
             )
-        return decode(memoryview(ffi.buffer(at, size)), self._decoder)
+        lends = lends and self._loans.allow(source, size)
+        if lends:
+            at = ffi.gc(at, partial(_let_go, self._arena))  # for as long as anything refers to it
+        jumbo = decode(memoryview(ffi.buffer(at, size)), self._decoder, lends=lends)
+        if jumbo.payload.lease is not None:
+            self._loans.lend(source, jumbo.payload.lease)
+        return jumbo
 
     def ready(self) -> bool:
         """Whether `get_ready` would deliver anything."""
@@ -211,3 +256,7 @@ class Reader:
     def waiting_tuples(self) -> int:
         """Tuples in the gate that were not delivered to this reader yet."""
         return int(lib.vp_merge_waiting(self._merge))
+
+
+def _let_go(arena: Arena, at: object) -> None:
+    """Nothing refers to an address in an arena any more; only till then the arena had to stay mapped."""

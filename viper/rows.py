@@ -4,7 +4,8 @@
 else to a Python callable; an `Inbox` turns rows into named records and notes how
 many rows the outbox held after each, which is what output positions are made of.
 `encode_rows` and a `Decoder` carry rows of such values to other processes. A
-`SlotTable` and `ends_of_mask` read Arrow arrays.
+`SlotTable` and `bits_of_mask` read Arrow arrays; `is_ascii` looks at their texts, and
+`descent` at times.
 """
 
 from viper._rows import (
@@ -13,22 +14,27 @@ from viper._rows import (
     Outbox,
     SlotTable,
     are_ends,
+    bits_of_mask,
     call_choosing,
     call_each,
     call_flat,
     count_up,
+    descent,
     encode_rows,
     ends,
-    ends_of_mask,
+    ends_of_bits,
     exchange,
     gather,
     interleave,
     interleave_tags,
+    is_ascii,
     is_plain,
+    is_valid,
     kept,
     misfit,
     partition,
     plain_rows,
+    select,
 )
 
 __all__ = [
@@ -37,20 +43,25 @@ __all__ = [
     "Outbox",
     "SlotTable",
     "are_ends",
+    "bits_of_mask",
     "call_choosing",
     "call_each",
     "call_flat",
     "count_up",
+    "descent",
     "encode_rows",
     "ends",
-    "ends_of_mask",
+    "ends_of_bits",
     "exchange",
     "gather",
     "interleave",
     "interleave_tags",
+    "is_ascii",
     "is_plain",
+    "is_valid",
     "kept",
     "misfit",
     "partition",
     "plain_rows",
+    "select",
 ]

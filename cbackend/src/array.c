@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bits.h"
 #include "line.h"
 #include "positions.h"
 
@@ -34,14 +35,14 @@ vp_positions *vp_positions_new(void)
 void vp_positions_free(vp_positions *positions)
 {
     free(positions->data);
-    free(positions->numbers);
+    free(positions->words);
     free(positions);
 }
 
 int vp_positions_apart(vp_positions *positions)
 {
     if (!vp_positions_on_line(positions)) {
-        positions->form = VP_APART;
+        positions->is_line = false;
         return 0;
     }
     uint64_t count = positions->length;
@@ -50,16 +51,17 @@ int vp_positions_apart(vp_positions *positions)
     positions->length = count;
     if (failed)
         return VP_NO_MEMORY;
-    vp_line_write(positions, 0, count, positions->data);
-    positions->form = VP_APART;
+    vp_places_write(&positions->places, count, positions->data);
+    positions->is_line = false;
     return 0;
 }
 
 vp_position vp_positions_at(const vp_positions *positions, uint64_t index)
 {
-    if (positions->form == VP_APART)
+    if (!positions->is_line)
         return positions->data[index];
-    return vp_line_place(&positions->line, vp_line_number(positions, index));
+    const vp_walk walk = vp_walk_from(&positions->places, positions->length, index);
+    return vp_walk_place(&walk);
 }
 
 int64_t vp_positions_last_ts(const vp_positions *positions)
@@ -80,64 +82,69 @@ int vp_positions_append(vp_positions *out, vp_position position)
     return 0;
 }
 
-/* Makes room for so many numbers of an array that is empty; 0, or VP_NO_MEMORY. */
-int vp_positions_reserve_numbers(vp_positions *positions, uint64_t count)
+int vp_positions_reserve_words(vp_positions *positions, uint64_t count)
 {
-    if (count <= positions->number_capacity)
+    if (count <= positions->word_capacity)
         return 0;
-    if (count > SIZE_MAX / sizeof(uint32_t))
+    if (count > SIZE_MAX / sizeof(uint64_t))
         return VP_NO_MEMORY;
-    uint32_t *numbers = realloc(positions->numbers, count * sizeof *numbers);
-    if (!numbers)
+    uint64_t *words = realloc(positions->words, count * sizeof *words);
+    if (!words)
         return VP_NO_MEMORY;
-    positions->numbers = numbers;
-    positions->number_capacity = count;
+    positions->words = words;
+    positions->word_capacity = count;
     return 0;
 }
 
-/* Appends places of a line to positions that are not empty. */
-static int append_apart(vp_positions *out, const vp_line *line, const uint32_t *numbers, uint64_t first, uint64_t count)
+/* Whether places follow those of positions, one for each input of one line, as several batches of a source do: they are
+ * one line then. */
+static bool follows(const vp_positions *out, const vp_places *places)
 {
-    if (vp_positions_reserve(out, count))
-        return VP_NO_MEMORY;
-    for (uint64_t i = 0; i < count; i++)
-        out->data[out->length++] = vp_line_place(line, numbers ? numbers[i] : first + i);
-    return 0;
-}
-
-/* Whether a place of a line is the next one for positions that lie one after the other on such a line, as what a source
- * counts does: several batches of its rows are one line then. */
-static bool follows(const vp_positions *out, const vp_line *line, uint64_t first)
-{
-    if (!out->length || out->form != VP_CONSECUTIVE)
+    const vp_line *line = &out->places.line;
+    const vp_position *step = &line->step, *other = &places->line.step;
+    if (!vp_positions_on_line(out) || out->places.bits || places->bits)
         return false;
-    const vp_position *step = &out->line.step;
-    if (step->ts != line->step.ts || step->hi != line->step.hi || step->lo != line->step.lo)
+    if (step->ts != other->ts || step->hi != other->hi || step->lo != other->lo)
         return false;
-    const vp_position next = vp_line_place(&out->line, out->length), found = vp_line_place(line, first);
+    const vp_position next = vp_line_place(line, out->length, 0), found = places->line.origin;
     return next.ts == found.ts && next.hi == found.hi && next.lo == found.lo;
 }
 
-int vp_line_extend(vp_positions *out, const vp_line *line, const uint32_t *numbers, uint64_t first, uint64_t count)
+/* Has positions, of which there are none, lie on a line. */
+static int lay(vp_positions *out, const vp_places *places, uint64_t count)
+{
+    uint64_t bits = places->bits ? places->end_bit - places->first_bit : 0;
+    if (vp_positions_reserve_words(out, vp_words_of(bits)))
+        return VP_NO_MEMORY;
+    vp_bits_copy(out->words, places->bits, places->first_bit, bits);
+    vp_positions_lie(out, *places, bits, count);
+    return 0;
+}
+
+void vp_positions_lie(vp_positions *out, vp_places places, uint64_t bits, uint64_t count)
+{
+    places.bits = bits ? out->words : NULL;
+    places.first_bit = 0;
+    places.end_bit = bits;
+    out->places = places;
+    out->is_line = true;
+    out->length = count;
+}
+
+int vp_positions_extend_on(vp_positions *out, const vp_places *places, uint64_t count)
 {
     if (count == 0)
         return 0;
-    if (!numbers && follows(out, line, first)) {
+    if (follows(out, places)) {
         out->length += count;
         return 0;
     }
-    if (out->length || count < VP_LEAST_ON_LINE)
-        return append_apart(out, line, numbers, first, count);
-    if (numbers) {
-        if (vp_positions_reserve_numbers(out, count))
-            return VP_NO_MEMORY;
-        memcpy(out->numbers, numbers, count * sizeof *numbers);
-        out->line = *line;
-    } else {
-        out->line = (vp_line){vp_line_place(line, first), line->step};
-    }
-    out->form = numbers ? VP_NUMBERED : VP_CONSECUTIVE;
-    out->length = count;
+    if (!out->length && count >= VP_LEAST_ON_LINE)
+        return lay(out, places, count);
+    if (vp_positions_reserve(out, count))
+        return VP_NO_MEMORY;
+    vp_places_write(places, count, out->data + out->length);
+    out->length += count;
     return 0;
 }
 
@@ -145,21 +152,13 @@ int vp_positions_extend(vp_positions *out, const vp_positions *from, uint64_t fi
 {
     if (count == 0)
         return 0;
-    if (vp_positions_on_line(from) && from != out)
-        return vp_line_extend(out, &from->line, from->form == VP_NUMBERED ? from->numbers + first : NULL, first, count);
+    if (vp_positions_on_line(from) && from != out) {
+        const vp_places part = vp_places_part(&from->places, from->length, first, count);
+        return vp_positions_extend_on(out, &part, count);
+    }
     if (vp_positions_reserve(out, count)) /* `from` is apart then, too, if it is `out` */
         return VP_NO_MEMORY;
-    if (vp_positions_on_line(from))
-        vp_line_write(from, first, count, out->data + out->length);
-    else
-        memcpy(out->data + out->length, from->data + first, count * sizeof *from->data);
+    memcpy(out->data + out->length, from->data + first, count * sizeof *from->data);
     out->length += count;
     return 0;
-}
-
-int vp_line_unpack(vp_positions *out, const vp_position *cells, uint64_t first, uint64_t count)
-{
-    const vp_line line = vp_line_packed(cells);
-    const uint32_t *numbers = vp_line_packed_numbers(cells);
-    return vp_line_extend(out, &line, numbers ? numbers + first : NULL, first, count);
 }

@@ -1,8 +1,8 @@
-/* Positions on a line: so far apart from each other that a few words tell all of them.
+/* Positions on a line: so far apart from each other that a few words tell all of them, or a bit or two for each.
  *
- * What a source counts lies on a line, and so do outputs, one for each of some inputs that lie on one. Where rows
- * travel as columns, making, copying and reading 32 bytes a row is most of what the layer costs: two thirds of a filter
- * on three columns. On a line a row costs nothing, or the 4 bytes that say which of the line's places it takes.
+ * What a source counts lies on a line, and so do outputs of inputs that lie on one. Where rows travel as columns,
+ * making, copying and reading 32 bytes a row was most of what the layer cost: two thirds of a filter on three columns,
+ * and half of a counter of words.
  */
 #ifndef VIPER_LINE_H
 #define VIPER_LINE_H
@@ -13,39 +13,46 @@
 
 enum { VP_LEAST_ON_LINE = 16 }; /* fewer positions are not worth the difference */
 
-__extension__ typedef unsigned __int128 vp_wide;
-
-static inline vp_position vp_line_place(const vp_line *line, uint64_t number)
-{
-    vp_wide path = ((vp_wide)line->origin.hi << 64 | line->origin.lo) +
-                   number * ((vp_wide)line->step.hi << 64 | line->step.lo);
-    int64_t ts = (int64_t)((uint64_t)line->origin.ts + number * (uint64_t)line->step.ts);
-    return (vp_position){ts, (uint64_t)(path >> 64), (uint64_t)path, 0};
-}
-
 static inline bool vp_positions_on_line(const vp_positions *positions)
 {
-    return positions->form != VP_APART && positions->length > 0;
+    return positions->is_line && positions->length > 0;
 }
 
-/* The number on the line of the position at an index. */
-static inline uint64_t vp_line_number(const vp_positions *positions, uint64_t index)
+/* The place of an output of an input, both counted from 0. */
+vp_position vp_line_place(const vp_line *line, uint64_t input, uint64_t output);
+
+/* A way along the positions. */
+typedef struct {
+    const vp_places *places;
+    uint64_t bit, input, output; /* of the position that it has come to */
+} vp_walk;
+
+/* Begins at the position of an index among so many. */
+vp_walk vp_walk_from(const vp_places *places, uint64_t length, uint64_t index);
+
+/* Goes on to the next one, which there must be. */
+void vp_walk_on(vp_walk *walk);
+
+static inline vp_position vp_walk_place(const vp_walk *walk)
 {
-    return positions->form == VP_NUMBERED ? positions->numbers[index] : index;
+    return vp_line_place(&walk->places->line, walk->input, walk->output);
 }
 
-/* Writes [first, first + count) of positions that lie on a line. */
-void vp_line_write(const vp_positions *positions, uint64_t first, uint64_t count, vp_position *into);
+/* Positions [first, first + count) of so many; the bits are shared. `count` is above 0. */
+vp_places vp_places_part(const vp_places *places, uint64_t length, uint64_t first, uint64_t count);
 
-/* Writes [first, first + count) into `count` cells of a ring: the first and the last one into the first and the last
- * cell, where whoever looks for them finds them, and the line and the numbers in between. */
-void vp_line_pack(const vp_positions *positions, uint64_t first, uint64_t count, vp_position *cells);
+/* Writes so many positions, all that there are. */
+void vp_places_write(const vp_places *places, uint64_t count, vp_position *into);
 
-/* The position at an index of such cells. */
-vp_position vp_line_packed_at(const vp_position *cells, uint64_t index);
+/* Whether so many bits are worth it for so many positions, which take no more memory then than by themselves. */
+bool vp_places_fit(uint64_t bits, uint64_t count);
 
-/* The line of such cells, and their numbers or NULL. */
-vp_line vp_line_packed(const vp_position *cells);
-const uint32_t *vp_line_packed_numbers(const vp_position *cells);
+/* Writes so many positions, all that there are, into as many cells of a ring: the first and the last one into the first
+ * and the last cell, where whoever looks for them finds them, and what tells the others in between. False, and nothing
+ * written, where the bits do not fit. */
+bool vp_places_pack(const vp_places *places, uint64_t count, vp_position *cells);
+
+/* The places that such cells tell. */
+vp_places vp_places_packed(const vp_position *cells);
 
 #endif

@@ -263,7 +263,9 @@ static uint64_t draw_line(vp_merge *merge, uint64_t limit, delivery *taken)
     const vp_position *head = merge->order.heads[0];
     uint32_t first = (uint32_t)(head - at->first), left = (uint32_t)(at->end - head);
     uint32_t count = limit < left ? (uint32_t)limit : left;
-    if (taken->made == taken->max_runs || vp_line_unpack(taken->into, at->first, first, count))
+    const vp_places places = vp_places_packed(at->first);
+    const vp_places part = vp_places_part(&places, first + left, first, count);
+    if (taken->made == taken->max_runs || vp_positions_extend_on(taken->into, &part, count))
         return 0;
     taken->runs[taken->made++] = (vp_run){0, at->slot, first, count};
     merge->order.heads[0] += count;

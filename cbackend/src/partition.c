@@ -1,5 +1,7 @@
 #include "viper/partition.h"
 
+#include <string.h>
+
 #include "field.h"
 #include "order.h"
 #include "positions.h"
@@ -69,9 +71,9 @@ typedef struct {
     vp_partition *const *partitions;
     uint16_t *indexes;
     uint32_t count;
-} vp_heap;
+} vp_front;
 
-static bool before(const vp_heap *heap, uint16_t a, uint16_t b)
+static bool before(const vp_front *heap, uint16_t a, uint16_t b)
 {
     int64_t ours = head(heap->partitions[a]), theirs = head(heap->partitions[b]);
     if (ours != theirs)
@@ -80,7 +82,7 @@ static bool before(const vp_heap *heap, uint16_t a, uint16_t b)
     return last == other_last ? a < b : other_last;
 }
 
-static void sift_down(vp_heap *heap, uint32_t place)
+static void sift_down(vp_front *heap, uint32_t place)
 {
     for (uint32_t child; (child = 2 * place + 1) < heap->count; place = child) {
         child += child + 1 < heap->count && before(heap, heap->indexes[child + 1], heap->indexes[child]);
@@ -92,7 +94,7 @@ static void sift_down(vp_heap *heap, uint32_t place)
     }
 }
 
-static bool heads_all(const vp_heap *heap, uint16_t index)
+static bool heads_all(const vp_front *heap, uint16_t index)
 {
     for (uint32_t child = 1; child <= 2 && child < heap->count; child++)
         if (before(heap, heap->indexes[child], index))
@@ -100,8 +102,38 @@ static bool heads_all(const vp_heap *heap, uint16_t index)
     return true;
 }
 
+/* Places rows of a partition that is alone, as long as each is the first of its time; how many. But for the time their
+ * positions are the same. */
+static uint64_t place_rising(vp_positions *out, vp_partition *partition, vp_position first, int64_t until, uint64_t most)
+{
+    const int64_t *times = partition->times + partition->next;
+    vp_position *places = out->data + out->length;
+    uint64_t left = partition->count - partition->next, room = most < left ? most : left, count = 0;
+    for (first.ts = partition->clock.ts; count < room && times[count] > first.ts && times[count] <= until; count++) {
+        first.ts = times[count];
+        places[count] = first;
+    }
+    if (count) {
+        partition->clock = at(partition->clock, first.ts);
+        partition->next += count;
+        out->length += count;
+    }
+    return count;
+}
+
+/* Places the rows of the only partition, up to one that is not the first of its time. */
+static uint64_t place_alone(vp_positions *out, vp_partition *partition, int64_t until, uint64_t most, uint16_t *chosen)
+{
+    const vp_field field = vp_field_of(partition->level);
+    int64_t saturated = 0;
+    vp_position first = vp_field_place(&field, (vp_position){0, 0, 0, 0}, 1, &saturated);
+    uint64_t count = saturated ? 0 : place_rising(out, partition, first, until, most);
+    memset(chosen, 0, count * sizeof *chosen);
+    return count;
+}
+
 /* Places the rows of the first partition up to where another one's turn is; whether to go on. */
-static bool place_run(vp_positions *out, vp_heap *heap, int64_t until, uint64_t limit, uint16_t *chosen, uint64_t *count)
+static bool place_run(vp_positions *out, vp_front *heap, int64_t until, uint64_t limit, uint16_t *chosen, uint64_t *count)
 {
     uint16_t index = heap->indexes[0];
     vp_partition *partition = heap->partitions[index];
@@ -115,6 +147,10 @@ static bool place_run(vp_positions *out, vp_heap *heap, int64_t until, uint64_t 
         chosen[(*count)++] = index;
         if (++partition->next == partition->count)
             return false;
+        if (heap->count == 1)
+            *count += place_alone(out, partition, until, limit - *count, chosen + *count);
+        if (partition->next == partition->count)
+            return false;
     } while (heads_all(heap, index));
     return true;
 }
@@ -123,7 +159,7 @@ int64_t vp_partitions_merge(vp_positions *out, vp_partition *const *partitions, 
                             int64_t until, uint64_t limit, uint16_t *chosen)
 {
     uint16_t indexes[VP_MOST_PARTITIONS];
-    vp_heap heap = {partitions, indexes, partition_count};
+    vp_front heap = {partitions, indexes, partition_count};
     uint64_t count = 0;
     if (vp_positions_reserve(out, limit))
         return VP_NO_MEMORY;

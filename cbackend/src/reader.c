@@ -42,7 +42,11 @@ static vp_position position_at(const vp_reader *reader, uint32_t index)
 {
     const vp_slot *slot = vp_ring_slot(reader->ring, reader->slot);
     const vp_position *cells = vp_ring_position(reader->ring, slot->first);
-    return slot->on_line ? vp_line_packed_at(cells, index) : cells[index];
+    if (!slot->on_line)
+        return cells[index];
+    const vp_places places = vp_places_packed(cells);
+    const vp_walk walk = vp_walk_from(&places, slot->count, index);
+    return vp_walk_place(&walk);
 }
 
 bool vp_reader_refresh(vp_reader *reader)

@@ -21,8 +21,8 @@
  *              beginning, and the numbers skipped count as used until it is released. An empty ring has
  *              nothing to overlap with: there every jumbo tuple fits that is no larger than the stores, and
  *              it starts at the beginning, where the cache is warm.
- * Lines.       Positions that lie on a line (line.h) are written as such, 4 bytes each or none, where the gate has no
- *              other source: only a merge looks at each. The first and the last one stand in the first and the
+ * Lines.       Positions that lie on a line (line.h) are written as such, in some bits each, where the gate has no other
+ *              source: only a merge looks at each. The first and the last one stand in the first and the
  *              last cell all the same, as a bound and a successor's floor.
  * Wrap-around. Numbers are 64 bits and used modulo powers of two; they are compared by subtraction
  *              only. So passing 2^64 is like passing any other multiple.
@@ -167,18 +167,18 @@ static int copy_ordered(vp_position *to, const vp_position *from, uint64_t count
     return vp_compare(from[count - 1], VP_END) == 0 ? VP_BEYOND_END : 0;
 }
 
-/* Writes the positions of a jumbo tuple into its cells: as a line where they lie on one and there are no other sources
- * whose tuples could come in between. Returns 0, or why not. */
+/* Writes the positions of a jumbo tuple into its cells: as a line where they lie on one, it takes no more room, and there
+ * are no other sources whose tuples could come in between. Returns 0, or why not. */
 static int place_positions(vp_ring *ring, vp_slot *slot, const vp_positions *positions, uint64_t first)
 {
     vp_position *cells = vp_ring_position(ring, slot->first);
     if (!vp_positions_on_line(positions))
         return copy_ordered(cells, positions->data + first, slot->count);
-    slot->on_line = slot->count >= VP_LEAST_ON_LINE && vp_ring_gate(ring)->source_count == 1;
-    if (slot->on_line)
-        vp_line_pack(positions, first, slot->count, cells);
-    else
-        vp_line_write(positions, first, slot->count, cells);
+    const vp_places part = vp_places_part(&positions->places, positions->length, first, slot->count);
+    const bool may_be = slot->count >= VP_LEAST_ON_LINE && vp_ring_gate(ring)->source_count == 1;
+    slot->on_line = may_be && vp_places_pack(&part, slot->count, cells);
+    if (!slot->on_line)
+        vp_places_write(&part, slot->count, cells);
     return vp_compare(cells[slot->count - 1], VP_END) == 0 ? VP_BEYOND_END : 0;
 }
 

@@ -2,6 +2,7 @@
  * a build in which two of them have changed places is told from this one. */
 #include <stddef.h>
 
+#include "keyed.h"
 #include "layout.h"
 #include "quota.h"
 #include "trees.h"
@@ -15,7 +16,7 @@ static const uint64_t facts[] = {
     AT(vp_arena, used),
     sizeof(vp_position), AT(vp_position, ts), AT(vp_position, hi), AT(vp_position, lo),
     AT(vp_position, tree),
-    sizeof(vp_line), AT(vp_line, origin), AT(vp_line, step),
+    sizeof(vp_line), AT(vp_line, origin), AT(vp_line, step), AT(vp_line, unit),
     sizeof(vp_bell), AT(vp_bell, sequence), AT(vp_bell, sleepers),
     sizeof(vp_quota), AT(vp_quota, limit), AT(vp_quota, left), AT(vp_quota, spent),
     sizeof(vp_account), AT(vp_account, held),
@@ -48,6 +49,18 @@ static const uint64_t facts[] = {
     sizeof(vp_forest), AT(vp_forest, kind), AT(vp_forest, at), AT(vp_forest, table_size), AT(vp_forest, trees_at),
     AT(vp_forest, links_at), AT(vp_forest, table_count), AT(vp_forest, tree_count), AT(vp_forest, link_count),
     AT(vp_forest, incidents),
+    VP_POOL_KIND, VP_POOL_BLOCK,
+    sizeof(vp_pool), AT(vp_pool, kind), AT(vp_pool, at), AT(vp_pool, blocks), AT(vp_pool, blocks_at), AT(vp_pool, hint),
+    AT(vp_pool, top), AT(vp_pool, words),
+    VP_UNDO_FIRST, VP_UNDO_PARTS,
+    sizeof(vp_undo), AT(vp_undo, length), AT(vp_undo, owner), AT(vp_undo, parts),
+    sizeof(vp_undo_entry), AT(vp_undo_entry, at), AT(vp_undo_entry, before),
+    VP_CELL_BITS, VP_HEAP_CLASSES,
+    sizeof(vp_heap), AT(vp_heap, owner), AT(vp_heap, bytes), AT(vp_heap, next), AT(vp_heap, end), AT(vp_heap, free),
+    VP_FIRST_ROWS, VP_ROW_PARTS,
+    sizeof(vp_keyed), AT(vp_keyed, value_words), AT(vp_keyed, index), AT(vp_keyed, index_bits), AT(vp_keyed, used),
+    AT(vp_keyed, rows), AT(vp_keyed, live), AT(vp_keyed, parts),
+    sizeof(vp_row), AT(vp_row, tag), AT(vp_row, key), AT(vp_row, values),
 };
 
 uint64_t vp_arena_layout(void)

@@ -28,7 +28,7 @@ static vp_positions *placed(uint32_t portions, vp_lineage *lineage)
             ends[count] = end += outputs[first + count];
             count++;
         } while (first + count < INPUTS && !(portions >> (first + count - 1) & 1));
-        CHECK_EQUAL(vp_lineage_place(lineage, out, inputs, first, count, ends, hop), 0);
+        CHECK_EQUAL(vp_lineage_place(lineage, out, inputs, first, count, &(vp_outputs){.ends = ends}, hop), 0);
         first += count;
     }
     vp_positions_free(inputs);
@@ -84,7 +84,7 @@ static void test_ends_that_descend_change_nothing(void)
     CHECK(inputs && out);
     for (int64_t ts = 1; ts <= 2; ts++)
         CHECK_EQUAL(vp_positions_append(inputs, (vp_position){ts, 0, 0, 0}), 0);
-    CHECK_EQUAL(vp_lineage_place(&lineage, out, inputs, 0, 2, ends, hop), VP_ENDS_DESCEND);
+    CHECK_EQUAL(vp_lineage_place(&lineage, out, inputs, 0, 2, &(vp_outputs){.ends = ends}, hop), VP_ENDS_DESCEND);
     CHECK_EQUAL(out->length, 0);
     CHECK_EQUAL(lineage.children, 0);
     vp_positions_free(inputs);

@@ -82,7 +82,7 @@ static void test_children_of_several_parents(void)
     for (int64_t ts = 0; ts < 4; ts++)
         CHECK_EQUAL(vp_positions_append(parents, at(ts)), 0);
     uint32_t ends[] = {2, 2, 5};
-    CHECK_EQUAL(vp_positions_children(out, parents, 1, 3, ends, 3, level), 0);
+    CHECK_EQUAL(vp_positions_children(out, parents, 1, 3, &(vp_outputs){.ends = ends}, 3, level), 0);
     int64_t ts[] = {1, 1, 3, 3, 3};
     uint64_t ordinals[] = {4, 5, 1, 2, 3};
     CHECK_EQUAL(out->length, 5);
@@ -91,7 +91,7 @@ static void test_children_of_several_parents(void)
         CHECK_EQUAL(out->data[i].lo, ordinals[i] << 8);
     }
     uint32_t descending[] = {3, 2, 4};
-    CHECK_EQUAL(vp_positions_children(out, parents, 0, 3, descending, 0, level), VP_ENDS_DESCEND);
+    CHECK_EQUAL(vp_positions_children(out, parents, 0, 3, &(vp_outputs){.ends = descending}, 0, level), VP_ENDS_DESCEND);
     CHECK_EQUAL(out->length, 5);
     vp_positions_free(parents);
     vp_positions_free(out);
@@ -103,7 +103,7 @@ static void test_equal_parents_share_one_count(void)
     for (int i = 0; i < 2; i++)
         CHECK_EQUAL(vp_positions_append(parents, at(9)), 0);
     uint32_t ends[] = {2, 4};
-    CHECK_EQUAL(vp_positions_children(out, parents, 0, 2, ends, 0, (vp_level){0, 8, 0, 0}), 0);
+    CHECK_EQUAL(vp_positions_children(out, parents, 0, 2, &(vp_outputs){.ends = ends}, 0, (vp_level){0, 8, 0, 0}), 0);
     for (uint64_t i = 0; i < 4; i++)
         CHECK_EQUAL(out->data[i].lo, i + 1);
     vp_positions_free(parents);
@@ -116,8 +116,8 @@ static void test_saturation_goes_down_all_levels(void)
     vp_level upper = {68, 2, 1, 0}, lower = {60, 8, 0, 0};
     CHECK_EQUAL(vp_positions_append(root, with_path(0, (wide)1 << 100)), 0);
     uint32_t five[] = {5}, one_each[] = {1, 2, 3, 4, 5};
-    CHECK_EQUAL(vp_positions_children(first, root, 0, 1, five, 0, upper), 3);
-    CHECK_EQUAL(vp_positions_children(second, first, 0, 5, one_each, 0, lower), 3);
+    CHECK_EQUAL(vp_positions_children(first, root, 0, 1, &(vp_outputs){.ends = five}, 0, upper), 3);
+    CHECK_EQUAL(vp_positions_children(second, first, 0, 5, &(vp_outputs){.ends = one_each}, 0, lower), 3);
     for (int i = 0; i < 5; i++) {
         wide expected = (wide)1 << 100 | (i < 2 ? (wide)(i + 1) << 68 : low_ones(71));
         CHECK(path_of(first->data[i]) == expected);
@@ -186,7 +186,7 @@ static void test_trees_travel_with_their_positions(void)
     vp_position data[] = {{1, 0, 0, 7}, {2, 0, 0, 0}, {3, 0, 0, 9}};
     vp_positions parents = {.data = data, .length = 3, .capacity = 3}, *out = vp_positions_new();
     uint32_t ends[] = {3, 4, 5};
-    CHECK_EQUAL(vp_positions_children(out, &parents, 0, 3, ends, 0, (vp_level){0, 2, 0, 0}), 1); /* the third */
+    CHECK_EQUAL(vp_positions_children(out, &parents, 0, 3, &(vp_outputs){.ends = ends}, 0, (vp_level){0, 2, 0, 0}), 1); /* the third */
     uint64_t found[5], expected[] = {7, 7, 7, 0, 9};
     vp_positions_trees(out, 0, 5, found);
     for (int i = 0; i < 5; i++)

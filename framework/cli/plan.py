@@ -57,14 +57,16 @@ def _workers(plan: Plan) -> Sequence[str]:
 
 
 def _tasks(plan: Plan) -> Sequence[str]:
-    header = ("task", "component", "role", "replica", "depth", "reads from", "feedback")
+    header = ("task", "component", "role", "replica", "depth", "reads from", "chained", "feedback")
     return table(header, [_task_row(plan, task) for task in plan.tasks])
 
 
 def _task_row(plan: Plan, task: TaskSpec) -> Sequence[object]:
     channel = next((channel for channel in plan.channels if task.id in channel.readers), None)
     sources, feedback = (channel.sources, channel.feedback) if channel else ((), ())
-    return (task.id, task.component, task.role, task.index, task.depth, _ids(sources), _ids(feedback))
+    chained = "yes" if channel is not None and channel.chained else ""
+    reads = (_ids(sources), chained, _ids(feedback))
+    return (task.id, task.component, task.role, task.index, task.depth, *reads)
 
 
 def _ids(tasks: Sequence[int]) -> str:

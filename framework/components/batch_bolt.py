@@ -46,9 +46,17 @@ class BatchBolt(Bolt):
     after another emits the same, tuple for tuple, however they are divided into batches. A tick, the end of a
     window or anything else that is due at a position comes between two batches, never within one.
 
+    On a typed stream rows are columns, too. What comes from another process is copied, unless the class says
+    `keeps_columns = False`: then columns may lie in the memory that the processes share. Nothing that was
+    made of them without a copy may outlive the call: no batch, array or view of NumPy's, nor the rows
+    themselves. If anything does, the run ends with an error. What the bolt emits is copied if it lies there.
+
     Tuples are acked when `process_rows` returns, and fail together if it raises, unless it raises a
     `RowError`. A batch bolt cannot answer single tuples.
     """
+
+    keeps_columns = True
+    """Whether it may keep the columns that it receives; False saves their copy."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -240,12 +240,13 @@ class Rows(Sequence[Any]):
         """
         import pyarrow as pa
 
-        from viper.columns.kept import Kept
+        from viper.columns.selecting import where
 
         wanted = mask if isinstance(mask, pa.BooleanArray) else pa.array(mask, pa.bool_())
         if len(wanted) != len(self):
             raise ValueError(f"a mask of {len(wanted):,} for {len(self):,} rows")
-        return self._handed(self.batch().filter(wanted)), Kept(wanted)
+        batch, kept = where(self.batch(), wanted)
+        return self._handed(batch), kept
 
     def slots(self, field: str) -> np.ndarray[Any, Any]:
         """A small number for each key of a column: from 0 on, in the order in which the task first saw them.

@@ -53,6 +53,8 @@ class Channel:
     """Ids of the producing tasks; ties are broken in this order."""
     feedback: tuple[int, ...] = ()
     """Ids of the producing tasks whose tuples come back through a cycle; then there is one reader."""
+    chained: bool = False
+    """Whether the only producing task hands its tuples to the only consuming one without a gate."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,10 @@ from typing import Any
 from framework.config import Settings, component_conf
 from framework.errors import InternalError, TopologyError
 from framework.importing import importable
+from framework.planning.chaining import with_chains
 from framework.planning.connections import (
     aligned_stops,
+    cycles,
     emits_outside_input,
     make_channels,
     make_subscriptions,
@@ -55,13 +57,16 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         raise TopologyError(problems)
     layout = make_layout(topology, _ticked(topology, draft))
     tasks = _tasks(topology, counts, layout)
+    channels = make_channels(topology, tasks, draft.subscriptions)
+    placement = _complete(strategy.placement(draft, tasks), tasks)
+    cyclic = {task.id for task in tasks if task.component in cycles(draft.subscriptions)}
     return Plan(
         topology=topology,
         time=time,
         tasks=tasks,
         subscriptions=draft.subscriptions,
-        channels=make_channels(topology, tasks, draft.subscriptions),
-        placement=_complete(strategy.placement(draft, tasks), tasks),
+        channels=with_chains(channels, placement, cyclic, settings),
+        placement=placement,
         layout=layout,
         confs=confs,
         traits=traits,

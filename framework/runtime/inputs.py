@@ -7,42 +7,44 @@ from __future__ import annotations
 
 import re
 from collections import namedtuple
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from framework.runtime.pieces import Cutter, InputSource, Piece, grouped
+from viper.link import Link
 from viper.position import Level, Position, Positions
 from viper.reader import Reader
+
+if TYPE_CHECKING:
+    from viper.columns.lease import Lease
 
 
 class Inlet:
     """One reader of a gate, and the tasks that feed it."""
 
-    def __init__(self, reader: Reader, sources: Sequence[InputSource], shares: bool, whole: bool) -> None:
+    def __init__(
+        self,
+        reader: Reader | Link,
+        sources: Sequence[InputSource],
+        shares: bool,
+        whole: bool,
+        borrows: bool = False,
+    ) -> None:
         """
         Args:
             reader: delivers runs of jumbo tuples.
             sources: the producing tasks, by their index at the reader's gate.
             shares: whether other replicas get the same values, and one of them may change them.
             whole: whether pieces are to hold payloads, not lists of rows.
+            borrows: whether columns may lie in memory that is asked back.
         """
         self.reader = reader
         self.sources = tuple(sources)
-        self._cutter = Cutter(sources, copies=shares, whole=whole)
-
-    def take(self, limit: int, positions: Positions) -> list[Piece]:
-        """Take tuples that are ready.
-
-        Args:
-            limit: the most tuples to take.
-            positions: the positions of the tuples are appended here.
-
-        Raises:
-            CodecError: a jumbo tuple from another process cannot be decoded here.
-        """
-        return self._cutter.take(self.reader, limit, positions)
+        cutter = Cutter(reader, sources, copies=shares, whole=whole, borrows=borrows)
+        self.take: Callable[[int, Positions], list[Piece]] = cutter.take
+        """Takes tuples that are ready, as `Cutter.take`."""
 
 
 class BoltInput:
@@ -50,11 +52,12 @@ class BoltInput:
 
     def __init__(
         self,
-        reader: Reader,
+        reader: Reader | Link,
         sources: Sequence[InputSource],
         feedback: Sequence[tuple[Reader, InputSource]],
         shares: bool,
         whole: bool = False,
+        borrows: bool = False,
     ) -> None:
         """
         Args:
@@ -63,9 +66,18 @@ class BoltInput:
             feedback: the readers of the ways back through cycles, with their producing tasks.
             shares: whether other replicas get the same values, and one of them may change them.
             whole: whether pieces are to hold payloads, not lists of rows.
+            borrows: whether columns from another process may lie in the memory that they share, until the
+                task is done with them.
         """
-        self.channel = Inlet(reader, sources, shares, whole)
+        self.channel = Inlet(reader, sources, shares, whole, borrows)
+        self.is_linked = isinstance(reader, Link)
+        """Whether its only producer is run by the same thread, and in no worker process."""
         self.feedback = tuple(Inlet(back, (source,), shares, whole) for back, source in feedback)
+        self.outlook: Callable[[], tuple[bool, Position, int]]
+        """How far the input is, in one call: whether a tuple could be processed now; the position below which
+        no tuple will come any more, except through a cycle; and the latest event time in microseconds that
+        any producer has reached, as the producers tell it."""
+        self.outlook = self._outlook_on_all if feedback else reader.outlook
         inlets = (self.channel, *self.feedback)
         streams = [s for inlet in inlets for source in inlet.sources for s in source.streams.values()]
         self.is_typed = any(stream.schema is not None for stream in streams)
@@ -88,18 +100,10 @@ class BoltInput:
         """Group successive pieces whose outputs are marked at the same level; there is at least one piece."""
         return grouped(pieces, attrgetter("level"))
 
-    def outlook(self) -> tuple[bool, Position, int]:
-        """How far the input is: in one call, where no tuples come back through a cycle.
-
-        Returns:
-            Whether a tuple could be processed now; the position below which no tuple will come any more,
-            except through a cycle; and the latest event time in microseconds that any producer has reached,
-            as the producers tell it.
-        """
+    def _outlook_on_all(self) -> tuple[bool, Position, int]:
+        """As `outlook`, where tuples come back through a cycle."""
         ready, watermark, last_ts = self.channel.reader.outlook()
-        if self.feedback and not ready:
-            ready = any(back.reader.ready() for back in self.feedback)
-        return ready, watermark, last_ts
+        return ready or any(back.reader.ready() for back in self.feedback), watermark, last_ts
 
     @property
     def held_by(self) -> str | None:
@@ -116,15 +120,19 @@ class BoltInput:
         """The latest event time in microseconds that any producer has reached, as the producers tell it."""
         return self.channel.reader.last_ts()
 
-    def done_with(self, waiting: int) -> None:
+    def done_with(self, waiting: int) -> Lease | None:
         """Note that all tuples that were taken have been processed.
 
         Args:
             waiting: untracked outputs of theirs that still wait for room; if the process dies, they are lost.
+
+        Returns:
+            Borrowed memory that something still refers to; None where there is none.
         """
         self.channel.reader.working(waiting)
         for back in self.feedback:
             back.reader.working(0)
+        return self.channel.reader.give_back()
 
 
 @lru_cache(maxsize=1024)

@@ -14,7 +14,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from viper.payload import Payload, Row, Rows, interleaved
+from viper.link import Link
+from viper.payload import Payload, Row, Rows, interleaved, worth_joining
 from viper.position import Level, Positions
 from viper.reader import Reader, Run
 from viper.rows import interleave_tags
@@ -65,16 +66,28 @@ class Cutter:
     """Makes pieces of what a reader delivers.
 
     Args:
+        reader: delivers runs of jumbo tuples.
         sources: the producing tasks, by their index at the reader's gate.
         copies: whether to copy rows with mutable values, because other tasks get the same rows and one of
             them may change the values.
         whole: whether pieces are to hold payloads, not lists of rows.
+        borrows: whether columns may lie in memory that the reader asks back.
     """
 
-    def __init__(self, sources: Sequence[InputSource], *, copies: bool, whole: bool) -> None:
+    def __init__(
+        self,
+        reader: Reader | Link,
+        sources: Sequence[InputSource],
+        *,
+        copies: bool,
+        whole: bool,
+        borrows: bool = False,
+    ) -> None:
+        self._reader = reader
         self._sources = tuple(sources)
         self._copies = copies
         self._whole = whole
+        self._borrows = borrows
         streams: list[InputStream] = []
         self._bases: list[int] = []
         """Where the streams of each source begin among all: the stream of a tag is so much further on."""
@@ -82,39 +95,44 @@ class Cutter:
             self._bases.append(len(streams))
             streams += _by_tag(source.streams)
         self._streams = tuple(streams)
+        self._only: list[Any] = [next(iter(source.streams.values()), None) for source in sources]
+        """Of each source the only stream, where it has no more than one."""
         self._mixes = len(sources) > 1 and len(streams) <= _MOST_STREAMS
 
-    def take(self, reader: Reader, limit: int, positions: Positions) -> list[Piece]:
+    def take(self, limit: int, positions: Positions) -> list[Piece]:
         """Take tuples that are ready.
 
         Args:
-            reader: delivers them.
             limit: the most tuples to take.
             positions: the positions of the tuples are appended here.
 
         Raises:
             CodecError: a jumbo tuple from another process cannot be decoded here.
         """
-        if not self._mixes:
+        reader = self._reader
+        if isinstance(reader, Link):
             return self.cut(reader.get_ready(limit, positions))
-        runs, order = reader.get_interleaved(limit, positions)
+        if not self._mixes:
+            return self.cut(reader.get_ready(limit, positions, borrows=self._borrows))
+        runs, order = reader.get_interleaved(limit, positions, borrows=self._borrows)
         return self.cut(runs) if order is None else [self.mix(runs, order)]
 
     def cut(self, runs: Sequence[Run]) -> list[Piece]:
         """Cut runs of jumbo tuples into pieces where the stream changes."""
         pieces: list[Piece] = []
         for index, jumbo, first, count in runs:
-            streams = self._sources[index].streams
-            tags = None if jumbo.tags is None else jumbo.tags[first : first + count]
-            payload, first = self._owned(jumbo.payload, first, count)
-            if not (self._whole or isinstance(payload, Rows)):  # whose rows are made for whoever asks
-                payload, first = payload.slice(first, count), 0
+            payload, tags, at = jumbo.payload, jumbo.tags, first
+            if self._copies:
+                payload, at = _owned(payload, first, count)
+            if not (self._whole or payload.__class__ is Rows):  # whose rows are made for whoever asks
+                payload, at = payload.slice(at, count), 0
             rows = payload if self._whole else payload.rows
             if tags is None:
-                (stream,) = streams.values()
-                pieces.append((rows, first, count, stream))
+                pieces.append((rows, at, count, self._only[index]))
             else:
-                pieces.extend(_cut_at_tags(rows, first, tags, streams))
+                pieces.extend(
+                    _cut_at_tags(rows, at, tags[first : first + count], self._sources[index].streams)
+                )
         return pieces
 
     def mix(self, runs: Sequence[Run], order: bytes) -> Piece:
@@ -126,7 +144,9 @@ class Cutter:
         """
         payloads, firsts = [], []
         for _, jumbo, first, count in runs:
-            payload, first = self._owned(jumbo.payload, first, count)
+            payload = jumbo.payload
+            if self._copies:
+                payload, first = _owned(payload, first, count)
             payloads.append(payload)
             firsts.append(first)
         mixed = interleaved(payloads, firsts, order)
@@ -142,11 +162,10 @@ class Cutter:
         ]
         return interleave_tags([jumbo.tags for _, jumbo, _, _ in runs], firsts, bases, order)
 
-    def _owned(self, payload: Payload, first: int, count: int) -> tuple[Payload, int]:
-        """The values of tuples, copied where others see them and might change them, and where they begin."""
-        if self._copies and payload.mutable:
-            return payload.slice(first, count).own(), 0
-        return payload, first
+
+def _owned(payload: Payload, first: int, count: int) -> tuple[Payload, int]:
+    """The values of tuples, copied if they can be changed where others see them, and where they begin."""
+    return (payload.slice(first, count).own(), 0) if payload.mutable else (payload, first)
 
 
 def _by_tag(streams: Mapping[int, InputStream]) -> list[InputStream]:
@@ -216,25 +235,28 @@ def _part(piece: Piece, first: int, count: int) -> Piece:
     return piece[0], piece[1] + first, count, piece[3], piece[4]
 
 
-def by_stream(pieces: Sequence[Piece]) -> Iterator[tuple[InputStream, Payload]]:
-    """Successive tuples of one stream, whichever of its tasks they come from; pieces hold payloads."""
+def by_stream(pieces: Sequence[Piece]) -> Iterable[tuple[InputStream, Payload]]:
+    """Successive tuples of one stream, whichever of its tasks they come from, in portions that are not worth
+    putting together; pieces hold payloads."""
     if len(pieces) == 1 and len(pieces[0]) == 4:  # most often; to find that out below takes 9 us
         payload, first, count, stream = pieces[0]
-        yield stream, payload.slice(first, count)
-        return
+        return ((stream, payload.slice(first, count)),)
+    return _portions(pieces)
+
+
+def _portions(pieces: Sequence[Piece]) -> Iterator[tuple[InputStream, Payload]]:
     for stream, group in grouped(pieces, _without_task):
-        yield stream, _payload_of(group)
+        payloads = [piece[0].slice(piece[1], piece[2]) for piece in group]
+        while payloads:
+            count = worth_joining(payloads)
+            first, *others = payloads[:count]
+            yield stream, first.joined(*others)
+            del payloads[:count]
 
 
 def _without_task(stream: InputStream) -> InputStream:
     """What tells the streams of tuples apart: not which task they come from."""
     return stream._replace(task=0)
-
-
-def _payload_of(pieces: Sequence[Piece]) -> Payload:
-    """All tuples of pieces that hold payloads, in order."""
-    first, *others = [piece[0].slice(piece[1], piece[2]) for piece in pieces]
-    return first.joined(*others)  # type: ignore[no-any-return]
 
 
 def rows_of(pieces: Sequence[Piece]) -> list[Row]:

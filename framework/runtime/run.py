@@ -106,6 +106,7 @@ class Run:
         if inactive:
             self._stop.deactivate()
         self._network = Network.create(plan, settings, max_tuples)
+        self._is_limited = max_tuples is not None
         self.report: RunReport | None = None
         """The report, once the run has ended; also if it has failed after its spouts were activated."""
         self._sources: Mapping[str, str] = {}
@@ -243,9 +244,10 @@ class Run:
 
     def _look(self, now: float) -> None:
         """Called by the workers' thread whenever it has nothing else in hand."""
-        if self._network.quota.used_up:
+        if self._is_limited and self._network.quota.used_up:
             self._stop.request(StopReason.MAX_TUPLES)
-        self._stop_in_time(now)
+        if self._duration_s is not None:
+            self._stop_in_time(now)
 
     def _stop_in_time(self, now: float) -> None:
         if self._duration_s is None or self._started is None or now < self._started + self._duration_s:

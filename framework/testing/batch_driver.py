@@ -7,9 +7,12 @@ from itertools import groupby
 from typing import Any
 
 from framework.components import RowError, Rows
+from framework.components.rows import Origin
 from framework.runtime.tasks.task import Task
 from framework.testing.driver import Driver, is_tick
 from framework.topology import Stream
+from viper.payload import Payload
+from viper.payload import Rows as RowPayload
 
 
 class BatchDriver(Driver):
@@ -23,6 +26,7 @@ class BatchDriver(Driver):
 
     def __init__(self, task: Task, stream: Stream, most: int | None) -> None:
         super().__init__(task)
+        self._slot = task.slot
         self._stream = stream
         self._most = most
 
@@ -43,10 +47,29 @@ class BatchDriver(Driver):
 
     def _processed(self, batch: Sequence[Any]) -> int:
         """Process a batch; returns how many of its tuples need not come again."""
-        bulk = self.recorder.bulk
-        values, (_, component, stream, *_) = [tuple(tup.values) for tup in batch], batch[0]
-        rows = Rows(values, component, stream, self._stream.fields, schema=self._stream.schema)
-        bulk.begin(len(batch), rows.made)
+        payload = self._payload([tuple(tup.values) for tup in batch])
+        lease, done = payload.lease, self._called(payload, batch)
+        del payload
+        if lease is not None and not lease.end():
+            self._slot.kept(lease)
+        return done
+
+    def _payload(self, values: list[tuple[Any, ...]]) -> Payload:
+        """Values as the bolt receives them; one that declares that it keeps no columns is lent them."""
+        stream = self._stream
+        if self._host.keeps_columns or stream.schema is None:
+            return RowPayload(values)
+        from viper.columns.batches import Batches  # wants pyarrow, which other bolts do without
+        from viper.columns.payload import Columns
+
+        return Columns(Batches(stream.schema, stream.fields).of_rows(values)).lent_out()
+
+    def _called(self, payload: Payload, batch: Sequence[Any]) -> int:
+        """Call the bolt; returns as `_processed` does."""
+        bulk, (_, component, stream, *_) = self.recorder.bulk, batch[0]
+        origin = Origin(component, stream, self._stream.fields, self._stream.schema)
+        rows = Rows.received(payload, origin, (), 0)
+        bulk.begin(len(batch), rows.made, payload.lease)
         try:
             self._component.process_rows(rows)
             done = len(batch)

@@ -20,6 +20,7 @@ from spark_ingest.cli.options import (
 )
 from spark_ingest.cli.progress import shown_progress
 from spark_ingest.cli.sessions import spark_commands
+from spark_ingest.datasets.formats import STORED_AS
 
 _UNCHANGED = "as it was prepared before, as nothing has changed; --force prepares it anew"
 
@@ -33,6 +34,13 @@ _UNCHANGED = "as it was prepared before, as nothing has changed; --force prepare
     required=True,
     type=click.Path(path_type=Path),
     help="The dataset: a folder.",
+)
+@click.option(
+    "--stored-as",
+    type=click.Choice(tuple(STORED_AS)),
+    default="parquet",
+    show_default=True,
+    help="Format of its files; Arrow files are larger, and read without decoding.",
 )
 @click.option("--force", is_flag=True, help="Prepare it anew even if nothing has changed.")
 @click.option("-q", "--quiet", is_flag=True, help="Neither progress nor summary.")

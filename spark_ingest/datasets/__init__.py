@@ -1,1 +1,1 @@
-"""Prepared datasets on disk: folders of Parquet files with a manifest, that appear whole or not at all."""
+"""Prepared datasets on disk: folders of files with a manifest, that appear whole or not at all."""

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from spark_ingest.datasets import manifest as manifests
+from spark_ingest.datasets.formats import footer_digest
 from spark_ingest.datasets.manifest import DataFile, Manifest
 from spark_ingest.errors import DatasetError
-
-_MAGIC = b"PAR1"
-_CHUNK_BYTES = 1 << 20
-_TAIL = len(_MAGIC) + 4
-"""At a Parquet file's end: the footer, its length in four bytes (little-endian), the magic."""
 
 
 class StreamFile(NamedTuple):
     """A stream of a dataset; its partition is its index."""
 
     files: tuple[str, ...]
-    """Parquet files, absolute, to be read one after the other; none where there are no rows."""
+    """Its files, absolute, to be read one after the other; none where there are no rows."""
     rows: int
     min_us: int | None
     """Event time of the first row, microseconds since 1970 UTC; None without rows."""
@@ -121,42 +116,13 @@ class Dataset:
         return self.manifest.fingerprint
 
 
-def digests(path: Path) -> tuple[str, str]:
-    """SHA-256 of a Parquet file's footer, and of what stands before it, in hexadecimal; reads all of it.
-
-    Raises:
-        DatasetError: the file is no Parquet file, or was cut off.
-    """
-    with path.open("rb") as file:
-        start, footer = _footer(file, path)
-        file.seek(0)
-        content = hashlib.sha256()
-        while left := start - file.tell():
-            content.update(file.read(min(left, _CHUNK_BYTES)))
-    return hashlib.sha256(footer).hexdigest(), content.hexdigest()
-
-
-def _footer(file: BinaryIO, path: Path) -> tuple[int, bytes]:
-    """Where it begins, and what is in it."""
-    size = file.seek(0, os.SEEK_END)
-    file.seek(max(0, size - _TAIL))
-    tail = file.read()
-    start = size - _TAIL - int.from_bytes(tail[:4], "little")
-    if tail[4:] != _MAGIC or start < len(_MAGIC):
-        raise DatasetError(f"{path} is no whole Parquet file; prepare the dataset again")
-    file.seek(start)
-    return start, file.read(size - _TAIL - start)
-
-
 def _check(folder: Path, file: DataFile) -> None:
     path = folder / file.path
     try:
         size = path.stat().st_size
         if size != file.bytes:
             raise DatasetError(f"{path} has {size} bytes, expected {file.bytes}: prepare the dataset again")
-        with path.open("rb") as opened:
-            _, footer = _footer(opened, path)
-        if hashlib.sha256(footer).hexdigest() != file.footer:
+        if footer_digest(path) != file.footer:
             raise DatasetError(f"{path} is not the file that the manifest names: prepare it again")
     except FileNotFoundError:
         raise DatasetError(f"{path} is missing: prepare the dataset again") from None

@@ -1,4 +1,4 @@
-"""The manifest of a prepared dataset: a JSON file beside its Parquet files."""
+"""The manifest of a prepared dataset: a JSON file beside its files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A Parquet file of a stream."""
+    """A file of a stream."""
 
     path: str
     """Relative to the manifest."""

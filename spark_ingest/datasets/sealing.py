@@ -1,15 +1,17 @@
-"""Making a folder of Parquet files a dataset: their footers say what is in them."""
+"""Making a folder of files a dataset: they say themselves what is in them."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from spark_ingest.datasets import manifest as manifests
-from spark_ingest.datasets.dataset import Dataset, digests
+from spark_ingest.datasets.dataset import Dataset
+from spark_ingest.datasets.formats import digests
 from spark_ingest.datasets.manifest import DataFile, Manifest, ManifestStream
 from spark_ingest.datasets.publishing import settle
 from spark_ingest.errors import DatasetError
@@ -25,12 +27,12 @@ def seal(
     unit: str = "us",
     **others: Any,
 ) -> Dataset:
-    """Write the manifest of a folder whose Parquet files are complete.
+    """Write the manifest of a folder whose files are complete.
 
     Args:
         folder: where the files are, and the manifest comes.
         streams: of each stream, its files in order, relative to the folder. Each has the column `TIME` first,
-            never decreasing, with statistics.
+            never decreasing, in Parquet with statistics.
         timestamp: the source's column with the event time.
         types: the other columns in order, each with its type as Spark's SQL writes it.
         unit: of the timestamp column.
@@ -67,17 +69,16 @@ def _stream(folder: Path, names: Sequence[str]) -> ManifestStream:
 
 
 def _spans(path: Path) -> list[tuple[int, int, int]]:
-    """Rows, earliest and latest time of each row group."""
-    import pyarrow.parquet
+    """Rows, earliest and latest time of each group of rows."""
+    from spark_ingest.datasets.opening import open_rows
 
-    found = pyarrow.parquet.read_metadata(path)
-    if found.schema.names[:1] != [TIME]:
-        raise DatasetError(f"{path}: the first column is {found.schema.names[:1]}, expected {TIME!r}")
-    groups = [found.row_group(i) for i in range(found.num_row_groups)]
-    spans = [(group.num_rows, group.column(0).statistics) for group in groups if group.num_rows]
-    if any(statistics is None or not statistics.has_min_max for _, statistics in spans):
+    with closing(open_rows(path)) as file:
+        if file.schema.names[:1] != [TIME]:
+            raise DatasetError(f"{path}: the first column is {file.schema.names[:1]}, expected {TIME!r}")
+        found = [(rows, file.limits(group)) for group, rows in enumerate(file.groups) if rows]
+    if any(limits is None for _, limits in found):
         raise DatasetError(f"{path}: a row group has no statistics for {TIME!r}, which readers seek by")
-    return [(rows, statistics.min, statistics.max) for rows, statistics in spans]
+    return [(rows, *limits) for rows, limits in found if limits is not None]
 
 
 def _check_sorted(path: Path, spans: Sequence[tuple[int, int]]) -> None:

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spark_ingest.datasets.formats import PARQUET, Format
 from spark_ingest.datasets.manifest import FORMAT_VERSION
 from spark_ingest.engine.session import set_for_now
 from spark_ingest.job.files import is_local
@@ -26,7 +27,7 @@ _WITHOUT_DATA = ("OneRowRelation", "CTERelationRef", "CTERelationDef", "Range")
 _EXPRESSION_ID = re.compile(r"#\d+L?")
 
 
-def identity_of_files(job: JobSpec) -> str | None:
+def identity_of_files(job: JobSpec, stored: Format) -> str | None:
     """The identity of a job over local files, found without Spark; None for any other.
 
     Covers the files' paths, sizes and times of change, and every setting that decides what is made of them.
@@ -39,10 +40,10 @@ def identity_of_files(job: JobSpec) -> str | None:
     paths = job.source.paths()
     if any("{" in path for path in paths):
         return None
-    return _digest(job, [list(entry) for path in paths for entry in _entries(path)])
+    return _digest(job, stored, [list(entry) for path in paths for entry in _entries(path)])
 
 
-def identity_of_plan(job: JobSpec, df: DataFrame) -> str | None:
+def identity_of_plan(job: JobSpec, stored: Format, df: DataFrame) -> str | None:
     """The identity of any other job, from Spark's plan of it and the files that this reads.
 
     None where it cannot be known whether the next run would read the same: a DataFrame made in Python, a
@@ -51,12 +52,14 @@ def identity_of_plan(job: JobSpec, df: DataFrame) -> str | None:
     if job.source.kind == "frame" or not df._jdf.queryExecution().analyzed().deterministic():
         return None
     inputs = _inputs(df, job.source.kind)
-    return None if inputs is None else _digest(job, [_plan(df), _code(job.source), *inputs])
+    return None if inputs is None else _digest(job, stored, [_plan(df), _code(job.source), *inputs])
 
 
-def _digest(job: JobSpec, inputs: list[Any]) -> str:
+def _digest(job: JobSpec, stored: Format, inputs: list[Any]) -> str:
     settings = {key: value for key, value in job.conf.items() if key.startswith("spark.sql.")}
     asked = [job.source.to_plain(), asdict(job.streams), asdict(job.quality), settings, inputs]
+    if stored is not PARQUET:  # as which datasets were stored before there was a choice
+        asked.append(stored.name)
     return hashlib.sha256(json.dumps([FORMAT_VERSION, *asked], sort_keys=True).encode()).hexdigest()
 
 

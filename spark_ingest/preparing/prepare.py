@@ -1,4 +1,4 @@
-"""Preparing a dataset: a Spark job's streams as Parquet files, with a manifest."""
+"""Preparing a dataset: a Spark job's streams as files, with a manifest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from framework.topology import did_you_mean, one_of
 from spark_ingest.datasets.dataset import Dataset
+from spark_ingest.datasets.formats import STORED_AS, Format
 from spark_ingest.datasets.publishing import NEW, claimed, publish
 from spark_ingest.datasets.sealing import seal
 from spark_ingest.engine.failing import understood
@@ -43,6 +45,7 @@ def prepare(
     nulls: str = REFUSE,
     duplicates: str = KEEP,
     unparsable: str = REFUSE,
+    stored_as: str = "parquet",
     spark: SparkSession | None = None,
     master: str | None = None,
     conf: Mapping[str, Any] | None = None,
@@ -56,6 +59,7 @@ def prepare(
         path: the folder. It appears when the dataset is whole; one that was there is then replaced.
         timestamp, unit, streams, key, order, columns, timestamp_format: see `StreamSpec`.
         nulls, duplicates, unparsable: see `Quality`.
+        stored_as: ``parquet``, or ``arrow`` for files that take more room, and nothing to decode.
         spark, master, conf: see `make_session`.
         force: prepare it even if nothing has changed since it was prepared last.
         on_progress: called now and then with the progress, from another thread.
@@ -74,6 +78,7 @@ def prepare(
         columns=columns,  # type: ignore[arg-type]
         timestamp_format=timestamp_format,
     )
+    stored = _format(stored_as)
     settings = sql_settings(conf, spark)
     job = JobSpec(
         as_source(source),
@@ -84,7 +89,7 @@ def prepare(
     folder = Path(path).absolute()
     tell = on_progress or (lambda progress: None)
     with claimed(folder) as work:
-        request = identity_of_files(job)
+        request = identity_of_files(job, stored)
         there = None if force else _unchanged(folder, request)
         if there is None:
             job.source.check()
@@ -92,7 +97,7 @@ def prepare(
             tell(Progress("starting"))
             own = spark or _session_of(job)
             with make_session(master, conf, f"viper prepare {folder.name}", own) as session:
-                there = _made(job, session, folder, work, request, force, on_progress)
+                there = _made(job, stored, session, folder, work, request, force, on_progress)
     return there
 
 
@@ -109,8 +114,17 @@ def _session_of(job: JobSpec) -> SparkSession | None:
     return job.source.frame.sparkSession if job.source.frame is not None else None
 
 
+def _format(stored_as: str) -> Format:
+    if stored_as not in STORED_AS:
+        raise JobError(
+            f"stored_as is {stored_as!r}: expected {one_of(STORED_AS)}{did_you_mean(stored_as, STORED_AS)}"
+        )
+    return STORED_AS[stored_as]
+
+
 def _made(
     job: JobSpec,
+    stored: Format,
     spark: SparkSession,
     folder: Path,
     work: Path,
@@ -121,7 +135,7 @@ def _made(
     """Read, look for the same there, count, write, and put the new one in place."""
     with understood("preparing"), followed(spark, "counting", on_progress):
         df = job.source.read(spark)
-        request = request or identity_of_plan(job, df)
+        request = request or identity_of_plan(job, stored, df)
         there = None if force else _unchanged(folder, request)
         if there is not None:
             return there
@@ -129,7 +143,7 @@ def _made(
         streams = as_streams(rows, job.streams)
     new = work / NEW
     with understood("preparing"), followed(spark, "writing", on_progress):
-        files = write_streams(streams, new, job.streams.streams)
+        files = write_streams(streams, new, job.streams.streams, stored)
     made = seal(
         new,
         files,

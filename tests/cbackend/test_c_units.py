@@ -14,7 +14,7 @@ import pytest
 CBACKEND = Path(__file__).parents[2] / "cbackend"
 SHARED = ("src/layout.h", "src/quota.h", "src/trees.h", "include/viper/arena.h", "include/viper/position.h")
 """Where the structures are that lie in arenas."""
-PRIVATE = {"vp_level", "vp_positions", "vp_clock", "vp_change"}
+PRIVATE = {"vp_level", "vp_places", "vp_positions", "vp_outputs", "vp_clock", "vp_change"}
 """Others that stand there."""
 PRINT = """#include <inttypes.h>
 #include <stdio.h>

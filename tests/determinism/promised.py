@@ -218,4 +218,5 @@ def _options(
     if may_bound and draw.random() < 0.5:
         options["topology.max.spout.pending"] = draw.choice((1, 2, 10))
         options["viper.tracked.max"] = draw.choice((1, 8, 262144))
+    options["viper.chains"] = draw.choice((True, True, True, False))
     return options

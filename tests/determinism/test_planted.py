@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ from tests.determinism.sampling import SAMPLED
 from tests.determinism.topologies import FOR_ONE_PARALLELISM, INSIDE, TOPOLOGIES
 from tests.determinism.variants import PARALLELISMS, parse, sample
 from viper.columns.payload import Columns
+from viper.link import Link
 from viper.payload import Payload, Rows
 from viper.position import LEAST, Position, Positions
 from viper.reader import Reader, Run
@@ -44,7 +45,7 @@ def found_by_the_sample(remembered: str, topologies: Iterable[str]) -> Differenc
     return next((found for found in differences if found is not None), None)
 
 
-def ties_by_source(self: Reader, limit: int, into: Positions) -> tuple[list[Run], None]:
+def ties_by_source(self: Reader, limit: int, into: Positions, *, borrows: bool) -> tuple[list[Run], None]:
     """As `Reader.get_interleaved`, but tuples of the same time come source by source."""
     first = len(into)
     runs = self.get_ready(limit, into)
@@ -112,6 +113,20 @@ def in_front(self: Columns, *others: Payload) -> Payload:
     )
 
 
+cut = Link._cut
+
+
+def from_its_start(self: Link, count: int) -> Iterator[Run]:
+    """As `Link._cut`, but a jumbo tuple of which some was taken begins anew."""
+    for source, jumbo, _, size in cut(self, count):
+        yield source, jumbo, 0, size
+
+
+def beyond(self: Link) -> Position:
+    """As `Link.watermark`, but it does not look at the tuples that wait."""
+    return self.floor()
+
+
 PLANTED: dict[str, tuple[str, Any, str]] = {
     "ties are broken by source": (
         "viper.reader.Reader.get_interleaved",
@@ -142,6 +157,16 @@ PLANTED: dict[str, tuple[str, Any, str]] = {
         "viper.columns.payload.Columns.joined",
         in_front,
         "topology=bursts par=6 worker=inline workers=1 jumbo=7 seed=6",
+    ),
+    "a link forgets how much was taken": (
+        "viper.link.Link._cut",
+        from_its_start,
+        "topology=chain par=1 worker=inline workers=1 jumbo=64 seed=1",
+    ),
+    "a link is ahead of its tuples": (
+        "viper.link.Link.watermark",
+        beyond,
+        "topology=diamond par=1 worker=inline workers=1 jumbo=64 seed=1",
     ),
     "values are shared": (
         "viper.payload.Rows.own",

@@ -62,6 +62,7 @@ class Variant:
             "viper.columns.rows": draw_columns.choice((1, 3, 16_384)),
             "viper.channel.bytes": draw_columns.choice((65_536, 8 * 1024 * 1024)),
             "viper.slice.tuples": draw.choice((1, 3, 64, 4096)),
+            "viper.chains": self._draw("chains").random() < 0.75,
             "viper.scheduling": "random" if self.seed else "downstream",
             "viper.seed": self.seed,
             "viper.drain.timeout.secs": 1,  # a run that stands still need not be waited for

@@ -9,7 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from spark_ingest.datasets.arrow_files import write_arrow
 from spark_ingest.datasets.dataset import Dataset
+from spark_ingest.datasets.formats import ARROW, PARQUET, Format, format_of
 from spark_ingest.datasets.sealing import seal
 from spark_ingest.job.stream_spec import TIME
 
@@ -23,12 +25,13 @@ def write_stage(
     group_rows: int = GROUP_ROWS,
     types: Mapping[str, str] | None = None,
     unit: str = "us",
+    stored_as: Format = PARQUET,
 ) -> Dataset:
     """A dataset of streams, each of tables that become its files; their first column is `TIME`."""
     folder.mkdir(parents=True, exist_ok=True)
     names = [
         [
-            _written(folder / f"stream-{number}-{index}.parquet", table, group_rows)
+            write_rows(folder / f"stream-{number}-{index}{stored_as.suffix}", table, group_rows).name
             for index, table in enumerate(tables)
         ]
         for number, tables in enumerate(streams)
@@ -53,6 +56,10 @@ def rows_of(blocks: Iterator[Any]) -> list[tuple[Any, ...]]:
     return [(time, *row) for block in blocks for time, row in zip(block.times, block.rows, strict=True)]
 
 
-def _written(path: Path, rows: pa.Table, group_rows: int) -> str:
-    pq.write_table(rows, path, row_group_size=group_rows)
-    return path.name
+def write_rows(path: Path, rows: pa.Table, group_rows: int = GROUP_ROWS) -> Path:
+    """Write a file of the format that its name says, in groups of so many rows; returns its path."""
+    if format_of(path) is ARROW:
+        write_arrow(path, rows.schema, rows.combine_chunks().to_batches(max_chunksize=group_rows))
+    else:
+        pq.write_table(rows, path, row_group_size=group_rows)
+    return path

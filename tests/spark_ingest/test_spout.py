@@ -16,21 +16,22 @@ from framework.sinks import CollectingSink  # noqa: E402
 from framework.testing import run_topology  # noqa: E402
 from spark_ingest import DatasetError, JobError, SparkSpout  # noqa: E402
 from spark_ingest.datasets.dataset import Dataset  # noqa: E402
+from spark_ingest.datasets.formats import STORED_AS  # noqa: E402
 from tests.spark_ingest.stages import rows_of, table, write_stage  # noqa: E402
 
 STREAMS = 4
 CARRIERS = ["AA", "UA", "B6"]
 
 
-@pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+@pytest.fixture(scope="module", params=STORED_AS.values(), ids=STORED_AS)
+def stage(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Dataset:
     """400 rows of times 0, 0, 0, 1, 1, 1, ..., of which every fourth is in the same stream."""
     streams = []
     for stream in range(STREAMS):
         numbers = range(stream, 400, STREAMS)
         rows = table([n // 3 for n in numbers], n=list(numbers), carrier=[CARRIERS[n % 3] for n in numbers])
         streams.append([rows])
-    return write_stage(tmp_path_factory.mktemp("spout") / "stage", streams)
+    return write_stage(tmp_path_factory.mktemp("spout") / "stage", streams, stored_as=request.param)
 
 
 class Running(Bolt):
@@ -173,7 +174,7 @@ class TestDamage:
         path = tmp_path / "copy"
         shutil.copytree(stage.path, path)
         made = topology(path, 2)
-        file = next(path.glob("*.parquet"))
+        file = next(path.glob("stream-*"))
         file.write_bytes(file.read_bytes()[:-20])
         with pytest.raises(ViperError, match=rf"{file.name}"):
             run(made)

@@ -42,6 +42,28 @@ def test_rows_come_by_time_then_partition_then_as_they_were(times: list[list[int
             assert each.place == (own[each.next - 1], own[: each.next].count(own[each.next - 1]))
 
 
+@given(
+    st.lists(st.integers(0, 40), min_size=1, max_size=60).map(sorted),
+    st.integers(1, 9),
+    st.integers(0, 45),
+    st.sampled_from([1, 2, 24]),
+)
+def test_alone_its_rows_have_the_positions_that_they_have_among_others(
+    times: list[int], limit: int, until: int, ordinal_bits: int
+) -> None:
+    def placed(*others: Partition) -> tuple[list[Position], tuple[int, int], int]:
+        one, out = Partition(Level(64, ordinal_bits, 12, 0)), Positions()
+        one.load(array("q", times))
+        merge = Merge([one, *others])
+        while one.waiting and len(merge.take(limit, out, until)):
+            pass
+        return list(out), one.place, one.overflowed
+
+    late = partition(1)
+    late.load(array("q", [1000]))
+    assert placed() == placed(late)
+
+
 def test_a_place_says_where_another_goes_on() -> None:
     first, second, out = partition(3), partition(3), Positions()
     times = array("q", [4, 7, 7, 7, 9])

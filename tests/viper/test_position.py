@@ -229,3 +229,13 @@ def test_ordinals_out_of_range(wrong: int) -> None:
     out = Positions()
     with pytest.raises(PositionError, match=f"first_ordinal={wrong}: expected 0 to"):
         out.extend_children(positions_of([LEAST]), 0, 1, array("I", [1]), wrong, Level(0, 8, 0, 0))
+
+
+@pytest.mark.parametrize("before", [0, 2])
+def test_what_is_taken_over_is_not_there_any_more(before: int) -> None:
+    ours = positions_of([Position(ts, 0, 0) for ts in range(before)])
+    theirs = positions_of([Position(ts, 0, 0) for ts in range(before, 5)])
+    ours.take_over(theirs)
+    assert ([position.ts for position in ours], list(theirs)) == ([0, 1, 2, 3, 4], [])
+    theirs.append(END)
+    assert (len(ours), theirs.last()) == (5, END)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from array import array
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viper.rows import SlotTable, ends_of_mask
+from viper.rows import SlotTable, bits_of_mask, ends_of_bits
 
 # Few letters, so that keys of the same length differ in one place only; and of all lengths around 8.
 TEXTS = (
@@ -89,15 +90,24 @@ def test_what_is_no_array_is_refused() -> None:
         SlotTable(1)  # type: ignore[call-arg]
 
 
-@given(st.lists(st.sampled_from([True, False, None]), max_size=40), st.integers(0, 20), st.integers(0, 20))
+@given(st.lists(st.sampled_from([True, False, None]), max_size=200), st.integers(0, 20), st.integers(0, 20))
 def test_a_mask_tells_how_many_are_kept_up_to_each_row(
     mask: list[bool | None], first: int, less: int
 ) -> None:
     part = slice(first, max(len(mask) - less, first))
-    ends = array("I", ends_of_mask(pa.array(mask, pa.bool_())[part]))
-    assert ends.tolist() == list(itertools.accumulate(map(bool, mask[part])))
+    kept = list(map(bool, mask[part]))
+    bits = bits_of_mask(pa.array(mask, pa.bool_())[part])
+    assert len(bits) == (len(kept) + 63) // 64 * 8
+    assert int.from_bytes(bits, sys.byteorder) == sum(bit << index for index, bit in enumerate(kept))
+    ends = array("I", ends_of_bits(bits, len(kept)))
+    assert ends.tolist() == list(itertools.accumulate(kept))
 
 
 def test_a_mask_holds_bools() -> None:
     with pytest.raises(TypeError, match="expected b"):
-        ends_of_mask(pa.array([1]))
+        bits_of_mask(pa.array([1]))
+
+
+def test_bits_for_so_many_inputs_are_needed() -> None:
+    with pytest.raises(ValueError, match="8 bytes of bits for 65 inputs"):
+        ends_of_bits(bytes(8), 65)

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from viper.columns.fitting import LEAST_SPAN_US, MisfitError
+from viper.rows import is_ascii
 from viper.schema import ColumnType
 
 Check = Callable[[pa.Array], None]
@@ -30,7 +31,7 @@ _LONGEST_DAYS: Final = 999_999_999
 
 def check_of(kind: ColumnType, *, is_nested: bool = False) -> Check | None:
     """What looks at the columns of a type; None for a type whose columns hold nothing else."""
-    within = _within(kind)
+    within = within_of(kind)
     if kind.nullable:
         return within
 
@@ -44,7 +45,8 @@ def check_of(kind: ColumnType, *, is_nested: bool = False) -> Check | None:
     return check
 
 
-def _within(kind: ColumnType) -> Check | None:
+def within_of(kind: ColumnType) -> Check | None:
+    """What looks at the values of a column without nulls; None for a type that any value is of."""
     if kind.children:
         return _nested(kind)
     if kind.name == "string":
@@ -81,7 +83,7 @@ def _are_ascii(column: pa.Array) -> bool:
         return True
     ends = memoryview(offsets).cast("i")
     first, end = ends[column.offset], ends[column.offset + len(column)]
-    return data.slice(first, end - first).to_pybytes().isascii()  # type: ignore[no-any-return]
+    return is_ascii(data.slice(first, end - first))
 
 
 def _bounds(kind: ColumnType) -> tuple[int, int] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from viper.rows import ends_of_mask
+from viper.fanout import Fanout
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,20 +15,27 @@ if TYPE_CHECKING:
 class Kept(Sequence[int]):
     """The indexes at which a mask is true, made when somebody reads them.
 
-    Most often nobody does: what outputs are placed by is how many there are up to each input. Of a mask for
-    16,384 rows Arrow makes the indexes in 100 us, and counting these takes another 30, the bits only 10.
+    Most often nobody does: what outputs are placed by are the bits. Of a mask for 16,384 rows Arrow makes the
+    indexes in 100 us.
 
     Args:
         mask: a bool for each row; null counts as false.
+        bits: those of the mask, as `bits_of_mask` gives them.
+        count: how many are true.
     """
 
-    def __init__(self, mask: pa.BooleanArray) -> None:
+    def __init__(self, mask: pa.BooleanArray, bits: bytes, count: int) -> None:
         self._mask = mask
+        self._bits = bits
+        self._count = count
         self._indexes: memoryview[int] | None = None
         self.rows = len(mask)
         """The number of rows that the mask is for."""
-        self.ends = memoryview(ends_of_mask(mask)).cast("I")
-        """For each of these how many are kept up to it, as uint32."""
+
+    @property
+    def fanout(self) -> Fanout:
+        """Which of these have an output, where each that is kept has one."""
+        return Fanout(self.rows, self._bits if self._count < self.rows else None)
 
     @property
     def indexes(self) -> memoryview[int]:
@@ -40,7 +47,7 @@ class Kept(Sequence[int]):
         return self._indexes
 
     def __len__(self) -> int:
-        return self.ends[-1] if self.ends else 0
+        return self._count
 
     @overload
     def __getitem__(self, index: int) -> int: ...

@@ -2,6 +2,7 @@
 #include "rows.h" /* first, as Python.h wants it */
 
 #include "hashing.h"
+#include "state.h"
 
 static int add_type(PyObject *module, const char *name, PyType_Spec *spec)
 {
@@ -15,6 +16,8 @@ static int rows_exec(PyObject *module)
 {
     int failed = add_type(module, "Outbox", &rows_outbox_spec) || add_type(module, "Inbox", &rows_inbox_spec) ||
                  add_type(module, "Decoder", &rows_decoder_spec) || add_type(module, "SlotTable", &rows_slots_spec) ||
+                 add_type(module, "Scope", &rows_scope_spec) || add_type(module, "KeyedTable", &rows_table_spec) ||
+                 add_type(module, "StateCell", &rows_cell_spec) ||
                  PyModule_AddFunctions(module, hashing_methods);
     return failed ? -1 : 0;
 }
@@ -44,9 +47,17 @@ static PyMethodDef rows_methods[] = {
     {"call_choosing", rows_call_choosing, METH_VARARGS,
      "call_choosing(function, rows, made) -> (bytes, Exception | None): likewise, but append the rows themselves for which\n"
      "the function returns something true."},
-    {"ends_of_mask", rows_ends_of_mask, METH_O,
-     "ends_of_mask(mask) -> bytes: for each value of an Arrow array of bools how many are true up to it, as native uint32;\n"
+    {"bits_of_mask", rows_bits_of_mask, METH_O,
+     "bits_of_mask(mask) -> bytes: the bits of an Arrow array of bools, as native uint64 from the lowest of each upwards;\n"
      "null counts as false."},
+    {"ends_of_bits", rows_ends_of_bits, METH_VARARGS,
+     "ends_of_bits(bits, count) -> bytes: for each of so many bits how many are set up to it, as native uint32."},
+    {"is_valid", rows_is_valid, METH_O,
+     "is_valid(batch) -> bool: whether no column of an Arrow record batch holds null; False where nobody has counted."},
+    {"select", rows_select, METH_VARARGS,
+     "select(batch, bits, take) -> object | None: copy the rows of an Arrow record batch whose bits are set, as bits_of_mask\n"
+     "gives them, and return what `take` makes of the address of the batch in Arrow's C data interface; None where\n"
+     "the columns are not all of fixed width and without nulls, or the rows lie in short runs."},
     {"count_up", rows_count_up, METH_VARARGS,
      "count_up(slots, counts) -> bytes: count each slot (native uint32) in counts (int64), and tell the count it has then."},
     {"exchange", rows_exchange, METH_VARARGS,
@@ -67,8 +78,15 @@ static PyMethodDef rows_methods[] = {
     {"interleave_tags", rows_interleave_tags, METH_VARARGS,
      "interleave_tags(tags, firsts, bases, chosen) -> bytes: as interleave does with rows, the next tag of list chosen[i]\n"
      "(all native uint16), with the base of its list added to it; the tags of a list that is None are all 0."},
+    {"canonical_key", key_canonical, METH_VARARGS,
+     "canonical_key(value, hash_of_rare, canonical_of_rare) -> bytes: equal for equal keys, whatever their types."},
     {"misfit", rows_misfit, METH_VARARGS,
      "misfit(rows, arity) -> int | None: index of the first that is no tuple of so many values (-1: any number)."},
+    {"is_ascii", rows_is_ascii, METH_O, "is_ascii(data) -> bool: whether no byte is above 127."},
+    {"descent", rows_descent, METH_O,
+     "descent(times) -> int: the index of the first time (native int64) that is earlier than the one before it; -1 for\n"
+     "none."},
+    {"xxh64", rows_xxh64, METH_VARARGS, "xxh64(data, seed=0) -> int: XXH64 of bytes, a fast checksum."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -18,6 +18,6 @@ typedef struct {
  * of an input at the same position have ended; count is above 0. What would lie below the floor lies at it.
  * Returns how many were placed by saturation, or VP_NO_MEMORY or VP_ENDS_DESCEND: then nothing has changed. */
 int64_t vp_lineage_place(vp_lineage *lineage, vp_positions *out, vp_positions *inputs, uint64_t first,
-                         uint64_t count, const uint32_t *ends, vp_level level);
+                         uint64_t count, const vp_outputs *outputs, vp_level level);
 
 #endif

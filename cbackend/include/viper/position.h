@@ -34,24 +34,38 @@ typedef struct {
     uint64_t tag;
 } vp_level;
 
-/* Places at equal distances: place n is n steps from the origin, in ts and in the path as one number of 128 bits. None
- * has a tree. */
+/* Places at equal distances, in ts and in the path as one number of 128 bits: those of inputs, a step from one to the
+ * next, and below each those of its outputs, a unit from one to the next. None has a tree. */
 typedef struct {
-    vp_position origin, step;
+    vp_position origin, step, unit;
 } vp_line;
 
-/* How an array holds its positions, if there are any: each by itself, or as places of a line. */
-enum { VP_APART, VP_CONSECUTIVE, VP_NUMBERED };
+/* Which places of a line positions have. Without bits it is the first one of each input, from the origin on. Else the
+ * bits [first_bit, end_bit) tell it from the lowest of each word upwards: a one for each position, and a zero behind
+ * those of each input. Both end bits are ones. */
+typedef struct {
+    vp_line line;
+    const uint64_t *bits;
+    uint64_t first_bit, end_bit;
+    uint64_t skipped; /* outputs of the first input that stand before the first position */
+} vp_places;
 
 /* A growable array. The functions on it append to `out`. */
 typedef struct {
-    vp_position *data; /* of positions apart */
+    vp_position *data; /* each position by itself, unless they are on a line */
     uint64_t length, capacity;
-    uint32_t form;
-    vp_line line;      /* else; position i is at place i, or at place numbers[i] */
-    uint32_t *numbers; /* ascending */
-    uint64_t number_capacity;
+    bool is_line; /* if there are any */
+    vp_places places;
+    uint64_t *words; /* of the bits */
+    uint64_t word_capacity;
 } vp_positions;
+
+/* How many outputs each of some inputs has. */
+typedef struct {
+    const uint32_t *ends; /* those of an input go from the end of the one before it, or 0, to its own */
+    const uint64_t *kept; /* without ends: an input has one if its bit is set, from the lowest of each word upwards; NULL:
+                             each has one */
+} vp_outputs;
 
 /* What a source of timestamped tuples remembers. It starts as {INT64_MIN, 0, 0}. */
 typedef struct {
@@ -82,13 +96,12 @@ int vp_positions_append(vp_positions *out, vp_position position);
 /* [first, first + count) must lie within `from`, which may be `out` itself. */
 int vp_positions_extend(vp_positions *out, const vp_positions *from, uint64_t first, uint64_t count);
 
-/* The outputs of parents[first, first + count): parent i of them has the outputs from ends[i - 1] to
- * ends[i], where ends[-1] is 0. Ordinals go on after first_ordinal for the first parent, and start
- * at 1 for each that differs from the one before it above the level; parents that are equal there
- * share one count. Parents that do not descend give outputs that do not descend.
+/* The outputs of parents[first, first + count), of which `outputs` tells. Ordinals go on after first_ordinal for the
+ * first parent, and start at 1 for each that differs from the one before it above the level; parents that are equal
+ * there share one count. Parents that do not descend give outputs that do not descend.
  * Returns how many outputs were placed by saturation. */
 int64_t vp_positions_children(vp_positions *out, vp_positions *parents, uint64_t first, uint64_t count,
-                              const uint32_t *ends, uint64_t first_ordinal, vp_level level);
+                              const vp_outputs *outputs, uint64_t first_ordinal, vp_level level);
 
 /* Tuple i has the timestamp first_ts + i, which must not overflow, and the ordinal 1. Returns how many
  * were placed by saturation: all, where the level has no room for that. */
@@ -114,8 +127,8 @@ bool vp_positions_tracked(const vp_positions *positions, uint64_t first);
 /* From `first` on none has a tree any more. */
 void vp_positions_forget_trees(vp_positions *positions, uint64_t first);
 
-/* Appends from[i] to outs[targets[i]]; a target past the last out drops its position. */
-int vp_positions_scatter(const vp_positions *from, const uint16_t *targets, vp_positions *const *outs,
+/* Appends positions[i] to outs[targets[i]]; a target past the last out drops its position. */
+int vp_positions_scatter(const vp_positions *positions, const uint16_t *targets, vp_positions *const *outs,
                          uint32_t out_count);
 
 #endif

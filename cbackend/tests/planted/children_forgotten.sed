@@ -1,1 +1,1 @@
-s/ends\[count - 1\] + before/ends[count - 1] + 0 * before/
+s/ + (start > 0 ? 0 : before);/ + 0 * (start > 0 ? 0 : before);/

@@ -25,13 +25,14 @@ class InputFactory:
         self._network = network
         self._tasks = {task.id: task for task in plan.tasks}
 
-    def make(self, task: TaskSpec, *, mutates: bool, whole: bool) -> BoltInput:
+    def make(self, task: TaskSpec, *, mutates: bool, whole: bool, borrows: bool = False) -> BoltInput:
         """Make the input of a bolt's task.
 
         Args:
             task: the task that will read it.
             mutates: whether the task's component may change values that it receives.
             whole: whether it takes many tuples at once, and so payloads, not lists of rows.
+            borrows: whether it keeps none of the columns that it receives.
         """
         channel = self._plan.channel_of(task.id)
         return BoltInput(
@@ -40,6 +41,7 @@ class InputFactory:
             self._feedback(task, channel.feedback),
             shares=mutates and self.is_copied_to(task),
             whole=whole,
+            borrows=borrows,
         )
 
     def is_copied_to(self, task: TaskSpec) -> bool:

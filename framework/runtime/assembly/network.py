@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from framework.config import Settings
 from framework.errors import ConfigError
-from framework.planning import Plan, WorkerKind
+from framework.planning import Channel, Plan, WorkerKind
 from framework.runtime.edges.buffer import SPILL_AT
 from framework.topology import Role
 from viper.arena import Arena, ArenaHandle
@@ -18,6 +18,7 @@ from viper.cut import Cut
 from viper.errors import ArenaError
 from viper.forest import Forest
 from viper.gate import ScaleGate
+from viper.link import Link
 from viper.position import END, LEAST, Position
 from viper.quota import Quota
 from viper.reader import Reader
@@ -71,6 +72,11 @@ class Network:
         self.offsets = offsets
         self._plan = plan
         self._executors = {t: i for i, e in enumerate(plan.placement.executors) for t in e.tasks}
+        self._links = {
+            (channel.sources[0], channel.readers[0]): Link(**_room_of_link(plan, settings, channel))
+            for channel in plan.channels
+            if channel.chained
+        }
         self._ways = list(_ways(plan))
         here = set(_tasks_of(plan, process))
         self._gates = [
@@ -150,9 +156,16 @@ class Network:
         gate, source, _ = self._between[producer, reader]
         return gate.source(source)
 
-    def reader(self, reader: int) -> Reader:
+    def link(self, producer: int, reader: int) -> Link | None:
+        """The link from one task to another; None if they are not chained."""
+        return self._links.get((producer, reader))
+
+    def reader(self, reader: int) -> Reader | Link:
         """The consuming end of a task's channel."""
         channel = self._plan.channel_of(reader)
+        link = self.link(channel.sources[0], reader)
+        if link is not None:
+            return link
         gate, _, index = self._between[channel.sources[0], reader]
         return gate.reader(index)
 
@@ -230,7 +243,9 @@ class Network:
 
     def statistics(self) -> list[tuple[Way, GateStatistics]]:
         """Every gate with its producing and consuming tasks; from any process, at any time."""
-        return [(way, gate.statistics()) for way, gate in zip(self._ways, self._gates, strict=True)]
+        found = [(way, gate.statistics()) for way, gate in self.gates()]
+        found += [(((one,), (other,)), link.statistics()) for (one, other), link in self._links.items()]
+        return sorted(found, key=lambda one: one[0][1])  # in the order of the channels
 
     def _connect_bells(self) -> None:
         """Have each executor woken when another executor acts at the other end of one of its gates."""
@@ -259,7 +274,8 @@ def _trees(plan: Plan, settings: Settings) -> tuple[int, int, int] | None:
 
 def _ways(plan: Plan) -> Iterator[Way]:
     for channel in plan.channels:
-        yield channel.sources, channel.readers
+        if not channel.chained:
+            yield channel.sources, channel.readers
         for source in channel.feedback:
             yield (source,), channel.readers
 
@@ -292,6 +308,11 @@ second; 12.5 with three, and 14.3 with eight. Within one executor more than two 
 
 
 def _capacity(plan: Plan, settings: Settings, way: Way) -> dict[str, int]:
+    store = settings["viper.channel.bytes"] if _between_processes(plan, way) else 0
+    return {**_room(plan, settings, way), "payload_bytes": store}
+
+
+def _room(plan: Plan, settings: Settings, way: Way) -> dict[str, int]:
     # A jumbo tuple must fit beside one that is being read.
     least = 2 * settings["viper.jumbo.size"]
     if _is_typed(plan, way):
@@ -300,8 +321,16 @@ def _capacity(plan: Plan, settings: Settings, way: Way) -> dict[str, int]:
     return {
         "slots": settings["viper.channel.jumbos"],
         "tuples": max(settings["viper.channel.tuples"], least),
-        "payload_bytes": settings["viper.channel.bytes"] if _between_processes(plan, way) else 0,
     }
+
+
+def _room_of_link(plan: Plan, settings: Settings, channel: Channel) -> dict[str, int]:
+    """As much as its gate would have: what is handed over there at once is not cut into jumbo tuples."""
+    way = channel.sources, channel.readers
+    room = _room(plan, settings, way)
+    of_rows, of_columns = settings["viper.jumbo.size"], settings["viper.columns.rows"]
+    size = of_columns if _is_typed(plan, way) else of_rows
+    return {**room, "tuples": min(room["tuples"], room["slots"] * size)}
 
 
 def _is_typed(plan: Plan, way: Way) -> bool:

@@ -11,7 +11,7 @@ from framework.planning import Plan, Subscription, TaskSpec
 from framework.routing import make_router
 from framework.runtime.assembly.inputs import subscriptions_between
 from framework.runtime.assembly.network import Network
-from framework.runtime.edges.destination import CyclicDestination, Destination
+from framework.runtime.edges.destination import CyclicDestination, Destination, LinkedDestination
 from framework.runtime.edges.groupings import (
     BroadcastEdge,
     ChosenEdge,
@@ -94,6 +94,9 @@ class OutputFactory:
         *,
         tagged: bool,
     ) -> Destination:
+        link = self._network.link(task.id, readers[0])
+        if link is not None:
+            return LinkedDestination(readers[0], link, tagged)
         # `Destination` wants the gates first that other processes read from.
         abroad = sorted(readers, key=lambda reader: not self._network.leaves_process(task.id, reader))
         sources = dict.fromkeys(self._network.source(task.id, reader) for reader in abroad)

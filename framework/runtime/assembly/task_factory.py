@@ -33,6 +33,7 @@ from framework.runtime.positions.clocks import make_clock
 from framework.runtime.positions.event_times import EventTimes
 from framework.runtime.tasks.aligned_stop import OF_THE_DRAIN, AlignedStop
 from framework.runtime.tasks.allowance import Allowance
+from framework.runtime.tasks.answering import Answering
 from framework.runtime.tasks.batch_processor import BatchProcessor
 from framework.runtime.tasks.bolt_agenda import DueBy, make_agenda
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
@@ -220,9 +221,10 @@ class TaskFactory:
         self, context: TaskContext, host: Host, output: Output, recorder: Recorder | None
     ) -> SpoutTask:
         spec, conf, settings = context.spec, context.conf, self._settings
-        collector = SpoutCollector(
-            spec.component, output, context.counters, context.logger, self._emit_rules(context, host)
-        )
+        rules, largest = self._emit_rules(context, host), self._largest_slice(output)
+        if largest is not None and not host.is_polled:
+            rules = replace(rules, limit=max(rules.limit, largest + 1))
+        collector = SpoutCollector(spec.component, output, context.counters, context.logger, rules)
         slot, pending = self._slot(context, host, collector), self._pending(context)
         level = self._plan.layout.components[spec.component].level(copy=spec.index)
         fields = _time_fields(output, conf)
@@ -237,7 +239,7 @@ class TaskFactory:
             partial(make_puller, context, slot, collector.buffer, linger_s),
             allowance,
             settings["viper.poll.pause.max.ms"] / 1000,
-            self._largest_slice(output),
+            largest,
             self._plan.emits_outside_input,
         )
         emitter = Emitter(context, output, assigner, recorder)
@@ -282,7 +284,8 @@ class TaskFactory:
         )
         slot = self._slot(context, host, collector)
         mutates = bool(context.conf["viper.mutates"])
-        received = self._inputs.make(spec, mutates=mutates, whole=host.takes_rows)
+        whole, keeps = host.takes_rows, host.keeps_columns
+        received = self._inputs.make(spec, mutates=mutates, whole=whole, borrows=not keeps)
         inbox = Inbox(host.record, collector.outbox if output.is_used else None, PAUSE_AT)
         acker = self._acker(context, inbox)
         if acker is not None:
@@ -295,13 +298,14 @@ class TaskFactory:
         agenda = partial(make_agenda, due, context, slot, received, emitter, interludes, acker)
         processor: Processor
         if host.takes_rows:
-            processor = BatchProcessor(slot, collector.bulk, acker, context.counters)
+            processor = BatchProcessor(slot, collector.bulk, acker, context.counters, keeps=keeps)
         elif isinstance(host.component, Sink):
             processor = SinkProcessor(slot, acker, context.counters)
         else:
             processor = TupleProcessor(slot, inbox, acker, context.counters)
         largest = self._settings["viper.columns.rows"] if host.takes_rows and received.is_typed else None
-        parts = BoltParts(assigner, processor, interludes, acker, largest, agenda)
+        answering = Answering(slot, emitter, assigner, processor, acker, context.counters)
+        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, agenda)
         task = BoltTask(context, slot, emitter, received, parts)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)

@@ -6,11 +6,12 @@ import sys
 import threading
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from itertools import takewhile
+from typing import Any, Final, NamedTuple
 
 from framework.runtime.edges.output import Port
 from framework.runtime.metrics.counters import TaskCounters
-from viper.payload import Payload, Row, Rows
+from viper.payload import NOTHING, Payload, Row, Rows, worth_joining
 from viper.rows import Outbox
 from viper.values import is_shareable
 
@@ -20,6 +21,10 @@ SPILL_AT = 4 * PAUSE_AT
 """Rows in the outbox at which they are sent off in the middle of a callback."""
 MOST_WAITING = 8192
 """Rows in the outbox at which a thread that a component has started has to wait."""
+
+
+_new: Final = tuple.__new__
+"""Makes a named tuple without the function of Python's that its class would call."""
 
 
 class Taken(NamedTuple):
@@ -35,6 +40,12 @@ class Taken(NamedTuple):
     the row belongs to, where that is not the tree of the tuple in process."""
     named: Mapping[int, Sequence[int]]
     """By port, for direct streams: the task that was named for each of their rows."""
+    size: int
+    """The number of rows."""
+
+
+NONE_TAKEN: Final = Taken(NOTHING, None, {}, (), {}, 0)
+"""What there is in a buffer that nothing was emitted into."""
 
 
 class EmitBuffer:
@@ -82,13 +93,15 @@ class EmitBuffer:
         """For each direct stream the receiving tasks that were named for the rows that wait."""
         self._discarded = self._unused = 0
         """Tuples that nobody receives: those that have been counted, and those of columns."""
-        self._segments: list[Taken] = []
-        """What was emitted before what is in the outbox: columns, and the rows before them."""
+        self.segments: list[tuple[Port | None, Taken]] = []
+        """What was emitted before what is in the outbox: columns with their stream, and rows before them."""
         self._in_segments = 0
         """Tuples in the segments; kept, as the length is asked for at every look at the task."""
         self.has_more = False
         """Whether `take` has left something that was there when it was called."""
         self.limit = limit
+        self.is_mute = not ports
+        """Whether the component declares no stream, so that nothing ever waits here."""
         self._arities = {port.tag: _arity(port, checked) for port in ports}
         self.outbox = Outbox(
             tuple(map(self._declared, ports)),
@@ -106,9 +119,14 @@ class EmitBuffer:
         return len(self.outbox) + self._in_segments
 
     @property
+    def has_any(self) -> bool:
+        """Whether any row or column waits."""
+        return len(self.outbox) > 0 or len(self.segments) > 0
+
+    @property
     def has_changed(self) -> bool:
         """Whether a component has emitted anything since the last call of `take`."""
-        return len(self) > 0 or self.outbox.discarded + self._unused != self._discarded
+        return self.has_any or self.outbox.discarded + self._unused != self._discarded
 
     def watch(self, call: Callable[[], None], *, always: bool) -> None:
         """Have something called for each row that another thread than the task's emits.
@@ -168,13 +186,13 @@ class EmitBuffer:
         if not port.is_used:
             self._unused += count
             return
-        tags = array("H", [port.tag]) * count if len(self._ports) > 1 else None
+        tags = (array("H", [port.tag]) * count).tobytes() if len(self._ports) > 1 else None
         with self.guard:
             if len(self.outbox):
-                self._segments.append(rows := self._take_rows())
-                self._in_segments += len(rows.payload)
+                self.segments.append((None, rows := self._take_rows()))
+                self._in_segments += rows.size
             self._in_segments += count
-            self._segments.append(Taken(columns, None if tags is None else tags.tobytes(), {}, (), {}))
+            self.segments.append((port, Taken(columns, tags, {}, (), {}, count)))
 
     def take(self) -> Taken:
         """Take rows or columns out of the buffer, and wake the threads that wait for room.
@@ -182,16 +200,36 @@ class EmitBuffer:
         Whether there is more is to be seen by `has_more`.
         """
         with self.guard:
-            in_segments = bool(self._segments)
-            taken = self._segments.pop(0) if in_segments else self._take_rows()
-            count = len(taken.payload)
-            self._in_segments -= count if in_segments else 0
-            self.has_more = in_segments and len(self) > 0
+            if self.segments:
+                taken = self._take_segment()
+                self._in_segments -= taken.size
+                self.has_more = self.has_any
+            else:
+                taken = self._take_rows()
+                self.has_more = False
         discarded = self.outbox.discarded + self._unused
-        self._counters.emitted += count + discarded - self._discarded
+        self._counters.emitted += taken.size + discarded - self._discarded
         self._discarded = discarded
         if self._waiting_threads:
             self._wake_waiting()
+        return taken
+
+    def _take_segment(self) -> Taken:
+        """The first of the segments, with those behind it that are worth putting together with it."""
+        segments = self.segments
+        if len(segments) == 1:  # most often
+            return segments.pop()[1]
+        port, taken = segments[0]
+        count = 1
+        if port is not None:
+            of_port = list(takewhile(lambda segment: segment[0] is port, segments))
+            count = worth_joining([segment.payload for _, segment in of_port])
+        if count > 1:
+            _, joined = zip(*segments[:count], strict=True)
+            payload = taken.payload.joined(*(segment.payload for segment in joined[1:]))
+            tags = None if taken.tags is None else b"".join(segment.tags or b"" for segment in joined)
+            taken = Taken(payload, tags, {}, (), {}, len(payload))
+        del segments[:count]
         return taken
 
     def _take_rows(self) -> Taken:
@@ -202,7 +240,7 @@ class EmitBuffer:
         named = self._named
         if named:
             self._named = {tag: [] for tag in named}
-        return Taken(Rows(rows, mutable), tags, stamps, notes or (), named)
+        return _new(Taken, (Rows(rows, mutable), tags, stamps, notes or (), named, len(rows)))
 
     def name_tasks(self, named: Mapping[int, Sequence[int]]) -> None:
         """Tell the direct streams who receives the rows that are sent off next, see `Taken.named`."""

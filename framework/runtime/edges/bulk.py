@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from framework.errors import EmitError
 from framework.runtime.edges.buffer import EmitBuffer
-from framework.runtime.edges.emitted import Emitted, in_order, none_for_each
+from framework.runtime.edges.emitted import Emitted, in_order
 from framework.runtime.edges.output import Port
+from viper.fanout import Fanout
 from viper.payload import Payload, Row, Rows
 from viper.rows import plain_rows
 from viper.values import is_shareable
 
-_NO_MARKS = memoryview(array("I"))
+if TYPE_CHECKING:
+    from viper.columns.lease import Lease
+    from viper.columns.payload import Columns
+
+_OF_NO_INPUT: Final = Fanout(0)
 
 
 class Marks:
@@ -27,27 +31,25 @@ class Marks:
     """Whether the last of them is still in process; outputs of such a one are not in the buffer yet."""
 
     def __init__(self) -> None:
-        self._ends = _NO_MARKS
+        self._fanout: Fanout | None = None
 
-    def extend(self, ends: memoryview[int], before: int) -> None:
+    def extend(self, fanout: Fanout, before: int) -> None:
         """Append the marks of further inputs.
 
         Args:
-            ends: for each of them the number of outputs after it, counted from the first of them, as uint32
-                that nobody changes.
+            fanout: how many outputs each of them had.
             before: how many outputs were in the buffer before theirs.
         """
-        if not (before or self._ends):
-            self._ends = ends  # the marks of one call, most often: 64 KB that are not copied
-            return
-        made = array("I", self._ends)
-        made.extend(ends if not before else map(before.__add__, ends))
-        self._ends = memoryview(made)
+        own = self._fanout
+        if own is None and not before:
+            self._fanout = fanout  # that of one call, most often
+        else:
+            self._fanout = (own or Fanout(0)).followed_by(fanout, before)
 
-    def cut(self) -> memoryview[int]:
-        """The marks since the last call, as native uint32."""
-        marks, self._ends = self._ends, _NO_MARKS
-        return marks
+    def cut(self) -> Fanout:
+        """How many outputs each input since the last call has had."""
+        fanout, self._fanout = self._fanout, None
+        return fanout or _OF_NO_INPUT
 
 
 class BulkEmits:
@@ -65,16 +67,24 @@ class BulkEmits:
         self._emitted: list[Emitted] = []
         self._count: int | None = None
         self._made: Sequence[Any] = ()
+        self._lease: Lease | None = None
 
     @property
     def is_open(self) -> bool:
         """Whether rows are in process, so that each output has to say which of them it belongs to."""
         return self._count is not None
 
-    def begin(self, count: int, made: Sequence[Any] = ()) -> None:
-        """So many rows come next, of which these batches will be made."""
+    def begin(self, count: int, made: Sequence[Any] = (), lease: Lease | None = None) -> None:
+        """So many rows come next, of which these batches will be made.
+
+        Args:
+            count: how many.
+            made: the batches.
+            lease: what the rows' memory is lent by, in which no output may lie; None where it may be kept.
+        """
         self._count = count
         self._made = made
+        self._lease = lease
 
     def has_made(self, batch: Any) -> bool:
         """Whether a batch was made of the rows in process, so that nobody can write to its memory."""
@@ -89,12 +99,14 @@ class BulkEmits:
         """
         self._add(port, self._rows_of(port, rows), of, ends)
 
-    def add_columns(self, port: Port, columns: Payload, of: Any, ends: Sequence[int] | None) -> None:
+    def add_columns(self, port: Port, columns: Columns, of: Any, ends: Sequence[int] | None) -> None:
         """Take the columns of one emit.
 
         Raises:
             EmitError: a tuple belongs to no input.
         """
+        if self._lease is not None:
+            columns = columns.apart_from(self._lease, alike=self.has_made(columns.batch))
         self._add(port, columns, of, ends)
 
     def _add(self, port: Port, payload: Payload, of: Any, ends: Sequence[int] | None) -> None:
@@ -111,27 +123,36 @@ class BulkEmits:
         Raises:
             EmitError: something was emitted for a row behind them.
         """
-        emitted, self._emitted, self._count = self._emitted, [], None
-        parts, marks = in_order([one for one in emitted if one.port.is_used], done)
+        emitted = self._closed()
+        if not emitted:
+            self.pass_over(done)
+            return
+        parts, fanout = in_order([one for one in emitted if one.port.is_used], done)
         with self._buffer.guard:  # what was emitted and its marks must be of the same moment
             before = len(self._buffer)
             # Columns alone make an emission of their own, which the marks belong to.
             whole = not before and len(parts) == 1
             for port, payload in parts:
                 self._put(port, payload if whole else Rows(payload.rows, payload.mutable))
-            self.marks.extend(marks, before)
+            self.marks.extend(fanout, before)
         for one in emitted:
             if not one.port.is_used:
                 self._put(one.port, one.payload)
 
     def pass_over(self, count: int) -> None:
-        """So many further rows have failed, and nothing was emitted for them."""
+        """So many further rows have been processed or have failed, and nothing was emitted for them."""
         with self._buffer.guard:
-            self.marks.extend(none_for_each(count), len(self._buffer))
+            self.marks.extend(Fanout.of_none(count), len(self._buffer))
 
     def drop(self) -> None:
         """The call has failed, and nothing that it has emitted is to be seen."""
-        self._emitted, self._count = [], None
+        self._closed()
+
+    def _closed(self) -> list[Emitted]:
+        """What was emitted for the rows in process, of which there are none from now on."""
+        emitted, self._emitted, self._count = self._emitted, [], None
+        self._made, self._lease = (), None
+        return emitted
 
     def _rows_of(self, port: Port, rows: Sequence[Any]) -> Rows:
         given = rows if type(rows) is list else list(rows)

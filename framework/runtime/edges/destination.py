@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 from framework.errors import EmitError
+from framework.runtime.edges.backlog import Backlog
 from viper.errors import PayloadSizeError
 from viper.forest import Forest
 from viper.jumbo import Jumbo
-from viper.payload import NOTHING, Payload, Rows
+from viper.link import Link
+from viper.payload import Payload, Rows
 from viper.position import Positions
 from viper.source import Source
 
@@ -22,6 +25,10 @@ instead of 2.7 of records of 100 numbers, as each batch costs something for each
 """
 MAX_WAITING = 1_000_000
 """Most tuples that may wait on one way through a cycle."""
+
+
+Outlet: TypeAlias = Source | Link
+"""A way to a consuming task: the producing end of a gate, or a link."""
 
 
 class Destination:
@@ -50,12 +57,13 @@ class Destination:
         """
         self.tasks = tuple(tasks)
         self.sources = tuple(sources)
+        self.outlets: tuple[Outlet, ...] = self.sources
+        """What the consuming tasks hear of the producing task's progress by."""
         self.positions = Positions()
         """The positions of the tuples that wait."""
-        self.waiting: Payload = NOTHING
-        """The values of the tuples that wait."""
         self.count = 0
         """The number of tuples that wait; kept, as it is asked for several times a turn."""
+        self._waiting = Backlog()
         self._tags: array[int] | None = array("H") if tagged else None
         self._jumbo_size = jumbo_size
         self._columns_rows = columns_rows or jumbo_size
@@ -77,9 +85,8 @@ class Destination:
             payload: the values of the tuples, in order.
             tags: for each tuple the index of its stream among the producer's, if this destination is tagged.
         """
-        # A new payload is made, because other destinations may hold the same one.
-        waiting = self.waiting = self.waiting.joined(payload) if self.count else payload
-        self.count = len(waiting)
+        self._waiting.put(payload)
+        self.count = self._waiting.count
         if self._tags is not None:
             self._tags.extend(tags)
 
@@ -103,9 +110,8 @@ class Destination:
             EmitError: a single tuple takes more bytes than a channel to another process has.
         """
         first, count = 0, self.count
-        most = self._jumbo_size if isinstance(self.waiting, Rows) else self._most_at_once()
         while first < count:
-            jumbo = self._next or self._jumbo(first, min(count - first, most))
+            jumbo = self._next or self._jumbo(first, self._most_at_once())
             try:
                 taken = self._add(jumbo, first)
             except PayloadSizeError as error:
@@ -116,9 +122,14 @@ class Destination:
                 break
             self._next = None
             first += jumbo.size
+            self._waiting.drop(jumbo.size)
         if first:
             self._drop(first)
         return first == count
+
+    def waiting_untracked(self) -> int:
+        """The number of untracked tuples that wait for room; if the process dies, they are lost."""
+        return self.positions.trees(0, self.count).count(0) if self.count else 0
 
     def publish_waiting(self) -> None:
         """Publish the position of the first tuple that waits, of which there must be one, to the consumers.
@@ -139,15 +150,17 @@ class Destination:
         return True
 
     def _most_at_once(self) -> int:
-        """The most tuples of a jumbo tuple of columns."""
+        """The most tuples of the next jumbo tuple."""
+        payload = self._waiting.next
+        if isinstance(payload, Rows):
+            return self._jumbo_size
         if self._columns_bytes is None:
             return self._columns_rows
-        return max(min(self._columns_rows, self._columns_bytes // self.waiting.row_bytes), 1)
+        return max(min(self._columns_rows, self._columns_bytes // payload.row_bytes), 1)
 
-    def _jumbo(self, first: int, size: int) -> Jumbo:
-        if self._tags is not None:
-            return Jumbo(self.waiting.slice(first, size), self._tags[first : first + size])
-        return Jumbo(self.waiting if size == self.count else self.waiting.slice(first, size))
+    def _jumbo(self, first: int, most: int) -> Jumbo:
+        payload = self._waiting.first(most)
+        return Jumbo(payload, None if self._tags is None else self._tags[first : first + len(payload)])
 
     def _half(self, jumbo: Jumbo, first: int, error: PayloadSizeError) -> Jumbo:
         if jumbo.size == 1:
@@ -163,11 +176,9 @@ class Destination:
             del self._tags[:count]
         if not kept:  # the same memory for the next ones, which the processor's caches have still
             self._counted = 0
-            self.waiting = NOTHING
             self.positions.clear()
             return
         self._counted = max(self._counted - count, 0)
-        self.waiting = self.waiting.slice(count, kept)
         self._spare.extend_from(self.positions, count, kept)
         self.positions.clear()
         self.positions, self._spare = self._spare, self.positions
@@ -193,3 +204,48 @@ class CyclicDestination(Destination):
         """Hand over the tuples that there is room for; the rest waits, and the producer goes on."""
         super().flush()
         return True
+
+
+class LinkedDestination(Destination):
+    """A destination whose consuming task is run by the same thread, which takes the tuples from here.
+
+    Args:
+        task: id of the consuming task.
+        link: the way to it.
+        tagged: whether the tuples belong to several streams.
+    """
+
+    def __init__(self, task: int, link: Link, tagged: bool) -> None:
+        super().__init__((task,), (), 1, tagged)
+        self.outlets = (link,)
+        self.positions = link.positions
+        self._link = link
+        self._uncounted = 0
+        """Tuples that were put since they were counted by their trees last."""
+
+    def put(self, payload: Payload, tags: Iterable[int] = ()) -> None:
+        """Hand over tuples as in the base class; there is always room for them."""
+        jumbo = Jumbo(payload, None if self._tags is None else array("H", tags))
+        self._link.put(jumbo)
+        self.count += jumbo.size
+        self._uncounted += jumbo.size
+
+    def count_tracked(self, forest: Forest) -> None:
+        """As in the base class."""
+        self._link.note_tracked()
+        # Those without a tree are not counted, and may have been taken.
+        count, self._uncounted = min(self._uncounted, len(self.positions)), 0
+        if count:
+            forest.add(self.positions, len(self.positions) - count, count, 1)
+
+    def flush(self) -> bool:
+        """Find out how many tuples the producing task has to wait for; whether there was room for all."""
+        self.count = self._link.excess()
+        return not self.count
+
+    def publish_waiting(self) -> None:
+        """Nothing: the consuming task sees the tuples that wait."""
+
+    def waiting_untracked(self) -> int:
+        """0, as in the base class: nothing would be left of the consuming task either."""
+        return 0

@@ -50,7 +50,7 @@ class Edge(ABC):
             emission: tuples of this edge's stream.
             shared: whether other consumers get the same tuples, and one of them may change their values.
         """
-        payload, _, positions = emission
+        payload, positions = emission.payload, emission.positions
         for destination, indexes in self.assign(payload):
             if indexes is None:
                 destination.positions.extend_from(positions, 0, len(payload))
@@ -64,7 +64,7 @@ class WholeEdge(Edge):
 
     def deliver(self, emission: Emission, *, shared: bool) -> None:
         """Put tuples into the destination as in the base class, which would look for more of them."""
-        payload, _, positions = emission
+        payload, positions = emission.payload, emission.positions
         destination = self.destinations[0]
         destination.positions.extend(positions)
         destination.put(payload.own() if shared else payload)
@@ -107,7 +107,7 @@ class SpreadEdge(Edge):
 
     def deliver(self, emission: Emission, *, shared: bool) -> None:
         """Put tuples into the chosen destinations as in the base class, without a Python step per tuple."""
-        payload, _, positions = emission
+        payload, positions = emission.payload, emission.positions
         chosen = self._targets(payload)
         positions.scatter(chosen, [destination.positions for destination in self.destinations])
         parts = (payload.own() if shared else payload).partition(chosen, len(self.destinations))
@@ -233,7 +233,7 @@ def put_members(
         indexes: the indexes of the chosen tuples, in any order.
         shared: whether other consumers get the same tuples, and one of them may change their values.
     """
-    payload, _, positions = emission
+    payload, positions = emission.payload, emission.positions
     member = array("H", bytes(2 * len(payload)))
     for index in indexes:
         member[index] = 1

@@ -12,9 +12,10 @@ from framework.runtime.edges.typed import TypedForm
 from framework.topology import Stream
 from viper.forest import Forest
 from viper.jumbo import Emission
+from viper.link import Link
 from viper.position import Position, Positions
 from viper.rows import partition
-from viper.source import Heartbeats
+from viper.source import Heartbeats, Source
 
 
 @dataclass(slots=True)
@@ -59,7 +60,10 @@ class Output:
         self.handed_over = 0
         """The number of tuples that gates have taken so far."""
         self._forest = forest
-        self._heartbeats = Heartbeats([source for d in destinations for source in d.sources])
+        outlets = [outlet for destination in destinations for outlet in destination.outlets]
+        self._links = tuple(outlet for outlet in outlets if isinstance(outlet, Link))
+        gates = [outlet for outlet in outlets if isinstance(outlet, Source)]
+        self._gates = Heartbeats(gates) if gates else None
 
     @property
     def is_used(self) -> bool:
@@ -71,7 +75,7 @@ class Output:
         waiting = 0
         for destination in self.destinations:  # no generators, here and below: most often nothing waits
             if destination.count:
-                waiting += destination.positions.trees(0, destination.count).count(0)
+                waiting += destination.waiting_untracked()
         return waiting
 
     def deliver(self, emission: Emission) -> None:
@@ -90,7 +94,7 @@ class Output:
             else:
                 self._deliver_streams(emission, array("H", emission.tags))
         finally:  # tuples that were put before a grouping raised will be handed over, too
-            if self._forest is not None and emission.positions.tracked():
+            if self._forest is not None and emission.may_be_tracked:
                 for destination in self.destinations:
                     destination.count_tracked(self._forest)
 
@@ -154,18 +158,21 @@ class Output:
             if destination.count:
                 break
         else:
-            self._heartbeats.publish(position)
+            for link in self._links:
+                link.heartbeat(position)
+            if self._gates is not None:
+                self._gates.publish(position)
             return
         for destination in self.destinations:
             if not destination.count:
-                for source in destination.sources:
-                    source.heartbeat(position)
+                for outlet in destination.outlets:
+                    outlet.heartbeat(position)
 
     def tell_last_ts(self, ts: int) -> None:
         """Tell the consumers the latest event time in microseconds, which the last heartbeats do not tell."""
         for destination in self.destinations:
-            for source in destination.sources:
-                source.tell_last_ts(ts)
+            for outlet in destination.outlets:
+                outlet.tell_last_ts(ts)
 
     def close_idle(self, last_ts: int) -> None:
         """At the end, close the destinations where nothing waits, so that their consumers can end.
@@ -174,12 +181,12 @@ class Output:
             last_ts: the latest event time in microseconds.
         """
         for destination in self.destinations:
-            for source in destination.sources if not destination.count else ():
-                source.tell_last_ts(last_ts)
-                source.close()
+            for outlet in destination.outlets if not destination.count else ():
+                outlet.tell_last_ts(last_ts)
+                outlet.close()
 
     def close(self) -> None:
         """Tell every consumer that no tuple will come any more."""
         for destination in self.destinations:
-            for source in destination.sources:
-                source.close()
+            for outlet in destination.outlets:
+                outlet.close()

@@ -196,7 +196,7 @@ class Executor:
         """Give a task its turn; return how many tuples have moved in it."""
         started = time.monotonic()
         try:
-            count = self.call(task, task.run, self._slices.limit(task))
+            count = self.call(task, task.run, self._slices.limits[task])
         except TaskStopped:
             if self._failure is not None or self._given_up() or not isinstance(task, SourceTask):
                 raise

@@ -25,27 +25,24 @@ class Slices:
 
     def __init__(self, tasks: Iterable[Task], largest: int) -> None:
         self._largest = largest
-        self._limits = {task: min(FIRST_SLICE, largest) for task in tasks}
+        self.limits = {task: min(FIRST_SLICE, largest) for task in tasks}
+        """The most tuples of each task's next slice."""
         self._slow: set[Task] = set()
         """The tasks whose last slice took too long."""
 
-    def limit(self, task: Task) -> int:
-        """The most tuples of a task's next slice."""
-        return self._limits[task]
-
     def adapt(self, task: Task, count: int, took_s: float) -> None:
         """Take note of how many tuples a slice of a task had, and how many seconds it took."""
-        limit = self._limits[task]
+        limit = self.limits[task]
         if took_s > 2 * SLICE_S:
             # The first slow slice is often another program's doing, and small slices cut columns into pieces.
             # Beside eight busy programs a filter was called 27 times for each batch of 16,384 rows when a
             # single slow slice counted in full.
             is_sure = took_s > OTHERS_S or task in self._slow
             share = SLICE_S / took_s if is_sure else 0.5
-            self._limits[task] = max(int(limit * share), 1)
+            self.limits[task] = max(int(limit * share), 1)
             self._slow.add(task)
             return
         if self._slow:
             self._slow.discard(task)
         if count >= limit and took_s < SLICE_S / 2:
-            self._limits[task] = min(2 * limit, task.largest_slice or self._largest)
+            self.limits[task] = min(2 * limit, task.largest_slice or self._largest)

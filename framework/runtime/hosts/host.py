@@ -51,6 +51,9 @@ class Host:
         self.cls: type[Any] = type(component)
         self.takes_rows = issubclass(self.cls, BatchBolt)
         """Whether the component receives many tuples in one call."""
+        self.keeps_columns = not self.takes_rows or bool(self.cls.keeps_columns)
+        """Whether the component may keep the columns that it receives."""
+        self._gathers = issubclass(self.cls, BatchingBolt)
 
     def bind(self, collector: TaskCollector, identity: Identity) -> None:
         """Connect the component to its task."""
@@ -122,7 +125,7 @@ class Host:
     @property
     def is_batching(self) -> bool:
         """Whether the component gathers batches."""
-        return issubclass(self.cls, BatchingBolt)
+        return self._gathers
 
     @property
     def batch_seconds(self) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 
+from viper.fanout import Fanout
 from viper.lineage import Descent
 from viper.position import LEAST, Level, Position, Positions
 from viper.source import raise_to
@@ -14,8 +15,6 @@ of the topology are at the time ``LAST.ts + d``, so that they come after those o
 REPEATS = Position(LAST.ts + (1 << 20), 0, 0)
 """The position from which on tuples are placed that have failed and are emitted once more, and tuples that
 still go round in cycles; it is after all last ticks."""
-MARK_BYTES = 4
-"""Bytes of a mark, which says how many outputs there were after an input."""
 
 
 class Lineage:
@@ -63,20 +62,19 @@ class Lineage:
         """The position of the input that is being processed: nothing will be placed below it any more."""
         return self._inputs[self._first]
 
-    def place(self, marks: bytes | memoryview, unfinished: bool, level: Level, out: Positions) -> None:
+    def place(self, fanout: Fanout, unfinished: bool, level: Level, out: Positions) -> None:
         """Place the outputs of the next inputs.
 
         Args:
-            marks: for each of these inputs the number of outputs after it, all inputs together, as native
-                uint32.
+            fanout: how many outputs each of these inputs has had.
             unfinished: whether the last input is still being processed; the next call then begins with it.
             level: the bits of the path that the component writes.
             out: the positions are appended here.
         """
-        if marks:
-            self.saturated += self._descent.place(self._inputs, self._first, marks, level, out)
+        if fanout.inputs:
+            self.saturated += self._descent.place(self._inputs, self._first, fanout, level, out)
             self._level_below_parent = level
-            self._first += len(marks) // MARK_BYTES - unfinished
+            self._first += fanout.inputs - unfinished
 
     def advance(self, frontier: Position) -> None:
         """Note that no input below a position will come."""

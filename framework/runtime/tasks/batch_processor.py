@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from framework.components import RowError, Rows
 from framework.components.rows import Origin
@@ -14,10 +14,16 @@ from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.pieces import InputStream, Piece, by_stream
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tracking.acker import Acker
+from viper.payload import Payload
 from viper.position import Positions
 
 if TYPE_CHECKING:
+    from viper.columns.lease import Lease
     from viper.columns.slots import KeySlots
+
+_TRIAL_EVERY: Final = 64
+"""Of so many batches that are passed by reference, a bolt that declares that it keeps nothing is lent one.
+So if it does keep something, that is found out wherever it runs, not only beside other processes."""
 
 
 class BatchProcessor:
@@ -26,7 +32,13 @@ class BatchProcessor:
     left_open = 0
 
     def __init__(
-        self, slot: ComponentSlot, emits: BulkEmits, acker: Acker | None, counters: TaskCounters
+        self,
+        slot: ComponentSlot,
+        emits: BulkEmits,
+        acker: Acker | None,
+        counters: TaskCounters,
+        *,
+        keeps: bool = True,
     ) -> None:
         """
         Args:
@@ -34,6 +46,7 @@ class BatchProcessor:
             emits: takes what it emits for its rows.
             acker: answers for the rows; None where nothing is tracked.
             counters: the task's.
+            keeps: whether the component may keep columns that it receives.
         """
         self.last_begun = 0
         """A number that is another one for each batch; another thread sees by it that the task goes on."""
@@ -41,6 +54,9 @@ class BatchProcessor:
         self._emits = emits
         self._acker = acker
         self._counters = counters
+        self._keeps = keeps
+        self._owned = 0
+        """Batches that it could have kept, although it declares that it does not."""
         self._positions = Positions()
         self._first = 0
         """Index in there of the next tuple."""
@@ -55,16 +71,39 @@ class BatchProcessor:
 
     def process(self, pieces: list[Piece]) -> Iterator[None]:
         """Process tuples."""
+        has_begun = False
         for stream, payload in by_stream(pieces):
-            origin = self._origin(stream)
-            left = len(payload)
-            while left:
-                slots = self._own_slots()
-                rows = Rows.received(payload, origin, self._positions, self._first, slots)
-                done = self._process(rows, left)
-                left -= done
-                if left:
-                    payload = payload.slice(done, left)
+            if has_begun:  # what the last call has emitted is placed first, as it is behind all of them
+                yield
+            has_begun = True
+            if self._keeps or payload.lease is not None:
+                yield from self._process_all(stream, payload)
+            else:
+                yield from self._process_owned(stream, payload)
+        if self._slot.is_gone:
+            yield
+
+    def _process_owned(self, stream: InputStream, payload: Payload) -> Iterator[None]:
+        """Process tuples that could be kept, and find out at times whether they are."""
+        lease, self._owned = None, self._owned + 1
+        if self._owned % _TRIAL_EVERY == 0 or self._owned.bit_count() == 1:  # and the 1st, 2nd, 4th, ...
+            payload = payload.lent_out()
+            lease = payload.lease
+        yield from self._process_all(stream, payload)
+        del payload
+        if lease is not None and not lease.end():
+            self._slot.kept(lease)
+
+    def _process_all(self, stream: InputStream, payload: Payload) -> Iterator[None]:
+        origin = self._origin(stream)
+        left = len(payload)
+        while left:
+            slots = self._own_slots()
+            rows = Rows.received(payload, origin, self._positions, self._first, slots)
+            done = self._process(rows, left, payload.lease)
+            left -= done
+            if left:
+                payload = payload.slice(done, left)
                 yield
 
     def _own_slots(self) -> dict[str, KeySlots]:
@@ -80,10 +119,10 @@ class BatchProcessor:
             self._origins[key] = Origin(*key, fields, stream.schema)
         return self._origins[key]
 
-    def _process(self, rows: Rows, count: int) -> int:
+    def _process(self, rows: Rows, count: int, lease: Lease | None) -> int:
         """Give the component so many rows; returns how many of them need not come again."""
         self.last_begun += 1
-        self._emits.begin(count, rows.made)
+        self._emits.begin(count, rows.made, lease)
         try:
             failed = self._called(rows, count)
         except user_errors() as error:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import Final, Protocol
 
-from framework.runtime.edges.buffer import EmitBuffer, Taken
+from framework.runtime.edges.buffer import NONE_TAKEN, EmitBuffer, Taken
 from framework.runtime.positions.lineage import Lineage
 from framework.runtime.tracking.acker import Acker, PendingAcks
+from viper.fanout import Fanout
 from viper.jumbo import Emission
 from viper.position import Level, Position, Positions
 
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
+_new: Final = tuple.__new__
+"""Makes a named tuple without the function of Python's that its class would call."""
 
 
 class Marks(Protocol):
@@ -23,8 +24,9 @@ class Marks(Protocol):
     def open(self) -> bool:
         """Whether the last tuple of the marks is still in process."""
 
-    def cut(self) -> Buffer:
-        """For each tuple since the last call the number of rows after it, all together, as native uint32."""
+    def cut(self) -> Fanout | bytes:
+        """How many rows each tuple since the last call has had; or for each the number of rows after it, all
+        together, as native uint32."""
 
 
 class BoltAssigner:
@@ -41,6 +43,8 @@ class BoltAssigner:
         self.lineage = Lineage()
         self.unplanned = 0
         """Outputs that belong to no input, and to no tick at a position either."""
+        self.has_more = False
+        """Whether `take` has left something that was emitted before it was called."""
         self._buffer = buffer
         self._marks = marks
         self._acker = acker
@@ -51,6 +55,8 @@ class BoltAssigner:
         self._beside_at: Position | None = None
         self._pending_acks: PendingAcks | None = None
         """Acks that take effect when what was emitted before them has been counted."""
+        self._is_tracking = False
+        """Whether any input in process is tracked."""
         self._inheriting: Positions | None = None
         """Tracked input whose outputs do not stand below it, and so do not inherit its trees by position."""
         self._first_inheriting = 0
@@ -66,13 +72,9 @@ class BoltAssigner:
     @property
     def has_output(self) -> bool:
         """Whether something was emitted, or an ack given, that `take` has not been called for yet."""
-        acker = self._acker
-        return len(self._buffer) > 0 or (acker is not None and acker.waiting)
-
-    @property
-    def has_more(self) -> bool:
-        """Whether `take` has left something that was emitted before it was called."""
-        return self._buffer.has_more
+        buffer, acker = self._buffer, self._acker
+        # Every look at the task asks for it, so nothing is called that would say it in fewer words.
+        return bool(buffer.outbox or buffer.segments or (acker is not None and acker.waiting))
 
     # -- what the task is about to do
 
@@ -92,12 +94,13 @@ class BoltAssigner:
 
     def begin_tracked(self, positions: Positions) -> None:
         """Tuples come next of which some are tracked; outputs inherit their trees wherever they stand."""
+        self._is_tracking = True
         self._inheriting = None if self._is_below_inputs else positions
         self._first_inheriting = 0
 
     def end_tracked(self) -> None:
         """They have been processed, and all their outputs placed."""
-        self._inheriting = None
+        self._is_tracking, self._inheriting = False, None
 
     def mark_at(self, level: Level) -> None:
         """Mark the outputs of the tuples that come next at a level of the path."""
@@ -121,25 +124,29 @@ class BoltAssigner:
 
     def take(self) -> Emission | None:
         """All that the component has emitted since the last time, at its positions; None for nothing."""
+        acker = self._acker
+        is_tracking = acker is not None and acker.tracking
+        if self._buffer.is_mute and not is_tracking:  # as in a sink
+            self._marks.cut()
+            return None
         # Rows and marks must be of the same moment, and the component may be emitting just now.
         with self._buffer.guard:
             unfinished = self._marks.open
-            marks = memoryview(self._marks.cut()).cast("B")
-            acker = self._acker
-            is_tracking = acker is not None and acker.tracking
+            marks = self._marks.cut()
             if not (marks or is_tracking or self._buffer.has_changed):  # as behind each slice
                 return None
             # Acks first: what was emitted before an ack is then among the rows.
             self._pending_acks = acker.take() if acker is not None and is_tracking else None
-            taken = self._buffer.take()
+            taken = self._buffer.take() if self._buffer.has_changed else NONE_TAKEN
+            self.has_more = self._buffer.has_more
         if taken.named:
             self._buffer.name_tasks(taken.named)
-        count = len(taken.payload)
-        self._place(taken, count, marks, unfinished)
+        count = taken.size
+        self._place(taken, count, marks if isinstance(marks, Fanout) else Fanout.of_ends(marks), unfinished)
         if not count:
             return None
         made, self._out, self._spare = self._out, self._spare, self._out
-        return Emission(taken.payload, taken.tags, made)
+        return _new(Emission, (taken.payload, taken.tags, made, self._is_tracking or bool(taken.notes)))
 
     def placed(self) -> None:
         """What `take` gave last has been counted: now acks that followed it may take effect."""
@@ -147,26 +154,26 @@ class BoltAssigner:
             acks, self._pending_acks = self._pending_acks, None
             self._acker.give(acks)
 
-    def _place(self, taken: Taken, count: int, marks: memoryview, unfinished: bool) -> None:
+    def _place(self, taken: Taken, count: int, fanout: Fanout, unfinished: bool) -> None:
         out = self._out
         out.clear()
         if self._is_below_inputs:
-            self.lineage.place(marks, unfinished, self._placing_at, out)
+            self.lineage.place(fanout, unfinished, self._placing_at, out)
         beside = count - len(out)  # all of them, or what a thread has emitted just now
         if beside:
             level = self._placing_at if self._is_below_inputs else self._level
             self.lineage.place_beside(beside, level, out, self._beside_at)
             self.unplanned += beside if self._beside_at is None else 0
         if self._inheriting is not None:
-            self._inherit(self._inheriting, marks.cast("I"), unfinished)
+            self._inherit(self._inheriting, fanout.ends, unfinished)
         for index, tree in taken.notes:
             out.set_tree(index, tree)
 
-    def _inherit(self, inputs: Positions, marks: Sequence[int], unfinished: bool) -> None:
+    def _inherit(self, inputs: Positions, ends: Sequence[int], unfinished: bool) -> None:
         """Outputs belong to the trees of the inputs that they were emitted for, wherever they stand."""
         first = 0
-        for tree, end in zip(inputs.trees(self._first_inheriting, len(marks)), marks, strict=True):
+        for tree, end in zip(inputs.trees(self._first_inheriting, len(ends)), ends, strict=True):
             for index in range(first, end) if tree else ():
                 self._out.set_tree(index, tree)
             first = end
-        self._first_inheriting += len(marks) - (unfinished and len(marks) > 0)
+        self._first_inheriting += len(ends) - (unfinished and len(ends) > 0)

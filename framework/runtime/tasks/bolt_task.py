@@ -12,6 +12,7 @@ from framework.runtime.inputs import BoltInput, Inlet
 from framework.runtime.pieces import Piece, split_at
 from framework.runtime.positions.lineage import LAST
 from framework.runtime.tasks.agenda import Agenda, Entry, Frontier
+from framework.runtime.tasks.answering import Answering
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
@@ -22,7 +23,6 @@ from framework.runtime.tasks.task import Task, TaskState
 from framework.runtime.tracking.acker import Acker
 from viper.errors import CodecError
 from viper.position import END, Position, Positions
-from viper.reader import Reader
 
 
 class Progress(enum.IntEnum):
@@ -48,8 +48,10 @@ class BoltParts:
     """Gives tuples to the component."""
     interludes: Interludes
     """Call the component for what is no input."""
+    answering: Answering
+    """Answers for the tuples of a slice."""
     acker: Acker | None
-    """Answers for tracked tuples; None where none are tracked."""
+    """Knows which tracked tuples are unanswered; None where none are tracked."""
     largest_slice: int | None
     """As `Task.largest_slice`."""
     make_agenda: Callable[[], Agenda]
@@ -198,8 +200,12 @@ class BoltTask(Task):
 
     def _done_with_input(self) -> None:
         """Note how much would be lost if the process died now: the outputs that wait for room."""
+        if self._received.is_linked:  # then nobody outlives the process
+            return
         self._waiting = self.emitter.output.waiting_untracked()
-        self._received.done_with(self._waiting)
+        lease = self._received.done_with(self._waiting)
+        if lease is not None:
+            self.slot.kept(lease)
 
     def _turn(self, limit: int) -> Iterator[None]:
         """All that there is to do now; yields whenever the rest had better wait until the output has gone."""
@@ -207,10 +213,14 @@ class BoltTask(Task):
             self.emitter.place()
         if self._agenda.has_clients:
             yield from self._perform(self._agenda.take_timed(time.monotonic()))
-        yield from self._process_slice(limit)
+        pieces = self._begin_slice(limit)
+        if pieces:
+            yield from self._process_between(pieces) if self._agenda.has_clients else self._process(pieces)
+            self._end_slice()
         for back in self._received.feedback:
             yield from self._process_feedback(back, limit)
         self.emitter.flush()
+        del pieces  # whose columns may be lent, and are asked back
         self._done_with_input()
         watermark = self._advance()
         if self._agenda.has_clients:
@@ -223,19 +233,25 @@ class BoltTask(Task):
             entry.run(entry.at)
             yield
 
-    def _process_slice(self, limit: int) -> Iterator[None]:
-        positions, channel = self._positions, self._received.channel
+    def _begin_slice(self, limit: int) -> list[Piece]:
+        """Take tuples of the channel."""
+        positions, received = self._positions, self._received
         positions.clear()
-        pieces = self._taken(channel, limit, positions)
+        pieces = self._taken(received.channel, limit, positions)
         if pieces:
             if self.progress is Progress.OPEN and positions.last_ts() >= LAST.ts:
-                self._tell_last_ts(self._received.last_ts())
-            below = not self._received.feedback or positions[0] >= self.emitter.published
+                self._tell_last_ts(received.last_ts())
+            below = not received.feedback or positions[0] >= self.emitter.published
             self._parts.assigner.begin_slice(positions, below=below)
-            steps = self._process_between(pieces) if self._agenda.has_clients else self._process(pieces)
-            yield from self._answered(channel.reader, positions, steps)
-            self._parts.assigner.end_slice()
-            self._parts.interludes.input_passed(positions)
+            self._parts.answering.begin(positions, may_be_tracked=received.channel.reader.carries_tracked)
+            if self._waiting:  # else the reader has said it itself
+                received.channel.reader.working(self._parts.answering.untracked(positions) + self._waiting)
+        return pieces
+
+    def _end_slice(self) -> None:
+        self._parts.answering.end(len(self._positions))
+        self._parts.assigner.end_slice()
+        self._parts.interludes.input_passed(self._positions)
 
     def _process_feedback(self, back: Inlet, limit: int) -> Iterator[None]:
         # In order of arrival: what comes back takes its place at the frontier, as a timer's emit does.
@@ -243,40 +259,15 @@ class BoltTask(Task):
         pieces = self._taken(back, limit, positions)
         if pieces:
             self.emitter.signal_neighbours()  # among them those that wait for room to send more back
-            yield from self._answered(back.reader, positions, self._process(pieces))
+            self._parts.answering.begin(positions, may_be_tracked=True)
+            yield from self._process(pieces)
+            self._parts.answering.end(len(positions))
 
     def _taken(self, inlet: Inlet, limit: int, positions: Positions) -> list[Piece]:
         try:
             return inlet.take(limit, positions)
         except CodecError as error:
             self.context.fail("input", error)
-
-    def _answered(self, reader: Reader, positions: Positions, steps: Iterator[None]) -> Iterator[None]:
-        """Process tuples, and answer for them when what they led to has been placed."""
-        count, acker, assigner = len(positions), self._parts.acker, self._parts.assigner
-        tracked = False
-        host = self.slot.host
-        answers_itself = host.answers_itself
-        if acker is not None:
-            tracked = acker.begin(
-                positions, automatic=not answers_itself, anchors_itself=host.anchors_itself
-            )
-        if self._waiting and reader is self._received.channel.reader:  # else the reader has said it itself
-            untracked = positions.trees(0, count).count(0) if tracked else count
-            reader.working(untracked + self._waiting)
-        if tracked:
-            assigner.begin_tracked(positions)
-        self._parts.processor.begin(positions)
-        yield from steps
-        self.emitter.place()
-        if tracked and acker is not None:
-            assigner.end_tracked()
-            acker.end()
-        counters = self.context.counters
-        counters.processed += count
-        if not answers_itself:  # all of them are acked, but for what has raised or was failed
-            left_open = self._parts.processor.left_open
-            counters.acked = max(counters.processed - counters.failed - left_open, 0)
 
     def _process_between(self, pieces: list[Piece]) -> Iterator[None]:
         """Process input, and do in between what is due there."""
@@ -295,7 +286,7 @@ class BoltTask(Task):
         yield from self._process(pieces)
         agenda.input_passed(positions.last())
 
-    def _process(self, pieces: list[Piece]) -> Iterator[None]:
+    def _process(self, pieces: list[Piece]) -> Iterable[None]:
         level = self._received.level
         if level is None:
             return self._process_levels(pieces)

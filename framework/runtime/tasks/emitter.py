@@ -62,6 +62,9 @@ NO_OUTPUT = NoOutput()
 class Signallable(Protocol):
     """Something that may have work to do once another has run."""
 
+    is_signalled: bool
+    """Whether it knows that already."""
+
     def signal(self) -> None:
         """Look for something to do."""
 
@@ -261,4 +264,5 @@ class Emitter:
     def signal_neighbours(self) -> None:
         """Have the neighbours look for work; only where something has changed, or cycles never rest."""
         for neighbour in self.neighbours:
-            neighbour.signal()
+            if not neighbour.is_signalled:
+                neighbour.signal()

@@ -187,4 +187,5 @@ class Holdback:
             {index: held.time_us for index, held in enumerate(ready)},
             [(index, held.note) for index, held in enumerate(ready) if held.note is not None],
             named,
+            len(ready),
         )

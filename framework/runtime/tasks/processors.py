@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 from framework.runtime.hosts.user_errors import user_errors
@@ -13,6 +13,11 @@ from framework.runtime.tracking.acker import Acker
 from framework.sinks import Sink
 from viper.position import Positions
 from viper.rows import Inbox
+
+DONE: tuple[None, ...] = ()
+"""Nothing has to wait, as in most turns: a generator would take twice as long to say so."""
+WAITING: tuple[None, ...] = (None,)
+"""Something has to wait once."""
 
 
 class Processor(Protocol):
@@ -28,9 +33,9 @@ class Processor(Protocol):
     def begin(self, positions: Positions) -> None:
         """Tuples at these positions come next, in one or several calls of `process`."""
 
-    def process(self, pieces: list[Piece]) -> Iterator[None]:
-        """Process tuples; yields whenever the rest has to wait: for room, or for a component that is made
-        anew.
+    def process(self, pieces: list[Piece]) -> Iterable[None]:
+        """Process tuples; what is returned yields whenever the rest has to wait: for room, or for a component
+        that is made anew.
 
         Raises:
             ComponentError: the component raised, and the run ends with it.
@@ -64,10 +69,19 @@ class TupleProcessor:
     def begin(self, positions: Positions) -> None:
         """The component is not told where its tuples stand."""
 
-    def process(self, pieces: list[Piece]) -> Iterator[None]:
+    def process(self, pieces: list[Piece]) -> Iterable[None]:
         """Process tuples."""
+        self._inbox.load(pieces)
+        return DONE if self._is_done() else self._rest()
+
+    def _rest(self) -> Iterator[None]:
+        yield
+        while not self._is_done():
+            yield
+
+    def _is_done(self) -> bool:
+        """Process tuples until they end, or have to wait; whether they have ended."""
         inbox, acker, tup = self._inbox, self._acker, None
-        inbox.load(pieces)
         while True:
             process = self._slot.process
             try:
@@ -78,16 +92,16 @@ class TupleProcessor:
                     for tup in inbox:
                         acker.receive(tup)
                         process(tup)
+                break
             except user_errors() as error:
                 self._raised(error, tup)
                 if self._slot.is_gone:
-                    yield
-                continue
-            if not inbox.paused:
-                break
-            yield
+                    return False
+        if inbox.paused:
+            return False
         if acker is not None:
             acker.passed(inbox.handed)
+        return True
 
     def _raised(self, error: BaseException, tup: Any) -> None:
         host = self._slot.host
@@ -119,7 +133,7 @@ class SinkProcessor:
     def begin(self, positions: Positions) -> None:
         """The component is not told where its rows stand."""
 
-    def process(self, pieces: list[Piece]) -> Iterator[None]:
+    def process(self, pieces: list[Piece]) -> Iterable[None]:
         """Process tuples."""
         rows, sink = rows_of(pieces), self._slot.host.component
         assert isinstance(sink, Sink)
@@ -129,8 +143,7 @@ class SinkProcessor:
             self._raised(error, len(rows))
         if self._acker is not None:
             self._acker.passed(len(rows))
-        if self._slot.is_gone:
-            yield
+        return WAITING if self._slot.is_gone else DONE
 
     def _raised(self, error: BaseException, count: int) -> None:
         lost = count if self._acker is None else self._acker.raised_for_all(count)

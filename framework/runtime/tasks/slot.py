@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from framework.errors import ComponentError
 from framework.runtime.edges.collector import TaskCollector
@@ -13,6 +13,9 @@ from framework.runtime.hosts.host import Host
 from framework.runtime.hosts.user_errors import name_the_fields, user_errors
 from framework.runtime.tasks.context import TaskContext, TaskStopped
 from framework.runtime.tasks.presence import Presence
+
+if TYPE_CHECKING:
+    from viper.columns.lease import Lease
 
 
 class ComponentSlot:
@@ -99,6 +102,27 @@ class ComponentSlot:
         if choice is OnError.RESTART:
             self._plan_restart(during, error, tup)
 
+    def kept(self, lease: Lease) -> NoReturn:
+        """End the run, as something keeps columns of which the component has declared that it keeps none.
+
+        To go on is not possible, whatever ``viper.on.error`` says: their memory belongs to others.
+
+        Args:
+            lease: what lends the columns.
+
+        Raises:
+            ComponentError: always.
+        """
+        spec = self._context.spec
+        raise ComponentError(
+            spec.component,
+            spec.id,
+            "process_rows",
+            f"{self.host.cls.__name__} declares keeps_columns = False, but something still refers to columns "
+            f"that it received in a call that has returned ({_keeper(self.host.component, lease)}): keep a "
+            "copy, as numpy.array() makes one, or remove the declaration",
+        )
+
     def report(self, error: BaseException, during: str) -> None:
         """Log an exception that changes nothing."""
         self._collector.report_error(error, None, during)
@@ -157,3 +181,14 @@ class ComponentSlot:
             self._context.name,
             budget.in_words("viper.restart.tries"),
         )
+
+
+def _keeper(component: object, lease: Lease) -> str:
+    """Which attribute of a component keeps columns, in words."""
+    from viper.columns.keepers import kept_in
+
+    for name, value in getattr(component, "__dict__", {}).items():
+        kept = kept_in(value, lease)
+        if kept is not None:
+            return f"its attribute {name!r} has {kept}"
+    return "none of its attributes does"

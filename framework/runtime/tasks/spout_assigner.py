@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from framework.runtime.edges.buffer import EmitBuffer, Taken
 from framework.runtime.metrics.counters import TaskCounters
@@ -14,6 +14,9 @@ from framework.runtime.tracking.pending import Pending
 from framework.runtime.tracking.replays import Replays
 from viper.jumbo import Emission
 from viper.position import Position, Positions
+
+_new: Final = tuple.__new__
+"""Makes a named tuple without the function of Python's that its class would call."""
 
 
 class SpoutAssigner:
@@ -37,6 +40,8 @@ class SpoutAssigner:
         counters: TaskCounters,
         holdback: Holdback | None = None,
     ) -> None:
+        self.has_more = False
+        """Whether `take` has left something that was emitted before it was called."""
         self._buffer = buffer
         self._clock = clock
         self._allowance = allowance
@@ -52,11 +57,6 @@ class SpoutAssigner:
     def current(self) -> Position:
         """Nothing that is sent off from now on will have a smaller position."""
         return self._clock.frontier()
-
-    @property
-    def has_more(self) -> bool:
-        """Whether `take` has left something that was emitted before it was called."""
-        return self._buffer.has_more
 
     @property
     def has_output(self) -> bool:
@@ -115,12 +115,13 @@ class SpoutAssigner:
         """
         before = self._counters.emitted
         taken = self._buffer.take()
+        self.has_more = self._buffer.has_more
         self._allowance.use(self._counters.emitted - before)
         if taken.notes:
             self._replays.mark(taken.notes, taken.stamps)
         if self._holdback is not None:
             taken = self._sorted(self._holdback, taken)
-        count = len(taken.payload)
+        count = taken.size
         if count:
             self._place(taken)
         if self._holdback is not None:
@@ -128,7 +129,7 @@ class SpoutAssigner:
         if not count:
             return None
         made, self._out, self._spare = self._out, self._spare, self._out
-        return Emission(taken.payload, taken.tags, made)
+        return _new(Emission, (taken.payload, taken.tags, made, bool(taken.notes)))
 
     def _place(self, taken: Taken) -> None:
         out = self._out

@@ -68,6 +68,9 @@ class SpoutTask(SourceTask):
         self._outcomes = outcomes
         self._asking = asking
         self._puller: Puller | None = None
+        self._spill_above = max(SPILL_AT - 1, asking.largest_slice or 0)
+        """Tuples that may wait until the callback has returned. Of columns these are a slice: to run other
+        tasks on top of the callback takes one more look at all of them."""
         self._exhausted = False
         """Whether the spout has none any more."""
 
@@ -283,7 +286,7 @@ class SpoutTask(SourceTask):
         puller, now_s = self._puller, time.monotonic()
         if puller is None or not puller.is_asking:
             self._flows()
-        elif puller.waiting >= SPILL_AT or puller.is_slice_over(now_s):
+        elif puller.waiting > self._spill_above or puller.is_slice_over(now_s):
             puller.begin_slice(now_s)
             self._flows()
             self.emitter.publish(self._assigner.current)

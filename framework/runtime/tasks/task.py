@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import NoReturn, Protocol
 
-from framework.errors import ComponentError
+from framework.errors import ComponentError, EmitError
 from framework.runtime.control.stop import StopReason
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
@@ -214,6 +214,9 @@ class Task(ABC):
         """Append a row to the buffer, and place and route it; returns the ids of the tasks that receive it.
 
         Nobody else may act for the task meanwhile, or the row is gone before it can be told who receives it.
+
+        Raises:
+            EmitError: it cannot be placed or routed; or the task is doing that just now with other rows.
         """
         return self.slot.presence.back(lambda: self._deliver_and_tell(append))
 
@@ -224,6 +227,11 @@ class Task(ABC):
         self._scheduler.make_room(self)
 
     def _deliver_and_tell(self, append: Callable[[], None]) -> list[int]:
+        if self.emitter.is_busy:
+            raise EmitError(
+                f"{self.name} emits with need_task_ids=True while other tuples of its are being placed, as a "
+                "finalizer may that the garbage collector runs: leave need_task_ids out there"
+            )
         self.emitter.place_and_tell()  # the rows before it, whose receivers may be others
         append()
         receivers = self.emitter.place_and_tell()

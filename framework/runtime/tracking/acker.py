@@ -92,7 +92,7 @@ class Acker:
         self._held: dict[str, int] = {}
         """Trees by id of tuple, for such tuples of earlier slices."""
         self._most_held = MOST_HELD
-        self._acks_to_give: deque[tuple[int, bool]] = deque()
+        self.waiting: deque[tuple[int, bool]] = deque()
         """Acks that have not taken effect: the tree, and whether the tuple was held."""
         self._opened: list[int] = []
         """Joints that are held open until the tuples that are anchored to them have been sent off."""
@@ -128,17 +128,20 @@ class Acker:
 
     # -- the tuples of a slice, as the task goes through them
 
-    def begin(self, positions: Positions, *, automatic: bool, anchors_itself: bool) -> bool:
+    def begin(
+        self, positions: Positions, *, automatic: bool, anchors_itself: bool, may_be_tracked: bool = True
+    ) -> bool:
         """Set the positions of the tuples that come next; return whether any is tracked.
 
         Args:
             positions: theirs.
+            may_be_tracked: whether any of them may be.
             automatic: whether a tuple is acked when `process` returns.
             anchors_itself: whether an emit without anchors is anchored to the tuple in process.
         """
         self.automatic, self.anchors_itself = automatic, anchors_itself
         self._positions, self._base = positions, 0
-        if not positions.tracked():
+        if not (may_be_tracked and positions.tracked()):
             self._all_tracked = False
             return False
         self.tracking = True
@@ -235,7 +238,7 @@ class Acker:
 
     def _settle(self, tree: int, failure: Reason | None, *, held: bool) -> bool:
         if failure is None:
-            self._acks_to_give.append((tree, held))
+            self.waiting.append((tree, held))
             if threading.get_ident() != self._silent_thread:
                 self._on_ack()
         else:
@@ -365,17 +368,12 @@ class Acker:
 
     # -- what is given to the trees
 
-    @property
-    def waiting(self) -> bool:
-        """Whether answers were given that have not taken effect."""
-        return bool(self._acks_to_give)
-
     def take(self) -> PendingAcks:
         """Take the acks so far; to be called before emitted rows are taken from their buffer."""
         opened, self._opened, self._joint = self._opened, [], None
         acks = []
-        while self._acks_to_give:
-            acks.append(self._acks_to_give.popleft())
+        while self.waiting:
+            acks.append(self.waiting.popleft())
         return acks, opened
 
     def give(self, pending: PendingAcks) -> None:

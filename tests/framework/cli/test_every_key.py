@@ -29,6 +29,7 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.blocking": (True, False, None),
     "viper.scheduling": ("downstream", "random"),
     "viper.seed": (0, 2**64 - 1),
+    "viper.chains": (True, False),
     "viper.slice.tuples": (1, HUGE),
     "viper.poll.pause.max.ms": (0, SHORT, LONG, HUGE),
     "viper.drain.timeout.secs": (0, SHORT, LONG, HUGE),

@@ -139,6 +139,9 @@ def terminal(project: Path) -> Iterator[Callable[..., OnTerminal]]:
 
 Terminal = Callable[..., OnTerminal]
 
+BEGUN = "   0.0 s  0 emitted  0 processed  0/s"
+"""The progress of a run that has just begun."""
+
 
 @pytest.mark.parametrize("kind", at_every_change(KINDS))
 def test_who_is_waited_for_is_shown_and_so_is_a_drain(kind: str, terminal: Terminal) -> None:
@@ -150,7 +153,8 @@ def test_who_is_waited_for_is_shown_and_so_is_a_drain(kind: str, terminal: Termi
     shown.running.send_signal(signal.SIGINT)
     assert shown.ended() == ExitCode.STOPPED
     assert shown.screen()[-1] == "error: stopped at once; what was in flight is lost"
-    assert [line for line in shown.screen() if "emitted" in line] == []
+    # What the bolt writes past Python to the terminal stands where the cursor was, and keeps that line.
+    assert [line for line in shown.screen() if "emitted" in line and line != f"{BEGUN}stuck"] == []
 
 
 @pytest.mark.parametrize("kind", at_every_change(KINDS))

@@ -149,9 +149,9 @@ class TestPlan:
         assert workers.splitlines()[1].split() == ["1", "inline", "console:1", "double:2", "numbers:3"]
         assert tasks.splitlines()[0].split() == [
             *("task", "component", "role", "replica", "depth"),
-            *("reads", "from", "feedback"),
+            *("reads", "from", "chained", "feedback"),
         ]
-        assert tasks.splitlines()[2].split() == ["2", "double", "bolt", "0", "1", "3"]
+        assert tasks.splitlines()[2].split() == ["2", "double", "bolt", "0", "1", "3", "yes"]
         assert streams.splitlines()[1].split() == ["numbers", "default", "double", "shuffle"]
         assert levels.splitlines()[1].split()[0] in ("numbers", "double", "console")
 
@@ -160,6 +160,7 @@ class TestPlan:
         component = {task["id"]: task["component"] for task in plan["tasks"]}
         fed = {component[c["readers"][0]]: [component[s] for s in c["sources"]] for c in plan["channels"]}
         assert fed == {"double": ["numbers"], "console": ["double"]}
+        assert [channel["chained"] for channel in plan["channels"]] == [True, True]
         assert plan["streams"][0]["grouping"] == {"type": "SHUFFLE", "fields": []}
         assert set(plan["levels"]) == {"numbers", "double", "console"}
 

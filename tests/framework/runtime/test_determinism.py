@@ -139,10 +139,10 @@ def test_it_makes_no_difference_whether_runs_are_put_together(
 # -- mistakes that the checks above must see
 
 
-def as_they_come(self: Reader, limit: int, into: Positions) -> tuple[list[Run], None]:
+def as_they_come(self: Reader, limit: int, into: Positions, *, borrows: bool) -> tuple[list[Run], None]:
     """As `Reader.get_interleaved`, but the tuples of each call in the order of their sources."""
     delivered = Positions()
-    runs = self.get_ready(limit, delivered)
+    runs = self.get_ready(limit, delivered, borrows=borrows)
     starts = list(itertools.accumulate((run[3] for run in runs), initial=0))
     for index in sorted(range(len(runs)), key=lambda i: runs[i][0]):
         into.extend_from(delivered, starts[index], runs[index][3])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from framework import Stream, TopologyBuilder
-from framework.errors import ComponentError
+from framework.errors import ComponentError, EmitError
 from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import bolt, built, listed, polled, run_built, spout
 from viper.source import Source
@@ -230,3 +230,29 @@ def test_what_finalizers_emit_is_not_lost_and_stops_nothing(
     rows = report.result("sink")
     assert [n for (n,) in rows if n > 0] == list(range(1, 2001))
     assert len(rows) == report.components["b1"].emitted > 2000
+
+
+def test_a_finalizer_cannot_ask_who_receives_its_tuple(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While other tuples are being placed, its own cannot be."""
+    bolts: list[Any] = []
+    refused: list[str] = []
+    add = Source.add
+
+    def collects_garbage(self: Source, *args: Any) -> bool:
+        try:  # while the spout's tuples are handed over, the bolt may emit
+            for one in bolts:
+                one.emit([-1], need_task_ids=True)
+        except EmitError as error:
+            refused.append(str(error))
+        return add(self, *args)
+
+    monkeypatch.setattr(Source, "add", collects_garbage)
+    first = bolt(
+        lambda self, tup: self.emit(list(tup.values)),
+        initialize=lambda self, storm_conf, context: bolts.append(self),
+        close=lambda self: bolts.remove(self),
+    )
+    report = run_built(built(spout(lambda self: ([number] for number in range(9))), first, par=2))
+    assert [number for (number,) in report.result("sink") if number >= 0] == list(range(9))
+    assert refused
+    assert all("need_task_ids=True while other tuples of its are being placed" in one for one in refused)

@@ -19,6 +19,7 @@ from framework.runtime.edges.bulk import Marks
 from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import listed, run_built
 from tests.framework.runtime.workers.running import PROCESSES, THREADS, Workers
+from viper.fanout import Fanout
 
 NUMBER = Stream(schema={"number": "int64 not null"})
 NAMES = ("default", "other", "plain")
@@ -146,8 +147,9 @@ def test_so_they_do_in_several_workers(workers: Workers, emits: list[Emit]) -> N
 def test_planted_marks_that_are_off_by_one_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     extend = Marks.extend
 
-    def off_by_one(self: Marks, ends: array[int], before: int) -> None:
-        extend(self, array("I", [min(end + 1, ends[-1]) for end in ends]), before)
+    def off_by_one(self: Marks, fanout: Fanout, before: int) -> None:
+        ends = fanout.ends
+        extend(self, Fanout.of_ends(array("I", [min(end + 1, ends[-1]) for end in ends])), before)
 
     builder = scripted(ALL_FORMS[:1])
     sink = builder.set_bolt("late", CollectingSink)  # which sees them among the rows that they belong to

@@ -7,7 +7,12 @@ from typing import Any, cast
 import pyarrow as pa
 import pytest
 
+from framework import Spout, Stream, TopologyBuilder
+from framework.runtime.assembly.network import Network
 from framework.runtime.edges.destination import STORE_SHARE, Destination
+from framework.sinks import CollectingSink
+from tests.framework.runtime.pieces import plan_of
+from tests.framework.runtime.workers.running import INLINE, THREADS, Workers
 from viper.columns.payload import Columns
 from viper.jumbo import Jumbo
 from viper.position import Positions
@@ -48,3 +53,29 @@ def test_they_take_a_share_of_what_a_channel_between_processes_holds(
     destination.put(Columns(pa.record_batch({"n": pa.array(range(ROWS), pa.int64())})))
     assert destination.flush()
     assert [taker.sizes for taker in takers] == [expected] * len(stores)
+
+
+class Typed(Spout):
+    outputs = [Stream(schema={"n": "int64"})]
+
+
+class Untyped(Spout):
+    outputs = ["n"]
+
+
+@pytest.mark.parametrize(
+    ("workers", "spout", "batches"),
+    [(INLINE, Typed, 2), (THREADS, Typed, 8), (THREADS, Untyped, 1)],
+    ids=["within an executor", "between two", "of single tuples"],
+)
+def test_a_channel_holds_several_batches_of_columns(
+    workers: Workers, spout: type[Spout], batches: int
+) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", spout)
+    builder.set_bolt("sink", CollectingSink).global_grouping("source")
+    rows = 16_384
+    sizes = {"viper__columns__rows": rows, "viper__channel__tuples": rows}
+    network = Network.create(*plan_of(builder, **workers.options, **sizes))
+    ((_, channel),) = network.statistics()
+    assert channel.tuples == batches * rows

@@ -124,9 +124,12 @@ def said(pieces: list[Piece]) -> list[tuple[Row, InputStream]]:
 
 def both(ends: Ends, limit: int, copies: bool) -> tuple[list[Piece], list[Piece]]:
     """What the two readers take: run by run, and together."""
-    cutter, taken = Cutter(ends.sources, copies=copies, whole=False), (Positions(), Positions())
+    cutter, taken = (
+        Cutter(ends.readers[1], ends.sources, copies=copies, whole=False),
+        (Positions(), Positions()),
+    )
     apart = cutter.cut(ends.readers[0].get_ready(limit, taken[0]))
-    together = cutter.take(ends.readers[1], limit, taken[1])
+    together = cutter.take(limit, taken[1])
     assert list(taken[0]) == list(taken[1])
     return apart, together
 

@@ -11,6 +11,7 @@ from framework.planning import TimeMode
 from framework.runtime.positions.clocks import Clock, make_clock
 from framework.runtime.positions.event_times import EventTimes
 from framework.runtime.positions.lineage import Lineage
+from viper.fanout import Fanout
 from viper.payload import Rows
 from viper.position import LEAST, Level, Position, Positions
 
@@ -84,7 +85,7 @@ def test_outputs_below_the_floor_stand_at_it() -> None:
         inputs.append(Position(9, ordinal, 0))
     before, out = Lineage(), Positions()
     before.begin(inputs)
-    before.place(memoryview(array("I", [3, 3])), False, HOP, out)
+    before.place(Fanout.of_ends(array("I", [3, 3])), False, HOP, out)
     floor = out.last()
     lineage, out = Lineage(), Positions()
     lineage.resume(floor)
@@ -92,7 +93,7 @@ def test_outputs_below_the_floor_stand_at_it() -> None:
     assert list(out) == [floor, floor]
     out.clear()
     lineage.begin(inputs)
-    lineage.place(memoryview(array("I", [4, 5])), False, HOP, out)
+    lineage.place(Fanout.of_ends(array("I", [4, 5])), False, HOP, out)
     assert list(out)[:3] == [floor] * 3
     assert out[3] > floor and out[4] > out[3]
 
@@ -103,11 +104,11 @@ def test_outputs_of_a_tick_that_is_repeated_too_late_stand_at_what_was_promised(
     inputs = Positions()
     inputs.append(Position(9, 1, 0))
     lineage.begin(inputs)
-    lineage.place(memoryview(array("I", [3])), False, HOP, sent)
+    lineage.place(Fanout.of_ends(array("I", [3])), False, HOP, sent)
     lineage.keep_above(sent.last())
     lineage.keep_above(Position(9, 1, 0))  # what was promised earlier takes nothing back
     inputs.clear()
     inputs.append(Position(8, 1, 0))
     lineage.begin(inputs)
-    lineage.place(memoryview(array("I", [2])), False, HOP, out)
+    lineage.place(Fanout.of_ends(array("I", [2])), False, HOP, out)
     assert list(out) == [sent.last()] * 2

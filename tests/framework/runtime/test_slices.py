@@ -18,48 +18,48 @@ def grown(limit: int, largest_slice: int | None = None) -> tuple[Slices, Any]:
     """Slices whose task is at a limit."""
     task: Any = AnyTask(largest_slice)
     slices = Slices([task], 4096)
-    while slices.limit(task) < limit:
-        slices.adapt(task, slices.limit(task), 0.0)
+    while slices.limits[task] < limit:
+        slices.adapt(task, slices.limits[task], 0.0)
     return slices, task
 
 
 def test_slices_grow_while_they_are_full_and_fast() -> None:
     slices, task = grown(FIRST_SLICE)
     for expected in (2, 4, 8):
-        slices.adapt(task, slices.limit(task), SLICE_S / 3)
-        assert slices.limit(task) == expected
+        slices.adapt(task, slices.limits[task], SLICE_S / 3)
+        assert slices.limits[task] == expected
     slices.adapt(task, 7, SLICE_S / 3)
     slices.adapt(task, 8, SLICE_S)
-    assert slices.limit(task) == 8
+    assert slices.limits[task] == 8
 
 
 def test_they_grow_as_far_as_the_task_or_the_configuration_says() -> None:
     for largest, limit in ((None, 4096), (16_384, 16_384)):
         slices, task = grown(4096, largest)
         for _ in range(4):
-            slices.adapt(task, slices.limit(task), 0.0)
-        assert slices.limit(task) == limit
+            slices.adapt(task, slices.limits[task], 0.0)
+        assert slices.limits[task] == limit
 
 
 def test_a_single_slow_slice_may_be_the_doing_of_other_programs() -> None:
     slices, task = grown(1024)
     slices.adapt(task, 1024, 10 * SLICE_S)
-    assert slices.limit(task) == 512
+    assert slices.limits[task] == 512
     slices.adapt(task, 512, SLICE_S)
     slices.adapt(task, 512, 10 * SLICE_S)
-    assert slices.limit(task) == 256
+    assert slices.limits[task] == 256
 
 
 def test_a_second_one_in_a_row_counts_in_full() -> None:
     slices, task = grown(1024)
     slices.adapt(task, 1024, 10 * SLICE_S)
     slices.adapt(task, 512, 10 * SLICE_S)
-    assert slices.limit(task) == 51
+    assert slices.limits[task] == 51
 
 
 def test_so_does_one_that_is_slow_beyond_doubt() -> None:
     slices, task = grown(1024)
     slices.adapt(task, 1024, 10 * OTHERS_S)
-    assert slices.limit(task) == int(1024 * SLICE_S / (10 * OTHERS_S))
+    assert slices.limits[task] == int(1024 * SLICE_S / (10 * OTHERS_S))
     slices.adapt(task, 5, 1000.0)
-    assert slices.limit(task) == 1
+    assert slices.limits[task] == 1

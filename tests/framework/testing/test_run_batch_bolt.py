@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from framework import BatchBolt, RowError, Rows, Stream
-from framework.errors import EmitError
+from framework.errors import ComponentError, EmitError
 from framework.testing import TICK, BoltRun, run_bolt
 
 pa = pytest.importorskip("pyarrow")
@@ -91,3 +91,25 @@ def test_an_error_of_the_whole_batch_reaches_the_test() -> None:
 
     with pytest.raises(KeyError, match="lost"):
         run_bolt(Broken, LINES)
+
+
+class Latest(BatchBolt):
+    """Passes numbers on, and keeps the last ones, or a copy."""
+
+    keeps_columns = False
+    outputs = [Stream(schema={"n": "int64"})]
+
+    def __init__(self, copies: bool) -> None:
+        super().__init__()
+        self._copies = copies
+
+    def process_rows(self, rows: Rows) -> None:
+        self.latest = rows.numpy("n").copy() if self._copies else rows.numpy("n")
+        self.emit_rows(rows.batch())
+
+
+def test_a_bolt_that_keeps_what_it_declares_not_to_keep_is_found_out() -> None:
+    run = run_bolt(Latest(copies=True), [[1], [2]], schema={"n": "int64"})
+    assert (run.emitted(), run.component.latest.tolist()) == ([(1,), (2,)], [1, 2])
+    with pytest.raises(ComponentError, match=r"attribute 'latest' has a numpy\.ndarray of field 'n'"):
+        run_bolt(Latest(copies=False), [[1], [2]], schema={"n": "int64"})

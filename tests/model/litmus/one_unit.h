@@ -9,6 +9,7 @@
 #define clock_gettime(clock, now) ((void)(*(now) = (struct timespec){.tv_sec = 1}))
 
 #include "progress.c"
+#include "bits.c"
 #include "array.c"
 #include "line.c"
 #include "position.c"

@@ -95,7 +95,8 @@ class TestOptions:
         streams = ("--unit", "ms", "-k", 7, "--key", "a,b", "--key", "c", "--order", "d", "--columns", "a, b")
         quality = ("--nulls", "drop", "--duplicates", "refuse", "--unparsable", "keep")
         session = ("--master", "local[2]", "--spark-conf", "spark.a=1", "--spark-conf", "spark.b=x=y")
-        given = (*streams, *quality, *session, "--timestamp-format", "yyyy", "--force")
+        given = (*streams, *quality, *session, "--timestamp-format", "yyyy", "--stored-as", "arrow")
+        given = (*given, "--force")
         assert viper("prepare", "rows.csv", "--timestamp", "at", "-O", "out", *given).exit_code == 0
         del asked["source"], asked["path"], asked["on_progress"]
         assert asked == {
@@ -109,6 +110,7 @@ class TestOptions:
             "nulls": "drop",
             "duplicates": "refuse",
             "unparsable": "keep",
+            "stored_as": "arrow",
             "master": "local[2]",
             "conf": {"spark.a": "1", "spark.b": "x=y"},
             "force": True,

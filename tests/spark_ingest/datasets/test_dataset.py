@@ -12,31 +12,41 @@ from pathlib import Path
 import pytest
 
 from spark_ingest.datasets.dataset import Dataset, StreamFile
+from spark_ingest.datasets.formats import STORED_AS
 from spark_ingest.datasets.manifest import MANIFEST, from_json, is_dataset, to_json
 from spark_ingest.errors import DatasetError
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 seal = pytest.importorskip("spark_ingest.datasets.sealing").seal
+stages = pytest.importorskip("tests.spark_ingest.stages")
 
 TIME = "_time_us"
 
 
-def parquet(path: Path, times: list[int], **how: object) -> str:
-    """A file of rows, ten in a row group."""
-    table = pa.table({TIME: pa.array(times, pa.int64()), "n": pa.array(range(len(times)), pa.int32())})
-    pq.write_table(table, path, row_group_size=10, **how)
-    return path.name
+def table(times: list[int]) -> pa.Table:
+    return pa.table({TIME: pa.array(times, pa.int64()), "n": pa.array(range(len(times)), pa.int32())})
+
+
+@pytest.fixture(params=[found.suffix for found in STORED_AS.values()])
+def ending(request: pytest.FixtureRequest) -> str:
+    """Of the names of files, which says their format."""
+    return str(request.param)
+
+
+def written(path: Path, times: list[int]) -> str:
+    """A file of rows, in groups of ten."""
+    return stages.write_rows(path, table(times)).name
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Dataset:
+def made(tmp_path: Path, ending: str) -> Dataset:
     folder = tmp_path / "made"
     folder.mkdir()
     streams = [
-        [parquet(folder / "a.parquet", list(range(25))), parquet(folder / "b.parquet", [24, 30])],
+        [written(folder / f"a{ending}", list(range(25))), written(folder / f"b{ending}", [24, 30])],
         [],
-        [parquet(folder / "c.parquet", [-5])],
+        [written(folder / f"c{ending}", [-5])],
     ]
     counts = {"nulls": {"found": 1, "kept": 0, "dropped": 1}}
     return seal(
@@ -44,7 +54,7 @@ def made(tmp_path: Path) -> Dataset:
     )
 
 
-def test_what_it_says(made: Dataset) -> None:
+def test_what_it_says(made: Dataset, ending: str) -> None:
     found = Dataset.open(made.path)
     assert found == made
     assert (found.fields, found.types, found.timestamp, found.unit) == (("n",), {"n": "int"}, "at", "s")
@@ -52,26 +62,26 @@ def test_what_it_says(made: Dataset) -> None:
     assert found.source == {"table": "t"}
     assert found.counts["nulls"]["dropped"] == 1
     assert found.streams == (
-        StreamFile((f"{made.path}/a.parquet", f"{made.path}/b.parquet"), 27, 0, 30),
+        StreamFile((f"{made.path}/a{ending}", f"{made.path}/b{ending}"), 27, 0, 30),
         StreamFile((), 0, None, None),
-        StreamFile((f"{made.path}/c.parquet",), 1, -5, -5),
+        StreamFile((f"{made.path}/c{ending}",), 1, -5, -5),
     )
 
 
-def test_it_may_be_moved(made: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_may_be_moved(made: Dataset, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made.path.rename(tmp_path / "moved")
     monkeypatch.chdir(tmp_path)
     moved = Dataset.open("moved")
-    assert moved.streams[2].files == (str(tmp_path / "moved" / "c.parquet"),)
+    assert moved.streams[2].files == (str(tmp_path / "moved" / f"c{ending}"),)
     assert moved.fingerprint == made.fingerprint
 
 
-def test_the_fingerprint_is_of_the_content(made: Dataset, tmp_path: Path) -> None:
+def test_the_fingerprint_is_of_the_content(made: Dataset, ending: str, tmp_path: Path) -> None:
     def again(name: str, times: list[int]) -> str:
         folder = tmp_path / name
         folder.mkdir()
         return seal(
-            folder, [[parquet(folder / f"{name}.parquet", times)]], timestamp="at", types={"n": "int"}
+            folder, [[written(folder / f"{name}{ending}", times)]], timestamp="at", types={"n": "int"}
         ).fingerprint
 
     assert again("one", [1, 2, 3]) == again("two", [1, 2, 3]) != again("three", [1, 2, 4])
@@ -93,21 +103,23 @@ def test_opening_needs_neither_spark_nor_pyarrow(made: Dataset) -> None:
     assert ran.stdout == "28\n"
 
 
+def _first(folder: Path) -> Path:
+    return next(folder.glob("a.*"))
+
+
 def _cut(folder: Path) -> None:
-    data = (folder / "a.parquet").read_bytes()
-    (folder / "a.parquet").write_bytes(data[:-100])
+    _first(folder).write_bytes(_first(folder).read_bytes()[:-100])
 
 
 def _replace(folder: Path) -> None:
     """By another file of the same size."""
-    data = bytearray((folder / "a.parquet").read_bytes())
+    data = bytearray(_first(folder).read_bytes())
     data[-20] ^= 1
-    (folder / "a.parquet").write_bytes(data)
+    _first(folder).write_bytes(data)
 
 
-def _not_parquet(folder: Path) -> None:
-    data = (folder / "a.parquet").read_bytes()
-    (folder / "a.parquet").write_bytes(bytes(len(data)))
+def _zero(folder: Path) -> None:
+    _first(folder).write_bytes(bytes(_first(folder).stat().st_size))
 
 
 def _edited(**changes: object) -> Callable[[Path], None]:
@@ -125,13 +137,13 @@ def _text(text: str) -> Callable[[Path], None]:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda f: (f / "a.parquet").unlink(), r"a\.parquet is missing: prepare the dataset again"),
-        (_cut, r"a\.parquet has \d+ bytes, expected \d+: prepare the dataset again"),
-        (_replace, r"a\.parquet is not the file that the manifest names"),
-        (_not_parquet, r"a\.parquet is no whole Parquet file"),
+        (lambda f: _first(f).unlink(), r"a\.\w+ is missing: prepare the dataset again"),
+        (_cut, r"a\.\w+ has \d+ bytes, expected \d+: prepare the dataset again"),
+        (_replace, r"a\.\w+ is not the file that the manifest names"),
+        (_zero, r"a\.\w+ is no whole (Parquet|Arrow) file"),
         (
             lambda f: (f / MANIFEST).unlink(),
-            r"is no prepared dataset: there is no _manifest\.json in it; its Parquet",
+            r"is no prepared dataset: there is no _manifest\.json in it",
         ),
         (lambda f: shutil.rmtree(f), r"there is no .*made: expected a folder that `viper prepare` made"),
         (_text("{"), r"is no dataset: its _manifest\.json is no JSON"),
@@ -158,23 +170,23 @@ def test_a_file_is_no_dataset(tmp_path: Path) -> None:
 
 
 class TestSealing:
-    def test_what_is_not_sorted_is_refused(self, tmp_path: Path) -> None:
-        name = parquet(tmp_path / "a.parquet", [*range(10), *range(5, 15)])
-        with pytest.raises(DatasetError, match=r"a\.parquet is not sorted by '_time_us': 5 follows 9"):
+    def test_what_is_not_sorted_is_refused(self, tmp_path: Path, ending: str) -> None:
+        name = written(tmp_path / f"a{ending}", [*range(10), *range(5, 15)])
+        with pytest.raises(DatasetError, match=r"a\.\w+ is not sorted by '_time_us': 5 follows 9"):
             seal(tmp_path, [[name]], timestamp="at", types={"n": "int"})
         assert not is_dataset(tmp_path)
 
-    def test_nor_from_file_to_file(self, tmp_path: Path) -> None:
-        names = [parquet(tmp_path / "a.parquet", [5]), parquet(tmp_path / "b.parquet", [4])]
-        with pytest.raises(DatasetError, match=r"b\.parquet is not sorted by '_time_us': 4 follows 5"):
+    def test_nor_from_file_to_file(self, tmp_path: Path, ending: str) -> None:
+        names = [written(tmp_path / f"a{ending}", [5]), written(tmp_path / f"b{ending}", [4])]
+        with pytest.raises(DatasetError, match=r"b\.\w+ is not sorted by '_time_us': 4 follows 5"):
             seal(tmp_path, [names], timestamp="at", types={"n": "int"})
 
     def test_what_cannot_be_sought_in_is_refused(self, tmp_path: Path) -> None:
-        name = parquet(tmp_path / "a.parquet", [1], write_statistics=False)
+        pq.write_table(table([1]), tmp_path / "a.parquet", write_statistics=False)
         with pytest.raises(DatasetError, match="has no statistics for '_time_us'"):
-            seal(tmp_path, [[name]], timestamp="at", types={"n": "int"})
-
-    def test_the_time_comes_first(self, tmp_path: Path) -> None:
-        pq.write_table(pa.table({"n": [1], TIME: [1]}), tmp_path / "a.parquet")
-        with pytest.raises(DatasetError, match=r"the first column is \['n'\], expected '_time_us'"):
             seal(tmp_path, [["a.parquet"]], timestamp="at", types={"n": "int"})
+
+    def test_the_time_comes_first(self, tmp_path: Path, ending: str) -> None:
+        name = stages.write_rows(tmp_path / f"a{ending}", pa.table({"n": [1], TIME: [1]})).name
+        with pytest.raises(DatasetError, match=r"the first column is \['n'\], expected '_time_us'"):
+            seal(tmp_path, [[name]], timestamp="at", types={"n": "int"})

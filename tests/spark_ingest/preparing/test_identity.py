@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from spark_ingest.datasets.formats import PARQUET
 from spark_ingest.engine.session import set_for_now, sql_settings
 from spark_ingest.job.source import Source
 from spark_ingest.job.spec import JobSpec
@@ -23,12 +24,12 @@ TIME_ZONE = "spark.sql.session.timeZone"
 
 def identity(folder: Path, conf: dict[str, str] | None = None) -> str | None:
     source = Source(files=str(folder), format="csv", schema="at int")
-    return identity_of_files(JobSpec(source, StreamSpec("at"), conf=conf or {}))
+    return identity_of_files(JobSpec(source, StreamSpec("at"), conf=conf or {}), PARQUET)
 
 
 def identity_of(spark: SparkSession, query: str) -> str | None:
     source = Source(query=query)
-    return identity_of_plan(JobSpec(source, StreamSpec("at")), source.read(spark))
+    return identity_of_plan(JobSpec(source, StreamSpec("at")), PARQUET, source.read(spark))
 
 
 @pytest.fixture

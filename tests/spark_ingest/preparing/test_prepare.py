@@ -147,6 +147,15 @@ class TestUsedAgain:
         assert not self.make(spark, source, target, key=["k"]).reused
         assert not self.make(spark, source, target, key=["k"], nulls="drop").reused
 
+    def test_another_format(self, spark: SparkSession, files: Path, target: Path) -> None:
+        source = Source(files=str(files), format="csv", schema="at int, k string")
+        parquet = self.make(spark, source, target)
+        arrow = self.make(spark, source, target, stored_as="arrow")
+        assert not arrow.reused
+        assert {path.suffix for path in target.iterdir()} == {".json", ".arrow"}
+        assert (arrow.rows, arrow.types, arrow.min_us) == (parquet.rows, parquet.types, parquet.min_us)
+        assert self.make(spark, source, target, stored_as="arrow").reused
+
     def test_a_damaged_one_is_made_anew(self, spark: SparkSession, files: Path, target: Path) -> None:
         source = Source(files=str(files), format="csv", schema="at int, k string")
         made = self.make(spark, source, target)
@@ -206,6 +215,12 @@ class TestRefused:
             prepare(Source(query=query), target, timestamp="at", streams=1, spark=spark)
         assert Dataset.open(target) == first
         assert os.listdir(target.parent) == ["made"]
+
+    def test_a_format_that_there_is_not(self, target: Path) -> None:
+        message = "stored_as is 'arow': expected 'parquet' or 'arrow'; did you mean 'arrow'"
+        with pytest.raises(JobError, match=message):
+            prepare(Source(query="select 1 as at"), target, timestamp="at", stored_as="arow")
+        assert not target.exists()
 
     def test_a_folder_that_is_none_of_ours(self, spark: SparkSession, target: Path) -> None:
         target.mkdir()

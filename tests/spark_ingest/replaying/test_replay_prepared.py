@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("pyarrow")
 
 from spark_ingest import SparkSpout, prepare
+from spark_ingest.datasets.formats import STORED_AS
 from spark_ingest.preparing import writing
 from tests.spark_ingest.stages import rows_of
 
@@ -43,19 +44,32 @@ def replayed(path: Path, **options: Any) -> list[list[tuple[Any, ...]]]:
         ("s", -1, -1, 1, 1_357_016_400),
     ],
 )
+@pytest.mark.parametrize("stored_as", STORED_AS)
 def test_values_of_every_type(
-    spark: SparkSession, tmp_path: Path, unit: str, before: int, half: int, after: int, new_year: int
+    spark: SparkSession,
+    tmp_path: Path,
+    stored_as: str,
+    unit: str,
+    before: int,
+    half: int,
+    after: int,
+    new_year: int,
 ) -> None:
-    prepare(spark.sql(OF_EVERY_TYPE), tmp_path / "stage", timestamp="at", streams=1, spark=spark)
-    (rows,) = replayed(tmp_path / "stage", unit=unit)
+    made = tmp_path / "stage"
+    prepare(spark.sql(OF_EVERY_TYPE), made, timestamp="at", streams=1, stored_as=stored_as, spark=spark)
+    (rows,) = replayed(made, unit=unit)
     nested = ((1, None), (("a", (1,)),), ("Oslo", after))
     assert rows == [(-1, before, *FIRST, half, *nested), (1_357_016_400_000_000, new_year, *[None] * 15)]
 
 
-def test_streams_have_the_rows_that_were_prepared(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("stored_as", STORED_AS)
+def test_streams_have_the_rows_that_were_prepared(
+    spark: SparkSession, tmp_path: Path, stored_as: str
+) -> None:
     columns = "id AS n, id % 7 AS key, CAST(id % 3 AS string) AS few, timestamp_micros(id DIV 5) AS at"
     df = spark.sql(f"SELECT {columns} FROM range(1000)")
-    made = prepare(df, tmp_path / "stage", timestamp="at", key=["key"], streams=3, spark=spark)
+    how: Any = {"timestamp": "at", "key": ["key"], "streams": 3, "stored_as": stored_as}
+    made = prepare(df, tmp_path / "stage", **how, spark=spark)
     streams = replayed(tmp_path / "stage", columns=["few", "n"])
     assert [len(rows) for rows in streams] == [stream.rows for stream in made.streams]
     assert all([time for time, *_ in rows] == sorted(time for time, *_ in rows) for rows in streams)
@@ -67,16 +81,18 @@ def test_streams_have_the_rows_that_were_prepared(spark: SparkSession, tmp_path:
     assert sorted(row for rows in part for row in rows) == [(n // 5, n) for n in range(250, 300)]
 
 
+@pytest.mark.parametrize("stored_as", STORED_AS)
 def test_a_long_stream_has_several_files(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, tmp_path: Path, stored_as: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     df = spark.sql("SELECT id AS n, timestamp_micros(id) AS at FROM range(50)")
     prepare(df, tmp_path / "one", timestamp="at", streams=1, spark=spark)
     monkeypatch.setitem(writing._SETTINGS, "spark.sql.files.maxRecordsPerFile", "20")
-    made = prepare(df, tmp_path / "some", timestamp="at", streams=1, spark=spark)
+    made = prepare(df, tmp_path / "some", timestamp="at", streams=1, stored_as=stored_as, spark=spark)
     names = [Path(name).name for name in made.streams[0].files]
-    assert names == [f"stream-00000-00{number}.parquet" for number in range(3)]
+    assert names == [f"stream-00000-00{number}.{stored_as}" for number in range(3)]
     assert replayed(tmp_path / "some") == replayed(tmp_path / "one")
+    assert len(list((tmp_path / "some").iterdir())) == 3 + 1
 
 
 def test_more_files_than_their_names_have_digits_for(tmp_path: Path) -> None:

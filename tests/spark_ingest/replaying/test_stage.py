@@ -4,7 +4,9 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +15,24 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 
 from spark_ingest.datasets.dataset import Dataset  # noqa: E402
+from spark_ingest.datasets.formats import STORED_AS  # noqa: E402
 from spark_ingest.datasets.manifest import MANIFEST, DataFile, write  # noqa: E402
 from spark_ingest.errors import DatasetError, JobError  # noqa: E402
-from spark_ingest.replaying.stage import (  # noqa: E402
-    FINGERPRINT,
-    Ahead,
-    StageFeed,
-)
-from tests.spark_ingest.stages import numbered, rows_of, table, write_stage  # noqa: E402
+from spark_ingest.replaying.ahead import Ahead  # noqa: E402
+from spark_ingest.replaying.stage import FINGERPRINT, StageFeed  # noqa: E402
+from tests.spark_ingest import stages  # noqa: E402
+from tests.spark_ingest.stages import numbered, rows_of, table  # noqa: E402
+
+Write = Callable[..., Dataset]
+
+
+@pytest.fixture(params=STORED_AS.values(), ids=STORED_AS)
+def write_stage(request: pytest.FixtureRequest) -> Write:
+    return partial(stages.write_stage, stored_as=request.param)
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Dataset:
+def stage(tmp_path: Path, write_stage: Write) -> Dataset:
     """Three streams: even times in two files, odd times, nothing."""
     even = [n for n in range(100) if n % 2 == 0]
     odd = [n for n in range(100) if n % 2]
@@ -70,12 +78,12 @@ def test_the_clock_begins_with_the_first_row(stage: Dataset, start: int | None, 
     assert feed_of(stage, start=start).origin_us() == origin
 
 
-def test_the_clock_does_not_wait_for_a_gap_to_pass(tmp_path: Path) -> None:
+def test_the_clock_does_not_wait_for_a_gap_to_pass(tmp_path: Path, write_stage: Write) -> None:
     stage = write_stage(tmp_path / "s", [[numbered([0, 1000])], [numbered([0, 2000])]])
     assert feed_of(stage, start=1).origin_us() == 1000
 
 
-def test_a_dataset_without_rows(tmp_path: Path) -> None:
+def test_a_dataset_without_rows(tmp_path: Path, write_stage: Write) -> None:
     feed = feed_of(write_stage(tmp_path / "s", [[numbered([])]]), start=1)
     assert feed.origin_us() is None
     assert rows_of(feed.blocks(0, None)) == []
@@ -83,7 +91,7 @@ def test_a_dataset_without_rows(tmp_path: Path) -> None:
 
 class TestUnits:
     @pytest.fixture
-    def stage(self, tmp_path: Path) -> Dataset:
+    def stage(self, tmp_path: Path, write_stage: Write) -> Dataset:
         moments = [1_000_000, 2_000_000, 3_000_000]
         return write_stage(
             tmp_path / "s", [[table(moments, at=pa.array(moments, pa.timestamp("us")))]], unit="ms"
@@ -104,7 +112,7 @@ class TestUnits:
 
 class TestColumns:
     @pytest.fixture
-    def stage(self, tmp_path: Path) -> Dataset:
+    def stage(self, tmp_path: Path, write_stage: Write) -> Dataset:
         return write_stage(tmp_path / "s", [[table([1], carrier=["AA"], delay=[7])]])
 
     def test_in_the_order_that_is_asked_for(self, stage: Dataset) -> None:
@@ -144,7 +152,7 @@ class TestRefused:
         with feed_of(stage).companion({}) as given:
             assert given == {FINGERPRINT: stage.fingerprint}
 
-    def test_a_manifest_of_other_rows(self, tmp_path: Path) -> None:
+    def test_a_manifest_of_other_rows(self, tmp_path: Path, write_stage: Write) -> None:
         stage = write_stage(tmp_path / "s", [[numbered([5, 6])]])
         (stream,) = stage.manifest.streams
         files = (replace(stream.files[0], rows=50),)
@@ -155,7 +163,7 @@ class TestRefused:
         with pytest.raises(DatasetError, match="stream 0 has 2 rows, 50 were prepared"):
             rows_of(feed.blocks(0, None))
 
-    def test_a_column_that_cannot_be_carried(self, tmp_path: Path) -> None:
+    def test_a_column_that_cannot_be_carried(self, tmp_path: Path, write_stage: Write) -> None:
         stage = write_stage(tmp_path / "s", [[table([1], x=pa.nulls(1, pa.float16()), y=[1])]])
         with pytest.raises(JobError, match="column 'x' is halffloat, which cannot be carried"):
             feed_of(stage).companion({}).__enter__()
@@ -172,17 +180,16 @@ class TestReplacedMeanwhile:
     """The one that comes has other rows, but files of the same names, sizes and footers."""
 
     @pytest.fixture
-    def stage(self, tmp_path: Path) -> Dataset:
-        return self.written(tmp_path / "s", (0, 1, 2, 3))
+    def stage(self, tmp_path: Path, write_stage: Write) -> Dataset:
+        return write_stage(tmp_path / "s", [self.files(0, 1, 2, 3)])
 
     @pytest.fixture
-    def next_one(self, tmp_path: Path) -> Dataset:
-        return self.written(tmp_path / "next", (0, 2, 1, 3))
+    def next_one(self, tmp_path: Path, write_stage: Write) -> Dataset:
+        return write_stage(tmp_path / "next", [self.files(0, 2, 1, 3)])
 
-    def written(self, folder: Path, values: tuple[int, ...]) -> Dataset:
-        """One stream of three files."""
-        columns = [table(range(first, first + 4), n=list(values)) for first in (0, 4, 8)]
-        return write_stage(folder, [columns])
+    def files(self, *values: int) -> list[pa.Table]:
+        """Three for one stream."""
+        return [table(range(first, first + 4), n=list(values)) for first in (0, 4, 8)]
 
     def put(self, new: Dataset, old: Dataset) -> None:
         old.path.rename(old.path.with_name("aside"))
@@ -198,11 +205,11 @@ class TestReplacedMeanwhile:
     def test_between_two_files(
         self, stage: Dataset, next_one: Dataset, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(Ahead, "of", lambda self, items: items)
+        monkeypatch.setattr(Ahead, "of", lambda self, parts: (piece for part in parts for piece in part))
         blocks = feed_of(stage).blocks(0, None)
         assert next(blocks).rows == [(0,), (1,), (2,), (3,)]
         self.put(next_one, stage)
-        message = r"stream-0-1\.parquet is not the one that was opened: the dataset was replaced"
+        message = r"stream-0-1\.\w+ is not the one that was opened: the dataset was replaced"
         with pytest.raises(DatasetError, match=message):
             next(blocks)
 
@@ -219,13 +226,13 @@ class TestReplacedMeanwhile:
         path = Path(stage.streams[0].files[1])
         path.write_bytes(Path(next_one.streams[0].files[1]).read_bytes())
         os.utime(path, ns=(0, 0))  # The clock of a file system may not have moved on.
-        with pytest.raises(DatasetError, match=r"stream-0-1\.parquet is not the one that was opened"):
+        with pytest.raises(DatasetError, match=r"stream-0-1\.\w+ is not the one that was opened"):
             rows_of(feed.blocks(0, None))
 
     def test_files_that_are_gone(self, stage: Dataset) -> None:
         feed = feed_of(stage)
         Path(stage.streams[0].files[2]).unlink()
-        with pytest.raises(DatasetError, match=r"stream-0-2\.parquet is not the one that was opened"):
+        with pytest.raises(DatasetError, match=r"stream-0-2\.\w+ is not the one that was opened"):
             rows_of(feed.blocks(0, None))
 
     def test_before_the_run_or_its_clock_begins(self, stage: Dataset, next_one: Dataset) -> None:
@@ -277,3 +284,30 @@ def test_neither_spark_nor_java_is_needed(stage: Dataset) -> None:
     environment = {"PATH": "/nonexistent", "PYTHONPATH": str(Path(__file__).parents[3])}
     ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert (ran.stdout, ran.stderr) == ("100\n", "")
+
+
+@pytest.mark.parametrize("typed", [False, True])
+def test_every_format_brings_the_same_rows(tmp_path: Path, typed: bool) -> None:
+    rows = 300
+    columns = {
+        "at": pa.array(range(rows), pa.timestamp("us", "UTC")),
+        "text": [None if n % 7 == 0 else f"n\N{LATIN SMALL LETTER O WITH DIAERESIS}{n}" for n in range(rows)],
+        "few": ["a", "b", "a"] * (rows // 3),
+        "flag": [n % 2 == 0 for n in range(rows)],
+        "list": [[n] * (n % 3) for n in range(rows)],
+        "record": [{"x": n, "y": str(n)} for n in range(rows)],
+        "bytes": [bytes([n % 256]) for n in range(rows)],
+    }
+    streams = [[table(range(rows), **columns).slice(first, 100) for first in (0, 100, 200)]]
+    found = []
+    for name, stored_as in STORED_AS.items():
+        feed = feed_of(stages.write_stage(tmp_path / name, streams, stored_as=stored_as))
+        if typed:
+            feed.bring_columns()
+        blocks = list(feed.blocks(0, None))
+        values = [block.rows.to_pylist() if typed else block.rows for block in blocks]
+        names = [block.rows.schema.names for block in blocks] if typed else []
+        found.append(([block.times for block in blocks], values, names))
+        feed.close()
+    assert all(one == found[0] for one in found)
+    assert sum(map(len, found[0][0])) == rows

@@ -16,6 +16,7 @@ import pytest
 from viper.columns.batches import Batches
 from viper.columns.fitting import MisfitError
 from viper.columns.payload import Columns
+from viper.rows import is_valid
 from viper.schema import Schema
 
 
@@ -224,3 +225,17 @@ def test_what_others_have_noted_in_a_schema_does_not_travel() -> None:
     noted = pa.record_batch({"f": [1]}).replace_schema_metadata({"by": "somebody"})
     batches = Batches(Schema.of(["int64"], ["f"]), ["f"])
     assert batches.accepted(noted).schema.equals(batches.schema, check_metadata=True)
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ({}, True),
+        ({"a": pa.array([1, 2]), "b": pa.array(["x", "y"])}, True),
+        ({"a": pa.array([1, 2]), "b": pa.array(["x", None])}, False),
+        ({"a": pa.array([None, 1, 2]).slice(1)}, True),
+        ({"a": pa.nulls(2)}, False),
+    ],
+)
+def test_whether_a_batch_holds_nulls_is_told_at_once(columns: dict[str, pa.Array], expected: bool) -> None:
+    assert is_valid(pa.record_batch(columns)) is expected

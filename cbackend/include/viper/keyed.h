@@ -1,0 +1,58 @@
+/* Keyed state: what one key group of a component remembers of its keys, in rows that all processes can map.
+ *
+ * A row has a key, which is bytes, and as many words of values as its table says. What a word means is the caller's:
+ * a number, or with the next word a vp_bytes. Rows stay in the order in which their keys came. A row that is
+ * entered anew has words of 0.
+ *
+ * Hashes are of 64 bits. The lowest ones choose the key group, the upper 32 the place in the table.
+ */
+#ifndef VIPER_KEYED_H
+#define VIPER_KEYED_H
+
+#include "viper/heap.h"
+
+/* The most words of values that a row may have. */
+#define VP_KEYED_WORDS 1024
+/* The most bytes that lie in the two words of a vp_bytes themselves. */
+#define VP_BYTES_INLINE 15
+
+typedef struct vp_keyed vp_keyed;
+typedef struct vp_bytes vp_bytes; /* two words that tell bytes of any length; words of 0 are none */
+typedef struct vp_row vp_row;
+
+/* Bytes of a table's fixed part. */
+uint64_t vp_keyed_size(void);
+
+/* Makes an empty table out of the zeroed region at an offset in an arena. */
+vp_keyed *vp_keyed_format(void *arena, uint64_t offset, uint32_t value_words);
+
+/* The row of a key; NULL if there is none. */
+vp_row *vp_keyed_find(const vp_writer *writer, const vp_keyed *table, uint64_t hash, const void *key, uint64_t length);
+
+/* The row of a key, which is entered if there is none; NULL if there is no room. Rows that were found before may lie
+ * elsewhere then, if `moved` is set. */
+vp_row *vp_keyed_enter(vp_writer *writer, vp_keyed *table, vp_heap *heap, uint64_t hash, const void *key,
+                       uint64_t length, bool *moved);
+
+/* Takes a row out: 0, or VP_NO_ROOM. Its values' bytes are the caller's to free before. */
+int vp_keyed_drop(vp_writer *writer, vp_keyed *table, vp_heap *heap, vp_row *row);
+
+/* The first row in order whose number is not below *number, which becomes its own; NULL if there is none. */
+vp_row *vp_keyed_next(const vp_writer *writer, const vp_keyed *table, uint64_t *number);
+
+/* How many rows there are. */
+uint64_t vp_keyed_count(const vp_keyed *table);
+
+/* A row's key; as vp_bytes_get. */
+const uint8_t *vp_row_key(const vp_writer *writer, const vp_row *row, uint64_t *length);
+
+/* A row's words, to be written by vp_writer_write and vp_bytes_set only. */
+uint64_t *vp_row_values(vp_row *row);
+
+/* Its bytes, which stay where they are until they are set, or the row moves. */
+const uint8_t *vp_bytes_get(const vp_writer *writer, const vp_bytes *bytes, uint64_t *length);
+
+/* Sets them, which may be none: 0, or VP_NO_ROOM. */
+int vp_bytes_set(vp_writer *writer, vp_heap *heap, vp_bytes *bytes, const void *data, uint64_t length);
+
+#endif

@@ -1,0 +1,305 @@
+/* Rows are entered behind all others. Words of rows that have no number yet are written without a note in the log, as a
+ * slice that goes back takes the number away. */
+#include "keyed.h"
+
+static const uint64_t MOST_ROWS = UINT32_MAX - 2;
+enum { FIRST_BITS = 4, LAST_BITS = 32 };
+
+uint64_t vp_keyed_size(void)
+{
+    return sizeof(vp_keyed);
+}
+
+vp_keyed *vp_keyed_format(void *arena, uint64_t offset, uint32_t value_words)
+{
+    if (value_words > VP_KEYED_WORDS)
+        return NULL;
+    vp_keyed *table = (vp_keyed *)((char *)arena + offset);
+    *table = (vp_keyed){.value_words = value_words};
+    return table;
+}
+
+uint64_t vp_keyed_count(const vp_keyed *table)
+{
+    return vp_read(&table->live);
+}
+
+/* -- rows */
+
+static uint64_t row_bytes(const vp_keyed *table)
+{
+    return sizeof(vp_row) + table->value_words * sizeof(vp_word);
+}
+
+static uint32_t part_of(uint64_t number)
+{
+    return 63 - (uint32_t)__builtin_clzll(number / VP_FIRST_ROWS + 1);
+}
+
+/* The number of a part's first row; how many it has is the same and VP_FIRST_ROWS more. */
+static uint64_t first_of(uint32_t part)
+{
+    return ((uint64_t)VP_FIRST_ROWS << part) - VP_FIRST_ROWS;
+}
+
+static uint64_t part_bytes(const vp_keyed *table, uint32_t part)
+{
+    return ((uint64_t)VP_FIRST_ROWS << part) * row_bytes(table);
+}
+
+static vp_row *row_at(const vp_writer *writer, const vp_keyed *table, uint64_t number)
+{
+    uint32_t part = part_of(number);
+    return (vp_row *)(writer->arena + vp_read(&table->parts[part]) + (number - first_of(part)) * row_bytes(table));
+}
+
+static bool is_alive(const vp_row *row)
+{
+    return vp_read(&row->tag) & VP_ROW_ALIVE;
+}
+
+vp_row *vp_keyed_next(const vp_writer *writer, const vp_keyed *table, uint64_t *number)
+{
+    for (uint64_t rows = vp_read(&table->rows); *number < rows; ++*number) {
+        vp_row *row = row_at(writer, table, *number);
+        if (is_alive(row))
+            return row;
+    }
+    return NULL;
+}
+
+const uint8_t *vp_row_key(const vp_writer *writer, const vp_row *row, uint64_t *length)
+{
+    return vp_bytes_get(writer, &row->key, length);
+}
+
+uint64_t *vp_row_values(vp_row *row)
+{
+    return (uint64_t *)row->values;
+}
+
+/* -- the index */
+
+static vp_word *index_of(const vp_writer *writer, const vp_keyed *table)
+{
+    return (vp_word *)(writer->arena + vp_read(&table->index));
+}
+
+static uint64_t index_size(const vp_keyed *table)
+{
+    return vp_read(&table->index) ? UINT64_C(1) << vp_read(&table->index_bits) : 0;
+}
+
+/* What a search compares: bytes that fit into two words by these, others by their length and by themselves. */
+typedef struct {
+    uint64_t words[2];
+    const void *data;
+    uint64_t length;
+} sought;
+
+static sought seek(const void *data, uint64_t length)
+{
+    sought key = {{0, UINT64_C(255) << 56 | length}, data, length};
+    if (length <= VP_BYTES_INLINE)
+        vp_bytes_pack(key.words, data, length);
+    return key;
+}
+
+static bool has_key(const vp_writer *writer, const vp_row *row, const sought *key)
+{
+    if (vp_read(&row->key.words[1]) != key->words[1])
+        return false;
+    uint64_t first = vp_read(&row->key.words[0]);
+    return key->length <= VP_BYTES_INLINE ? first == key->words[0]
+                                          : memcmp(writer->arena + first, key->data, key->length) == 0;
+}
+
+/* The place of a key, or the free one at which the search for it ends. */
+static vp_word *place_of(const vp_writer *writer, const vp_keyed *table, uint64_t hash, const sought *key)
+{
+    vp_word *index = index_of(writer, table);
+    uint64_t mask = index_size(table) - 1;
+    for (uint64_t at = hash >> 32 & mask;; at = (at + 1) & mask) {
+        uint64_t place = vp_read(&index[at]);
+        if (!place)
+            return &index[at];
+        if ((place ^ hash) >> 32 == 0 && (uint32_t)place != VP_PLACE_LEFT &&
+            has_key(writer, row_at(writer, table, (uint32_t)place - 1), key))
+            return &index[at];
+    }
+}
+
+vp_row *vp_keyed_find(const vp_writer *writer, const vp_keyed *table, uint64_t hash, const void *key, uint64_t length)
+{
+    if (!vp_read(&table->index))
+        return NULL;
+    sought it = seek(key, length);
+    uint64_t place = vp_read(place_of(writer, table, hash, &it));
+    return place ? row_at(writer, table, (uint32_t)place - 1) : NULL;
+}
+
+static void put(vp_word *index, uint64_t mask, uint64_t place)
+{
+    uint64_t at = place >> 32 & mask;
+    while (vp_read(&index[at]))
+        at = (at + 1) & mask;
+    atomic_store_explicit(&index[at], place, memory_order_relaxed);
+}
+
+/* Puts an index in the place of the one before: 0, or VP_NO_ROOM. */
+static int replace_index(vp_writer *writer, vp_keyed *table, vp_heap *heap, uint64_t index, uint64_t bits, uint64_t used)
+{
+    uint64_t before = vp_read(&table->index), size = index_size(table) * sizeof(vp_word);
+    if ((before && vp_heap_free(writer, heap, before, size)) || vp_writer_reserve(writer, 3))
+        return VP_NO_ROOM;
+    vp_write(writer, &table->index, index);
+    vp_write(writer, &table->index_bits, bits);
+    vp_write(writer, &table->used, used);
+    return 0;
+}
+
+static uint64_t new_index(vp_writer *writer, vp_heap *heap, uint64_t bits)
+{
+    uint64_t size = (UINT64_C(1) << bits) * sizeof(vp_word), index = vp_heap_take(writer, heap, size);
+    if (index)
+        memset(writer->arena + index, 0, size);
+    return index;
+}
+
+/* Makes an index of which at most half is used. */
+static int grow_index(vp_writer *writer, vp_keyed *table, vp_heap *heap)
+{
+    uint64_t bits = FIRST_BITS, live = vp_read(&table->live), size = index_size(table);
+    while (bits < LAST_BITS && (UINT64_C(1) << bits) < 2 * live)
+        bits++;
+    uint64_t index = new_index(writer, heap, bits);
+    if (!index)
+        return VP_NO_ROOM;
+    vp_word *to = (vp_word *)(writer->arena + index);
+    const vp_word *from = index_of(writer, table);
+    for (uint64_t at = 0; at < size; at++) {
+        uint64_t place = vp_read(&from[at]);
+        if (place && (uint32_t)place != VP_PLACE_LEFT)
+            put(to, (UINT64_C(1) << bits) - 1, place);
+    }
+    return replace_index(writer, table, heap, index, bits, live);
+}
+
+/* -- compaction: rows that have left go when the numbers would need another part */
+
+/* Takes parts for so many rows, and notes their offsets. */
+static int take_parts(vp_writer *writer, const vp_keyed *table, vp_heap *heap, uint64_t rows, uint64_t *parts)
+{
+    for (uint32_t part = 0; part == 0 || first_of(part) < rows; part++) {
+        parts[part] = vp_heap_take(writer, heap, part_bytes(table, part));
+        if (!parts[part])
+            return VP_NO_ROOM;
+    }
+    return 0;
+}
+
+static int replace_parts(vp_writer *writer, vp_keyed *table, vp_heap *heap, const uint64_t *parts, uint64_t rows)
+{
+    for (uint32_t part = 0; part < VP_ROW_PARTS; part++) {
+        uint64_t before = vp_read(&table->parts[part]);
+        if ((before && vp_heap_free(writer, heap, before, part_bytes(table, part))) || vp_writer_reserve(writer, 1))
+            return VP_NO_ROOM;
+        if (before != parts[part])
+            vp_write(writer, &table->parts[part], parts[part]);
+    }
+    if (vp_writer_reserve(writer, 1))
+        return VP_NO_ROOM;
+    vp_write(writer, &table->rows, rows);
+    return 0;
+}
+
+static int compact(vp_writer *writer, vp_keyed *table, vp_heap *heap)
+{
+    uint64_t live = vp_read(&table->live), bits = vp_read(&table->index_bits), copied = 0;
+    uint64_t parts[VP_ROW_PARTS] = {0}, index = new_index(writer, heap, bits);
+    if (!index || take_parts(writer, table, heap, live + 1, parts))
+        return VP_NO_ROOM;
+    for (uint64_t number = 0; vp_keyed_next(writer, table, &number); number++, copied++) {
+        const vp_row *row = row_at(writer, table, number);
+        uint32_t part = part_of(copied);
+        memcpy(writer->arena + parts[part] + (copied - first_of(part)) * row_bytes(table), row, row_bytes(table));
+        put((vp_word *)(writer->arena + index), (UINT64_C(1) << bits) - 1, vp_place(vp_read(&row->tag), copied));
+    }
+    if (replace_parts(writer, table, heap, parts, live))
+        return VP_NO_ROOM;
+    return replace_index(writer, table, heap, index, bits, live);
+}
+
+/* -- entering and leaving */
+
+/* Makes sure of a place in the index and of a number for one more row. */
+static int make_room(vp_writer *writer, vp_keyed *table, vp_heap *heap, bool *moved)
+{
+    uint64_t rows = vp_read(&table->rows), live = vp_read(&table->live);
+    if (4 * (vp_read(&table->used) + 1) > 3 * index_size(table) && grow_index(writer, table, heap))
+        return VP_NO_ROOM;
+    if (vp_read(&table->parts[part_of(rows)]))
+        return 0;
+    if (rows - live > rows / 2) {
+        *moved = true;
+        return compact(writer, table, heap);
+    }
+    uint64_t part = rows < MOST_ROWS ? vp_heap_take(writer, heap, part_bytes(table, part_of(rows))) : 0;
+    if (!part || vp_writer_reserve(writer, 1))
+        return VP_NO_ROOM;
+    vp_write(writer, &table->parts[part_of(rows)], part);
+    return 0;
+}
+
+/* Writes a row that has no number yet. */
+static int fill(vp_writer *writer, const vp_keyed *table, vp_heap *heap, vp_row *row, uint64_t hash, const sought *key)
+{
+    uint64_t first = key->words[0];
+    if (key->length > VP_BYTES_INLINE) {
+        first = vp_heap_take(writer, heap, key->length);
+        if (!first)
+            return VP_NO_ROOM;
+        memcpy(writer->arena + first, key->data, key->length);
+    }
+    atomic_store_explicit(&row->tag, (hash & ~(uint64_t)UINT32_MAX) | VP_ROW_ALIVE, memory_order_relaxed);
+    atomic_store_explicit(&row->key.words[0], first, memory_order_relaxed);
+    atomic_store_explicit(&row->key.words[1], key->words[1], memory_order_relaxed);
+    for (uint64_t i = 0; i < table->value_words; i++)
+        atomic_store_explicit(&row->values[i], 0, memory_order_relaxed);
+    return 0;
+}
+
+vp_row *vp_keyed_enter(vp_writer *writer, vp_keyed *table, vp_heap *heap, uint64_t hash, const void *key,
+                       uint64_t length, bool *moved)
+{
+    sought it = seek(key, length);
+    vp_word *place = vp_read(&table->index) ? place_of(writer, table, hash, &it) : NULL;
+    *moved = false;
+    if (place && vp_read(place))
+        return row_at(writer, table, (uint32_t)vp_read(place) - 1);
+    if (length > VP_BYTES_LENGTH || make_room(writer, table, heap, moved))
+        return NULL;
+    uint64_t number = vp_read(&table->rows);
+    vp_row *row = row_at(writer, table, number);
+    if (fill(writer, table, heap, row, hash, &it) || vp_writer_reserve(writer, 4))
+        return NULL;
+    vp_write(writer, place_of(writer, table, hash, &it), vp_place(hash, number));
+    vp_write(writer, &table->used, vp_read(&table->used) + 1);
+    vp_write(writer, &table->rows, number + 1);
+    vp_write(writer, &table->live, vp_read(&table->live) + 1);
+    return row;
+}
+
+int vp_keyed_drop(vp_writer *writer, vp_keyed *table, vp_heap *heap, vp_row *row)
+{
+    uint64_t length;
+    const uint8_t *data = vp_row_key(writer, row, &length);
+    sought key = seek(data, length);
+    vp_word *place = place_of(writer, table, vp_read(&row->tag), &key);
+    if (vp_bytes_free(writer, heap, &row->key) || vp_writer_reserve(writer, 3))
+        return VP_NO_ROOM;
+    vp_write(writer, place, (vp_read(place) & ~(uint64_t)UINT32_MAX) | VP_PLACE_LEFT);
+    vp_write(writer, &row->tag, vp_read(&row->tag) & ~VP_ROW_ALIVE);
+    vp_write(writer, &table->live, vp_read(&table->live) - 1);
+    return 0;
+}

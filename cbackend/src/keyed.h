@@ -1,0 +1,42 @@
+/* How a table of keyed state lies in the arena.
+ *
+ * Rows lie in parts, each twice as large as the one before, so that they need not move when there are more. The index
+ * has a place for each of the 2^bits values that the lowest bits of a hash's upper half can have; a row is at its own
+ * or at the next free one. A place says the upper half and the row's number; so the index grows without a look at the rows.
+ */
+#ifndef VIPER_SRC_KEYED_H
+#define VIPER_SRC_KEYED_H
+
+#include "bytes.h"
+#include "heap.h"
+#include "viper/keyed.h"
+
+enum { VP_FIRST_ROWS = 16, VP_ROW_PARTS = 27 };
+
+/* Where the rows and the index are. Compaction puts others in their places. */
+struct vp_keyed {
+    uint64_t value_words;
+    vp_word index, index_bits; /* the index's offset, 0: none */
+    vp_word used;              /* places of the index that are not free */
+    vp_word rows, live;        /* numbers that were given to rows, and those of them that have a key */
+    vp_word parts[VP_ROW_PARTS]; /* offsets; part n has VP_FIRST_ROWS << n rows */
+};
+
+struct vp_row {
+    vp_word tag; /* the upper half of the hash, and whether the row is alive */
+    vp_bytes key;
+    vp_word values[];
+};
+
+#define VP_ROW_ALIVE UINT64_C(1)
+
+/* A place of the index: 0 where it is free. */
+static inline uint64_t vp_place(uint64_t hash, uint64_t number)
+{
+    return (hash & ~(uint64_t)UINT32_MAX) | (number + 1);
+}
+
+/* A row was there and is no more; the search goes on behind it. */
+#define VP_PLACE_LEFT UINT64_C(0xffffffff)
+
+#endif

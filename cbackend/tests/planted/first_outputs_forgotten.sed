@@ -1,0 +1,1 @@
+s/part.skipped = from.output;/part.skipped = 0;/

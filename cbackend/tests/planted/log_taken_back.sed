@@ -1,0 +1,1 @@
+s/^        settle(writer, vp_read(&writer->undo->parts\[part\]));/        ;/

@@ -1,1 +1,0 @@
-s/vp_line_number(parents, first + i);/vp_line_number(parents, first + (i ? i - 1 : 0));/

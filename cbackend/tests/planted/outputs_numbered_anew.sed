@@ -1,0 +1,1 @@
+/^        else if ((bit > places->first_bit/,/^            return false;/d

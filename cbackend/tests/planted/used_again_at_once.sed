@@ -1,0 +1,1 @@
+s/return vp_writer_free(writer, &heap->free\[class\], cell);/{ if (vp_writer_reserve(writer, 2)) return VP_NO_ROOM; vp_write(writer, (vp_word *)(writer->arena + cell), vp_read(\&heap->free[class])); vp_write(writer, \&heap->free[class], cell); return 0; }/

@@ -1,0 +1,145 @@
+/* Tasks that are killed at every named point of a change to their state, and successors that are killed while they
+ * go back: whoever opens the state next finds it as at the last commit, and goes on.
+ *
+ *     test_keyed_crash [seed]       another sequence of deaths
+ */
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "keyed_check.h"
+#include "viper/segment.h"
+
+enum { SLICES = 120, BLOCKS = 3000, RANDOM_DEATHS = 400 };
+
+static const char *const POINTS[] = {
+    "pool: claiming", "pool: giving",  "write: noted",  "write: counted",  "write: written",
+    "grow: claimed",  "grow: known",   "back: written", "commit: not yet", "commit: done",
+};
+enum { POINT_COUNT = sizeof POINTS / sizeof *POINTS };
+
+static state shared;
+static const char *fatal_point;
+static uint64_t passes_left;
+
+static void die_there(const char *name)
+{
+    if (strcmp(name, fatal_point) == 0 && passes_left-- == 0) {
+        kill(getpid(), SIGKILL);
+        pause();
+    }
+}
+
+/* The model as it is behind so many slices. */
+static const model *model_at(uint64_t slices)
+{
+    static model models[SLICES + 1];
+    static uint64_t known;
+    if (!known) {
+        vp_arena *arena = vp_arena_new(vp_pool_size(BLOCKS) + (1 << 16));
+        CHECK(arena);
+        state alone = new_state(arena, BLOCKS);
+        vp_writer *writer = open_writer(&alone);
+        for (; known < SLICES; known++) {
+            models[known + 1] = models[known];
+            CHECK(run_slice(&alone, writer, &models[known + 1], known) == 0);
+            vp_writer_commit(writer);
+        }
+        vp_writer_close(writer);
+        vp_arena_free(arena, arena->capacity);
+    }
+    return &models[slices];
+}
+
+/* Goes on from wherever the one before came to. */
+static void go_on(void)
+{
+    vp_writer *writer = open_writer(&shared);
+    for (uint64_t number = *shared.slices; number < SLICES; number++) {
+        model of = *model_at(number);
+        CHECK(run_slice(&shared, writer, &of, number) == 0);
+        vp_writer_commit(writer);
+    }
+    vp_writer_close(writer);
+}
+
+/* Whether a process that goes on died at a point, passed so often. */
+static bool dies(const char *point, uint64_t passes)
+{
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        fatal_point = point;
+        passes_left = passes;
+        at_point = die_there;
+        go_on();
+        _exit(0);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 0);
+    return WIFSIGNALED(status);
+}
+
+static void check_all(void)
+{
+    vp_writer *writer = open_writer(&shared);
+    CHECK(*shared.slices <= SLICES);
+    check_table(&shared, writer, model_at(*shared.slices));
+    check_pool(&shared);
+    vp_writer_close(writer);
+}
+
+static void begin_again(void)
+{
+    uint64_t capacity = vp_pool_size(BLOCKS) + (1 << 16);
+    if (shared.arena)
+        vp_arena_free(shared.arena, capacity);
+    int segment = vp_segment_anonymous(vp_arena_segment_size(capacity));
+    CHECK(segment >= 0);
+    vp_arena *arena = vp_arena_format(segment, capacity);
+    CHECK(arena);
+    close(segment);
+    shared = new_state(arena, BLOCKS);
+}
+
+static void test_every_point(void)
+{
+    static const uint64_t passes[] = {0, 1, 7, 100};
+    for (uint32_t point = 0; point < POINT_COUNT; point++) {
+        uint32_t deaths = 0;
+        for (uint32_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+            begin_again();
+            deaths += dies(POINTS[point], passes[i]);
+            check_all();
+        }
+        CHECK(deaths);
+    }
+}
+
+static void test_random_deaths(uint64_t seed)
+{
+    uint64_t random = seed;
+    begin_again();
+    for (uint32_t deaths = 0; deaths < RANDOM_DEATHS;) {
+        const char *point = POINTS[random_below(&random, POINT_COUNT)];
+        uint64_t passes = random_below(&random, 8) ? random_below(&random, 400) : 0;
+        if (dies(point, passes))
+            deaths++;
+        if (random_below(&random, 3)) /* else the next one finds what is there */
+            check_all();
+        if (*shared.slices == SLICES)
+            begin_again();
+    }
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    printf("test_keyed_crash %llu\n", (unsigned long long)seed);
+    fflush(stdout);
+    model_at(0);
+    test_every_point();
+    test_random_deaths(seed);
+    return 0;
+}

@@ -1,0 +1,173 @@
+"""A link: what it delivers, and that it says of itself what a gate with one source and one reader says."""
+
+from __future__ import annotations
+
+from array import array
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from viper.arena import Arena
+from viper.gate import ScaleGate
+from viper.jumbo import Jumbo
+from viper.link import Link
+from viper.payload import Rows
+from viper.position import END, LEAST, Position, Positions
+from viper.reader import Run
+
+ROOM = 1 << 12
+
+
+def at(ts: int) -> Position:
+    return Position(ts, 0, 0)
+
+
+def put(link: Link, first: int, count: int) -> Jumbo:
+    """Put tuples that are numbered, and stand at their numbers."""
+    for ts in range(first, first + count):
+        link.positions.append(at(ts))
+    jumbo = Jumbo(Rows([(n,) for n in range(first, first + count)]), array("H", range(count)))
+    link.put(jumbo)
+    return jumbo
+
+
+def taken(runs: list[Run]) -> list[int]:
+    return [n for _, jumbo, first, count in runs for (n,) in jumbo.payload.rows[first : first + count]]
+
+
+def delivered(link: Link, limit: int) -> list[int]:
+    """The numbers of the tuples that are taken, which stand at them."""
+    into = Positions()
+    into.append(LEAST)  # what is there already stays
+    numbers = taken(link.get_ready(limit, into))
+    assert [position.ts for position in into] == [LEAST.ts, *numbers]
+    return numbers
+
+
+def test_what_is_put_comes_in_order_and_as_it_is() -> None:
+    link = Link(slots=4, tuples=8)
+    first, second = put(link, 0, 3), put(link, 3, 2)
+    into = Positions()
+    assert link.get_ready(4, into) == [(0, first, 0, 3), (0, second, 0, 1)]
+    assert link.get_ready(4, into) == [(0, second, 1, 1)]
+    assert (link.get_ready(4, into), [position.ts for position in into]) == ([], [0, 1, 2, 3, 4])
+
+
+def test_a_single_jumbo_tuple_is_taken_whole() -> None:
+    link, into = Link(slots=4, tuples=8), Positions()
+    for number in range(3):
+        jumbo = put(link, number, 1)
+        assert link.get_ready(1, into) == [(0, jumbo, 0, 1)]
+    assert [position.ts for position in into] == [0, 1, 2]
+
+
+def test_nothing_is_taken_of_nothing() -> None:
+    link = Link(slots=4, tuples=8)
+    put(link, 0, 0)
+    assert (delivered(link, 10), link.ready(), link.statistics().sources[0].added_jumbos) == ([], False, 0)
+    put(link, 0, 2)
+    assert delivered(link, 0) == []
+
+
+@pytest.mark.parametrize(("slots", "tuples", "sizes", "excess"), [(2, 8, [3, 6], 1), (2, 8, [1, 1, 1], 1)])
+def test_it_takes_more_than_it_has_room_for_and_says_so(
+    slots: int, tuples: int, sizes: list[int], excess: int
+) -> None:
+    link, first = Link(slots=slots, tuples=tuples), 0
+    for size in sizes:
+        assert link.excess() == 0
+        put(link, first, size)
+        first += size
+    assert link.excess() == excess
+    assert link.statistics().sources[0].refused == 1
+    assert delivered(link, 1) == [0]
+    assert link.excess() == 0
+    blocked_ns = link.statistics().sources[0].blocked_ns
+    assert 0 < blocked_ns == link.statistics().sources[0].blocked_ns
+
+
+def test_a_heartbeat_is_a_promise_that_is_never_taken_back() -> None:
+    link = Link(slots=4, tuples=8)
+    assert (link.watermark(), link.floor()) == (LEAST, LEAST)
+    link.heartbeat(at(5))
+    link.heartbeat(at(3))
+    assert (link.watermark(), link.floor(), link.holding_source()) == (at(5), at(5), 0)
+
+
+def test_a_tuple_that_waits_holds_the_watermark_back() -> None:
+    link = Link(slots=4, tuples=8)
+    put(link, 7, 2)
+    link.heartbeat(at(20))
+    assert (link.outlook(), link.holding_source()) == ((True, at(7), LEAST.ts), None)
+    assert delivered(link, 1) == [7]
+    assert link.watermark() == at(8)
+    assert delivered(link, 1) == [8]
+    assert link.outlook() == (False, at(20), LEAST.ts)
+
+
+def test_its_end_comes_behind_what_waits() -> None:
+    link = Link(slots=4, tuples=8)
+    put(link, 0, 1)
+    link.tell_last_ts(9)
+    link.close()
+    assert (link.drained(), link.last_ts(), link.watermark()) == (False, 9, at(0))
+    assert delivered(link, 1) == [0]
+    assert (link.drained(), link.outlook(), link.holding_source()) == (True, (False, END, 9), None)
+
+
+def test_memory_does_not_grow_while_some_always_waits() -> None:
+    link = Link(slots=1000, tuples=1000)
+    put(link, 0, 10)
+    for round_ in range(1000):
+        put(link, 10 * (round_ + 1), 10)
+        delivered(link, 10)
+        assert len(link.positions) <= 40
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), st.integers(1, 9)),
+        st.tuples(st.just("take"), st.integers(0, 12)),
+        st.tuples(st.just("heartbeat"), st.integers(0, 3)),
+        st.tuples(st.just("close"), st.just(0)),
+    ),
+    max_size=40,
+)
+
+
+@given(steps=STEPS)
+def test_it_says_what_a_gate_would(steps: list[tuple[str, int]]) -> None:
+    gate = ScaleGate.create(Arena.private(ScaleGate.size(1, 1, ROOM, ROOM, 0)), 1, 1, slots=ROOM, tuples=ROOM)
+    link, source, reader = Link(slots=ROOM, tuples=ROOM), gate.source(0), gate.reader(0)
+    ts = 0
+    for step, number in steps:
+        if step == "put":
+            positions = Positions()
+            for stamp in range(ts, ts + number):
+                positions.append(at(stamp))
+            assert source.add(put(link, ts, number), positions, 0, number)
+            ts += number
+        elif step == "take":
+            into = Positions()
+            runs = reader.get_ready(number, into)
+            assert delivered(link, number) == taken(runs) == [position.ts for position in into]
+        elif step == "heartbeat":
+            ts += number
+            source.heartbeat(at(ts))
+            link.heartbeat(at(ts))
+        else:
+            source.close()
+            link.close()
+        # A gate knows that nothing comes below its last tuple, a link waits to hear it.
+        ready, watermark, last_ts = reader.outlook()
+        assert link.ready() == ready and link.last_ts() == last_ts and link.watermark() <= watermark
+        assert link.drained() == reader.drained()
+        assert link.waiting_tuples() == reader.waiting_tuples()
+        if step == "close":
+            assert link.outlook() == reader.outlook()
+            break
+    ours, theirs = link.statistics(), gate.statistics()
+    assert ours.sources[0].added_tuples == theirs.sources[0].added_tuples
+    assert ours.readers[0].sources[0].delivered_tuples == theirs.readers[0].sources[0].delivered_tuples
+    assert ours.readers[0].sources[0].waiting_tuples == theirs.readers[0].sources[0].waiting_tuples

@@ -1,0 +1,109 @@
+/* Python's values in the words of a row: numbers in one word, texts and bytes in two. */
+#include "state.h"
+
+int words_of_code(char code)
+{
+    switch (code) {
+    case INTEGER:
+    case REAL:
+    case TRUTH:
+        return 1;
+    case STRING:
+    case BINARY:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
+PyObject *state_value(const KeyedTable *table, char code, const uint64_t *words)
+{
+    double real;
+    uint64_t length;
+    const char *bytes;
+    switch (code) {
+    case INTEGER:
+        return PyLong_FromLongLong((int64_t)words[0]);
+    case REAL:
+        memcpy(&real, words, sizeof real);
+        return PyFloat_FromDouble(real);
+    case TRUTH:
+        return PyBool_FromLong(words[0] != 0);
+    default:
+        bytes = (const char *)vp_bytes_get(table->writer, (const vp_bytes *)words, &length);
+        return code == STRING ? PyUnicode_DecodeUTF8(bytes, (Py_ssize_t)length, "surrogatepass")
+                              : PyBytes_FromStringAndSize(bytes, (Py_ssize_t)length);
+    }
+}
+
+static int refuse(const KeyedTable *table, char code, PyObject *value)
+{
+    const char *expected = code == INTEGER ? "an int of 64 bits" : code == REAL ? "a float" : code == TRUTH ? "a bool"
+                         : code == STRING  ? "a str" : "bytes";
+    PyErr_Format(PyExc_TypeError, "state %U holds %s, and %R is none", table->name, expected, value);
+    return -1;
+}
+
+/* The word of a number; -1 with an error set where it does not fit without loss. */
+static int to_word(const KeyedTable *table, char code, PyObject *value, uint64_t *word)
+{
+    int overflow = 0;
+    if (code == TRUTH) {
+        *word = value == Py_True;
+        return PyBool_Check(value) ? 0 : refuse(table, code, value);
+    }
+    if (code == INTEGER) {
+        if (!PyLong_Check(value) || PyBool_Check(value))
+            return refuse(table, code, value);
+        *word = (uint64_t)PyLong_AsLongLongAndOverflow(value, &overflow);
+        return overflow ? refuse(table, code, value) : 0;
+    }
+    double real = PyFloat_Check(value) ? PyFloat_AS_DOUBLE(value) : 0;
+    if (!PyFloat_Check(value)) {
+        long long number = PyLong_Check(value) && !PyBool_Check(value) ? PyLong_AsLongLongAndOverflow(value, &overflow) : 1;
+        real = (double)number;
+        if (!PyLong_Check(value) || PyBool_Check(value) || overflow || number > 1LL << 53 || number < -(1LL << 53))
+            return refuse(table, code, value);
+    }
+    memcpy(word, &real, sizeof real);
+    return 0;
+}
+
+static int write_word(KeyedTable *table, uint64_t *words, uint64_t word)
+{
+    if (vp_writer_reserve(table->writer, 1)) {
+        table_is_full(table);
+        return -1;
+    }
+    vp_write(table->writer, (vp_word *)words, word);
+    return 0;
+}
+
+static int write_bytes(KeyedTable *table, vp_heap *heap, uint64_t *words, const char *data, Py_ssize_t size)
+{
+    if (vp_bytes_set(table->writer, heap, (vp_bytes *)words, data, (uint64_t)size) == 0)
+        return 0;
+    table_is_full(table);
+    return -1;
+}
+
+static int set_text(KeyedTable *table, vp_heap *heap, uint64_t *words, PyObject *text)
+{
+    if (PyUnicode_IS_COMPACT_ASCII(text))
+        return write_bytes(table, heap, words, PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text));
+    PyObject *bytes = PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass");
+    int failed = bytes == NULL || write_bytes(table, heap, words, PyBytes_AS_STRING(bytes), PyBytes_GET_SIZE(bytes));
+    Py_XDECREF(bytes);
+    return failed ? -1 : 0;
+}
+
+int state_set_value(KeyedTable *table, vp_heap *heap, char code, uint64_t *words, PyObject *value)
+{
+    uint64_t word;
+    if (code == STRING)
+        return PyUnicode_Check(value) ? set_text(table, heap, words, value) : refuse(table, code, value);
+    if (code == BINARY)
+        return PyBytes_Check(value) ? write_bytes(table, heap, words, PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value))
+                                    : refuse(table, code, value);
+    return to_word(table, code, value, &word) || write_word(table, words, word) ? -1 : 0;
+}
