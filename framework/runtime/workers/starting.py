@@ -74,6 +74,12 @@ def start(
     return process, ours
 
 
+def environment() -> dict[str, str]:
+    """The environment of this process, without what another thread changes in it to start a process."""
+    with _one_at_a_time:
+        return dict(os.environ)
+
+
 @contextlib.contextmanager
 def _fixed_hashes() -> Iterator[None]:
     """A process that is started meanwhile hashes texts as all others do."""

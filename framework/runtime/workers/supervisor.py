@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -42,7 +41,7 @@ from framework.runtime.workers.messages import (
 )
 from framework.runtime.workers.restarts import RestartPolicy
 from framework.runtime.workers.shipping import Job, pack, with_results
-from framework.runtime.workers.starting import make_context, start
+from framework.runtime.workers.starting import environment, make_context, start
 from framework.runtime.workers.waker import Waker
 
 LOOK_PERIOD_S = 0.1
@@ -169,7 +168,7 @@ class Supervisor:
             recording=self._recording,
             levels=current_levels(),
             limits=active_limits(),
-            environment=dict(os.environ),
+            environment=environment(),
         )
 
     def _started(self, index: int, packed: bytes, before: WorkerHandle | None = None) -> WorkerHandle:
