@@ -90,6 +90,11 @@ const uint8_t *vp_row_key(const vp_writer *writer, const vp_row *row, uint64_t *
     return vp_bytes_get(writer, &row->key, length);
 }
 
+uint64_t vp_row_hash(const vp_row *row)
+{
+    return vp_read(&row->tag) & ~VP_ROW_ALIVE;
+}
+
 uint64_t *vp_row_values(vp_row *row)
 {
     return (uint64_t *)row->values;
@@ -279,7 +284,7 @@ static int fill(vp_writer *writer, const vp_keyed *table, vp_heap *heap, vp_row 
             return VP_NO_ROOM;
         memcpy(writer->arena + first, key->data, key->length);
     }
-    atomic_store_explicit(&row->tag, (hash & ~(uint64_t)UINT32_MAX) | VP_ROW_ALIVE, memory_order_relaxed);
+    atomic_store_explicit(&row->tag, hash | VP_ROW_ALIVE, memory_order_relaxed);
     atomic_store_explicit(&row->key.words[0], first, memory_order_relaxed);
     atomic_store_explicit(&row->key.words[1], key->words[1], memory_order_relaxed);
     for (uint64_t i = 0; i < table->value_words; i++)

@@ -26,7 +26,7 @@ struct vp_keyed {
 _Static_assert(sizeof(vp_keyed) <= 256, "a table within another one takes a cell of this size");
 
 struct vp_row {
-    vp_word tag; /* the upper half of the hash, and whether the row is alive */
+    vp_word tag; /* the hash, with whether the row is alive in its lowest bit */
     vp_bytes key;
     vp_word values[];
 };

@@ -20,7 +20,7 @@ map_keys = st.integers(-2, 20) | st.text(max_size=30) | st.sampled_from([1.0, Tr
 texts = st.text(max_size=60)
 blobs = st.binary(max_size=400)
 Model = dict[str, list[dict[Any, Any]]]
-"""By state and key group, what each key has: a list, or a map of pairs of the key as it came and its value."""
+"""By state and key group, what each key has: a list, or pairs of a map's key as it came and its value."""
 
 
 class CollectionsMachine(RuleBasedStateMachine):

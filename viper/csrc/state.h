@@ -5,6 +5,7 @@
  *   state_value.c  values in the words of a row
  *   state_rows.c   rows: columns, lists and maps
  *   state_table.c  KeyedTable: the rows of one state in all key groups of a task
+ *   state_export.c, state_load.c  rows as bytes
  *   state_cell.c   what a state has for the scope's key
  *   state_one.c    StateCell: a value
  *   state_list.c   ListCell: a list
@@ -124,6 +125,15 @@ int row_set_columns(KeyedTable *table, vp_heap *heap, vp_row *row, PyObject *val
 /* A list of the elements of a row; NULL with an error set. */
 PyObject *list_values(const KeyedTable *table, vp_row *row);
 
+/* How many they are. */
+static inline uint64_t *list_count(vp_row *row)
+{
+    return row_words(row) + 2;
+}
+
+/* Whether bytes are so many elements; -1 with an error set if they are not. */
+int list_fits(const KeyedTable *table, const uint8_t *bytes, uint64_t length, uint64_t count);
+
 /* The rows of a map; NULL where it has none. */
 vp_keyed *map_rows(const KeyedTable *table, const vp_row *row);
 
@@ -142,6 +152,9 @@ PyObject *entry_item(const KeyedTable *table, vp_row *row);
 /* The group of a key; -1 with an error set if it is another task's. */
 int64_t table_group(KeyedTable *table, const Key *key);
 
+/* Whether the task owns a group: 0, or -1 with an error set. */
+int table_owns(const KeyedTable *table, uint64_t group);
+
 /* The row of a key in its group; NULL if there is none. */
 vp_row *table_find(const KeyedTable *table, uint64_t group, const Key *key);
 
@@ -156,6 +169,24 @@ void table_back(KeyedTable *table, vp_savepoint place);
 
 /* Says that there is no room. */
 void table_is_full(const KeyedTable *table);
+
+/* -- rows as bytes: see state_export.c */
+
+/* Bytes that grow; zeroed, there are none. `data` is to be freed with PyMem_Free. */
+typedef struct {
+    char *data;
+    size_t length, room;
+} Buffer;
+
+/* -1 with an error set. */
+int buffer_add(Buffer *buffer, const void *data, size_t size);
+
+/* Whether the key of a row that is told as bytes is shown otherwise than its bytes tell; in the bits above its length. */
+#define ROW_SHOWN (UINT32_C(1) << 31)
+
+/* What KeyedTable.export and KeyedTable.load are. */
+PyObject *table_export(KeyedTable *table, PyObject *args);
+PyObject *table_load(KeyedTable *table, PyObject *args);
 
 /* -- cells: what a state has for the key of the scope
  *

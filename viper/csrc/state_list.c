@@ -9,15 +9,9 @@
 
 /* What is about to be appended. */
 typedef struct {
-    char *data;
-    size_t length, room;
+    Buffer bytes;
     uint64_t count;
 } Encoded;
-
-static uint64_t *count_of(vp_row *row)
-{
-    return row_words(row) + 2;
-}
 
 /* -- out of a row */
 
@@ -67,24 +61,20 @@ PyObject *list_values(const KeyedTable *table, vp_row *row)
     return list;
 }
 
-/* -- into a row */
-
-static int add_bytes(Encoded *to, const void *data, size_t size)
+int list_fits(const KeyedTable *table, const uint8_t *from, uint64_t length, uint64_t count)
 {
-    if (to->length + size > to->room) {
-        size_t room = 2 * (to->length + size);
-        char *larger = PyMem_Realloc(to->data, room);
-        if (larger == NULL) {
-            PyErr_NoMemory();
+    char code = PyBytes_AS_STRING(table->codes)[0];
+    for (; length; count--) {
+        int64_t size = count ? element_size(table, code, from, length) : cut_off(table);
+        if (size < 0)
             return -1;
-        }
-        to->data = larger;
-        to->room = room;
+        from += size;
+        length -= (uint64_t)size;
     }
-    memcpy(to->data + to->length, data, size);
-    to->length += size;
-    return 0;
+    return count ? cut_off(table) : 0;
 }
+
+/* -- into a row */
 
 static int add_text(Encoded *to, const KeyedTable *table, char code, PyObject *value)
 {
@@ -97,7 +87,7 @@ static int add_text(Encoded *to, const KeyedTable *table, char code, PyObject *v
         failed = 1;
     }
     uint32_t length = (uint32_t)(failed ? 0 : size);
-    failed = failed || add_bytes(to, &length, sizeof length) || (length && add_bytes(to, data, length));
+    failed = failed || buffer_add(&to->bytes, &length, sizeof length) || (length && buffer_add(&to->bytes, data, length));
     Py_XDECREF(bytes);
     return failed ? -1 : 0;
 }
@@ -112,7 +102,7 @@ static int add_element(Encoded *to, const KeyedTable *table, char code, PyObject
     if (state_word(table, code, value, &word))
         return -1;
     truth = (uint8_t)word;
-    return code == TRUTH ? add_bytes(to, &truth, 1) : add_bytes(to, &word, sizeof word);
+    return code == TRUTH ? buffer_add(&to->bytes, &truth, 1) : buffer_add(&to->bytes, &word, sizeof word);
 }
 
 /* Encodes what an iterable yields; -1 with an error set. */
@@ -131,14 +121,14 @@ static int write_encoded(Cell *self, const Encoded *from, int anew)
 {
     KeyedTable *table = self->table;
     vp_bytes *bytes = (vp_bytes *)row_words(self->row);
-    uint64_t count = anew ? 0 : *count_of(self->row);
-    int full = anew ? vp_bytes_set(table->writer, cell_heap(self), bytes, from->data, from->length)
-                    : vp_bytes_append(table->writer, cell_heap(self), bytes, from->data, from->length);
+    uint64_t count = anew ? 0 : *list_count(self->row);
+    int full = anew ? vp_bytes_set(table->writer, cell_heap(self), bytes, from->bytes.data, from->bytes.length)
+                    : vp_bytes_append(table->writer, cell_heap(self), bytes, from->bytes.data, from->bytes.length);
     if (full || vp_writer_reserve(table->writer, 1)) {
         table_is_full(table);
         return -1;
     }
-    vp_write(table->writer, (vp_word *)count_of(self->row), count + from->count);
+    vp_write(table->writer, (vp_word *)list_count(self->row), count + from->count);
     return 0;
 }
 
@@ -160,7 +150,7 @@ static PyObject *add(Cell *self, PyObject *value)
 {
     Encoded one = {0};
     PyObject *done = add_element(&one, self->table, self->code, value) ? NULL : change(self, &one, 0);
-    PyMem_Free(one.data);
+    PyMem_Free(one.bytes.data);
     return done;
 }
 
@@ -172,7 +162,7 @@ static PyObject *add_all(Cell *self, PyObject *values)
     PyObject *done = encode(&all, self->table, self->code, values) ? NULL
                      : all.count                                   ? change(self, &all, 0)
                                                                    : Py_NewRef(Py_None);
-    PyMem_Free(all.data);
+    PyMem_Free(all.bytes.data);
     return done;
 }
 
@@ -192,7 +182,7 @@ static PyObject *update(Cell *self, PyObject *values)
     PyObject *done = encode(&all, self->table, self->code, values) ? NULL
                      : all.count                                   ? change(self, &all, 1)
                                                                    : clear(self, NULL);
-    PyMem_Free(all.data);
+    PyMem_Free(all.bytes.data);
     return done;
 }
 
@@ -213,7 +203,7 @@ static PyObject *iterate(Cell *self)
 
 static Py_ssize_t length(Cell *self)
 {
-    return cell_look(self) ? -1 : self->row == NULL ? 0 : (Py_ssize_t)*count_of(self->row);
+    return cell_look(self) ? -1 : self->row == NULL ? 0 : (Py_ssize_t)*list_count(self->row);
 }
 
 static PyObject *list_new(PyTypeObject *type, PyObject *args, PyObject *options)

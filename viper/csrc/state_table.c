@@ -20,6 +20,15 @@ int64_t table_group(KeyedTable *table, const Key *key)
     return table->tables[group] == NULL ? foreign(table, key, group) : (int64_t)group;
 }
 
+int table_owns(const KeyedTable *table, uint64_t group)
+{
+    if (group < table->groups && table->tables[group] != NULL)
+        return 0;
+    PyErr_Format(PyExc_LookupError, "state %U: key group %llu is none of this task's", table->name,
+                 (unsigned long long)group);
+    return -1;
+}
+
 vp_row *table_find(const KeyedTable *table, uint64_t group, const Key *key)
 {
     return vp_keyed_find(table->writer, table->tables[group], key->hash, key->bytes, key->length);
@@ -108,10 +117,8 @@ static PyObject *next(KeyedTable *self, PyObject *args)
     unsigned long long group, first;
     if (!PyArg_ParseTuple(args, "KK", &group, &first))
         return NULL;
-    if (group >= self->groups || self->tables[group] == NULL) {
-        PyErr_Format(PyExc_LookupError, "state %U: key group %llu is none of this task's", self->name, group);
+    if (table_owns(self, group))
         return NULL;
-    }
     uint64_t number = first;
     vp_row *row = vp_keyed_next(self->writer, self->tables[group], &number);
     if (row == NULL)
@@ -251,12 +258,49 @@ static void table_dealloc(KeyedTable *self)
     Py_DECREF(type);
 }
 
+PyDoc_STRVAR(export_doc,
+             "export(group, number, entry, limit) -> (bytes, number, entry) | None: the rows of a group as bytes, from a row and\n"
+             "an entry of its map on, until there are so many bytes; and the row and entry to go on from. None: no more rows.");
+
+PyDoc_STRVAR(load_doc, "load(group, data): enter the rows that export gave, in their order, of a table of the same codes.");
+
+PyDoc_STRVAR(codes_doc, "What its rows hold, as viper.state.KeyedState tells it.");
+
+static PyObject *codes(KeyedTable *self, void *nothing)
+{
+    (void)nothing;
+    if (self->kind == COLUMNS)
+        return PyUnicode_FromFormat("%s", PyBytes_AS_STRING(self->codes));
+    return PyUnicode_FromFormat("%c%s", self->kind, PyBytes_AS_STRING(self->codes));
+}
+
+static PyObject *group_count(KeyedTable *self, void *nothing)
+{
+    (void)nothing;
+    return PyLong_FromUnsignedLongLong(self->groups);
+}
+
+static PyObject *name(KeyedTable *self, void *nothing)
+{
+    (void)nothing;
+    return Py_NewRef(self->name);
+}
+
+static PyGetSetDef table_getset[] = {
+    {"codes", (getter)codes, NULL, codes_doc, NULL},
+    {"groups", (getter)group_count, NULL, "Number of key groups.", NULL},
+    {"name", (getter)name, NULL, "The state's, for messages.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
 static PyMethodDef table_methods[] = {
     {"get", (PyCFunction)get, METH_O, get_doc},
     {"set", (PyCFunction)set, METH_VARARGS, set_doc},
     {"drop", (PyCFunction)drop, METH_O, drop_doc},
     {"next", (PyCFunction)next, METH_VARARGS, next_doc},
     {"count", (PyCFunction)count, METH_O, count_doc},
+    {"export", (PyCFunction)table_export, METH_VARARGS, export_doc},
+    {"load", (PyCFunction)table_load, METH_VARARGS, load_doc},
     {NULL, NULL, 0, NULL},
 };
 
@@ -270,6 +314,7 @@ static PyType_Slot table_slots[] = {
     {Py_tp_traverse, table_traverse},
     {Py_tp_clear, table_clear},
     {Py_tp_methods, table_methods},
+    {Py_tp_getset, table_getset},
     {0, NULL},
 };
 

@@ -53,6 +53,9 @@ uint64_t vp_keyed_count(const vp_keyed *table);
 /* A row's key; as vp_bytes_get. */
 const uint8_t *vp_row_key(const vp_writer *writer, const vp_row *row, uint64_t *length);
 
+/* The hash with which its key was entered, but for the lowest bit, which is 0. */
+uint64_t vp_row_hash(const vp_row *row);
+
 /* A row's words, to be written by vp_writer_write and vp_bytes_set only. */
 uint64_t *vp_row_values(vp_row *row);
 
