@@ -93,6 +93,9 @@ int state_set_value(KeyedTable *table, vp_heap *heap, char code, uint64_t *words
 /* The word of a number; -1 with an error set where it does not fit without loss. */
 int state_word(const KeyedTable *table, char code, PyObject *value, uint64_t *word);
 
+/* Whether a map's key is of a type, 0: of any; -1 with an error set if it is not. */
+int state_check_key(const KeyedTable *table, char code, PyObject *key);
+
 /* What the bytes of a str or of bytes lie in, a new reference; NULL with an error set where the value is of another type. */
 PyObject *state_bytes(const KeyedTable *table, char code, PyObject *value, const char **data, Py_ssize_t *size);
 

@@ -7,8 +7,16 @@
 
 typedef struct {
     Cell cell;
-    Key key; /* the one asked for last */
+    char key_code; /* 0: keys of any type */
+    Key key;       /* the one asked for last */
 } Map;
+
+/* Makes the bytes of a key; -1 with an error set. */
+static int seek(Map *self, PyObject *key)
+{
+    const KeyedTable *table = self->cell.table;
+    return state_check_key(table, self->key_code, key) ? -1 : key_of_value(&self->key, key, &table->rare);
+}
 
 /* The row of a key in the map, NULL if there is none; -1 with an error set. */
 static int find(Map *self, PyObject *key, vp_row **row)
@@ -16,7 +24,7 @@ static int find(Map *self, PyObject *key, vp_row **row)
     Cell *cell = &self->cell;
     *row = NULL;
     /* The key first: what makes its bytes may run code that changes the table. */
-    if (key_of_value(&self->key, key, &cell->table->rare) || cell_look(cell))
+    if (seek(self, key) || cell_look(cell))
         return -1;
     const Key *of = &self->key;
     vp_keyed *rows = map_rows(cell->table, cell->row);
@@ -57,7 +65,7 @@ static int write_entry(Map *self, PyObject *value)
 /* -1 with an error set. */
 static int put_value(Map *self, PyObject *key, PyObject *value)
 {
-    if (key_of_value(&self->key, key, &self->cell.table->rare))
+    if (seek(self, key))
         return -1;
     vp_savepoint before = cell_savepoint(&self->cell);
     if (write_entry(self, value) == 0)
@@ -156,6 +164,15 @@ static Py_ssize_t length(Map *self)
     return rows == NULL ? 0 : (Py_ssize_t)vp_keyed_count(rows);
 }
 
+PyDoc_STRVAR(is_empty_doc, "is_empty() -> bool: whether there is no key.");
+
+static PyObject *is_empty(Map *self, PyObject *nothing)
+{
+    (void)nothing;
+    Py_ssize_t count = length(self);
+    return count < 0 ? NULL : PyBool_FromLong(count == 0);
+}
+
 static PyObject *iterate(Map *self)
 {
     PyObject *list = keys(self, NULL), *iterator = list == NULL ? NULL : PyObject_GetIter(list);
@@ -166,11 +183,21 @@ static PyObject *iterate(Map *self)
 static PyObject *map_new(PyTypeObject *type, PyObject *args, PyObject *options)
 {
     PyObject *scope, *table;
+    const char *code = "";
     if (options != NULL && PyDict_GET_SIZE(options)) {
         PyErr_SetString(PyExc_TypeError, "MapCell() takes no keywords");
         return NULL;
     }
-    return PyArg_ParseTuple(args, "OO", &scope, &table) ? (PyObject *)cell_of(type, scope, table, MAP) : NULL;
+    if (!PyArg_ParseTuple(args, "OO|s", &scope, &table, &code))
+        return NULL;
+    if (*code && (!words_of_code(*code) || code[1])) {
+        PyErr_Format(PyExc_ValueError, "'%s' is no code of keys", code);
+        return NULL;
+    }
+    Map *self = (Map *)cell_of(type, scope, table, MAP);
+    if (self != NULL)
+        self->key_code = *code;
+    return (PyObject *)self;
 }
 
 static int map_traverse(Map *self, visitproc visit, void *arg)
@@ -193,13 +220,14 @@ static PyMethodDef map_methods[] = {
     {"keys", (PyCFunction)keys, METH_NOARGS, keys_doc},
     {"values", (PyCFunction)values, METH_NOARGS, values_doc},
     {"items", (PyCFunction)items, METH_NOARGS, items_doc},
+    {"is_empty", (PyCFunction)is_empty, METH_NOARGS, is_empty_doc},
     {"clear", (PyCFunction)clear, METH_NOARGS, clear_doc},
     {NULL, NULL, 0, NULL},
 };
 
 static PyType_Slot map_slots[] = {
     {Py_tp_new, map_new},
-    {Py_tp_doc, "MapCell(scope, table): the map that a state has for the scope's key."},
+    {Py_tp_doc, "MapCell(scope, table, code=''): the map that a state has for the scope's key; all keys are of the code's type."},
     {Py_tp_dealloc, cell_dealloc},
     {Py_tp_traverse, map_traverse},
     {Py_tp_clear, map_clear},

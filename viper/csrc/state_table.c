@@ -280,6 +280,12 @@ static PyObject *group_count(KeyedTable *self, void *nothing)
     return PyLong_FromUnsignedLongLong(self->groups);
 }
 
+static PyObject *owner(KeyedTable *self, void *nothing)
+{
+    (void)nothing;
+    return Py_NewRef(self->owner);
+}
+
 static PyObject *name(KeyedTable *self, void *nothing)
 {
     (void)nothing;
@@ -289,6 +295,7 @@ static PyObject *name(KeyedTable *self, void *nothing)
 static PyGetSetDef table_getset[] = {
     {"codes", (getter)codes, NULL, codes_doc, NULL},
     {"groups", (getter)group_count, NULL, "Number of key groups.", NULL},
+    {"owner", (getter)owner, NULL, "What keeps its memory: the task's writer.", NULL},
     {"name", (getter)name, NULL, "The state's, for messages.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -40,11 +40,32 @@ PyObject *state_value(const KeyedTable *table, char code, const uint64_t *words)
     }
 }
 
+static const char *expected_of(char code)
+{
+    return code == INTEGER ? "an int of 64 bits" : code == REAL ? "a float" : code == TRUTH ? "a bool"
+         : code == STRING  ? "a str" : "bytes";
+}
+
 static int refuse(const KeyedTable *table, char code, PyObject *value)
 {
-    const char *expected = code == INTEGER ? "an int of 64 bits" : code == REAL ? "a float" : code == TRUTH ? "a bool"
-                         : code == STRING  ? "a str" : "bytes";
-    PyErr_Format(PyExc_TypeError, "state %U holds %s, and %R is none", table->name, expected, value);
+    PyErr_Format(PyExc_TypeError, "state %U holds %s, and %R is none", table->name, expected_of(code), value);
+    return -1;
+}
+
+int state_check_key(const KeyedTable *table, char code, PyObject *key)
+{
+    int fits = code == INTEGER  ? PyLong_Check(key) && !PyBool_Check(key)
+               : code == REAL   ? PyFloat_Check(key)
+               : code == TRUTH  ? PyBool_Check(key)
+               : code == STRING ? PyUnicode_Check(key)
+               : code == BINARY ? PyBytes_Check(key)
+                                : 1;
+    int overflow = 0;
+    if (fits && code == INTEGER)
+        (void)PyLong_AsLongLongAndOverflow(key, &overflow);
+    if (fits && !overflow)
+        return 0;
+    PyErr_Format(PyExc_TypeError, "a key of a map of state %U is %s, and %R is none", table->name, expected_of(code), key);
     return -1;
 }
 

@@ -20,7 +20,7 @@ other tasks, through files or not.
 
 from viper._rows import KeyedTable, ListCell, MapCell, Scope, StateCell
 from viper.state.chunks import export, load
-from viper.state.keyed import KeyedState, items
+from viper.state.keyed import KeyedState, items, scope_of, token_of
 from viper.state.memory import Pool, UndoLog, Writer
 
 __all__ = [
@@ -36,4 +36,6 @@ __all__ = [
     "export",
     "items",
     "load",
+    "scope_of",
+    "token_of",
 ]

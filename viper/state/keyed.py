@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Final
 
 from viper._backend import lib
-from viper._rows import KeyedTable, Scope
+from viper._rows import KeyedTable, Scope, canonical_key
 from viper.arena import Arena
 from viper.errors import StateFullError
 from viper.hashing import canonical_of_rare, hash_of_rare
@@ -128,6 +128,21 @@ class KeyedState:
     def _table(self, number: int, group: int) -> int:
         tables_at = self.offset + self.groups * int(lib.vp_heap_size())
         return tables_at + (number * self.groups + group) * int(lib.vp_keyed_size())
+
+
+def scope_of(table: KeyedTable) -> Scope:
+    """A scope for the keys of a table that no tuple in process has; a component's own stays as it is."""
+    writer: Writer = table.owner
+    return Scope(writer, writer.address, hash_of_rare, canonical_of_rare)
+
+
+def token_of(key: object) -> bytes:
+    """Bytes that are the same for equal keys, and for no others.
+
+    Raises:
+        TypeError: a value that is no key.
+    """
+    return canonical_key(key, hash_of_rare, canonical_of_rare)
 
 
 def items(table: KeyedTable, group: int) -> Iterator[tuple[Any, tuple[Any, ...]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Final
 
 from viper._backend import ffi, lib
@@ -105,7 +105,7 @@ class Writer:
         owners: the numbers under which the task's key groups claim memory.
     """
 
-    __slots__ = ("_writer", "address")
+    __slots__ = ("_arena", "_writer", "address")
 
     def __init__(self, arena: Arena, pool: Pool, log: UndoLog, owners: Iterable[int]) -> None:
         owned = [log.owner, *owners]
@@ -115,7 +115,9 @@ class Writer:
         opened = lib.vp_writer_open(arena._header, pool._pool, log._undo, flags, len(flags))
         if not opened:
             raise MemoryError("no memory for a writer of state")
-        self._writer: Any = ffi.gc(opened, _closing(arena))
+        self._arena = arena  # keeps the memory
+        # Of garbage in a circle the arena may go first: what is called then must not look at its memory.
+        self._writer: Any = ffi.gc(opened, lib.vp_writer_leave)
         self.address = int(ffi.cast("uintptr_t", opened))
         """For the objects in C that write through it; they have to keep the writer."""
 
@@ -133,15 +135,11 @@ class Writer:
         return int(lib.vp_writer_written(self._writer))
 
     def close(self) -> None:
-        """Take back what is not committed, and let go of the log. Nothing may be changed through it then."""
-        ffi.release(self._writer)
+        """Take back what is not committed, and let go of the log. Nothing may be changed through it then.
 
-
-def _closing(arena: Arena) -> Callable[[Any], None]:
-    close = lib.vp_writer_close  # here, as the interpreter may be about to end when it is called
-
-    def closing(writer: Any) -> None:
-        assert arena is not None  # which keeps the memory until then
-        close(writer)
-
-    return closing
+        One that is not closed leaves that to whoever opens the log next.
+        """
+        if self._writer:
+            self.back_to_commit()
+            ffi.release(self._writer)
+            self._writer = ffi.NULL
