@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Final
 
-from viper._backend import lib
+from viper._backend import ffi, lib
 from viper._rows import KeyedTable, Scope, canonical_key
 from viper.arena import Arena
 from viper.errors import StateFullError
@@ -86,6 +86,22 @@ class KeyedState:
     def used_bytes(self, group: int) -> int:
         """Bytes of the pool that a key group has."""
         return int(lib.vp_heap_bytes(lib.vp_arena_at(self._arena._header, self._heap(group))))
+
+    def bytes(self) -> int:
+        """Bytes of the pool that all key groups have; from any process, at any time."""
+        return sum(map(self.used_bytes, range(self.groups)))
+
+    def keys(self, number: int) -> int:
+        """How many keys a table has in all key groups; from any process, at any time.
+
+        Args:
+            number: index of the table.
+        """
+        at, header = lib.vp_arena_at, self._arena._header
+        return sum(
+            int(lib.vp_keyed_count(ffi.cast("vp_keyed *", at(header, self._table(number, group)))))
+            for group in range(self.groups)
+        )
 
     def table(
         self,

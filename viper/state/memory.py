@@ -115,9 +115,9 @@ class Writer:
         opened = lib.vp_writer_open(arena._header, pool._pool, log._undo, flags, len(flags))
         if not opened:
             raise MemoryError("no memory for a writer of state")
+        # Of garbage nobody knows what goes first: the arena may be unmapped by then.
+        self._writer: Any = ffi.gc(opened, lib.vp_writer_abandon)
         self._arena = arena  # keeps the memory
-        # Of garbage in a circle the arena may go first: what is called then must not look at its memory.
-        self._writer: Any = ffi.gc(opened, lib.vp_writer_leave)
         self.address = int(ffi.cast("uintptr_t", opened))
         """For the objects in C that write through it; they have to keep the writer."""
 
