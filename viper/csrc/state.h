@@ -6,6 +6,7 @@
  *   state_rows.c   rows: columns, lists and maps
  *   state_table.c  KeyedTable: the rows of one state in all key groups of a task
  *   state_export.c, state_load.c  rows as bytes
+ *   state_bulk.c   the values of many keys in one call
  *   state_cell.c   what a state has for the scope's key
  *   state_one.c    StateCell: a value
  *   state_list.c   ListCell: a list
@@ -190,6 +191,12 @@ int buffer_add(Buffer *buffer, const void *data, size_t size);
 /* What KeyedTable.export and KeyedTable.load are. */
 PyObject *table_export(KeyedTable *table, PyObject *args);
 PyObject *table_load(KeyedTable *table, PyObject *args);
+
+/* -- many keys in one call: see state_bulk.c. `initial` is what a key has that was given nothing. */
+
+PyObject *bulk_add(KeyedTable *table, PyObject *initial, PyObject *args);
+PyObject *bulk_get(KeyedTable *table, PyObject *initial, PyObject *keys);
+PyObject *bulk_put(KeyedTable *table, PyObject *args);
 
 /* -- cells: what a state has for the key of the scope
  *

@@ -8,9 +8,12 @@ int is_keyed_table(PyObject *candidate)
 
 static int foreign(const KeyedTable *table, const Key *key, uint64_t group)
 {
-    PyErr_Format(PyExc_LookupError,
-                 "state %U was asked for the key %R, which is of key group %llu, and that belongs to another task", table->name,
-                 key->value, (unsigned long long)group);
+    PyObject *value = key->value == NULL ? key_to_value(key->bytes, key->length) : Py_NewRef(key->value);
+    if (value != NULL)
+        PyErr_Format(PyExc_LookupError,
+                     "state %U was asked for the key %R, which is of key group %llu, and that belongs to another task",
+                     table->name, value, (unsigned long long)group);
+    Py_XDECREF(value);
     return -1;
 }
 
