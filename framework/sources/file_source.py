@@ -19,8 +19,8 @@ FILES = "viperstorm.source.files"
 """The configuration key by which all tasks of a source learn of the same files."""
 MOST_PARTITIONS = 4096
 BLOCK_ROWS = 512
-"""The most rows of a block of text. A CSV record of four columns takes 590 to 630 ns in blocks of 128 to 512, and
-900 to 1,050 in blocks of 1,024 to 4,096, whose objects find no room in the caches."""
+"""The most rows of a block of text. A CSV record of four columns takes 590 to 630 ns in blocks of 128 to 512,
+and 900 to 1,050 in blocks of 1,024 to 4,096, whose objects find no room in the caches."""
 _ROWS_AT_HAND = 1 << 18
 """The most rows that a source has at hand of all its files; with many files, blocks are smaller."""
 _MOST_LOGGED = 10

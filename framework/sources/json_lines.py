@@ -140,8 +140,20 @@ class JsonLinesSource(FileSource):
             if name not in found:
                 advice = did_you_mean(name, found) or ": give it in defaults if lines may do without"
                 raise ValueError(f"no {name!r} in {line:.100}{advice}")
-        (row,) = self._rows([found])
+        row = self._one(found)
         return row, None if event_time is None else event_time.one(found[event_time.field])
+
+    def _one(self, found: dict[str, Any]) -> tuple[Any, ...]:
+        if self._fields is None:
+            self._is_mutable = True
+            return (found,)
+        values = [found[name] if name in found else self._defaults[name] for name in self._fields]
+        row = tuple(
+            value if column is None else column.one(value)
+            for value, column in zip(values, self._columns, strict=True)
+        )
+        self._is_mutable = self._is_mutable or not set(map(type, row)) <= _PLAIN
+        return row
 
 
 def _objects(lines: Sequence[str]) -> list[dict[str, Any]]:
