@@ -10,7 +10,7 @@ from typing import Any
 
 from framework.errors import SinkError
 from framework.sinks.sink import Row
-from framework.sinks.staging import advised, sync_folder, write_whole
+from framework.sinks.staging import advised, sync_folder, write_all, write_whole
 from framework.sinks.transactional import TransactionalSink
 
 _MOST_NUMBERS = 1000
@@ -57,8 +57,8 @@ class FileSink(TransactionalSink):
             SinkError: its folder cannot be written to, or another run writes the file.
         """
         super().initialize(storm_conf, context)
-        if self._tasks > 1:
-            self._path = self._path.with_name(f"{self._path.stem}-{self._index:04}{self._path.suffix}")
+        if self._task_count > 1:
+            self._path = self._path.with_name(f"{self._path.stem}-{self._task_index:04}{self._path.suffix}")
         if self._grows and self._path.exists() and not os.access(self._path, os.W_OK):
             raise SinkError(f"{self._path}: whoever runs the topology must be allowed to write to it")
         self._numbers = self._journaled()
@@ -83,8 +83,7 @@ class FileSink(TransactionalSink):
         """
         length = self._numbers[-1][1] if self._numbers else 0
         try:
-            with open(self._target, "r+b" if self._target.exists() else "w+b") as file:
-                length = _written(file, length, self.head() if not length else b"", rows)
+            length = _written(self._target, length, self.head() if not length else b"", rows)
         except OSError as error:
             raise SinkError(f"{self._target}: {advised(error)}") from error
         self._note([*self._numbers, (number, length)])
@@ -109,21 +108,22 @@ class FileSink(TransactionalSink):
         length = self._path.stat().st_size if self._path.exists() else 0
         if self._numbers:  # what lies behind it was torn by a crash
             length = min(length, self._numbers[-1][1])
-            os.truncate(self._path, length)
+            if self._path.exists():
+                os.truncate(self._path, length)
         self._note([(0, length)])
 
     def finish(self) -> None:
         """Let the file appear under its name."""
         if not self._numbers or (self._grows and not self._numbers[-1][0]):
             return
-        if not self._grows:
+        if not self._grows and self._target.exists():  # else it was finished before, and then killed
             os.replace(self._target, self._path)
             sync_folder(self._path.parent)
         self._is_finished = True
 
     def close(self) -> None:
         """As in the base class; of a failed run without checkpoints nothing stays."""
-        was_open = self._stage is not None
+        was_open = self._open_stage is not None
         super().close()
         if was_open and self.eager and (self._is_finished or not self._grows):
             self._journal.unlink(missing_ok=True)
@@ -166,17 +166,24 @@ class FileSink(TransactionalSink):
             raise SinkError(f"{self._journal}: {advised(error)}") from error
 
 
-def _written(file: Any, length: int, head: bytes, entries: Iterable[Any]) -> int:
-    """Write behind the first bytes of a file, and see that it is on disk; returns how long it is then."""
-    file.truncate(length)
-    file.seek(length)
+def _written(path: Path, length: int, head: bytes, entries: Iterable[Any]) -> int:
+    """Write behind the first bytes of a file, and see that it is on disk; returns how long it is then.
+
+    Raises:
+        OSError: it cannot be written; the file is as long as before.
+    """
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
-        file.write(head)
-        for data in entries:
-            file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    except BaseException:
-        os.ftruncate(file.fileno(), length)
-        raise
-    return int(file.tell())
+        os.ftruncate(file, length)  # what a crash has torn goes
+        os.lseek(file, length, os.SEEK_SET)
+        try:
+            write_all(file, head)
+            for data in entries:
+                write_all(file, data)
+            os.fsync(file)
+        except BaseException:
+            os.ftruncate(file, length)
+            raise
+        return os.lseek(file, 0, os.SEEK_CUR)
+    finally:
+        os.close(file)

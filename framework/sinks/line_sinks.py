@@ -51,7 +51,7 @@ class JsonLinesSink(FileSink):
         return ("\n".join(lines) + "\n").encode()
 
 
-_dumps = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": ")).encode
+_dumps = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(", ", ": ")).encode
 
 
 class CsvSink(FileSink):

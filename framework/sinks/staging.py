@@ -58,7 +58,7 @@ class Stage:
         framed = _HEAD.pack(len(entry), zlib.crc32(entry), rows) + entry
         with _explained(self.folder):
             try:
-                _write(self._file, framed)
+                write_all(self._file, framed)
             except OSError:
                 os.ftruncate(self._file, self.length)
                 raise
@@ -192,7 +192,12 @@ def _read(file: int) -> Iterator[tuple[bytes, int]]:
         offset += _HEAD.size + length
 
 
-def _write(file: int, data: bytes) -> None:
+def write_all(file: int, data: bytes) -> None:
+    """Write all of the data to an open file, where it stands.
+
+    Raises:
+        OSError: there is no room, or only for a part of it.
+    """
     view = memoryview(data)
     while view:
         view = view[os.write(file, view) :]

@@ -39,10 +39,10 @@ class TransactionalSink(Sink):
     def __init__(self, staging: str | None = None) -> None:
         super().__init__()
         self._staging = Path(staging or "viperstorm-staging")
-        self._stage: Stage | None = None
-        self._applied: int | None = None
-        self._index = 0
-        self._failed = False
+        self._open_stage: Stage | None = None
+        self._applied_number: int | None = None
+        self._task_index = 0
+        self._apply_failed = False
 
     # -- what a sink of your own defines
 
@@ -99,9 +99,9 @@ class TransactionalSink(Sink):
             for task, name in context.get("task->component", {}).items()
             if name == self.component_name
         )
-        self._index = tasks.index(self.task_id) if self.task_id in tasks else 0
-        self._tasks = max(len(tasks), 1)
-        self._stage = Stage(self._folder(self._index), eager=self.eager)
+        self._task_index = tasks.index(self.task_id) if self.task_id in tasks else 0
+        self._task_count = max(len(tasks), 1)
+        self._open_stage = Stage(self._staging_folder(self._task_index), eager=self.eager)
 
     def consume(self, rows: Sequence[Row]) -> None:
         """Stage some rows."""
@@ -109,17 +109,17 @@ class TransactionalSink(Sink):
 
     def close(self) -> None:
         """Let others write; what a failing run without checkpoints has staged is applied before."""
-        stage, self._stage = self._stage, None
+        stage, self._open_stage = self._open_stage, None
         if stage is None:
             return
-        if self.eager and self.keeps_leftovers and not self._failed and stage.rows:
-            self._stage = stage
+        if self.eager and self.keeps_leftovers and not self._apply_failed and stage.rows:
+            self._open_stage = stage
             try:
                 self.apply_staged()
             except SinkError as error:
                 self.logger.error("%s rows stay staged in %s: %s", stage.rows, stage.folder, error)
-            self._stage = None
-        if self.eager and not stage.rows and not stage.cuts:
+            self._open_stage = None
+        if self.eager and (not self.keeps_leftovers or not (stage.rows or stage.cuts)):
             stage.delete()
         else:
             stage.close()
@@ -129,7 +129,7 @@ class TransactionalSink(Sink):
     @property
     def part(self) -> str:
         """The name of the task's part: topology, component and the task's index."""
-        return self._part(self._index)
+        return self._part(self._task_index)
 
     @property
     def staged_rows(self) -> int:
@@ -139,7 +139,7 @@ class TransactionalSink(Sink):
     @property
     def last_number(self) -> int:
         """The greatest number that was given so far; 0 for none."""
-        return max([self._applied or 0, *self._opened.cuts])
+        return max([self._applied_number or 0, *self._opened.cuts])
 
     def resume(self, last_id: int | None) -> None:
         """A run starts: bring the target to the state that it had at a checkpoint.
@@ -155,13 +155,13 @@ class TransactionalSink(Sink):
             return
         stage = self._opened
         stage.drop_open()
-        self._applied = self._resumed(self.part, stage, last_id)
+        self._applied_number = self._resumed(self.part, stage, last_id)
         if self.scales:
             self._take_over(last_id)
 
     def recover(self) -> None:
         """The task goes on in the same run, after its component or its process was made anew."""
-        self._applied = self.applied(self.part)
+        self._applied_number = self.applied(self.part)
 
     def cut(self, id: int) -> None:
         """All rows taken so far belong to checkpoints up to this one; they are on disk when it returns.
@@ -180,9 +180,9 @@ class TransactionalSink(Sink):
         stage = self._opened
         for number in stage.cuts:
             if number <= id:
-                self._apply_cut(self.part, stage, number, self._applied)
-                self._applied = max(number, self._applied or 0)
-        if self._applied is None or self._applied < id:
+                self._apply_cut(self.part, stage, number, self._applied_number)
+                self._applied_number = max(number, self._applied_number or 0)
+        if self._applied_number is None or self._applied_number < id:
             raise InternalError(f"{self.part}: checkpoint {id} is complete, and was never cut")
 
     def apply_staged(self) -> None:
@@ -208,14 +208,14 @@ class TransactionalSink(Sink):
 
     @property
     def _opened(self) -> Stage:
-        if self._stage is None:
+        if self._open_stage is None:
             raise SinkError(f"{type(self).__name__} is not initialized: call super().initialize(...)")
-        return self._stage
+        return self._open_stage
 
     def _part(self, index: int) -> str:
         return f"{self.topology_name}/{self.component_name}/{index}"
 
-    def _folder(self, index: int) -> Path:
+    def _staging_folder(self, index: int) -> Path:
         name = "-".join(filter(None, (self.topology_name, self.component_name))) or type(self).__name__
         safe = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
         return self._staging / f"{safe}.{index}"
@@ -226,20 +226,20 @@ class TransactionalSink(Sink):
             try:
                 self.apply(part, number, rows)
             except BaseException:
-                self._failed = True
+                self._apply_failed = True
                 raise
         stage.remove(number)
 
     def _begin_anew(self) -> None:
         stage = self._opened
-        self._applied = self.applied(self.part)
+        self._applied_number = self.applied(self.part)
         stage.discard_others()
         if self.keeps_leftovers and self.eager and (stage.rows or stage.cuts):
             self.logger.warning("applying rows that an earlier run had taken when it was killed")
             self.apply_staged()
         stage.discard()
         self.forget(self.part)
-        self._applied = None
+        self._applied_number = None
 
     def _resumed(self, part: str, stage: Stage, last_id: int) -> int:
         """Bring a part to the state that it had at a checkpoint; returns its number."""
@@ -273,16 +273,16 @@ class TransactionalSink(Sink):
 
     def _is_new_task(self) -> bool:
         """Whether this run has more tasks than the one before: others have applied rows."""
-        return self.scales and self._index > 0 and self.applied(self._part(0)) is not None
+        return self.scales and self._task_index > 0 and self.applied(self._part(0)) is not None
 
     def _take_over(self, last_id: int) -> None:
         """Apply what tasks had staged that this run no longer has."""
-        base = self._folder(0)
+        base = self._staging_folder(0)
         stem = base.name.removesuffix("0")
         for folder in sorted(base.parent.glob(f"{stem}*")):
             index = folder.name.removeprefix(stem)
             if not (
-                index.isdecimal() and int(index) >= self._tasks and int(index) % self._tasks == self._index
+                index.isdecimal() and int(index) >= self._task_count and int(index) % self._task_count == self._task_index
             ):
                 continue
             stage = Stage(folder, eager=self.eager)
