@@ -150,14 +150,11 @@ class TransactionalSink(Sink):
         Raises:
             SinkError: the target has another state, and cannot be brought to this one.
         """
-        if last_id is None:
-            self._begin_anew()
-            return
-        stage = self._opened
-        stage.drop_open()
-        self._applied_number = self._resumed(self.part, stage, last_id)
-        if self.scales:
-            self._take_over(last_id)
+        self._applied_number = self._set_out(self.part, self._opened, last_id)
+        for part, stage in self._of_former_tasks() if self.scales else ():
+            self._set_out(part, stage, last_id)
+            self.forget(part)
+            stage.delete()
 
     def recover(self) -> None:
         """The task goes on in the same run, after its component or its process was made anew."""
@@ -230,16 +227,21 @@ class TransactionalSink(Sink):
                 raise
         stage.remove(number)
 
-    def _begin_anew(self) -> None:
-        stage = self._opened
-        self._applied_number = self.applied(self.part)
+    def _set_out(self, part: str, stage: Stage, last_id: int | None) -> int | None:
+        """Bring a part to the state that a run begins with; returns the number that is applied then."""
+        if last_id is not None:
+            stage.drop_open()
+            return self._resumed(part, stage, last_id)
         stage.discard_others()
         if self.keeps_leftovers and self.eager and (stage.rows or stage.cuts):
-            self.logger.warning("applying rows that an earlier run had taken when it was killed")
-            self.apply_staged()
+            self.logger.warning("%s: applying rows that an earlier run had taken when it was killed", part)
+            applied = self.applied(part)
+            stage.cut(max([applied or 0, *stage.cuts]) + 1)
+            for number in stage.cuts:
+                self._apply_cut(part, stage, number, applied)
         stage.discard()
-        self.forget(self.part)
-        self._applied_number = None
+        self.forget(part)
+        return None
 
     def _resumed(self, part: str, stage: Stage, last_id: int) -> int:
         """Bring a part to the state that it had at a checkpoint; returns its number."""
@@ -275,18 +277,12 @@ class TransactionalSink(Sink):
         """Whether this run has more tasks than the one before: others have applied rows."""
         return self.scales and self._task_index > 0 and self.applied(self._part(0)) is not None
 
-    def _take_over(self, last_id: int) -> None:
-        """Apply what tasks had staged that this run no longer has."""
+    def _of_former_tasks(self) -> Iterator[tuple[str, Stage]]:
+        """The parts of tasks that this run no longer has, as far as they are this task's to take over."""
         base = self._staging_folder(0)
         stem = base.name.removesuffix("0")
         for folder in sorted(base.parent.glob(f"{stem}*")):
             index = folder.name.removeprefix(stem)
-            if not (
-                index.isdecimal() and int(index) >= self._task_count and int(index) % self._task_count == self._task_index
-            ):
-                continue
-            stage = Stage(folder, eager=self.eager)
-            stage.drop_open()
-            self._resumed(self._part(int(index)), stage, last_id)
-            self.forget(self._part(int(index)))
-            stage.delete()
+            number = int(index) if index.isdecimal() else -1
+            if number >= self._task_count and number % self._task_count == self._task_index:
+                yield self._part(number), Stage(folder, eager=self.eager)

@@ -161,6 +161,7 @@ class BoltTask(Task):
         self._parts.interludes.begin()
         if self._parts.commits is not None:
             self._parts.commits.begin()
+        self.slot.commit()
         self._agenda = self._parts.make_agenda()
 
     def end_cycle(self) -> None:
@@ -232,6 +233,7 @@ class BoltTask(Task):
         watermark = self._advance()
         if self._agenda.has_clients:
             yield from self._perform(self._agenda.take_until(self._reached(watermark)))
+        self.slot.commit()
         self._publish()
 
     def _perform(self, entries: Iterable[Entry]) -> Iterator[None]:
@@ -315,9 +317,9 @@ class BoltTask(Task):
         ready, watermark, last_us = self._received.outlook()
         if ready:  # as a slice has its limits; whatever comes from now on is signalled
             self.is_signalled = True
-        if last_us > self._last_us:
-            self._last_us = last_us
         if watermark.ts < LAST.ts:
+            if last_us > self._last_us:
+                self._last_us = last_us
             lineage.advance(watermark)
             return watermark
         self.progress = self._progress_at(watermark)

@@ -105,6 +105,7 @@ class TupleProcessor:
         return True
 
     def _raised(self, error: BaseException, tup: Any) -> None:
+        self._slot.take_back()
         host = self._slot.host
         is_tracked = self._acker is not None and self._acker.raised(host.fails_itself)
         self._slot.raised("process", error, tup)
@@ -148,9 +149,11 @@ class SinkProcessor:
         assert isinstance(sink, Sink)
         if self._commits is not None:
             self._commits.consuming()
+        self._slot.begin_call()
         try:
             sink.consume(rows)
         except user_errors() as error:
+            self._slot.take_back()
             self._raised(error, len(rows))
         if self._commits is not None:
             self._commits.consumed()

@@ -403,7 +403,8 @@ class TestRefusals:
     def test_two_runs_do_not_write_at_once(self, tmp_path: Path) -> None:
         script = (
             "import sys\nfrom tests.framework.sinks.driven import SINKS, begun\nfrom pathlib import Path\n"
-            "try:\n    begun(SINKS['json'](Path(sys.argv[1])))\nexcept Exception as error:\n    print(error)\n"
+            "try:\n    begun(SINKS['json'](Path(sys.argv[1])))\n"
+            "except Exception as error:\n    print(error)\n"
         )
         repository = Path(__file__).parents[3]
 
