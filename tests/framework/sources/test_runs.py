@@ -151,7 +151,7 @@ def stopping(rows: FileSource, par: int, nth: int) -> TopologyBuilder:
     return builder
 
 
-PLACES = [(workers, par, nth) for workers in (INLINE, PROCESSES) for par in (1, 2, 5) for nth in (1, 77, 333)]
+PLACES = [(workers, par, nth) for workers in (INLINE, PROCESSES) for par in (1, 2, 5) for nth in (1, 77, 200)]
 
 
 @pytest.mark.parametrize(("workers", "par", "nth"), at_every_change(PLACES, 6))
