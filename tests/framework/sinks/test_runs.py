@@ -199,6 +199,17 @@ def test_what_a_killed_run_had_taken_is_applied_by_the_next_one(
     assert os.listdir(tmp_path) == ["out.db"]
 
 
+@pytest.mark.parametrize("kind", ["sqlite", "json", "json that grows"])
+def test_a_run_that_does_not_begin_leaves_what_another_has_staged(kind: str, tmp_path: Path) -> None:
+    killed = begun(SINKS[kind](tmp_path), eager=True)
+    killed.resume(None)
+    killed.consume(rows_between(0, 2))
+    killed._open_stage.close()
+    before = {path: path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()}
+    begun(SINKS[kind](tmp_path), eager=True).close()
+    assert {path: path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
 def test_a_stop_applies_everything(tmp_path: Path) -> None:
     report = run_built(into(TextSink(str(tmp_path / "out.txt"))), {"max_tuples": 100})
     assert report.reason == "max-tuples"
