@@ -5,6 +5,7 @@
  *   state_value.c  values in the words of a row
  *   state_table.c  KeyedTable: the rows of one state in all key groups of a task
  *   state_cell.c   StateCell: the value that a state has for the scope's key
+ *   state_count.c  the rows of a batch counted by their keys
  *
  * All of it is used by the task's thread alone.
  */
@@ -81,6 +82,9 @@ int64_t table_group(KeyedTable *table, const Key *key);
 
 /* The row of a key in its group, which is entered if there is none; NULL with an error set. */
 vp_row *table_enter(KeyedTable *table, uint64_t group, const Key *key);
+
+/* KeyedTable.count_up, as Python calls it. */
+PyObject *table_count_up(KeyedTable *self, PyObject *args);
 
 /* Says that there is no room. */
 void table_is_full(const KeyedTable *table);

@@ -321,7 +321,12 @@ static void table_dealloc(KeyedTable *self)
     Py_DECREF(type);
 }
 
+PyDoc_STRVAR(count_up_doc,
+             "count_up(rows, indexes, made): count row after row by its key, which is in the fields with these indexes, its first\n"
+             "ones, and append a tuple of key and count for each to the list `made`. What it raises is of the row behind those.");
+
 static PyMethodDef table_methods[] = {
+    {"count_up", (PyCFunction)table_count_up, METH_VARARGS, count_up_doc},
     {"get", (PyCFunction)get, METH_O, get_doc},
     {"set", (PyCFunction)set, METH_VARARGS, set_doc},
     {"drop", (PyCFunction)drop, METH_O, drop_doc},
