@@ -154,6 +154,7 @@ class BoltTask(Task):
 
     def _begin(self) -> None:
         self._parts.interludes.begin()
+        self.slot.commit()
         self._agenda = self._parts.make_agenda()
 
     def end_cycle(self) -> None:
@@ -225,6 +226,7 @@ class BoltTask(Task):
         watermark = self._advance()
         if self._agenda.has_clients:
             yield from self._perform(self._agenda.take_until(self._reached(watermark)))
+        self.slot.commit()
         self._publish()
 
     def _perform(self, entries: Iterable[Entry]) -> Iterator[None]:
