@@ -17,6 +17,7 @@ from framework.runtime.tasks.presence import Presence
 
 if TYPE_CHECKING:
     from viper.columns.lease import Lease
+    from viper.state import Scope
 
 
 class ComponentSlot:
@@ -136,6 +137,10 @@ class ComponentSlot:
         """A callback comes next that is for no tuple, or for several."""
         if self.state is not None:
             self.state.begin_call()
+
+    def key_of(self, indexes: tuple[int, ...] | None) -> tuple[Scope, tuple[int, ...]] | None:
+        """How rows with their key in certain fields let declared state be that of it; None: they do not."""
+        return None if self.state is None or indexes is None else (self.state.scope, indexes)
 
     def take_back(self) -> None:
         """Take back what the tuple in process, or the callback, has changed of the declared state."""
