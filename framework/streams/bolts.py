@@ -6,8 +6,8 @@ A bolt of this kind can stand in any topology. In YAML its function goes by its 
       className: "viperstorm.streams.FlatMap"
       constructorArgs: ["words.split", ["word"]]
 
-Where a function raises, its tuple alone fails, as that of any other bolt does. Steps that remember something of
-each key are in `framework.streams.keyed`.
+Where a function raises, its tuple alone fails, as that of any other bolt does. Steps that remember something
+of each key are in `framework.streams.keyed`.
 """
 
 from __future__ import annotations

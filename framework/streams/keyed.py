@@ -6,11 +6,13 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from framework.components import BatchBolt, RowError, Rows
 from framework.state import StateAccess, ValueState
 from framework.streams.bolts import Step
+from framework.streams.folded import NOTHING, FoldedState
 from framework.streams.functions import Function, found
 from viper.rows import kept
 
@@ -18,8 +20,8 @@ from viper.rows import kept
 class Counts(ValueState):
     """How many tuples of each key have come, for a bolt that takes many of them in one call.
 
-    The handle is a function in C, ``counts(rows, indexes, made)``. It counts row after row by its key, which is
-    in the fields with these indexes, the first ones, and appends key and count to the list `made`.
+    The handle is a function in C, ``counts(rows, indexes, made)``. It counts row after row by its key, which
+    is in the fields with these indexes, the first ones, and appends key and count to the list `made`.
     """
 
     def __init__(self) -> None:
@@ -63,30 +65,38 @@ class Fold(Step):
         fields: names of the values that are emitted: those of the key, and those of the result.
     """
 
-    folded = ValueState()
+    folded = FoldedState()
 
     def __init__(self, width: int, fields: Sequence[str]) -> None:
         super().__init__(fields)
         self._width = width
+        self._key_of = itemgetter(*range(width))
 
     def process_rows(self, rows: Rows) -> None:
         """Give each tuple to the value of its key."""
         folded, width, made = self.folded, self._width, list[tuple[Any, ...]]()
-        results = len(self._fields) - width
+        folded.begin()
+        changed, results, key, before = folded.changed, len(self._fields) - width, None, NOTHING
         try:
-            for row in rows.keyed():
-                value = self._next(folded, row[width:])
+            for row in rows.values():
+                key, before = self._key_of(row), NOTHING
+                before = changed.get(key, NOTHING)
+                if before is NOTHING:
+                    before = folded.read(key)
+                value = self._next(before, row[width:])
                 result = kept(self._result(value))
-                folded.value = value
+                changed[key] = value
                 made.append((*row[:width], *result) if results != 1 else (*row[:width], result))
         except Exception as error:
+            if before is not NOTHING:  # the function may have changed it, and raised then
+                changed[key] = before
             emit_first(self, made)
             raise RowError(len(made), error) from error
         self.emit_rows(made)
 
     @abstractmethod
-    def _next(self, folded: Any, values: tuple[Any, ...]) -> Any:
-        """What becomes of the state of a key with a tuple that has these values."""
+    def _next(self, before: Any, values: tuple[Any, ...]) -> Any:
+        """What becomes of the value of a key, or of `NOTHING`, with a tuple that has these values."""
 
     def _result(self, value: Any) -> Any:
         return value
@@ -106,9 +116,9 @@ class ReduceByKey(Fold):
         self._function = found(function)
         self._takes_one = len(self._fields) - width == 1
 
-    def _next(self, folded: Any, values: tuple[Any, ...]) -> Any:
+    def _next(self, before: Any, values: tuple[Any, ...]) -> Any:
         value = values[0] if self._takes_one else values
-        return self._function(folded.value, value) if folded.is_set else value
+        return value if before is NOTHING else self._function(before, value)
 
 
 class AggregateByKey(Fold):
@@ -137,8 +147,8 @@ class AggregateByKey(Fold):
         self._make: Callable[[], Any] = partial(deepcopy, initial) if make is None else found(make)
         self._result_of: Callable[[Any], Any] | None = None if result is None else found(result)
 
-    def _next(self, folded: Any, values: tuple[Any, ...]) -> Any:
-        return self._function(folded.value if folded.is_set else self._make(), *values)
+    def _next(self, before: Any, values: tuple[Any, ...]) -> Any:
+        return self._function(self._make() if before is NOTHING else before, *values)
 
     def _result(self, value: Any) -> Any:
         return value if self._result_of is None else self._result_of(value)
