@@ -13,13 +13,14 @@ from framework.components import (
     RowError,
     Rows,
     Spout,
+    StatefulBolt,
     TicklessBatchingBolt,
     Tuple,
     Watermark,
 )
 from framework.dsl import GlobalStreamId, JavaBolt, JavaSpout, ShellBolt, ShellSpout, Topology
 from framework.running import run
-from framework.state import AggregatingState, ReducingState, TableState, ValueState
+from framework.state import AggregatingState, KeyValueState, ReducingState, TableState, ValueState
 from framework.streams import KeyedStream, StreamBuilder, TupleStream
 from framework.topology import Grouping, Stream
 
@@ -34,6 +35,7 @@ __all__ = [
     "Grouping",
     "JavaBolt",
     "JavaSpout",
+    "KeyValueState",
     "KeyedStream",
     "Pace",
     "PartitionedSpout",
@@ -44,6 +46,7 @@ __all__ = [
     "ShellBolt",
     "ShellSpout",
     "Spout",
+    "StatefulBolt",
     "Stream",
     "StreamBuilder",
     "TableState",

@@ -11,17 +11,21 @@ declaration       what every state has in common, and which states a class decla
 types             the types of typed state
 kinds             the kinds of state: value, table, reducing, aggregating
 access            what the runtime hands to a state when a task begins
+key_values        the key-value state of Storm's stateful bolts
 handles, pickled  what a component's attribute is while the task runs: of typed, of any values
 ================  ===============================================================================
 """
 
 from framework.state.access import DirtyHandle, StateAccess
 from framework.state.declaration import State, StateSpec, declared_states
+from framework.state.key_values import KeyValues, KeyValueState
 from framework.state.kinds import AggregatingState, ReducingState, TableState, ValueState
 
 __all__ = [
     "AggregatingState",
     "DirtyHandle",
+    "KeyValueState",
+    "KeyValues",
     "ReducingState",
     "State",
     "StateAccess",
