@@ -40,11 +40,6 @@ class Folded:
         self._kept: dict[Any, Any] = {}
         """Others that were used."""
 
-    def begin(self) -> None:
-        """Tuples come next, whose changes may have to be taken back together."""
-        if self.changed:
-            self.flush()
-
     def read(self, key: Any) -> Any:
         """The value of a key that has not changed, or `NOTHING`.
 
@@ -76,6 +71,6 @@ class Folded:
         self.changed.clear()
 
     def forget(self) -> None:
-        """Take back what has changed since `begin`."""
+        """Take back what the call has changed; what was changed before it has been written."""
         self._kept.clear()
         self.changed.clear()

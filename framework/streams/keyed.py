@@ -21,7 +21,7 @@ class Counts(ValueState):
     """How many tuples of each key have come, for a bolt that takes many of them in one call.
 
     The handle is a function in C, ``counts(rows, indexes, made)``. It counts row after row by its key, which
-    is in the fields with these indexes, the first ones, and appends key and count to the list `made`.
+    is in the fields with these indexes, and appends these and the count, in a tuple, to the list `made`.
     """
 
     def __init__(self) -> None:
@@ -75,7 +75,6 @@ class Fold(Step):
     def process_rows(self, rows: Rows) -> None:
         """Give each tuple to the value of its key."""
         folded, width, made = self.folded, self._width, list[tuple[Any, ...]]()
-        folded.begin()
         changed, results, key, before = folded.changed, len(self._fields) - width, None, NOTHING
         try:
             for row in rows.values():

@@ -21,16 +21,17 @@ static int count_one(KeyedTable *table, const Key *key, int64_t *count)
     return 0;
 }
 
-/* The first values of a row, which are its key, and the count behind them; NULL with an error set. */
-static PyObject *counted(PyObject *row, Py_ssize_t width, int64_t count)
+/* The values of a row that are its key, and the count behind them; NULL with an error set. */
+static PyObject *counted(PyObject *row, PyObject *indexes, int64_t count)
 {
+    Py_ssize_t width = PyTuple_GET_SIZE(indexes);
     PyObject *number = PyLong_FromLongLong(count), *made = number == NULL ? NULL : PyTuple_New(width + 1);
     if (made == NULL) {
         Py_XDECREF(number);
         return NULL;
     }
     for (Py_ssize_t i = 0; i < width; i++)
-        PyTuple_SET_ITEM(made, i, Py_NewRef(PyTuple_GET_ITEM(row, i)));
+        PyTuple_SET_ITEM(made, i, Py_NewRef(PyTuple_GET_ITEM(row, PyLong_AsSsize_t(PyTuple_GET_ITEM(indexes, i)))));
     PyTuple_SET_ITEM(made, width, number);
     return made;
 }
@@ -40,9 +41,13 @@ static int count_row(KeyedTable *table, PyObject *row, PyObject *indexes, PyObje
 {
     int64_t count = 0;
     vp_savepoint before = vp_writer_savepoint(table->writer);
+    if (!PyTuple_Check(row)) {
+        PyErr_Format(PyExc_TypeError, "%R is no tuple of a row's values", row);
+        return -1;
+    }
     if (key_of_row(&table->key, row, indexes, &table->rare) || count_one(table, &table->key, &count))
         return -1;
-    PyObject *output = counted(row, PyTuple_GET_SIZE(indexes), count);
+    PyObject *output = counted(row, indexes, count);
     int failed = output == NULL || PyList_Append(made, output);
     Py_XDECREF(output);
     if (failed) {
@@ -57,6 +62,10 @@ PyObject *table_count_up(KeyedTable *self, PyObject *args)
     PyObject *rows, *indexes, *made;
     if (!PyArg_ParseTuple(args, "O!O!O!", &PyList_Type, &rows, &PyTuple_Type, &indexes, &PyList_Type, &made))
         return NULL;
+    if (!PyTuple_GET_SIZE(indexes)) {
+        PyErr_SetString(PyExc_ValueError, "a key has at least one field");
+        return NULL;
+    }
     if (PyBytes_GET_SIZE(self->codes) != 1 || PyBytes_AS_STRING(self->codes)[0] != INTEGER) {
         PyErr_Format(PyExc_TypeError, "state %U is no single integer, which rows could be counted in", self->name);
         return NULL;

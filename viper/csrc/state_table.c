@@ -322,8 +322,8 @@ static void table_dealloc(KeyedTable *self)
 }
 
 PyDoc_STRVAR(count_up_doc,
-             "count_up(rows, indexes, made): count row after row by its key, which is in the fields with these indexes, its first\n"
-             "ones, and append a tuple of key and count for each to the list `made`. What it raises is of the row behind those.");
+             "count_up(rows, indexes, made): count row after row by its key, which is in the fields with these indexes, and append\n"
+             "these and the count, in a tuple, to the list `made` for each. What it raises is of the row behind those.");
 
 static PyMethodDef table_methods[] = {
     {"count_up", (PyCFunction)table_count_up, METH_VARARGS, count_up_doc},

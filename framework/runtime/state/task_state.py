@@ -128,9 +128,16 @@ class TaskState:
         return group_of_hash(stable_hash(self.scope.key), self._count) in self.groups
 
     def begin_call(self) -> None:
-        """A callback comes next that is for no tuple with a key, or for several."""
+        """A callback comes next that is for no tuple with a key, or for several.
+
+        Raises:
+            StateError: a value of an earlier call cannot be kept.
+            StateFullError: there is no room for one.
+        """
         self.scope.leave()
-        if self._clock is not self.scope:
+        if self._clock is not self.scope:  # then what earlier calls have changed stays, if this one goes back
+            for handle in self._dirty:
+                handle.flush()
             self._clock.leave()
 
     def back(self) -> None:

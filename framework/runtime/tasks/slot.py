@@ -140,9 +140,16 @@ class ComponentSlot:
     # -- declared state
 
     def begin_call(self) -> None:
-        """A callback comes next that is for no tuple, or for several."""
+        """A callback comes next that is for no tuple, or for several.
+
+        Raises:
+            ComponentError: a value cannot be kept that an earlier one has changed.
+        """
         if self.state is not None:
-            self.state.begin_call()
+            try:
+                self.state.begin_call()
+            except user_errors() as error:
+                self._context.fail("keeping its state", error)
 
     def key_of(self, indexes: tuple[int, ...] | None) -> tuple[Scope, tuple[int, ...]] | None:
         """How rows with their key in certain fields let declared state be that of it; None: they do not."""
