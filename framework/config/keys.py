@@ -90,7 +90,6 @@ _ALL = (
         "topology.state.checkpoint.interval.ms",
         integer(1, 2**53),
         "Milliseconds between the transactions of a stateful bolt.",
-        True,
     ),
     Key("topology.tick.tuple.freq.secs", optional(duration(zero=False)), "Seconds between ticks.", True),
     Key("topology.debug", flag(), "What components see as their `debug`.", True),
