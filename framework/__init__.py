@@ -20,7 +20,15 @@ from framework.components import (
 )
 from framework.dsl import GlobalStreamId, JavaBolt, JavaSpout, ShellBolt, ShellSpout, Topology
 from framework.running import run
-from framework.state import AggregatingState, KeyValueState, ReducingState, TableState, ValueState
+from framework.state import (
+    AggregatingState,
+    KeyValueState,
+    ListState,
+    MapState,
+    ReducingState,
+    TableState,
+    ValueState,
+)
 from framework.streams import KeyedStream, StreamBuilder, TupleStream
 from framework.topology import Grouping, Stream
 
@@ -37,6 +45,8 @@ __all__ = [
     "JavaSpout",
     "KeyValueState",
     "KeyedStream",
+    "ListState",
+    "MapState",
     "Pace",
     "PartitionedSpout",
     "ReducingState",

@@ -30,7 +30,7 @@ class Counts(ValueState):
     def handle(self, access: StateAccess) -> Callable[..., None]:
         """As in the base class."""
         (table,) = access.tables
-        return table.count_up
+        return table.count_rows
 
 
 class CountByKey(Step):

@@ -22,7 +22,7 @@ rows = st.lists(st.tuples(keys, keys, st.integers()), max_size=40)
 
 def counted(store: Store, given_rows: list[Row], indexes: tuple[int, ...] = (0,)) -> list[Row]:
     made: list[Row] = []
-    store.table(range(store.state.groups)).count_up(given_rows, indexes, made)
+    store.table(range(store.state.groups)).count_rows(given_rows, indexes, made)
     return made
 
 
@@ -63,7 +63,7 @@ def test_a_cell_sees_the_count() -> None:
     store.scope.enter(("a",), (0,))
     assert cell.value == 0
     table = store.table()
-    table.count_up([("a",), ("a",)], (0,), [])
+    table.count_rows([("a",), ("a",)], (0,), [])
     store.scope.enter(("a",), (0,))
     assert cell.value == 2
     store.writer.close()
@@ -80,7 +80,7 @@ def test_a_cell_sees_the_count() -> None:
 def test_a_row_that_cannot_be_counted_changes_nothing(bad: Any, error: type, message: str) -> None:
     store, made = Store("q"), list[Row]()
     with pytest.raises(error, match=message):
-        store.table().count_up([("x", "a"), ("x", "b"), bad, ("x", "a")], (1,), made)
+        store.table().count_rows([("x", "a"), ("x", "b"), bad, ("x", "a")], (1,), made)
     assert made == [("a", 1), ("b", 1)]
     assert dict(items(store.table(), 0)) == {"a": (1,), "b": (1,)}
     store.writer.close()
@@ -89,7 +89,7 @@ def test_a_row_that_cannot_be_counted_changes_nothing(bad: Any, error: type, mes
 def test_a_key_of_another_task_is_refused() -> None:
     store, made = Store("q", groups=2), list[Row]()
     with pytest.raises(LookupError, match="belongs to another task"):
-        store.table(range(1)).count_up([(n,) for n in range(20)], (0,), made)
+        store.table(range(1)).count_rows([(n,) for n in range(20)], (0,), made)
     assert len(made) < 20
     store.writer.close()
 
@@ -97,7 +97,7 @@ def test_a_key_of_another_task_is_refused() -> None:
 def test_without_room_a_row_is_not_counted() -> None:
     store, made = Store("q", size_bytes=1 << 20), list[Row]()
     with pytest.raises(StateFullError, match="state seen has no room"):
-        store.table().count_up([(n,) for n in range(1_000_000)], (0,), made)
+        store.table().count_rows([(n,) for n in range(1_000_000)], (0,), made)
     assert made == [(n, 1) for n in range(len(made))]
     assert store.table().count(0) == len(made) > 1_000
     store.writer.back_to_commit()
@@ -105,7 +105,7 @@ def test_without_room_a_row_is_not_counted() -> None:
     store.writer.close()
 
 
-@pytest.mark.parametrize("codes", ["d", "s", "qq"])
+@pytest.mark.parametrize("codes", ["d", "s", "qq", "[q", "{q"])
 def test_only_single_integers_count(codes: str) -> None:
     store = Store(codes)
     with pytest.raises(TypeError, match="state seen is no single integer"):

@@ -10,12 +10,11 @@ static int count_one(KeyedTable *table, const Key *key, int64_t *count)
     if (row == NULL)
         return -1;
     if (vp_writer_reserve(table->writer, 1)) {
-        vp_writer_back(table->writer, before);
-        table->moves++; /* the row may have gone back */
+        table_back(table, before);
         table_is_full(table);
         return -1;
     }
-    vp_word *word = (vp_word *)(vp_row_values(row) + SHOWN_WORDS);
+    vp_word *word = (vp_word *)row_words(row);
     *count = (int64_t)vp_read(word) + 1;
     vp_write(table->writer, word, (uint64_t)*count);
     return 0;
@@ -50,14 +49,12 @@ static int count_row(KeyedTable *table, PyObject *row, PyObject *indexes, PyObje
     PyObject *output = counted(row, indexes, count);
     int failed = output == NULL || PyList_Append(made, output);
     Py_XDECREF(output);
-    if (failed) {
-        vp_writer_back(table->writer, before);
-        table->moves++;
-    }
+    if (failed)
+        table_back(table, before);
     return failed ? -1 : 0;
 }
 
-PyObject *table_count_up(KeyedTable *self, PyObject *args)
+PyObject *table_count_rows(KeyedTable *self, PyObject *args)
 {
     PyObject *rows, *indexes, *made;
     if (!PyArg_ParseTuple(args, "O!O!O!", &PyList_Type, &rows, &PyTuple_Type, &indexes, &PyList_Type, &made))
@@ -66,7 +63,7 @@ PyObject *table_count_up(KeyedTable *self, PyObject *args)
         PyErr_SetString(PyExc_ValueError, "a key has at least one field");
         return NULL;
     }
-    if (PyBytes_GET_SIZE(self->codes) != 1 || PyBytes_AS_STRING(self->codes)[0] != INTEGER) {
+    if (self->kind != COLUMNS || PyBytes_GET_SIZE(self->codes) != 1 || PyBytes_AS_STRING(self->codes)[0] != INTEGER) {
         PyErr_Format(PyExc_TypeError, "state %U is no single integer, which rows could be counted in", self->name);
         return NULL;
     }
