@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from framework import BatchBolt, Bolt, Rows, Spout, Stream, TableState, ValueState
+from framework import BatchBolt, Bolt, ListState, MapState, Rows, Spout, Stream, TableState, ValueState
 
 COUNT = 2_000
 
@@ -33,6 +33,8 @@ class Singly(Bolt):
     count = ValueState("int64", default=0)
     totals = TableState({"sum": "int64", "most": "int64"})
     last = ValueState(default=[])
+    recent = ListState()
+    seen = MapState()
 
     def process(self, tup: Any) -> None:
         self.emit(self.next(*tup.values))
@@ -43,7 +45,10 @@ class Singly(Bolt):
         self.totals.most = max(self.totals.most, number)
         self.last.value.append(number)
         del self.last.value[:-2]
-        return (word, self.count.value, self.totals.sum, self.totals.most, tuple(self.last.value))
+        self.recent.update([*self.recent.get()[-2:], number])
+        self.seen.put(number % 3, [*self.seen.get(number % 3, [])[-1:], number])
+        lists = (*self.recent.get(), *self.seen.items())
+        return (word, self.count.value, self.totals.sum, self.totals.most, (*self.last.value, *lists))
 
 
 class InBatches(BatchBolt):
@@ -53,6 +58,8 @@ class InBatches(BatchBolt):
     count = ValueState("int64", default=0)
     totals = TableState({"sum": "int64", "most": "int64"})
     last = ValueState(default=[])
+    recent = ListState()
+    seen = MapState()
     next = Singly.next
 
     def process_rows(self, rows: Rows) -> None:

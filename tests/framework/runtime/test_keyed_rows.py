@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from framework import BatchBolt, Bolt, RowError, Rows, TopologyBuilder, ValueState
+from framework import BatchBolt, Bolt, ListState, MapState, RowError, Rows, TopologyBuilder, ValueState
 from framework.errors import StateError
 from framework.sinks import CollectingSink
 from framework.testing import run_bolt
@@ -42,10 +42,12 @@ def test_batches_remember_what_single_tuples_do(par: int, typed: bool, workers: 
 class Sums(BatchBolt):
     """Emits the sum so far of each key; fails as it is told."""
 
-    outputs = ["key", "typed", "any"]
+    outputs = ["key", "typed", "any", "listed", "mapped"]
     exit_on_exception = False
     typed = ValueState("int64", default=0)
     any = ValueState(default=0)
+    listed = ListState()
+    mapped = MapState()
 
     def fails(self, number: int) -> bool:
         return False
@@ -58,7 +60,9 @@ class Sums(BatchBolt):
                 self.give_up(index)
             self.typed.value += number
             self.any.value += number
-            made.append((key, self.typed.value, self.any.value))
+            self.listed.add(number)
+            self.mapped.put(number % 4, number)
+            made.append((key, self.typed.value, self.any.value, sum(self.listed), self.mapped.items()))
         self.emit_rows(made)
 
     def give_up(self, index: int) -> None:
@@ -88,12 +92,13 @@ def test_what_fails_leaves_nothing_behind(bolt: type[Sums], most_rows: int) -> N
     done = run_bolt(bolt, ROWS, fields=["key", "number"], key=["key"], most_rows=most_rows)
     first = 5 - 5 % most_rows
     failed = [5] if bolt is FailsARow else range(first, first + most_rows)
-    sums = {"a": 0, "b": 0}
+    sums, maps = {"a": 0, "b": 0}, dict[str, dict[int, int]](a={}, b={})
     wanted = []
     for key, number in ROWS:
         if number not in failed:
             sums[key] += number
-            wanted.append((key, sums[key], sums[key]))
+            maps[key][number % 4] = number
+            wanted.append((key, sums[key], sums[key], sums[key], list(maps[key].items())))
     assert done.streams["default"] == wanted
 
 
@@ -106,8 +111,8 @@ def test_the_same_in_a_run() -> None:
     last = {row[0]: row for row in report.result("sink")}
     lost = report.components["bolt"].failed
     assert 0 < lost <= 50
-    assert all(typed == kept for _, typed, kept in last.values())
-    assert sum(typed for _, typed, _ in last.values()) < sum(range(COUNT))
+    assert all(typed == kept == listed for _, typed, kept, listed, _ in last.values())
+    assert sum(row[1] for row in last.values()) < sum(range(COUNT))
     assert len(report.result("sink")) == COUNT - lost
 
 
