@@ -69,12 +69,12 @@ class Count(Bolt):
         self.emit([word, number])
 
 
-def wordcount(words: int, par: int, *, sink: bool) -> Topology:
+def wordcount(words: int, par: int, *, sink: bool, counter: type[Bolt] = Count) -> Topology:
     """``lines -> split -> count``, and with ``sink`` every word with its count into one counting sink."""
     builder = TopologyBuilder()
     builder.set_spout("lines", Lines, args=[words])
     builder.set_bolt("split", Split, par).shuffle_grouping("lines")
-    builder.set_bolt("count", Count, par).fields_grouping("split", "word")
+    builder.set_bolt("count", counter, par).fields_grouping("split", "word")
     if sink:
         builder.set_bolt("sink", CountingSink).global_grouping("count")
     return builder.build("word-count")
