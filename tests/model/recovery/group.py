@@ -26,7 +26,13 @@ class Group:
     """What the processes of a run share."""
 
     def __init__(
-        self, topology: Topology, layout: Layout, disk: Disk, broker: Broker, settings: Settings, draw: random.Random
+        self,
+        topology: Topology,
+        layout: Layout,
+        disk: Disk,
+        broker: Broker,
+        settings: Settings,
+        draw: random.Random,
     ) -> None:
         self.topology = topology
         self.disk = disk
