@@ -13,16 +13,27 @@ from framework.components import (
     RowError,
     Rows,
     Spout,
+    StatefulBolt,
     TicklessBatchingBolt,
     Tuple,
     Watermark,
 )
 from framework.dsl import GlobalStreamId, JavaBolt, JavaSpout, ShellBolt, ShellSpout, Topology
 from framework.running import run
+from framework.state import (
+    AggregatingState,
+    KeyValueState,
+    ListState,
+    MapState,
+    ReducingState,
+    TableState,
+    ValueState,
+)
 from framework.streams import KeyedStream, StreamBuilder, TupleStream
 from framework.topology import Grouping, Stream
 
 __all__ = [
+    "AggregatingState",
     "BatchBolt",
     "BatchingBolt",
     "Block",
@@ -32,22 +43,29 @@ __all__ = [
     "Grouping",
     "JavaBolt",
     "JavaSpout",
+    "KeyValueState",
     "KeyedStream",
+    "ListState",
+    "MapState",
     "Pace",
     "PartitionedSpout",
+    "ReducingState",
     "ReliableSpout",
     "RowError",
     "Rows",
     "ShellBolt",
     "ShellSpout",
     "Spout",
+    "StatefulBolt",
     "Stream",
     "StreamBuilder",
+    "TableState",
     "TicklessBatchingBolt",
     "Topology",
     "TopologyBuilder",
     "Tuple",
     "TupleStream",
+    "ValueState",
     "Watermark",
     "run",
 ]

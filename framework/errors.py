@@ -6,7 +6,10 @@ ViperError
 ├── LoadError (ValueError)         a target that names no topology
 ├── RecordingError (ValueError)    a recording that cannot be written, read or replayed
 ├── PlaceError (ValueError)        a report of a run that another run cannot go on from
+├── SourceError (ValueError)       files that a source cannot read, or rows in them that it refuses
+├── SinkError (RuntimeError)       a sink that cannot write, or must not write where it was told to
 ├── EmitError (ValueError)         an emit that the stream it goes to does not allow
+├── StateError (RuntimeError)      declared state that is used where there is none, or that cannot be kept
 ├── AnswerError (ValueError)       a second ack or fail of a tuple, where that is an error
 ├── ComponentError (RuntimeError)  user code raised while a topology ran
 ├── ProgramError (RuntimeError)    a program that cannot be started or does not speak the protocol
@@ -62,8 +65,20 @@ class PlaceError(ViperError, ValueError):
     """A report of a run that another run cannot go on from."""
 
 
+class SourceError(ViperError, ValueError):
+    """Files that a source cannot read, or a row in one that it refuses."""
+
+
+class SinkError(ViperError, RuntimeError):
+    """A sink that cannot write, or that must not write where it was told to."""
+
+
 class EmitError(ViperError, ValueError):
     """An emit that its stream does not allow: unknown stream, wrong arity, wrong kind of stream."""
+
+
+class StateError(ViperError, RuntimeError):
+    """Declared state that is used where there is none, that was overwritten, or that cannot be kept."""
 
 
 class AnswerError(ViperError, ValueError):

@@ -31,6 +31,7 @@ from framework.runtime.hosts.registry import make_host
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.positions.clocks import make_clock
 from framework.runtime.positions.event_times import EventTimes
+from framework.runtime.state import StateMemory, TaskState
 from framework.runtime.tasks.aligned_stop import OF_THE_DRAIN, AlignedStop
 from framework.runtime.tasks.allowance import Allowance
 from framework.runtime.tasks.answering import Answering
@@ -49,6 +50,7 @@ from framework.runtime.tasks.presence import BlockingPresence, Presence
 from framework.runtime.tasks.processors import Processor, SinkProcessor, TupleProcessor
 from framework.runtime.tasks.pullers import make_puller
 from framework.runtime.tasks.replay_task import ReplayTask
+from framework.runtime.tasks.sink_commits import SinkCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.source_task import SourceTask
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
@@ -56,7 +58,7 @@ from framework.runtime.tasks.spout_task import Asking, SpoutTask
 from framework.runtime.tasks.task import Task
 from framework.runtime.tracking.acker import Acker
 from framework.runtime.tracking.pending import Pending
-from framework.sinks import Sink
+from framework.sinks import Sink, TransactionalSink
 from framework.topology import Role
 from viper.rows import Inbox
 
@@ -71,6 +73,7 @@ class TaskFactory:
         network: Network,
         beans: Beans,
         recording_io: RecordingIO,
+        memory: StateMemory | None = None,
     ) -> None:
         """
         Args:
@@ -79,7 +82,9 @@ class TaskFactory:
             network: its channels, as this process sees them.
             beans: the objects that components of this process share.
             recording_io: opens recorders and recorded input.
+            memory: of declared state, as this process sees it; None where no component declares any.
         """
+        self._memory = memory
         self._plan = plan
         self._settings = settings
         self._network = network
@@ -146,14 +151,16 @@ class TaskFactory:
         topology = self._plan.topology
         return make_host(topology.component(spec.component), spec, self._beans, topology.import_paths)
 
-    def _slot(self, context: TaskContext, host: Host, collector: TaskCollector) -> ComponentSlot:
+    def _slot(
+        self, context: TaskContext, host: Host, collector: TaskCollector, state: TaskState | None = None
+    ) -> ComponentSlot:
         conf = context.conf
         blocks = bool(conf["viper.blocking"]) and not isinstance(host.component, PartitionedSpout)
         # Going into a callback, a bolt's task is also further than it was, which consumers may wait to hear.
         is_bolt = host.is_bolt
         presence = BlockingPresence(lambda: is_bolt or len(collector.buffer) > 0) if blocks else Presence()
         recovery = self._recovery(context, host.restart_tries)
-        return ComponentSlot(context, host, collector, recovery, presence)
+        return ComponentSlot(context, host, collector, recovery, presence, state)
 
     def _recovery(self, context: TaskContext, default_tries: int | None) -> Recovery:
         conf = context.conf
@@ -282,11 +289,13 @@ class TaskFactory:
         collector = TaskCollector(
             spec.component, output, context.counters, context.logger, self._emit_rules(context, host)
         )
-        slot = self._slot(context, host, collector)
+        state = self._memory.task(spec) if self._memory is not None else None
+        slot = self._slot(context, host, collector, state)
         mutates = bool(context.conf["viper.mutates"])
         whole, keeps = host.takes_rows, host.keeps_columns
         received = self._inputs.make(spec, mutates=mutates, whole=whole, borrows=not keeps)
-        inbox = Inbox(host.record, collector.outbox if output.is_used else None, PAUSE_AT)
+        scope = state.scope if state is not None else None
+        inbox = Inbox(host.record, collector.outbox if output.is_used else None, PAUSE_AT, scope)
         acker = self._acker(context, inbox)
         if acker is not None:
             collector.answer_by(acker)
@@ -295,17 +304,18 @@ class TaskFactory:
         emitter = Emitter(context, output, assigner, recorder)
         interludes = Interludes(context, slot, emitter, assigner, acker, recorder)
         due = self._due_by(spec)
-        agenda = partial(make_agenda, due, context, slot, received, emitter, interludes, acker)
+        commits = _commits(context, slot, interludes)
+        agenda = partial(make_agenda, due, context, slot, received, emitter, interludes, acker, commits)
         processor: Processor
         if host.takes_rows:
             processor = BatchProcessor(slot, collector.bulk, acker, context.counters, keeps=keeps)
         elif isinstance(host.component, Sink):
-            processor = SinkProcessor(slot, acker, context.counters)
+            processor = SinkProcessor(slot, acker, context.counters, commits)
         else:
             processor = TupleProcessor(slot, inbox, acker, context.counters)
         largest = self._settings["viper.columns.rows"] if host.takes_rows and received.is_typed else None
         answering = Answering(slot, emitter, assigner, processor, acker, context.counters)
-        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, agenda)
+        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, commits, agenda)
         task = BoltTask(context, slot, emitter, received, parts)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
@@ -340,6 +350,13 @@ class TaskFactory:
                         seen.add(subscription.source)
                         todo.append(subscription.source)
         return False
+
+
+def _commits(context: TaskContext, slot: ComponentSlot, interludes: Interludes) -> SinkCommits | None:
+    if not isinstance(slot.host.component, TransactionalSink):
+        return None
+    rows, seconds = context.conf["viper.sink.apply.rows"], context.conf["viper.sink.apply.secs"]
+    return SinkCommits(context, slot, interludes.restart, rows=rows, seconds=seconds)
 
 
 def _time_fields(output: Output, conf: Mapping[str, Any]) -> dict[int, int]:

@@ -116,16 +116,18 @@ class BatchProcessor:
         key = stream.component, stream.name
         if key not in self._origins:
             fields = () if stream.values is None else stream.values._fields  # type: ignore[attr-defined]
-            self._origins[key] = Origin(*key, fields, stream.schema)
+            self._origins[key] = Origin(*key, fields, stream.schema, self._slot.key_of(stream.key))
         return self._origins[key]
 
     def _process(self, rows: Rows, count: int, lease: Lease | None) -> int:
         """Give the component so many rows; returns how many of them need not come again."""
         self.last_begun += 1
         self._emits.begin(count, rows.made, lease)
+        self._slot.begin_call()
         try:
             failed = self._called(rows, count)
         except user_errors() as error:
+            self._slot.take_back()
             self._emits.drop()
             self._raised(error, count, None)
             return count

@@ -18,6 +18,7 @@ from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.interludes import Interludes
 from framework.runtime.tasks.processors import Processor
+from framework.runtime.tasks.sink_commits import SinkCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.task import Task, TaskState
 from framework.runtime.tracking.acker import Acker
@@ -54,6 +55,8 @@ class BoltParts:
     """Knows which tracked tuples are unanswered; None where none are tracked."""
     largest_slice: int | None
     """As `Task.largest_slice`."""
+    commits: SinkCommits | None
+    """Tells a transactional sink when to apply what it has taken; None for other components."""
     make_agenda: Callable[[], Agenda]
     """Makes the list of what is due; called when the component has been initialized, which may have a say."""
 
@@ -151,9 +154,14 @@ class BoltTask(Task):
         self._parts.assigner.lineage.resume(floor)
         if self._parts.acker is not None:
             self._parts.acker.resume()
+        if self._parts.commits is not None:
+            self._parts.commits.is_successor = True
 
     def _begin(self) -> None:
         self._parts.interludes.begin()
+        if self._parts.commits is not None:
+            self._parts.commits.begin()
+        self.slot.commit()
         self._agenda = self._parts.make_agenda()
 
     def end_cycle(self) -> None:
@@ -225,6 +233,7 @@ class BoltTask(Task):
         watermark = self._advance()
         if self._agenda.has_clients:
             yield from self._perform(self._agenda.take_until(self._reached(watermark)))
+        self.slot.commit(is_last=self.progress is Progress.OVER)
         self._publish()
 
     def _perform(self, entries: Iterable[Entry]) -> Iterator[None]:
@@ -308,9 +317,9 @@ class BoltTask(Task):
         ready, watermark, last_us = self._received.outlook()
         if ready:  # as a slice has its limits; whatever comes from now on is signalled
             self.is_signalled = True
-        if last_us > self._last_us:
-            self._last_us = last_us
         if watermark.ts < LAST.ts:
+            if last_us > self._last_us:
+                self._last_us = last_us
             lineage.advance(watermark)
             return watermark
         self.progress = self._progress_at(watermark)

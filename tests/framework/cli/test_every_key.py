@@ -53,17 +53,23 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.columns.rows": (1, 2**20),
     "viper.shuffle.run": (1, 1024),
     "viper.grouping.hash": ("stable", "storm"),
+    "viper.key.groups": (1, 1 << 16),
+    "viper.state.bytes": (1 << 20, 1 << 44),
+    "viper.state.key": ("number", ["number"], None),
     "viper.values": ("python", "json"),
     "viper.answers": ("relaxed", "strict"),
     "viper.on.error": ("stop", "restart", "skip", None),
     "viper.restart.tries": (0, HUGE),
     "viper.restart.window.secs": (SHORT, LONG, HUGE),
+    "viper.sink.apply.rows": (1, HUGE),
+    "viper.sink.apply.secs": (SHORT, LONG, HUGE),
     "viper.tracked.max": (1, 2**21),
     "viper.emit.undeclared": ("warn", "error"),
     "topology.name": ("x", "two words", "x" * 5000, None),
     "topology.workers": (1, 1024),
     "topology.tasks": (1, 30, None),
     "topology.max.task.parallelism": (1, HUGE, None),
+    "topology.state.checkpoint.interval.ms": (1, 2**53),
     "topology.tick.tuple.freq.secs": (SHORT, LONG, HUGE, None),
     "topology.debug": (True, False),
     "topology.error.throttle.interval.secs": (0, SHORT, LONG, HUGE),
@@ -87,7 +93,8 @@ Of the numbers of tasks, 30 stands for the most: the work of setting up channels
 """
 
 WITH: Mapping[tuple[str, str], Mapping[str, Any]] = {
-    ("viper.time", "event"): {"viper.timestamp.field": "number"}
+    ("viper.time", "event"): {"viper.timestamp.field": "number"},
+    ("viper.key.groups", "1"): {"topology.max.task.parallelism": 1},
 }
 """What a value needs beside it."""
 
