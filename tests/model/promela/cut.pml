@@ -4,7 +4,7 @@
  * Source. Before it publishes at or beyond the time, and before it promises that all below it has come, it
  *         answers: it accepts, and waits there for the decision, or it is ahead. That binds its successor.
  * Parent. Decides if all accept; if one is ahead, the epoch is void, and there is another one.
- * Task.   Merges its inputs. It looks at the record after it has acquired what they have: whoever sees a row
+ * Task.   Merges its inputs. It looks at the record after it has acquired what they have: who sees a row
  *         at or beyond the time sees the decision. It processes what lies below the time, and writes its part.
  *
  * At each time there is a tick, and then a row of each source. The first source may be killed.

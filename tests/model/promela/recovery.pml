@@ -2,11 +2,11 @@
  *
  * Page.      The task's state, its place in the input, and how many outputs count, are words that outlive it.
  *            Each is written behind an entry of the undo log: the entry, the log's length, then the word.
- * Slice.     Takes some inputs, processes them, publishes at will, publishes the rest, writes place and count,
+ * Slice.     Takes some inputs, processes them, publishes at will and then the rest, writes place and count,
  *            and is committed by one store: the length is 0. Only then is the input given back.
  * Successor. Waits until all that its predecessor stored can be seen, plays the log back, gives back what is
- *            committed, and skips the outputs that are out there and do not count yet. Its slices may be longer
- *            or shorter than the ones that it repeats.
+ *            committed, and skips the outputs that are out there and do not count yet. Its slices may be
+ *            longer or shorter than the ones that it repeats.
  *
  * Input i adds i to the state, which is then emitted: once if it is even, twice if it is odd.
  *

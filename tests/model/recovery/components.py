@@ -52,7 +52,7 @@ class Source(Task):
     def _emit(self) -> bool:
         """Emit some rows, none of them at or beyond the place of a cut that the source has accepted."""
         emitted, limit = False, self.limit()
-        for _ in range(self.group.draw.randint(1, 8)):
+        for _ in range(self.group.draw.randint(1, self.group.lines_at_once)):
             row = self._next_row()
             if row is None or row[0] >= limit:
                 break

@@ -61,7 +61,7 @@ class Schedule:
         self.saturates = draw.random() < 0.25
         self.topology: Topology = drawn_topology(draw, self.saturates)
         self.layout: Layout = drawn_layout(draw, self.topology)
-        self.settings = Settings(checkpoints=draw.random() < 0.7, margin=draw.choice((1, 1, 2, 4, 8)))
+        self.settings = Settings(draw.random() < 0.75, draw.choice((1, 2, 4, 8)), draw.choice((1, 1, 2, 8)))
         group_deaths, checkpoints = (draw.randint(0, 3), 6) if self.settings.checkpoints else (0, 0)
         self._faults = Faults(draw.randint(1, 10), group_deaths, checkpoints)
         self._burst = draw.choice((1, 4, 15))
@@ -140,8 +140,8 @@ class Schedule:
         if not self._faults.group_deaths:
             return False
         likelihood = 0.0005
-        if group.epoch > group.first_epoch:
-            likelihood = 0.02 if group.record.state == DECIDED and group.completed < group.epoch else 0.004
+        if group.record.state == DECIDED:
+            likelihood = 0.01 if group.completed < group.epoch else 0.02
         if self._draw.random() >= likelihood:
             return False
         self._faults.group_deaths -= 1
@@ -164,7 +164,7 @@ class Turns:
                 self._stays -= 1
                 if name != self._preempted:
                     return name
-            elif self._draw.random() >= 0.02:
+            elif self._draw.random() >= 0.03:
                 return name
             else:
                 self._preempted, self._stays = name, self._draw.choice(PREEMPTIONS)

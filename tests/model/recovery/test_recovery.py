@@ -6,7 +6,7 @@ seed, and ``Schedule(seed).problem()`` repeats it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -244,36 +244,32 @@ def goes_on_from_a_torn_checkpoint(monkeypatch: Patch) -> None:
 
 PLANTED: dict[Callable[[Patch], None], int] = {
     releases_at_take: 0,
-    suppresses_by_position: 0,
-    commits_the_raw_count: 0,
-    loses_routing: 0,
-    commits_before_the_flush: 0,
+    suppresses_by_position: 3,
+    commits_the_raw_count: 3,
+    loses_routing: 3,
+    commits_before_the_flush: 1,
     takes_the_offset_with_a_full_outbox: 0,
-    uses_freed_cells_at_once: 0,
-    reads_the_decision_before_the_acquire: 0,
-    acks_before_the_commit: 0,
+    uses_freed_cells_at_once: 3,
+    reads_the_decision_before_the_acquire: 123,
+    acks_before_the_commit: 11,
     acks_at_the_commit_despite_checkpoints: 0,
-    applies_before_the_manifest: 0,
-    applies_without_the_id: 0,
-    leaves_what_was_staged: 0,
+    applies_before_the_manifest: 336,
+    applies_without_the_id: 328,
+    leaves_what_was_staged: 1,
     loses_ticks: 0,
     accepts_what_lies_behind: 0,
-    does_not_wait_for_the_decision: 0,
-    promises_the_place_before_the_decision: 0,
-    forgets_its_answer: 0,
-    keeps_silent_without_room: 0,
+    does_not_wait_for_the_decision: 25,
+    promises_the_place_before_the_decision: 421,
+    forgets_its_answer: 256,
+    keeps_silent_without_room: 642,
     keeps_promises_back_without_room: 0,
-    goes_on_from_a_torn_checkpoint: 0,
+    goes_on_from_a_torn_checkpoint: 2,
 }
 """Each mistake, and the seed that was seen to find it first."""
-
-
-def problems(seeds: Iterator[int]) -> Iterator[str]:
-    return (problem for seed in seeds if (problem := Schedule(seed).problem()))
 
 
 @pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__)
 def test_a_planted_mistake_is_found(plant: Callable[[Patch], None], monkeypatch: Patch) -> None:
     plant(monkeypatch)
     # The others are for when the one that is remembered no longer finds it.
-    assert next(problems(iter((PLANTED[plant], *range(1000)))), None)
+    assert any(Schedule(seed).problem() for seed in (PLANTED[plant], *range(2000)))
