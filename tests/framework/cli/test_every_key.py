@@ -69,6 +69,7 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "topology.workers": (1, 1024),
     "topology.tasks": (1, 30, None),
     "topology.max.task.parallelism": (1, HUGE, None),
+    "topology.state.checkpoint.interval.ms": (1, 2**53),
     "topology.tick.tuple.freq.secs": (SHORT, LONG, HUGE, None),
     "topology.debug": (True, False),
     "topology.error.throttle.interval.secs": (0, SHORT, LONG, HUGE),
