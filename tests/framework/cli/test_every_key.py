@@ -61,6 +61,8 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.on.error": ("stop", "restart", "skip", None),
     "viper.restart.tries": (0, HUGE),
     "viper.restart.window.secs": (SHORT, LONG, HUGE),
+    "viper.sink.apply.rows": (1, HUGE),
+    "viper.sink.apply.secs": (SHORT, LONG, HUGE),
     "viper.tracked.max": (1, 2**21),
     "viper.emit.undeclared": ("warn", "error"),
     "topology.name": ("x", "two words", "x" * 5000, None),

@@ -186,7 +186,7 @@ class TestExceptions:
 
     @every_kind
     def test_state_that_cannot_be_pickled_ends_the_run(self, workers: Workers) -> None:
-        message = "in keeping its state: StateError: state held holds .*which cannot be pickled"
+        message = "in process: StateError: state held holds .*which cannot be pickled"
         with pytest.raises(ComponentError, match=message):
             workers.run(topology(_Unpicklable))
 
