@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ from framework.topology import Topology
 TEXT = Path(__file__).parent.parent / "topologies" / "data" / "kjv.txt.gz"
 
 
+@cache
 def read_lines(words: int) -> list[str]:
-    """The text's lines, repeated until they hold so many words."""
+    """The text's lines, repeated until they hold so many words; nobody changes them."""
     with gzip.open(TEXT, "rt") as text:
         once = text.read().splitlines()
     per_pass = sum(len(line.split()) for line in once)

@@ -6,6 +6,7 @@
  *   state_rows.c   rows: columns, lists and maps
  *   state_table.c  KeyedTable: the rows of one state in all key groups of a task
  *   state_ttl.c    rows that go by time
+ *   state_count.c  the rows of a batch counted by their keys
  *   state_export.c, state_load.c  rows as bytes
  *   state_bulk.c   the values of many keys in one call
  *   state_cell.c   what a state has for the scope's key
@@ -205,6 +206,9 @@ static inline int table_touch(KeyedTable *table, vp_row *row)
 
 /* Has rows go by time from now on: (microseconds, a function that tells the time). */
 PyObject *table_expire(KeyedTable *table, PyObject *args);
+
+/* KeyedTable.count_rows, as Python calls it. */
+PyObject *table_count_rows(KeyedTable *self, PyObject *args);
 
 /* Takes a row out, with all that it holds; -1 with an error set, and not all of it is taken out. */
 int table_drop(KeyedTable *table, uint64_t group, vp_row *row);
