@@ -6,6 +6,7 @@ ViperError
 ├── LoadError (ValueError)         a target that names no topology
 ├── RecordingError (ValueError)    a recording that cannot be written, read or replayed
 ├── PlaceError (ValueError)        a report of a run that another run cannot go on from
+│   └── CheckpointError            a checkpoint that cannot be written, read, or gone on from
 ├── EmitError (ValueError)         an emit that the stream it goes to does not allow
 ├── AnswerError (ValueError)       a second ack or fail of a tuple, where that is an error
 ├── ComponentError (RuntimeError)  user code raised while a topology ran
@@ -60,6 +61,10 @@ class NoRoomError(RecordingError):
 
 class PlaceError(ViperError, ValueError):
     """A report of a run that another run cannot go on from."""
+
+
+class CheckpointError(PlaceError):
+    """A checkpoint that cannot be written, cannot be read, or that a run cannot go on from."""
 
 
 class EmitError(ViperError, ValueError):

@@ -1,0 +1,6 @@
+"""Checkpoints: the position of a run on disk, from which another run goes on."""
+
+from framework.checkpoints.folder import Checkpoint, CheckpointFolder, found_at, read_checkpoint
+from framework.checkpoints.lock import is_locked, locked
+
+__all__ = ["Checkpoint", "CheckpointFolder", "found_at", "is_locked", "locked", "read_checkpoint"]
