@@ -1,6 +1,14 @@
 """Checkpoints: the position of a run on disk, from which another run goes on."""
 
-from framework.checkpoints.folder import Checkpoint, CheckpointFolder, found_at, read_checkpoint
+from framework.checkpoints.folder import Checkpoint, CheckpointFolder, folder_of, found_at, read_checkpoint
 from framework.checkpoints.lock import is_locked, locked
 
-__all__ = ["Checkpoint", "CheckpointFolder", "found_at", "is_locked", "locked", "read_checkpoint"]
+__all__ = [
+    "Checkpoint",
+    "CheckpointFolder",
+    "folder_of",
+    "found_at",
+    "is_locked",
+    "locked",
+    "read_checkpoint",
+]

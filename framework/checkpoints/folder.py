@@ -42,8 +42,8 @@ class Checkpoint:
     files: Files
 
     @property
-    def bytes(self) -> int:
-        """Of all its parts together."""
+    def size(self) -> int:
+        """Bytes of all its parts together."""
         return sum(length for length, _ in self.parts.values())
 
     def part(self, name: str) -> bytes:
@@ -171,6 +171,11 @@ def read_checkpoint(path: Path, files: Files | None = None) -> Checkpoint:
     told = json.loads(body)
     parts = {name: (length, checksum) for name, (length, checksum) in told["parts"].items()}
     return Checkpoint(path, told["id"], told["content"], parts, files)
+
+
+def folder_of(path: Path) -> Path:
+    """The folder that holds the checkpoint at a path; the path itself where that is no checkpoint."""
+    return path.parent if (path / MANIFEST).exists() else path
 
 
 def found_at(path: Path) -> Checkpoint:

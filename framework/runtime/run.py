@@ -6,22 +6,27 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
+from framework.checkpoints import folder_of, found_at, locked
+from framework.checkpoints.control import answering
+from framework.checkpoints.going_on import check_can_checkpoint, going_on_from
 from framework.config import Settings
-from framework.errors import ViperError, first_of, with_notes
+from framework.errors import CheckpointError, ViperError, first_of, with_notes
 from framework.importing import importable
 from framework.planning import Plan, WorkerKind
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import RecordingPaths, recording_paths
 from framework.runtime.assembly.statistics import channel_statistics
-from framework.runtime.control.companions import accompanied, identities
+from framework.runtime.checkpointing import Checkpointing
+from framework.runtime.control.companions import accompanied, partitioned_spouts
 from framework.runtime.control.signals import draining_by_signals
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
+from framework.runtime.metrics.saved import SavedTasks, Written
 from framework.runtime.metrics.statistics import ExecutorStatistics, RunStatistics, WorkerReport
 from framework.runtime.observer import LONGEST_PAUSE_S, PERIOD_S, Observer
 from framework.runtime.positions.offsets import going_on
@@ -44,8 +49,15 @@ class WorkerGroup(Protocol):
     def run(self) -> None:
         """Run until every task has ended, or the run is stopped."""
 
-    def close(self) -> Sequence[ViperError]:
-        """Close all components that were initialized; returns what they raised."""
+    def saved(self) -> SavedTasks | None:
+        """What the tasks of a suspended run have saved; None if not all of them have."""
+
+    def close(self, written: int | None = None) -> Sequence[ViperError]:
+        """Close all components that were initialized; returns what they raised.
+
+        Args:
+            written: the id of the checkpoint that was written before; None for none.
+        """
 
     def reports(self) -> Sequence[WorkerReport]:
         """The report of each process."""
@@ -78,7 +90,12 @@ class Run:
         replay: such a file, to be the input instead of the spouts.
         inactive: whether the spouts are left alone until `activate`.
         start: the report of another run, as ``viper run --report`` writes it: its spouts, which must be
-            partitioned, go on where they had stopped there.
+            partitioned, go on where they had stopped there. Or a checkpoint, or a folder of checkpoints, of
+            which it is the last: then bolts go on as well.
+        checkpoints: the folder for the checkpoints of this run; None for that of `start`, if that is one.
+
+    Raises:
+        CheckpointError: no checkpoint can be made of this topology, or while it replays a recording.
     """
 
     def __init__(
@@ -94,9 +111,16 @@ class Run:
         replay: Path | None = None,
         inactive: bool = False,
         start: Path | None = None,
+        checkpoints: Path | None = None,
     ) -> None:
         self._plan = plan
         self._start = start
+        if checkpoints is None and start is not None and start.is_dir():
+            checkpoints = folder_of(start)
+        if checkpoints is not None:
+            check_can_checkpoint(plan, replays=replay is not None)
+        self._folder = checkpoints
+        self._checkpointing: Checkpointing | None = None
         self._settings = settings
         self._duration_s = duration_s
         self._stop = stop or StopSignal()
@@ -105,7 +129,7 @@ class Run:
         self._replay = replay
         if inactive:
             self._stop.deactivate()
-        self._network = Network.create(plan, settings, max_tuples)
+        self._network = Network.create(plan, settings, max_tuples, checkpoints=checkpoints is not None)
         self._is_limited = max_tuples is not None
         self.report: RunReport | None = None
         """The report, once the run has ended; also if it has failed after its spouts were activated."""
@@ -123,29 +147,67 @@ class Run:
             WorkerError: a worker process died, and none could take its place.
             RecordingError: nothing can be recorded there, or what shall be replayed does not fit.
             PlaceError: it cannot go on from that report.
+            CheckpointError: it cannot go on from that checkpoint, or another run has its checkpoints in the
+                same folder, or its checkpoint cannot be written.
             KeyboardInterrupt: a second Ctrl-C, or the first while a companion of the spouts is being started.
         """
         with (
             importable(self._plan.topology.import_paths),
             draining_by_signals(self._stop),
             recording_paths(self._plan, self._record, self._replay) as recording,
+            self._folder_locked(),
             self._prepared() as self._plan,
+            self._commanded(),
         ):
             return self._executed(recording)
 
     @contextlib.contextmanager
     def _prepared(self) -> Iterator[Plan]:
         """For as long as the block runs, what runs beside the spouts runs; gives the plan as they need it."""
-        plan = self._plan
-        known = identities(plan) if self._replay is None or self._start is not None else {}
-        if self._start is not None:
+        plan, start = self._plan, None
+        spouts = partitioned_spouts(plan) if self._replay is None or self._start is not None else {}
+        known = {name: spout.identity for name, spout in spouts.items()}
+        if self._start is not None and self._start.is_dir():
+            start = found_at(self._start)
+            plan = going_on_from(plan, start, spouts)
+        elif self._start is not None:
             plan = going_on(plan, self._start, known)
+        if self._folder is not None:
+            parts = plan, self._settings, self._network, self._folder, start, self._stop
+            self._checkpointing = Checkpointing(*parts)
         if self._replay is not None:  # which stands in for the spouts
             yield plan
             return
         self._sources = known
         with accompanied(plan, self._stop) as accompanied_plan:
             yield accompanied_plan
+
+    def _folder_locked(self) -> AbstractContextManager[None]:
+        """For as long as the block runs, no other run has its checkpoints in the folder of this one."""
+        if self._folder is None:
+            return contextlib.nullcontext()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        return locked(self._folder)
+
+    @contextlib.contextmanager
+    def _commanded(self) -> Iterator[None]:
+        """For as long as the block runs, other processes may find the run by its folder, and suspend it."""
+        if self._folder is None or self._checkpointing is None:
+            yield
+            return
+        commands = {"suspend": self._suspended, "drain": self._drained}
+        with answering(self._folder, commands):
+            try:
+                yield
+            finally:
+                self._checkpointing.end()
+
+    def _suspended(self) -> Mapping[str, Any]:
+        return asdict(self.suspend())
+
+    def _drained(self) -> Mapping[str, Any]:
+        self._stop.request(StopReason.INTERRUPTED)
+        return {}
 
     def _executed(self, recording: RecordingPaths) -> RunReport:
         workers = self._workers = self._make_workers(recording)
@@ -169,7 +231,8 @@ class Run:
         channels = channel_statistics(self._plan, self._network)
         elapsed_s = self._elapsed(ended)
         report = run_report(self._plan, workers.reports(), channels, reason, elapsed_s, workers.incidents)
-        return replace(report, sources=self._sources)
+        written = None if self._checkpointing is None else self._checkpointing.written
+        return replace(report, sources=self._sources, checkpoint=written)
 
     def activate(self) -> None:
         """Have the spouts asked for tuples (again); from any thread."""
@@ -178,6 +241,24 @@ class Run:
     def deactivate(self) -> None:
         """Have the spouts asked for no more tuples until `activate`; what they have brought is processed."""
         self._stop.deactivate()
+
+    def suspend(self) -> Written:
+        """End the run at one event time, so that another one goes on from there; from any other thread.
+
+        All rows before that time are processed, and none behind it. It is not the end of the input: nothing
+        is told that it is over, and no last ticks fire.
+
+        Returns:
+            The checkpoint, once it is on the disk.
+
+        Raises:
+            CheckpointError: the run has no folder for checkpoints, has come to its end, or goes on, as a
+                source has not come to the time of the others (``viper.checkpoint.timeout.secs``).
+        """
+        if self._checkpointing is None:
+            raise CheckpointError("the run has no folder for checkpoints, or has not begun")
+        self._checkpointing.suspend(self._settings["viper.checkpoint.timeout.secs"])
+        return self._checkpointing.wait()
 
     def statistics(self) -> RunStatistics:
         """The statistics of channels and executors while the run goes on; from any thread."""
@@ -214,13 +295,21 @@ class Run:
             workers.prepare()
             self._started = time.monotonic()
             workers.run()
+            written = self._write_checkpoint(workers)
         except BaseException as error:
             self._stop.abort()
             with_notes(error, workers.close())
             raise
-        failures = workers.close()
+        failures = workers.close(written)
         if failures:
             raise first_of(failures)
+
+    def _write_checkpoint(self, workers: WorkerGroup) -> int | None:
+        """The id of the checkpoint, if the run was suspended."""
+        if self._checkpointing is None or self._stop.reason is not StopReason.SUSPENDED:
+            return None
+        lost = sum(incident.lost for incident in workers.incidents)
+        return self._checkpointing.write(workers.saved(), lost, self._sources)
 
     def _observed(self) -> AbstractContextManager[None]:
         """For as long as the block runs, another thread looks at the clock and tells of progress."""
@@ -276,6 +365,7 @@ def run(
     replay: Path | None = None,
     inactive: bool = False,
     start: Path | None = None,
+    checkpoints: Path | None = None,
 ) -> RunReport:
     """Run a plan to its end; arguments and errors as in `Run`."""
     return Run(
@@ -289,4 +379,5 @@ def run(
         replay=replay,
         inactive=inactive,
         start=start,
+        checkpoints=checkpoints,
     ).execute()

@@ -21,6 +21,7 @@ from framework.runtime.assembly.inputs import InputFactory
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.outputs import OutputFactory
 from framework.runtime.assembly.recording import RecordingIO
+from framework.runtime.control.alignment import SourceAlignment
 from framework.runtime.edges.buffer import PAUSE_AT, SPILL_AT
 from framework.runtime.edges.collector import EmitRules, SpoutCollector, TaskCollector
 from framework.runtime.edges.output import Output
@@ -215,6 +216,7 @@ class TaskFactory:
             partitioning,
             PartitionMerger(level, offsets),
             AlignedStop(self._network.cut_of(spec.id), settings["viper.drain.timeout.secs"] * OF_THE_DRAIN),
+            SourceAlignment(self._network.alignment, spec.id),
         )
 
     def _spout(
@@ -295,7 +297,9 @@ class TaskFactory:
         emitter = Emitter(context, output, assigner, recorder)
         interludes = Interludes(context, slot, emitter, assigner, acker, recorder)
         due = self._due_by(spec)
-        agenda = partial(make_agenda, due, context, slot, received, emitter, interludes, acker)
+        alignment = self._network.alignment
+        may_end = partial(alignment.may_end, spec.id) if alignment is not None else lambda: True
+        agenda = partial(make_agenda, due, context, slot, received, emitter, interludes, acker, may_end)
         processor: Processor
         if host.takes_rows:
             processor = BatchProcessor(slot, collector.bulk, acker, context.counters, keeps=keeps)

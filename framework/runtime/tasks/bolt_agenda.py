@@ -46,6 +46,7 @@ def make_agenda(
     emitter: Emitter,
     interludes: Interludes,
     acker: Acker | None,
+    may_end: Callable[[], bool],
 ) -> Agenda:
     """The agenda of a bolt's task; to be made when its component has been initialized.
 
@@ -57,6 +58,8 @@ def make_agenda(
         emitter: knows what its consumers were promised.
         interludes: do what is due.
         acker: knows which tuples the component holds; None where nothing is tracked.
+        may_end: asked when the last entries are due: whether the end of the input is not only that of a run
+            that another one goes on with.
     """
     clients: list[AgendaClient] = []
     tick_s, host = context.tick_seconds, slot.host
@@ -85,6 +88,7 @@ def make_agenda(
                 waits_for_end=not due.sources_wait,
                 take_new_holds=acker.take_new_holds if acker is not None else lambda: False,
                 published=lambda: emitter.published,
+                may_end=may_end,
             )
         )
     return Agenda(clients)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import enum
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from framework.runtime.inputs import BoltInput, Inlet
 from framework.runtime.pieces import Piece, split_at
@@ -87,6 +88,8 @@ class BoltTask(Task):
         self._received = received
         self._parts = parts
         self._agenda = Agenda()
+        self._restored: Mapping[str, Any] | None = None
+        """Where the task of another run had come to, if this one goes on from there."""
         self._positions = Positions()
         """Of the input of this slice."""
         self._steps: Iterator[None] | None = None
@@ -152,9 +155,21 @@ class BoltTask(Task):
         if self._parts.acker is not None:
             self._parts.acker.resume()
 
+    def save(self) -> dict[str, Any]:
+        """As in the base class."""
+        return {**super().save(), "agenda": self._agenda.save(), "tick": self._parts.interludes.number}
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """As in the base class."""
+        super().restore(saved)
+        self._restored = saved
+
     def _begin(self) -> None:
         self._parts.interludes.begin()
         self._agenda = self._parts.make_agenda()
+        if self._restored is not None:
+            self._agenda.restore(self._restored["agenda"])
+            self._parts.interludes.number = self._restored["tick"]
 
     def end_cycle(self) -> None:
         """Nothing comes back through the cycle any more."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import enum
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import NoReturn, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn, Protocol
 
 from framework.errors import ComponentError, EmitError
 from framework.runtime.control.stop import StopReason
@@ -135,6 +135,17 @@ class Task(ABC):
             floor: nothing may be emitted below this.
         """
         self.emitter.resume(floor)
+
+    def save(self) -> dict[str, Any]:
+        """What another run must know to go on behind what this task has processed, as JSON can hold it.
+
+        To be called when the task has finished.
+        """
+        return {"routing": self.emitter.output.save_routing()}
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Before the start: go on where the task of another run had come to, by what that has saved."""
+        self.emitter.output.restore_routing(saved["routing"])
 
     def start(self, scheduler: Scheduler) -> None:
         """Initialize the component; what it emits there comes before everything else.

@@ -16,6 +16,7 @@ from framework.errors import ComponentError, LoadError, ViperError, WorkerError
 from framework.log import Counting, Limits, key_of
 from framework.log.forms import error_name, traceback_text
 from framework.runtime.control.stop import StopReason
+from framework.runtime.metrics.saved import SavedTasks
 from framework.runtime.metrics.statistics import WorkerReport
 from framework.tracebacks import RemoteTraceback, of_user_code
 
@@ -54,6 +55,9 @@ class Dump:
 @dataclass(frozen=True, slots=True)
 class Close:
     """All workers have run: close the components, report, and end."""
+
+    written: int | None = None
+    """The id of the checkpoint that was written meanwhile; None for none."""
 
 
 ToWorker = Begin | SetActive | Stop | Abort | Dump | Close
@@ -105,6 +109,9 @@ class Failed:
 @dataclass(frozen=True, slots=True)
 class Ran:
     """All tasks of the worker have ended."""
+
+    saved: SavedTasks | None = None
+    """What they have saved, if the run is suspended and all that came to them was processed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from framework.runtime.control.signals import asked_by_sigquit
 from framework.runtime.control.stop import DrainDeadline, StopSignal
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
+from framework.runtime.metrics.saved import SavedTasks
 from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.workers import main as child
 from framework.runtime.workers.handle import Phase, WorkerHandle
@@ -83,6 +84,7 @@ class Supervisor:
         self._workers: list[WorkerHandle] = []
         """The last process of each worker, by its index in the plan's placement."""
         self._failures: list[ViperError] = []
+        self._saved: list[SavedTasks] = []
         self._sent_stop = self._sent_abort = False
         self._sent_active = True
         self._deadline = DrainDeadline(stop, settings["viper.drain.timeout.secs"])
@@ -132,10 +134,17 @@ class Supervisor:
         self._wait_for(Phase.RAN)
         self._raise_failures()
 
-    def close(self) -> Sequence[ViperError]:
-        """Close all components, even if some raise; return the errors."""
+    def saved(self) -> SavedTasks | None:
+        """What the tasks of all processes have saved; None if any has saved nothing."""
+        if len(self._saved) < len(self._workers):
+            return None
+        tasks = {task: found for saved in self._saved for task, found in saved.tasks.items()}
+        return SavedTasks(tasks, sum(saved.lost for saved in self._saved))
+
+    def close(self, written: int | None = None) -> Sequence[ViperError]:
+        """Close all components, even if some raise; return the errors. Argument as of `Worker.close`."""
         self._failures.clear()
-        self._send_all(Close())
+        self._send_all(Close(written))
         self._wait_for(Phase.CLOSED)
         return self._failures
 
@@ -276,8 +285,10 @@ class Supervisor:
                     self._note(found.raised())
             case Ready():
                 worker.reached(Phase.READY)
-            case Ran():
+            case Ran(saved):
                 worker.reached(Phase.RAN)
+                if saved is not None:
+                    self._saved.append(saved)
 
     def _read(self, report: WorkerReport) -> WorkerReport:
         try:

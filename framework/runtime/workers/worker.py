@@ -27,13 +27,14 @@ from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import RecordingIO, RecordingPaths
 from framework.runtime.assembly.task_factory import TaskFactory
 from framework.runtime.control.signals import asked_by_sigquit
-from framework.runtime.control.stop import DrainDeadline, StopSignal
+from framework.runtime.control.stop import DrainDeadline, StopReason, StopSignal
 from framework.runtime.execution.alarm import ending_in_time
 from framework.runtime.execution.executor import Executor
 from framework.runtime.execution.stand_in import standing_in
 from framework.runtime.execution.watchdog import Watch
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
+from framework.runtime.metrics.saved import SavedTasks
 from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.tasks.task import Task
 from framework.runtime.workers.executor_thread import ExecutorThreads
@@ -150,8 +151,24 @@ class Worker:
         ):
             self._threads.everywhere(self._run)
 
-    def close(self) -> list[ComponentError]:
-        """Close every task that was started, even if others raise; return the errors."""
+    def saved(self) -> SavedTasks | None:
+        """What its tasks have saved; None if the run is not suspended, or not everything was processed.
+
+        Raises:
+            ComponentError: a sink has raised while it made lasting what it had taken.
+        """
+        undrained = self._threads.any_unfinished or any(e.undrained for e in self.executors)
+        if self._stop.reason is not StopReason.SUSPENDED or undrained:
+            return None
+        lost = sum(task.context.counters.lost for task in self.tasks)
+        return SavedTasks({task.context.spec.id: task.save() for task in self.tasks}, lost)
+
+    def close(self, written: int | None = None) -> list[ComponentError]:
+        """Close every task that was started, even if others raise; return the errors.
+
+        Args:
+            written: the id of the checkpoint that was written before; None for none.
+        """
         failures: list[ComponentError] = []
         for index, task in self._begun:
             try:
@@ -222,6 +239,8 @@ class Worker:
         for task in (*executor.bolts, *executor.spouts):
             if self._resumes:
                 task.resume(self._network.floor(task.context.spec.id))
+            elif task.context.spec.id in self._plan.saved:
+                task.restore(self._plan.saved[task.context.spec.id])
             self._begun.append((index, task))
             executor.start(task)
 

@@ -1,0 +1,222 @@
+"""How a run is brought to one event time: all before it is processed, and nothing behind it.
+
+The leader of the run asks. Each source says once how far its consumers have been told that it is, and brings
+no more. The latest of these times, among sources whose tuples meet, is theirs: those that are behind bring
+their rows up to it, and then say that they are there. When all are, the leader closes the run, unless the
+last ticks of a bolt have fired meanwhile. Else it gives the attempt up, and the sources go on as if nothing
+had been.
+
+All of this is said in registers in shared memory, each of which one task writes, or the leader. So whoever
+takes the place of a task that died finds what that has said, and is bound by it.
+"""
+
+from __future__ import annotations
+
+import enum
+import time
+from collections.abc import Iterator, Sequence
+
+from framework.planning import Plan
+from framework.topology import Role
+from viper.arena import Arena
+from viper.partitions import NO_LIMIT
+from viper.position import Position
+from viper.registers import Registers
+
+ENDED = 2**63 - 1
+"""What a source that has brought all its rows has answered: every attempt."""
+_CLOSING_PAUSE_S = 0.0002
+
+
+class Stage(enum.IntEnum):
+    """What the leader wants."""
+
+    NOTHING = 0
+    """The run goes on; an attempt that there was is given up."""
+    ALIGNED = 1
+    """The sources are to agree on a time, come there and wait."""
+    CLOSING = 2
+    """All are there; the leader looks whether any bolt has had its last tick."""
+    CLOSED = 3
+    """The run ends here, but its input does not."""
+
+
+class Alignment:
+    """The registers in which the leader, the sources and the bolts of a run agree.
+
+    Args:
+        registers: `count` of them.
+        plan: says which sources come to one time together.
+    """
+
+    def __init__(self, registers: Registers, plan: Plan) -> None:
+        self._registers = registers
+        self._groups = plan.aligned_stops
+        sources = [task for group in plan.aligned_stops for task in group]
+        bolts = [task.id for task in plan.tasks if task.role is Role.BOLT]
+        self._said = {task: 2 + 3 * index for index, task in enumerate(sources)}
+        """By source the first of its registers: the attempt it has answered, its time, the attempt in which
+        it is there."""
+        self._ends = {task: 2 + 3 * len(sources) + index for index, task in enumerate(bolts)}
+        """By bolt the register that says whether its last entries have begun."""
+
+    @classmethod
+    def create(cls, arena: Arena, plan: Plan) -> Alignment:
+        """Make one in which nothing was said; ArenaError if the arena has no room for it."""
+        return cls(Registers.create(arena, cls._count(plan)), plan)
+
+    @classmethod
+    def attach(cls, arena: Arena, offset: int, plan: Plan) -> Alignment:
+        """The one at an offset; ArenaError if nothing was allocated there."""
+        return cls(Registers.attach(arena, offset, cls._count(plan)), plan)
+
+    @classmethod
+    def size(cls, plan: Plan) -> int:
+        """Bytes that it takes of an arena."""
+        return Registers.size(cls._count(plan))
+
+    @staticmethod
+    def _count(plan: Plan) -> int:
+        bolts = sum(1 for task in plan.tasks if task.role is Role.BOLT)
+        return 2 + 3 * sum(map(len, plan.aligned_stops)) + bolts
+
+    @property
+    def offset(self) -> int:
+        """Where it lies in its arena."""
+        return self._registers.offset
+
+    @property
+    def stage(self) -> Stage:
+        """What the leader wants now."""
+        return Stage(self._registers[0] & 3)
+
+    @property
+    def attempt(self) -> int:
+        """The number of the last attempt, from 1; 0 before the first."""
+        return self._registers[0] >> 2
+
+    @property
+    def number(self) -> int:
+        """The id of the checkpoint that the last attempt is made for."""
+        return self._registers[1]
+
+    # -- the leader
+
+    def ask(self, number: int) -> None:
+        """Begin an attempt for the checkpoint of that id."""
+        self._registers[1] = number
+        self._set(self.attempt + 1, Stage.ALIGNED)
+
+    def give_up(self) -> None:
+        """End the attempt; the sources go on."""
+        self._set(self.attempt, Stage.NOTHING)
+
+    def close(self) -> Sequence[int]:
+        """End the run where all sources are; returns the bolts whose end has begun, which prevents it."""
+        self._set(self.attempt, Stage.CLOSING)
+        ending = [task for task, register in self._ends.items() if self._registers[register]]
+        self._set(self.attempt, Stage.NOTHING if ending else Stage.CLOSED)
+        return ending
+
+    def laggards(self) -> Iterator[int]:
+        """The sources that have not come to the time of the attempt, as far as they have not ended."""
+        attempt = self.attempt
+        for task, first in self._said.items():
+            is_there = self._registers[first + 2] == attempt and self.agreed(task) is not None
+            if self._registers[first] != ENDED and not is_there:
+                yield task
+
+    def has_ended(self) -> bool:
+        """Whether all sources have brought all their rows."""
+        return all(self._registers[first] == ENDED for first in self._said.values())
+
+    def agreed(self, task: int) -> int | None:
+        """The time in microseconds that a source and those that it meets come to; None as long as it is
+        open."""
+        attempt, latest = self.attempt, -(2**63)
+        for member in next(group for group in self._groups if task in group):
+            first = self._said[member]
+            if self._registers[first] not in (attempt, ENDED):
+                return None
+            latest = max(latest, self._registers[first + 1])
+        return latest
+
+    def _set(self, attempt: int, stage: Stage) -> None:
+        self._registers[0] = attempt << 2 | stage
+
+    # -- a source
+
+    def answer(self, task: int, time_us: int) -> None:
+        """A source says how far it is; in each attempt only its first answer counts."""
+        attempt, first = self.attempt, self._said[task]
+        if self._registers[first] not in (attempt, ENDED):
+            self._registers[first + 1] = time_us
+            self._registers[first] = attempt
+
+    def arrive(self, task: int) -> None:
+        """A source has brought all rows up to the time agreed on, and waits there."""
+        self._registers[self._said[task] + 2] = self.attempt
+
+    def end(self, task: int, time_us: int) -> None:
+        """A source has brought all its rows, and ends."""
+        self.answer(task, time_us)
+        self._registers[self._said[task]] = ENDED
+
+    # -- a bolt
+
+    def may_end(self, task: int) -> bool:
+        """Whether a bolt whose input is over does now what is due at the end of its input.
+
+        It is not over where the run was closed. Either the leader sees that the bolt has begun its end, or
+        the bolt sees that the run is closed.
+        """
+        self._registers[self._ends[task]] = 1
+        while self.stage is Stage.CLOSING:
+            time.sleep(_CLOSING_PAUSE_S)
+        return self.stage is not Stage.CLOSED
+
+
+class SourceAlignment:
+    """What a source's task does for an alignment; by default, without checkpoints, there is none.
+
+    Args:
+        alignment: of the run.
+        task: id of the task.
+    """
+
+    def __init__(self, alignment: Alignment | None = None, task: int = 0) -> None:
+        self._alignment = alignment
+        self._task = task
+
+    @property
+    def may_be_asked(self) -> bool:
+        """Whether there can be an attempt."""
+        return self._alignment is not None
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether an attempt is going on, or the run was closed."""
+        return self._alignment is not None and self._alignment.stage is not Stage.NOTHING
+
+    def answer(self, time_us: int) -> None:
+        """Say how far the task is, unless it has said so in this attempt; to be called while one goes on."""
+        if self._alignment is not None:
+            self._alignment.answer(self._task, time_us)
+
+    @property
+    def until_us(self) -> int | None:
+        """Event time in microseconds up to which rows are wanted; None: none for now."""
+        if self._alignment is None or not self.is_asked:
+            return NO_LIMIT
+        return self._alignment.agreed(self._task)
+
+    def brought(self, behind: Position) -> None:
+        """No row below a position is left to be brought; tells the leader if that is all it waits for."""
+        until_us = self.until_us
+        if self._alignment is not None and self.is_asked and until_us is not None and behind.ts > until_us:
+            self._alignment.arrive(self._task)
+
+    def end(self, time_us: int) -> None:
+        """The task has brought all its rows, the last of them at this event time."""
+        if self._alignment is not None and self._alignment.stage is not Stage.CLOSED:
+            self._alignment.end(self._task, time_us)
