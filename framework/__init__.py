@@ -18,7 +18,7 @@ from framework.components import (
     Watermark,
 )
 from framework.dsl import GlobalStreamId, JavaBolt, JavaSpout, ShellBolt, ShellSpout, Topology
-from framework.running import run
+from framework.running import run, suspend
 from framework.streams import KeyedStream, StreamBuilder, TupleStream
 from framework.topology import Grouping, Stream
 
@@ -50,4 +50,5 @@ __all__ = [
     "TupleStream",
     "Watermark",
     "run",
+    "suspend",
 ]

@@ -6,12 +6,13 @@ ViperError
 ├── LoadError (ValueError)         a target that names no topology
 ├── RecordingError (ValueError)    a recording that cannot be written, read or replayed
 ├── PlaceError (ValueError)        a report of a run that another run cannot go on from
-│   └── CheckpointError            a checkpoint that cannot be written, read, or gone on from
+│   └── CheckpointError            a checkpoint that cannot be read, or gone on from
 ├── EmitError (ValueError)         an emit that the stream it goes to does not allow
 ├── AnswerError (ValueError)       a second ack or fail of a tuple, where that is an error
 ├── ComponentError (RuntimeError)  user code raised while a topology ran
 ├── ProgramError (RuntimeError)    a program that cannot be started or does not speak the protocol
 ├── WorkerError (RuntimeError)     a worker process that could not start, or ended before its time
+├── SuspendError (RuntimeError)     a run that was to be suspended and goes on, or has ended otherwise
 └── InternalError (RuntimeError)   a bug of ours, never the user's mistake
 """
 
@@ -64,7 +65,7 @@ class PlaceError(ViperError, ValueError):
 
 
 class CheckpointError(PlaceError):
-    """A checkpoint that cannot be written, cannot be read, or that a run cannot go on from."""
+    """A checkpoint that cannot be read, cannot be made of a topology, or that a run cannot go on from."""
 
 
 class EmitError(ViperError, ValueError):
@@ -101,6 +102,10 @@ class ProgramError(ViperError, RuntimeError):
 
 class WorkerError(ViperError, RuntimeError):
     """A worker process that could not start, or ended before its time."""
+
+
+class SuspendError(ViperError, RuntimeError):
+    """A run that was to be suspended and goes on, or that has ended without its checkpoint."""
 
 
 class InternalError(ViperError, RuntimeError):

@@ -2,6 +2,7 @@
 
 from framework.errors import (
     AnswerError,
+    CheckpointError,
     ComponentError,
     ConfigError,
     EmitError,
@@ -11,6 +12,7 @@ from framework.errors import (
     PlaceError,
     ProgramError,
     RecordingError,
+    SuspendError,
     TopologyError,
     ViperError,
     WorkerError,
@@ -18,6 +20,7 @@ from framework.errors import (
 
 __all__ = [
     "AnswerError",
+    "CheckpointError",
     "ComponentError",
     "ConfigError",
     "EmitError",
@@ -27,6 +30,7 @@ __all__ = [
     "PlaceError",
     "ProgramError",
     "RecordingError",
+    "SuspendError",
     "TopologyError",
     "ViperError",
     "WorkerError",

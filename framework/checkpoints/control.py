@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from framework.checkpoints.lock import is_locked
-from framework.errors import CheckpointError, ViperError
+from framework.errors import SuspendError, ViperError
 
 SOCKET = "control"
 """Its name in the folder."""
@@ -61,10 +61,10 @@ def ask(folder: Path, command: str) -> Mapping[str, Any]:
     """Give the run that holds a folder a command, and wait for its answer.
 
     Raises:
-        CheckpointError: there is no such run, it ends without an answer, or refuses.
+        SuspendError: there is no such run, it ends without an answer, or refuses.
     """
     if not is_locked(folder):
-        raise CheckpointError(f"no run is going on that has its checkpoints in {folder}")
+        raise SuspendError(f"no run is going on that has its checkpoints in {folder}")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
         try:
             with _address_of(folder) as address:
@@ -72,9 +72,9 @@ def ask(folder: Path, command: str) -> Mapping[str, Any]:
             line.sendall(json.dumps({"command": command}).encode() + b"\n")
             answer = json.loads(_line_from(line))
         except (OSError, ValueError) as error:
-            raise CheckpointError(f"the run that holds {folder} gives no answer: {error}") from error
+            raise SuspendError(f"the run that holds {folder} gives no answer: {error}") from error
     if "error" in answer:
-        raise CheckpointError(answer["error"])
+        raise SuspendError(answer["error"])
     found: Mapping[str, Any] = answer
     return found
 

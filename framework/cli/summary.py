@@ -24,6 +24,7 @@ _REASONS = {
     "duration": "time is up",
     "max-tuples": "enough tuples",
     "interrupted": "interrupted",
+    "suspended": "suspended",
     "failed": "FAILED",
 }
 _LONGEST_RESULT = 200
@@ -50,6 +51,12 @@ def summary_lines(report: RunReport) -> Iterator[str]:
     yield from (f"  A WORKER DIED: {incident}" for incident in report.incidents)
     if report.lost:
         yield f"  TUPLES ARE LOST: {report.lost:,} that nobody tracks; the result is not whole"
+    if report.checkpoint is not None:
+        written = report.checkpoint
+        yield (
+            f"  checkpoint {written.id} was written in {written.elapsed_s:.1f} s, {written.size:,} bytes of "
+            f"state; go on with --from {written.path}"
+        )
     if report.reason == "failed":
         yield "  what was in flight when it failed is lost"
     elif not report.drained:

@@ -11,7 +11,7 @@ from pathlib import Path
 from framework.checkpoints import Checkpoint, CheckpointFolder
 from framework.checkpoints.manifest import Alike, Manifest, manifest_of
 from framework.config import Settings
-from framework.errors import CheckpointError
+from framework.errors import SuspendError
 from framework.planning import Plan
 from framework.runtime.assembly.network import Network
 from framework.runtime.control.stop import StopReason, StopSignal
@@ -69,7 +69,7 @@ class Checkpointing:
             timeout_s: seconds that the sources have for it; then the run goes on.
 
         Raises:
-            CheckpointError: the run goes on, or ends by itself; the message says what has prevented it.
+            SuspendError: the run goes on, or ends by itself; the message says what has prevented it.
         """
         with self._asking:
             self._refuse_at_end()
@@ -78,12 +78,12 @@ class Checkpointing:
             self._wake()
             try:
                 self._wait_for_sources(self._asked_s + timeout_s)
-            except CheckpointError:
+            except SuspendError:
                 self._alignment.give_up()
                 raise
             ending = self._alignment.close()
             if ending:
-                raise CheckpointError(
+                raise SuspendError(
                     f"not suspended: {self._named(ending)} had its last tick, as its spouts have ended, and "
                     "what it emitted then waits for others; let the run come to its end"
                 )
@@ -93,22 +93,22 @@ class Checkpointing:
         """Wait until the run that was suspended has written its checkpoint.
 
         Raises:
-            CheckpointError: it has failed before.
+            SuspendError: it has failed before.
         """
         self._over.wait()
         if self.written is None:
-            raise CheckpointError("the run has failed before its checkpoint was written; it says why")
+            raise SuspendError("the run has failed before its checkpoint was written; it says why")
         return self.written
 
     def _refuse_at_end(self) -> None:
         if self._stop.requested or self._over.is_set() or self._alignment.has_ended():
-            raise CheckpointError("not suspended: the run has come to its end, or is about to")
+            raise SuspendError("not suspended: the run has come to its end, or is about to")
 
     def _wait_for_sources(self, deadline_s: float) -> None:
         while laggards := list(self._alignment.laggards()):
             self._refuse_at_end()
             if time.monotonic() >= deadline_s:
-                raise CheckpointError(
+                raise SuspendError(
                     f"not suspended: {self._named(laggards)} has not come to the time that the others had "
                     "reached (viper.checkpoint.timeout.secs): its source may stand still, or be deactivated; "
                     "the run goes on"
@@ -135,12 +135,12 @@ class Checkpointing:
             sources: by spout the name of its data.
 
         Raises:
-            CheckpointError: something is missing, or it cannot be written.
+            SuspendError: something is missing, or it cannot be written.
         """
         if saved is None:
-            raise CheckpointError(f"{self._where} is not written: the run was ended before all was processed")
+            raise SuspendError(f"{self._where} is not written: the run was ended before all was processed")
         if lost + saved.lost:
-            raise CheckpointError(
+            raise SuspendError(
                 f"{self._where} is not written: {lost + saved.lost:,} tuples were lost with components that "
                 "raised or processes that died; go on from the one before"
             )
@@ -151,7 +151,7 @@ class Checkpointing:
         try:
             made = self._folder.write(manifest.as_object(), (), keep, above=self._start_id)
         except OSError as error:
-            raise CheckpointError(f"{self._where} cannot be written: {error.strerror or error}") from error
+            raise SuspendError(f"{self._where} cannot be written: {error.strerror or error}") from error
         self.written = Written(made.id, str(made.path), time.monotonic() - self._asked_s, made.size)
         return made.id
 

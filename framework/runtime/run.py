@@ -14,7 +14,7 @@ from framework.checkpoints import folder_of, found_at, locked
 from framework.checkpoints.control import answering
 from framework.checkpoints.going_on import check_can_checkpoint, going_on_from
 from framework.config import Settings
-from framework.errors import CheckpointError, ViperError, first_of, with_notes
+from framework.errors import SuspendError, ViperError, first_of, with_notes
 from framework.importing import importable
 from framework.planning import Plan, WorkerKind
 from framework.runtime.assembly.network import Network
@@ -148,7 +148,8 @@ class Run:
             RecordingError: nothing can be recorded there, or what shall be replayed does not fit.
             PlaceError: it cannot go on from that report.
             CheckpointError: it cannot go on from that checkpoint, or another run has its checkpoints in the
-                same folder, or its checkpoint cannot be written.
+                same folder.
+            SuspendError: it was suspended, but its checkpoint cannot be written.
             KeyboardInterrupt: a second Ctrl-C, or the first while a companion of the spouts is being started.
         """
         with (
@@ -252,11 +253,11 @@ class Run:
             The checkpoint, once it is on the disk.
 
         Raises:
-            CheckpointError: the run has no folder for checkpoints, has come to its end, or goes on, as a
-                source has not come to the time of the others (``viper.checkpoint.timeout.secs``).
+            SuspendError: the run has no folder for checkpoints, has come to its end, or goes on, as a source
+                has not come to the time of the others (``viper.checkpoint.timeout.secs``).
         """
         if self._checkpointing is None:
-            raise CheckpointError("the run has no folder for checkpoints, or has not begun")
+            raise SuspendError("the run has no folder for checkpoints, or has not begun")
         self._checkpointing.suspend(self._settings["viper.checkpoint.timeout.secs"])
         return self._checkpointing.wait()
 

@@ -25,6 +25,10 @@ from viper.registers import Registers
 
 ENDED = 2**63 - 1
 """What a source that has brought all its rows has answered: every attempt."""
+QUIET_S = 1.0
+"""Seconds without a row after which a source stands still."""
+QUIET_TURNS = 10
+"""As many times it must have been asked by then: a busy machine is no source that stands still."""
 _CLOSING_PAUSE_S = 0.0002
 
 
@@ -158,9 +162,11 @@ class Alignment:
         self._registers[self._said[task] + 2] = self.attempt
 
     def end(self, task: int, time_us: int) -> None:
-        """A source has brought all its rows, and ends."""
-        self.answer(task, time_us)
-        self._registers[self._said[task]] = ENDED
+        """A source has brought all its rows, and ends; what it has answered in this attempt stands."""
+        first = self._said[task]
+        if self.stage is Stage.NOTHING or self._registers[first] != self.attempt:
+            self._registers[first + 1] = time_us
+        self._registers[first] = ENDED
 
     # -- a bolt
 
@@ -187,6 +193,8 @@ class SourceAlignment:
     def __init__(self, alignment: Alignment | None = None, task: int = 0) -> None:
         self._alignment = alignment
         self._task = task
+        self._quiet_turns = 0
+        self._quiet_since_s = 0.0
 
     @property
     def may_be_asked(self) -> bool:
@@ -210,10 +218,28 @@ class SourceAlignment:
             return NO_LIMIT
         return self._alignment.agreed(self._task)
 
-    def brought(self, behind: Position) -> None:
-        """No row below a position is left to be brought; tells the leader if that is all it waits for."""
+    def brought(self, behind: Position, now_s: float, *, waits: bool) -> None:
+        """Say how much was brought, and tell the leader if that is all it waits for.
+
+        A source that has nothing for a second may stand still for hours, at the very time agreed on. Then
+        the task is there although a further row of that microsecond may come.
+
+        Args:
+            behind: no row below this position is left to be brought.
+            now_s: monotonic time in seconds.
+            waits: whether a source had nothing for now.
+        """
         until_us = self.until_us
-        if self._alignment is not None and self.is_asked and until_us is not None and behind.ts > until_us:
+        if self._alignment is None or not self.is_asked or until_us is None:
+            return
+        if not waits or behind.ts != until_us:
+            self._quiet_turns = 0
+        elif not self._quiet_turns:
+            self._quiet_since_s, self._quiet_turns = now_s, 1
+        else:
+            self._quiet_turns += 1
+        is_quiet = self._quiet_turns >= QUIET_TURNS and now_s - self._quiet_since_s >= QUIET_S
+        if behind.ts > until_us or is_quiet:
             self._alignment.arrive(self._task)
 
     def end(self, time_us: int) -> None:

@@ -230,7 +230,7 @@ class PartitionedTask(SourceTask):
         self.unblock()
         self._rest(count, now_s)
         self._aligned_stop.brought(count, now_s)
-        self._alignment.brought(self._merger.behind)
+        self._alignment.brought(self._merger.behind, now_s, waits=self._merger.waits_for_rows)
         self._publish(now_s)
         return count
 

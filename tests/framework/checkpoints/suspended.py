@@ -12,7 +12,7 @@ from typing import Any
 
 from framework import Bolt, TopologyBuilder
 from framework.components import Block
-from framework.errors import CheckpointError
+from framework.errors import SuspendError
 from framework.runtime import Run, RunReport
 from framework.runtime.control.alignment import Stage
 from framework.sinks import CollectingSink
@@ -54,7 +54,7 @@ class Clock(Bolt):
     """Emits the number of each tick."""
 
     outputs = ["partition", "number", "copy"]
-    config = {"topology.tick.tuple.freq.secs": 0.0001}
+    config = {"topology.tick.tuple.freq.secs": 0.000002}
 
     def process(self, tup: Any) -> None:
         pass
@@ -78,15 +78,15 @@ def built(spout: Partitions, sources: int, bolts: int) -> TopologyBuilder:
 
 
 @contextmanager
-def suspending(run: Run) -> Iterator[list[CheckpointError]]:
+def suspending(run: Run) -> Iterator[list[SuspendError]]:
     """While the block runs, the signal suspends the run; gives what has prevented it."""
-    refused: list[CheckpointError] = []
+    refused: list[SuspendError] = []
     threads: list[threading.Thread] = []
 
     def suspend() -> None:
         try:
             run.suspend()
-        except CheckpointError as error:
+        except SuspendError as error:
             refused.append(error)
 
     def handle(*_: object) -> None:
@@ -106,9 +106,11 @@ def suspending(run: Run) -> Iterator[list[CheckpointError]]:
             thread.join()
 
 
-def run_suspended(builder: TopologyBuilder, folder: Path, **options: Any) -> RunReport:
-    """Run what was built until it is suspended, or to its end."""
-    run = Run(*plan_of(builder, **options), checkpoints=folder)
+def run_suspended(
+    builder: TopologyBuilder, checkpoints: Path, start: Path | None = None, **options: Any
+) -> RunReport:
+    """Run what was built until it is suspended, or to its end; options with dots written as ``__``."""
+    run = Run(*plan_of(builder, **options), checkpoints=checkpoints, start=start)
     with suspending(run) as refused:
         report = run.execute()
     assert not refused, refused
