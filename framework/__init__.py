@@ -19,10 +19,12 @@ from framework.components import (
 )
 from framework.dsl import GlobalStreamId, JavaBolt, JavaSpout, ShellBolt, ShellSpout, Topology
 from framework.running import run, suspend
+from framework.state import AggregatingState, ReducingState, TableState, ValueState
 from framework.streams import KeyedStream, StreamBuilder, TupleStream
 from framework.topology import Grouping, Stream
 
 __all__ = [
+    "AggregatingState",
     "BatchBolt",
     "BatchingBolt",
     "Block",
@@ -35,6 +37,7 @@ __all__ = [
     "KeyedStream",
     "Pace",
     "PartitionedSpout",
+    "ReducingState",
     "ReliableSpout",
     "RowError",
     "Rows",
@@ -43,11 +46,13 @@ __all__ = [
     "Spout",
     "Stream",
     "StreamBuilder",
+    "TableState",
     "TicklessBatchingBolt",
     "Topology",
     "TopologyBuilder",
     "Tuple",
     "TupleStream",
+    "ValueState",
     "Watermark",
     "run",
     "suspend",

@@ -15,6 +15,7 @@ from framework import components
 from framework.components import Component, PartitionedSpout, Spout
 from framework.errors import LoadError
 from framework.importing import import_class
+from framework.state import StateSpec, declared_states
 from framework.topology import ComponentSpec, PythonImplementation, Role, ShellImplementation
 
 
@@ -51,6 +52,15 @@ class Traits:
     bounded: bool | None = None
     """Whether a spout is expected to end by itself: the user says so, it brings partitions, or it is a
     generator spout. None where its class is not known."""
+    states: tuple[StateSpec, ...] = ()
+    """The state that it declares."""
+    state_key: tuple[str, ...] = ()
+    """The fields that name the key of its state, if it says so itself."""
+
+    @property
+    def keyed(self) -> bool:
+        """Whether it declares state by key."""
+        return any(state.per == "key" for state in self.states)
 
 
 def traits_of(component: ComponentSpec, conf: Mapping[str, Any]) -> Traits:
@@ -99,7 +109,14 @@ def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None)
         partitioned=partitioned,
         event_time=partitioned or conf.get("viper.timestamp.field") is not None,
         bounded=_bounded(component, conf, cls),
+        states=() if cls is None else tuple(state.spec for state in declared_states(cls).values()),
+        state_key=_state_key(conf, cls),
     )
+
+
+def _state_key(conf: Mapping[str, Any], cls: type | None) -> tuple[str, ...]:
+    found = conf.get("viper.state.key") or getattr(cls, "state_key", None) or ()
+    return (found,) if isinstance(found, str) else tuple(found)
 
 
 def _batching(cls: type) -> Batching:

@@ -27,10 +27,16 @@ from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.saved import SavedTasks, Written
-from framework.runtime.metrics.statistics import ExecutorStatistics, RunStatistics, WorkerReport
+from framework.runtime.metrics.statistics import (
+    ExecutorStatistics,
+    RunStatistics,
+    StateStatistics,
+    WorkerReport,
+)
 from framework.runtime.observer import LONGEST_PAUSE_S, PERIOD_S, Observer
 from framework.runtime.positions.offsets import going_on
 from framework.runtime.report import Progress, RunReport, progress_of, run_report
+from framework.runtime.state import StateMemory
 from framework.runtime.workers.worker import Worker
 
 
@@ -130,6 +136,7 @@ class Run:
         if inactive:
             self._stop.deactivate()
         self._network = Network.create(plan, settings, max_tuples, checkpoints=checkpoints is not None)
+        self._memory = StateMemory.create(plan, settings)
         self._is_limited = max_tuples is not None
         self.report: RunReport | None = None
         """The report, once the run has ended; also if it has failed after its spouts were activated."""
@@ -232,8 +239,9 @@ class Run:
         channels = channel_statistics(self._plan, self._network)
         elapsed_s = self._elapsed(ended)
         report = run_report(self._plan, workers.reports(), channels, reason, elapsed_s, workers.incidents)
+        statistics = replace(report.statistics, states=self._state_statistics())
         written = None if self._checkpointing is None else self._checkpointing.written
-        return replace(report, sources=self._sources, checkpoint=written)
+        return replace(report, sources=self._sources, statistics=statistics, checkpoint=written)
 
     def activate(self) -> None:
         """Have the spouts asked for tuples (again); from any thread."""
@@ -264,7 +272,11 @@ class Run:
     def statistics(self) -> RunStatistics:
         """The statistics of channels and executors while the run goes on; from any thread."""
         executors = self._workers.statistics() if self._workers else ()
-        return RunStatistics(channel_statistics(self._plan, self._network), executors)
+        channels = channel_statistics(self._plan, self._network)
+        return RunStatistics(channels, executors, self._state_statistics())
+
+    def _state_statistics(self) -> Sequence[StateStatistics]:
+        return self._memory.statistics() if self._memory is not None else ()
 
     def _make_workers(self, recording: RecordingPaths) -> WorkerGroup:
         if self._plan.placement.kind is WorkerKind.PROCESS:
@@ -274,6 +286,7 @@ class Run:
                 self._plan,
                 self._settings,
                 self._network,
+                memory=self._memory,
                 stop=self._stop,
                 recording=recording,
                 on_look=self._look,
@@ -282,6 +295,7 @@ class Run:
             self._plan,
             self._settings,
             self._network,
+            memory=self._memory,
             stop=self._stop,
             recording=recording,
             on_look=self._look,

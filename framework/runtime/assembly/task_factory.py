@@ -32,6 +32,7 @@ from framework.runtime.hosts.registry import make_host
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.positions.clocks import make_clock
 from framework.runtime.positions.event_times import EventTimes
+from framework.runtime.state import StateMemory, TaskState
 from framework.runtime.tasks.aligned_stop import OF_THE_DRAIN, AlignedStop
 from framework.runtime.tasks.allowance import Allowance
 from framework.runtime.tasks.answering import Answering
@@ -72,6 +73,7 @@ class TaskFactory:
         network: Network,
         beans: Beans,
         recording_io: RecordingIO,
+        memory: StateMemory | None = None,
     ) -> None:
         """
         Args:
@@ -80,7 +82,9 @@ class TaskFactory:
             network: its channels, as this process sees them.
             beans: the objects that components of this process share.
             recording_io: opens recorders and recorded input.
+            memory: of declared state, as this process sees it; None where no component declares any.
         """
+        self._memory = memory
         self._plan = plan
         self._settings = settings
         self._network = network
@@ -147,14 +151,16 @@ class TaskFactory:
         topology = self._plan.topology
         return make_host(topology.component(spec.component), spec, self._beans, topology.import_paths)
 
-    def _slot(self, context: TaskContext, host: Host, collector: TaskCollector) -> ComponentSlot:
+    def _slot(
+        self, context: TaskContext, host: Host, collector: TaskCollector, state: TaskState | None = None
+    ) -> ComponentSlot:
         conf = context.conf
         blocks = bool(conf["viper.blocking"]) and not isinstance(host.component, PartitionedSpout)
         # Going into a callback, a bolt's task is also further than it was, which consumers may wait to hear.
         is_bolt = host.is_bolt
         presence = BlockingPresence(lambda: is_bolt or len(collector.buffer) > 0) if blocks else Presence()
         recovery = self._recovery(context, host.restart_tries)
-        return ComponentSlot(context, host, collector, recovery, presence)
+        return ComponentSlot(context, host, collector, recovery, presence, state)
 
     def _recovery(self, context: TaskContext, default_tries: int | None) -> Recovery:
         conf = context.conf
@@ -284,11 +290,13 @@ class TaskFactory:
         collector = TaskCollector(
             spec.component, output, context.counters, context.logger, self._emit_rules(context, host)
         )
-        slot = self._slot(context, host, collector)
+        state = self._memory.task(spec) if self._memory is not None else None
+        slot = self._slot(context, host, collector, state)
         mutates = bool(context.conf["viper.mutates"])
         whole, keeps = host.takes_rows, host.keeps_columns
         received = self._inputs.make(spec, mutates=mutates, whole=whole, borrows=not keeps)
-        inbox = Inbox(host.record, collector.outbox if output.is_used else None, PAUSE_AT)
+        scope = state.scope if state is not None else None
+        inbox = Inbox(host.record, collector.outbox if output.is_used else None, PAUSE_AT, scope)
         acker = self._acker(context, inbox)
         if acker is not None:
             collector.answer_by(acker)

@@ -166,6 +166,7 @@ class BoltTask(Task):
 
     def _begin(self) -> None:
         self._parts.interludes.begin()
+        self.slot.commit()
         self._agenda = self._parts.make_agenda()
         if self._restored is not None:
             self._agenda.restore(self._restored["agenda"])
@@ -240,6 +241,7 @@ class BoltTask(Task):
         watermark = self._advance()
         if self._agenda.has_clients:
             yield from self._perform(self._agenda.take_until(self._reached(watermark)))
+        self.slot.commit()
         self._publish()
 
     def _perform(self, entries: Iterable[Entry]) -> Iterator[None]:

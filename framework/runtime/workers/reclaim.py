@@ -21,7 +21,7 @@ class Loss:
     tuples: int
     """The number of untracked tuples that were lost, counted once for each task that they were for."""
     state: list[str]
-    """Components with a task there that had not ended and is not declared stateless."""
+    """Components with a task there that had not ended, is not declared stateless, and declares no state."""
 
 
 def reclaim(plan: Plan, network: Network, process: int) -> Loss:
@@ -53,7 +53,7 @@ def reclaim(plan: Plan, network: Network, process: int) -> Loss:
 def _state_lost(plan: Plan, network: Network, dead: frozenset[int]) -> list[str]:
     unfinished = {task for task in dead if not network.has_ended(task)}
     components = dict.fromkeys(task.component for task in plan.tasks if task.id in unfinished)
-    return [id for id in components if not plan.confs[id]["viper.stateless"]]
+    return [id for id in components if not plan.confs[id]["viper.stateless"] and not plan.traits[id].states]
 
 
 def _reclaimed(gate: ScaleGate, way: Way, dead: frozenset[int]) -> int:

@@ -21,6 +21,7 @@ from framework.planning import Plan
 from framework.runtime.assembly.network import NetworkMap
 from framework.runtime.assembly.recording import RecordingPaths
 from framework.runtime.metrics.statistics import WorkerReport
+from framework.runtime.state import StateMap
 from framework.topology import ObjectDef, Problem, PythonImplementation, Topology, about
 from framework.validation.subscriptions import subscriptions
 
@@ -32,6 +33,8 @@ class Job:
     plan: Plan
     settings: Settings
     network: NetworkMap
+    state: StateMap | None
+    """Where declared state lies; None where no component declares any."""
     process: int
     """Its index in the plan's placement."""
     attempt: int
