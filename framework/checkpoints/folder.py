@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -108,12 +108,16 @@ class CheckpointFolder:
                 self._files.remove(self.path / name)
 
     def write(
-        self, content: Mapping[str, Any], parts: Iterable[tuple[str, bytes]], keep: int, above: int = 0
+        self,
+        content: Callable[[], Mapping[str, Any]],
+        parts: Iterable[tuple[str, bytes]],
+        keep: int,
+        above: int = 0,
     ) -> Checkpoint:
         """Write a checkpoint; when this returns, it is on the disk.
 
         Args:
-            content: what its manifest says, as JSON can.
+            content: what its manifest says, as JSON can; it is asked for when all parts have been written.
             parts: names and contents, which are asked for one after the other.
             keep: how many checkpoints there are at most afterwards, this one included.
             above: its id is larger than this, and than those of all other checkpoints in the folder.
@@ -128,7 +132,8 @@ class CheckpointFolder:
         for name, part in parts:
             self._files.write(hidden / name, part)
             told[name] = [len(part), zlib.crc32(part)]
-        self._files.write(hidden / MANIFEST, _sealed({"id": number, "content": content, "parts": told}))
+        manifest = {"id": number, "content": content(), "parts": told}
+        self._files.write(hidden / MANIFEST, _sealed(manifest))
         self._files.sync_folder(hidden)
         self._files.rename(hidden, self.path / _name(number))
         self._files.sync_folder(self.path)

@@ -7,11 +7,13 @@ from dataclasses import replace
 
 from framework.checkpoints.folder import Checkpoint
 from framework.checkpoints.manifest import Manifest, Saved, described
+from framework.checkpoints.states import SavedState, states_in
 from framework.components import PartitionedSpout
+from framework.config import Settings
 from framework.errors import CheckpointError
 from framework.planning import Plan
 from framework.tap import is_tap
-from framework.topology import Role, Topology
+from framework.topology import Role
 from framework.traits import Batching
 
 UNKNOWN_US = -(2**63)
@@ -29,7 +31,7 @@ def check_can_checkpoint(plan: Plan, *, replays: bool) -> None:
         CheckpointError: it has spouts that cannot say where they are, cycles, or bolts that gather batches.
     """
     of_replay = ["a recording stands in for its spouts, and says not where it is"] if replays else []
-    refuse([*_hindrances(plan), *of_replay], "no checkpoint can be made of this run")
+    refuse(sorted({*_hindrances(plan), *of_replay}), "no checkpoint can be made of this run")
 
 
 def _hindrances(plan: Plan) -> Iterator[str]:
@@ -54,12 +56,13 @@ def _hindrances(plan: Plan) -> Iterator[str]:
 
 
 def going_on_from(
-    plan: Plan, checkpoint: Checkpoint, spouts: Mapping[str, PartitionedSpout]
+    plan: Plan, settings: Settings, checkpoint: Checkpoint, spouts: Mapping[str, PartitionedSpout]
 ) -> Plan:
     """Make a plan that goes on where a checkpoint was taken.
 
     Args:
         plan: of the same topology; its parallelism and its workers may be others.
+        settings: the configuration it was planned with.
         checkpoint: of another run.
         spouts: all spouts of the plan, by id.
 
@@ -67,7 +70,7 @@ def going_on_from(
         CheckpointError: what was saved does not fit what is to run.
     """
     manifest = Manifest.read(checkpoint.content)
-    refuse(list(_misfits(plan, manifest, spouts)), f"cannot go on from {checkpoint.path}")
+    refuse(sorted(set(_misfits(plan, settings, manifest, spouts))), f"cannot go on from {checkpoint.path}")
     saved: dict[int, Saved] = {}
     for component, tasks in manifest.tasks.items():
         specs = plan.tasks_of(component)
@@ -88,7 +91,9 @@ def _common(tasks: Sequence[Saved]) -> Saved:
     }
 
 
-def _misfits(plan: Plan, manifest: Manifest, spouts: Mapping[str, PartitionedSpout]) -> Iterator[str]:
+def _misfits(
+    plan: Plan, settings: Settings, manifest: Manifest, spouts: Mapping[str, PartitionedSpout]
+) -> Iterator[str]:
     ours = {component.id: component for component in plan.topology.components if not is_tap(component.id)}
     for missing in manifest.components.keys() - ours.keys():
         yield f"component {missing!r} is missing: put it back, or start from the beginning"
@@ -99,7 +104,10 @@ def _misfits(plan: Plan, manifest: Manifest, spouts: Mapping[str, PartitionedSpo
         if spout in manifest.sources:
             yield from _other_data(spout, found, manifest)
     for name in manifest.components.keys() & ours.keys():
-        yield from _changes(plan.topology, name, manifest)
+        yield from _changes(plan, name, manifest)
+    for state in states_in(manifest.states):
+        if state.component in ours:
+            yield from _changed_state(plan, settings, state, len(manifest.tasks[state.component]))
 
 
 def _other_data(spout: str, found: PartitionedSpout, manifest: Manifest) -> Iterator[str]:
@@ -115,8 +123,8 @@ def _other_data(spout: str, found: PartitionedSpout, manifest: Manifest) -> Iter
         yield f"a worker of spout {spout!r} had died, and nobody knows how far it was; use another checkpoint"
 
 
-def _changes(topology: Topology, name: str, manifest: Manifest) -> Iterator[str]:
-    before, now = manifest.components[name], described(topology.component(name))
+def _changes(plan: Plan, name: str, manifest: Manifest) -> Iterator[str]:
+    before, now = manifest.components[name], described(plan.topology.component(name), plan)
     if before["role"] != now["role"]:
         yield f"{name!r} was a {before['role']}: found a {now['role']}; give it another id"
     was, is_now = ({(i[0], i[1]): i[2] for i in told["inputs"]} for told in (before, now))
@@ -127,13 +135,32 @@ def _changes(topology: Topology, name: str, manifest: Manifest) -> Iterator[str]
                 f"bolt {name!r} had stream {stream!r} of {source!r} grouped by {old}: found {new}; "
                 "keys would come to tasks that do not have their state"
             )
+    if before["state_key"] != now["state_key"]:
+        yield f"state of {name!r} had the key {before['state_key']}: found {now['state_key']}"
 
 
-def refuse(reasons: list[str], what: str) -> None:
+def _changed_state(plan: Plan, settings: Settings, before: SavedState, old_tasks: int) -> Iterator[str]:
+    component, tasks = before.component, len(plan.tasks_of(before.component))
+    now = next((spec for spec in plan.traits[component].states if spec.name == before.state), None)
+    if now is None:
+        yield f"{component!r} does not declare the state {before.state!r} any more: declare it, used or not"
+        return
+    old = f"{before.kind} of {before.types}, per {before.per}"
+    new = f"{now.kind} of {now.types}, per {now.per}"
+    if old != new or list(before.codes) != list(now.codes):
+        yield f"state {before.state!r} of {component!r} was {old}: found {new}; declare another state"
+    elif before.index is None and before.groups != settings["viper.key.groups"]:
+        found = settings["viper.key.groups"]
+        yield f"there were {before.groups} key groups: found viper.key.groups={found}; set it to the same"
+    elif before.index is not None and tasks != old_tasks:
+        yield f"each task of {component!r} has state of its own: found {tasks} tasks, expected {old_tasks}"
+
+
+def refuse(reasons: Sequence[str], what: str) -> None:
     """Raise if there are reasons to.
 
     Raises:
         CheckpointError: there are.
     """
     if reasons:
-        raise CheckpointError(f"{what}: {'; '.join(sorted(reasons))}")
+        raise CheckpointError(f"{what}: {'; '.join(reasons)}")

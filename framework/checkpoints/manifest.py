@@ -44,9 +44,11 @@ class Manifest:
     sources: Mapping[str, str]
     """By spout the name of its data."""
     components: Mapping[str, Mapping[str, Any]]
-    """By component its role and its inputs."""
+    """By component its role, its inputs, and the key of its state where it names that itself."""
     tasks: Mapping[str, Sequence[Saved]]
     """By component what its tasks have saved, by their index."""
+    states: Sequence[Mapping[str, Any]]
+    """The states of bolts, as the fields of `framework.checkpoints.states.SavedState`."""
 
     def as_object(self) -> dict[str, Any]:
         """The same as JSON can hold it."""
@@ -71,6 +73,7 @@ def manifest_of(
     sources: Mapping[str, str],
     times_us: Mapping[str, int],
     saved: Mapping[int, Saved],
+    states: Sequence[Mapping[str, Any]],
 ) -> Manifest:
     """What is to be said of a run.
 
@@ -81,6 +84,7 @@ def manifest_of(
         sources: by spout the name of its data.
         times_us: by spout the event time that it has come to.
         saved: what each task has saved, by its id.
+        states: the states of its bolts.
     """
     components = [component for component in plan.topology.components if not is_tap(component.id)]
     return Manifest(
@@ -91,14 +95,16 @@ def manifest_of(
         hash=settings["viper.grouping.hash"],
         times_us=times_us,
         sources=sources,
-        components={component.id: described(component) for component in components},
+        components={component.id: described(component, plan) for component in components},
         tasks={
             component.id: [saved[task.id] for task in plan.tasks_of(component.id)] for component in components
         },
+        states=states,
     )
 
 
-def described(component: ComponentSpec) -> dict[str, Any]:
+def described(component: ComponentSpec, plan: Plan) -> dict[str, Any]:
     """What must not change of a component, for what was saved of it to be of use."""
     inputs = [[i.source, i.stream, repr(i.grouping)] for i in component.inputs]
-    return {"role": str(component.role), "inputs": inputs}
+    key = list(plan.traits[component.id].state_key)
+    return {"role": str(component.role), "inputs": inputs, "state_key": key}

@@ -7,6 +7,7 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from framework.checkpoints import Checkpoint, CheckpointFolder
 from framework.checkpoints.manifest import Alike, Manifest, manifest_of
@@ -16,6 +17,7 @@ from framework.planning import Plan
 from framework.runtime.assembly.network import Network
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.metrics.saved import SavedTasks, Written
+from framework.runtime.state import StateMemory, StateSaver
 
 _LOOK_S = 0.001
 """Seconds between two looks at how far the sources are."""
@@ -28,6 +30,7 @@ class Checkpointing:
         plan: what is run.
         settings: the configuration it was planned with.
         network: where the sources agree.
+        memory: what bolts remember; None where none declare any.
         folder: where checkpoints are written; this run holds its lock.
         start: the checkpoint that the run goes on from, if it does.
         stop: ends the run.
@@ -38,6 +41,7 @@ class Checkpointing:
         plan: Plan,
         settings: Settings,
         network: Network,
+        memory: StateMemory | None,
         folder: Path,
         start: Checkpoint | None,
         stop: StopSignal,
@@ -47,6 +51,7 @@ class Checkpointing:
         self._settings = settings
         self._alignment = network.alignment
         self._bells = network.bells
+        self._memory = memory
         self._stop = stop
         self._folder = CheckpointFolder(folder)
         self._folder.prepare()
@@ -144,12 +149,15 @@ class Checkpointing:
                 f"{self._where} is not written: {lost + saved.lost:,} tuples were lost with components that "
                 "raised or processes that died; go on from the one before"
             )
-        manifest = manifest_of(
-            self._plan, self._settings, self._alike, sources, self._times_us(), saved.tasks
-        )
+        saver = StateSaver(self._memory)
+
+        def content() -> Mapping[str, Any]:
+            parts = self._plan, self._settings, self._alike, sources, self._times_us(), saved.tasks
+            return manifest_of(*parts, saver.states).as_object()
+
         keep = self._settings["viper.checkpoint.keep"]
         try:
-            made = self._folder.write(manifest.as_object(), (), keep, above=self._start_id)
+            made = self._folder.write(content, saver.parts(), keep, above=self._start_id)
         except OSError as error:
             raise SuspendError(f"{self._where} cannot be written: {error.strerror or error}") from error
         self.written = Written(made.id, str(made.path), time.monotonic() - self._asked_s, made.size)

@@ -36,7 +36,7 @@ from framework.runtime.metrics.statistics import (
 from framework.runtime.observer import LONGEST_PAUSE_S, PERIOD_S, Observer
 from framework.runtime.positions.offsets import going_on
 from framework.runtime.report import Progress, RunReport, progress_of, run_report
-from framework.runtime.state import StateMemory
+from framework.runtime.state import StateMemory, load_states
 from framework.runtime.workers.worker import Worker
 
 
@@ -177,12 +177,15 @@ class Run:
         known = {name: spout.identity for name, spout in spouts.items()}
         if self._start is not None and self._start.is_dir():
             start = found_at(self._start)
-            plan = going_on_from(plan, start, spouts)
+            plan = going_on_from(plan, self._settings, start, spouts)
+            load_states(self._memory, start)
         elif self._start is not None:
             plan = going_on(plan, self._start, known)
         if self._folder is not None:
-            parts = plan, self._settings, self._network, self._folder, start, self._stop
-            self._checkpointing = Checkpointing(*parts)
+            shared = self._network, self._memory
+            self._checkpointing = Checkpointing(
+                plan, self._settings, *shared, self._folder, start, self._stop
+            )
         if self._replay is not None:  # which stands in for the spouts
             yield plan
             return

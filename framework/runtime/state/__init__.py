@@ -2,11 +2,13 @@
 
 ===========  ===================================================================================
 memory       the arena of a run's state, made by its leading process and attached by its workers
+saving       from there into a checkpoint, and back into another run
 task_state   what a task has of it: bound to its component, committed behind each slice
 ===========  ===================================================================================
 """
 
 from framework.runtime.state.memory import StateMap, StateMemory
+from framework.runtime.state.saving import StateSaver, load_states
 from framework.runtime.state.task_state import TaskState
 
-__all__ = ["StateMap", "StateMemory", "TaskState"]
+__all__ = ["StateMap", "StateMemory", "StateSaver", "TaskState", "load_states"]

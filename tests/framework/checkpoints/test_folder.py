@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ def write_all(disk: Disk, done: list[int]) -> None:
     folder = CheckpointFolder(PLACE, disk)
     folder.prepare()
     for number in range(1, WRITTEN + 1):
-        done.append(folder.write(content_of(number), parts_of(number), KEPT).id)
+        done.append(folder.write(partial(content_of, number), parts_of(number), KEPT).id)
 
 
 def check(root: Folder, done: list[int]) -> None:
@@ -50,7 +51,7 @@ def check(root: Folder, done: list[int]) -> None:
     assert max(ids, default=0) in (last, last + 1)
     folder = CheckpointFolder(PLACE, disk)
     folder.prepare()
-    assert folder.write(content_of(9), parts_of(9), KEPT).id == max(ids, default=0) + 1
+    assert folder.write(lambda: content_of(9), parts_of(9), KEPT).id == max(ids, default=0) + 1
     assert set(disk.names(PLACE)) == {f"checkpoint-{number:06}" for number in folder.ids}
 
 
@@ -94,16 +95,16 @@ def test_the_last_ones_are_kept(tmp_path: Path) -> None:
     folder = CheckpointFolder(tmp_path / "new" / "checkpoints")
     folder.prepare()
     for number in range(1, 5):
-        assert folder.write(content_of(number), parts_of(number), 3).id == number
+        assert folder.write(partial(content_of, number), parts_of(number), 3).id == number
     assert folder.ids == [2, 3, 4]
     assert folder.latest().content == content_of(4)
-    assert folder.write(content_of(5), [], 3, above=20).id == 21
+    assert folder.write(lambda: content_of(5), [], 3, above=20).id == 21
 
 
 def test_a_checkpoint_is_found_by_its_own_path_or_by_its_folder(tmp_path: Path) -> None:
     folder = CheckpointFolder(tmp_path)
     folder.prepare()
-    first, second = (folder.write(content_of(n), parts_of(n), 9) for n in (1, 2))
+    first, second = (folder.write(partial(content_of, n), parts_of(n), 9) for n in (1, 2))
     assert found_at(tmp_path).id == second.id
     assert found_at(first.path).id == first.id
     with pytest.raises(CheckpointError, match="there is no checkpoint in"):
@@ -113,7 +114,7 @@ def test_a_checkpoint_is_found_by_its_own_path_or_by_its_folder(tmp_path: Path) 
 def test_what_was_changed_is_refused(tmp_path: Path) -> None:
     folder = CheckpointFolder(tmp_path)
     folder.prepare()
-    path = folder.write(content_of(1), parts_of(1), 1).path
+    path = folder.write(lambda: content_of(1), parts_of(1), 1).path
     (path / "second.part").write_bytes(b"2")
     assert read_checkpoint(path).part("first.part") == bytes([1]) * 40
     with pytest.raises(CheckpointError, match=r"second.part is damaged: found 1 bytes .* expected 1"):
