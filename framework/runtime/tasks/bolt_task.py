@@ -325,9 +325,9 @@ class BoltTask(Task):
         ready, watermark, last_us = self._received.outlook()
         if ready:  # as a slice has its limits; whatever comes from now on is signalled
             self.is_signalled = True
-        if last_us > self._last_us:
-            self._last_us = last_us
         if watermark.ts < LAST.ts:
+            if last_us > self._last_us:
+                self._last_us = last_us
             lineage.advance(watermark)
             return watermark
         self.progress = self._progress_at(watermark)
