@@ -185,7 +185,7 @@ class Large(Remember):
 
 def test_too_little_room_is_told(tmp_path: Path) -> None:
     spout = Suspending(4, COUNT, 1, os.getpid(), 100)
-    first = run_suspended(built(spout, 1, 1, Large), tmp_path, viper__state__bytes=1 << 24)
+    first = run_suspended(built(spout, 1, 1, Large), tmp_path, viper__state__bytes=1 << 27)
     message = r"checkpoint-000001: .*: raise viper.state.bytes"
     with pytest.raises(CheckpointError, match=message):
         go_on(first, built(Partitions(4, COUNT, 1), 1, 1, Large), viper__state__bytes=1 << 20)
