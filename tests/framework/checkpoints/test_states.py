@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from framework import Bolt, ReducingState, TableState, TopologyBuilder, ValueState
+from framework import Bolt, ListState, MapState, ReducingState, TableState, TopologyBuilder, ValueState
 from framework.checkpoints import found_at
 from framework.checkpoints.states import SavedState, states_in
 from framework.errors import CheckpointError
@@ -33,6 +33,8 @@ class Remember(Bolt):
     last: Any = ValueState()
     both = TableState({"count": "int64", "name": "string"})
     most = ReducingState("int64", max)
+    numbers = ListState("int64")
+    partitions = MapState("string", "int64")
 
     def process(self, tup: Any) -> None:
         partition, number, key = tup.values
@@ -42,7 +44,11 @@ class Remember(Bolt):
         self.both.count += 1
         self.both.name = partition
         self.most.add(number)
-        told += [self.most.value]
+        self.numbers.add(number)
+        if len(self.numbers.get()) > 20:
+            self.numbers.update(self.numbers.get()[-3:])
+        self.partitions.put(partition, number)
+        told += [self.most.value, self.numbers.get(), self.partitions.items()]
         self.emit([key, repr(told)])
 
 
@@ -105,7 +111,7 @@ def test_without_a_state_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     whole = expected(1)
     first = run_suspended(built(Suspending(4, COUNT, 1, os.getpid(), 300), 1, 1), tmp_path)
     names = [state.state for state in states_in(found_at(tmp_path).content["states"])]
-    assert sorted(names) == ["both", "chain", "count", "last", "most"]
+    assert sorted(names) == ["both", "chain", "count", "last", "most", "numbers", "partitions"]
     for missing in names:
 
         def others(told: Any, missing: str = missing) -> list[SavedState]:
