@@ -15,6 +15,7 @@ from framework.cli.graph import graph
 from framework.cli.init import init
 from framework.cli.plan import plan
 from framework.cli.run import run
+from framework.cli.state import state
 from framework.cli.stop import stop
 from framework.cli.validate import validate
 from framework.version import VERSION
@@ -36,5 +37,5 @@ def main(ctx: click.Context, debug: bool) -> None:
         ctx.color = False
 
 
-for _command in (run, stop, validate, graph, plan, diff, config, flux, init, completion):
+for _command in (run, stop, state, validate, graph, plan, diff, config, flux, init, completion):
     main.add_command(_command)

@@ -152,7 +152,9 @@ def test_other_types_and_missing_states_are_refused(suspended: RunReport) -> Non
 
 
 def test_another_number_of_key_groups_is_refused(suspended: RunReport) -> None:
-    with pytest.raises(CheckpointError, match=r"there were 256 key groups: found viper.key.groups=64; set it"):
+    with pytest.raises(
+        CheckpointError, match=r"there were 256 key groups: found viper.key.groups=64; set it"
+    ):
         go_on(suspended, built(Partitions(4, COUNT, 1), 1, 1), viper__key__groups=64)
 
 
@@ -164,7 +166,9 @@ def test_state_of_tasks_goes_with_their_number(suspended: RunReport) -> None:
     sink = builder.set_bolt("sink", CollectingSink)
     sink.global_grouping("remember")
     sink.global_grouping("total")
-    with pytest.raises(CheckpointError, match="each task of 'total' has state of its own: found 2 tasks, exp"):
+    with pytest.raises(
+        CheckpointError, match="each task of 'total' has state of its own: found 2 tasks, exp"
+    ):
         go_on(suspended, builder)
 
 
