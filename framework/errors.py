@@ -7,6 +7,8 @@ ViperError
 ├── RecordingError (ValueError)    a recording that cannot be written, read or replayed
 ├── PlaceError (ValueError)        a report of a run that another run cannot go on from
 │   └── CheckpointError            a checkpoint that cannot be read, or gone on from
+├── SourceError (ValueError)       files that a source cannot read, or rows in them that it refuses
+├── SinkError (RuntimeError)       a sink that cannot write, or must not write where it was told to
 ├── EmitError (ValueError)         an emit that the stream it goes to does not allow
 ├── StateError (RuntimeError)      declared state that is used where there is none, or that cannot be kept
 ├── AnswerError (ValueError)       a second ack or fail of a tuple, where that is an error
@@ -67,6 +69,14 @@ class PlaceError(ViperError, ValueError):
 
 class CheckpointError(PlaceError):
     """A checkpoint that cannot be read, cannot be made of a topology, or that a run cannot go on from."""
+
+
+class SourceError(ViperError, ValueError):
+    """Files that a source cannot read, or a row in one that it refuses."""
+
+
+class SinkError(ViperError, RuntimeError):
+    """A sink that cannot write, or that must not write where it was told to."""
 
 
 class EmitError(ViperError, ValueError):

@@ -76,7 +76,8 @@ def going_on_from(
         specs = plan.tasks_of(component)
         for spec in specs:
             saved[spec.id] = tasks[spec.index] if len(specs) == len(tasks) else _common(tasks)
-    return replace(plan, offsets={spout: manifest.places(spout) for spout in spouts}, saved=saved)
+    offsets = {spout: manifest.places(spout) for spout in spouts}
+    return replace(plan, offsets=offsets, saved=saved, start_id=checkpoint.id)
 
 
 def _common(tasks: Sequence[Saved]) -> Saved:

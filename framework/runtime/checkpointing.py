@@ -89,8 +89,8 @@ class Checkpointing:
             ending = self._alignment.close()
             if ending:
                 raise SuspendError(
-                    f"not suspended: {self._named(ending)} had its last tick, as its spouts have ended, and "
-                    "what it emitted then waits for others; let the run come to its end"
+                    f"not suspended: {self._named(ending)} has begun its end, as its spouts have ended, and "
+                    "what it emitted with its last tick may wait for others; let the run come to its end"
                 )
             self._stop.request(StopReason.SUSPENDED)
 

@@ -29,7 +29,7 @@ ORDERS: Mapping[str, Rows] = {
         ("declaration", "runtime"),
         ("checkpoints",),
         ("recording", "standins", "tap", "validation"),
-        ("planning", "sinks"),
+        ("planning", "sinks", "sources"),
         ("log", "traits"),
         ("components",),
         ("specs",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -51,6 +51,7 @@ from framework.runtime.tasks.presence import BlockingPresence, Presence
 from framework.runtime.tasks.processors import Processor, SinkProcessor, TupleProcessor
 from framework.runtime.tasks.pullers import make_puller
 from framework.runtime.tasks.replay_task import ReplayTask
+from framework.runtime.tasks.sink_commits import CheckpointCommits, SinkCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.source_task import SourceTask
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
@@ -58,7 +59,7 @@ from framework.runtime.tasks.spout_task import Asking, SpoutTask
 from framework.runtime.tasks.task import Task
 from framework.runtime.tracking.acker import Acker
 from framework.runtime.tracking.pending import Pending
-from framework.sinks import Sink
+from framework.sinks import Sink, TransactionalSink
 from framework.topology import Role
 from viper.rows import Inbox
 
@@ -149,7 +150,10 @@ class TaskFactory:
 
     def _host(self, spec: TaskSpec) -> Host:
         topology = self._plan.topology
-        return make_host(topology.component(spec.component), spec, self._beans, topology.import_paths)
+        host = make_host(topology.component(spec.component), spec, self._beans, topology.import_paths)
+        if isinstance(host.component, TransactionalSink):
+            host.component.eager = self._network.alignment is None
+        return host
 
     def _slot(
         self, context: TaskContext, host: Host, collector: TaskCollector, state: TaskState | None = None
@@ -307,23 +311,35 @@ class TaskFactory:
         due = self._due_by(spec)
         alignment = self._network.alignment
         may_end = partial(alignment.may_end, spec.id) if alignment is not None else lambda: True
-        agenda = partial(make_agenda, due, context, slot, received, emitter, interludes, acker, may_end)
+        commits = self._commits(context, slot, interludes, may_end)
+        parts_of_agenda = slot, received, emitter, interludes, acker, may_end, commits
+        agenda = partial(make_agenda, due, context, *parts_of_agenda)
         processor: Processor
         if host.takes_rows:
             processor = BatchProcessor(slot, collector.bulk, acker, context.counters, keeps=keeps)
         elif isinstance(host.component, Sink):
-            processor = SinkProcessor(slot, acker, context.counters)
+            processor = SinkProcessor(slot, acker, context.counters, commits)
         else:
             processor = TupleProcessor(slot, inbox, acker, context.counters)
         largest = self._settings["viper.columns.rows"] if host.takes_rows and received.is_typed else None
         answering = Answering(slot, emitter, assigner, processor, acker, context.counters)
-        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, agenda)
+        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, commits, agenda)
         task = BoltTask(context, slot, emitter, received, parts)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
         if acker is not None:
             acker.watch(task.stirred, always=slot.presence.is_blocking)
         return task
+
+    def _commits(
+        self, context: TaskContext, slot: ComponentSlot, interludes: Interludes, may_end: Callable[[], bool]
+    ) -> SinkCommits | None:
+        if not isinstance(slot.host.component, TransactionalSink):
+            return None
+        if self._network.alignment is not None:
+            return CheckpointCommits(context, slot, interludes.restart, self._plan.start_id, may_end)
+        rows, seconds = context.conf["viper.sink.apply.rows"], context.conf["viper.sink.apply.secs"]
+        return SinkCommits(context, slot, interludes.restart, rows=rows, seconds=seconds)
 
     def _acker(self, context: TaskContext, inbox: Inbox) -> Acker | None:
         forest, task = self._network.forest, context.spec.id

@@ -20,6 +20,7 @@ from framework.runtime.tasks.agenda import (
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.interludes import Interludes
+from framework.runtime.tasks.sink_commits import SinkCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tracking.acker import Acker
 from viper.position import Position
@@ -47,6 +48,7 @@ def make_agenda(
     interludes: Interludes,
     acker: Acker | None,
     may_end: Callable[[], bool],
+    commits: SinkCommits | None,
 ) -> Agenda:
     """The agenda of a bolt's task; to be made when its component has been initialized.
 
@@ -60,6 +62,7 @@ def make_agenda(
         acker: knows which tuples the component holds; None where nothing is tracked.
         may_end: asked when the last entries are due: whether the end of the input is not only that of a run
             that another one goes on with.
+        commits: tells a transactional sink when to apply what it has taken; None for other components.
     """
     clients: list[AgendaClient] = []
     tick_s, host = context.tick_seconds, slot.host
@@ -91,6 +94,7 @@ def make_agenda(
                 may_end=may_end,
             )
         )
+    clients += [commits] if commits is not None else []
     return Agenda(clients)
 
 

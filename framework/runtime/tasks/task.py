@@ -143,6 +143,20 @@ class Task(ABC):
         """
         return {"routing": self.emitter.output.save_routing()}
 
+    def cut(self, number: int) -> None:  # noqa: B027
+        """All that has been processed belongs to the checkpoint of this id.
+
+        Raises:
+            ComponentError: what a sink has taken cannot be made to last.
+        """
+
+    def complete(self, number: int) -> None:  # noqa: B027
+        """The checkpoint of this id exists.
+
+        Raises:
+            ComponentError: what a sink has taken cannot be applied.
+        """
+
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Before the start: go on where the task of another run had come to, by what that has saved."""
         self.emitter.output.restore_routing(saved["routing"])

@@ -164,6 +164,9 @@ class Worker:
         undrained = self._threads.any_unfinished or any(e.undrained for e in self.executors)
         if self._stop.reason is not StopReason.SUSPENDED or undrained:
             return None
+        alignment = self._network.alignment
+        for index, task in self._begun if alignment is not None else ():
+            self._threads.in_thread(index, partial(self._cut, index, task))
         lost = sum(task.context.counters.lost for task in self.tasks)
         return SavedTasks({task.context.spec.id: task.save() for task in self.tasks}, lost)
 
@@ -176,7 +179,7 @@ class Worker:
         failures: list[ComponentError] = []
         for index, task in self._begun:
             try:
-                self._threads.in_thread(index, partial(self._close, index, task))
+                self._threads.in_thread(index, partial(self._close, index, task, written))
             except ComponentError as error:
                 with speaking_as(Origin(error.component, error.task)):
                     task.context.logger.debug("%s", error, exc_info=error.__cause__ or error)
@@ -255,8 +258,18 @@ class Worker:
             self._stop.abort()  # so that the others stop, too
             raise
 
-    def _close(self, index: int, task: Task) -> None:
-        self._executors[index].call(task, task.close)
+    def _cut(self, index: int, task: Task) -> None:
+        alignment = self._network.alignment
+        assert alignment is not None
+        self._executors[index].call(task, task.cut, alignment.number)
+
+    def _close(self, index: int, task: Task, written: int | None) -> None:
+        executor = self._executors[index]
+        try:
+            if written is not None:
+                executor.call(task, task.complete, written)
+        finally:
+            executor.call(task, task.close)
 
     def _is_left(self, index: int) -> bool:
         """Whether an executor's thread is in a callback of a task that was ended without it."""

@@ -194,8 +194,8 @@ def test_a_last_tick_that_waits_for_others_prevents_it(tmp_path: Path) -> None:
         report = run.execute()
     assert report.reason is StopReason.EXHAUSTED
     assert [str(error) for error in refused] == [
-        "not suspended: clock:1 had its last tick, as its spouts have ended, and what it emitted then waits "
-        "for others; let the run come to its end"
+        "not suspended: clock:1 has begun its end, as its spouts have ended, and what it emitted with its "
+        "last tick may wait for others; let the run come to its end"
     ]
 
 
