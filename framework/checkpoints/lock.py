@@ -7,13 +7,21 @@ import fcntl
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from framework.errors import CheckpointError
 
 LOCK = "lock"
 """The name of the lock file. It stays when the run has ended; the system's lock on it does not."""
+
+
+def folder_locked(folder: Path | None) -> AbstractContextManager[None]:
+    """Make a folder and hold its lock for a block, as `locked`; None for a run that has none."""
+    if folder is None:
+        return nullcontext()
+    folder.mkdir(parents=True, exist_ok=True)
+    return locked(folder)
 
 
 @contextmanager

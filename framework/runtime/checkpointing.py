@@ -5,11 +5,14 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from framework.checkpoints import Checkpoint, CheckpointFolder
+from framework.checkpoints.control import answering
 from framework.checkpoints.manifest import Alike, Manifest, manifest_of
 from framework.config import Settings
 from framework.errors import SuspendError
@@ -67,11 +70,22 @@ class Checkpointing:
 
     # -- from any thread
 
-    def suspend(self, timeout_s: float) -> None:
-        """Bring the sources to one event time, and have the run end there.
+    @contextmanager
+    def commanded(self) -> Iterator[None]:
+        """For as long as the block runs, other processes may find the run by its folder, and end it."""
+        commands = {"suspend": lambda: asdict(self.suspend()), "drain": self._drain}
+        with answering(self._folder.path, commands):
+            try:
+                yield
+            finally:
+                self._over.set()
 
-        Args:
-            timeout_s: seconds that the sources have for it; then the run goes on.
+    def _drain(self) -> Mapping[str, Any]:
+        self._stop.request(StopReason.INTERRUPTED)
+        return {}
+
+    def suspend(self) -> Written:
+        """As `Run.suspend`.
 
         Raises:
             SuspendError: the run goes on, or ends by itself; the message says what has prevented it.
@@ -82,7 +96,7 @@ class Checkpointing:
             self._alignment.ask(self._number)
             self._wake()
             try:
-                self._wait_for_sources(self._asked_s + timeout_s)
+                self._wait_for_sources(self._asked_s + self._settings["viper.checkpoint.timeout.secs"])
             except SuspendError:
                 self._alignment.give_up()
                 raise
@@ -93,13 +107,6 @@ class Checkpointing:
                     "what it emitted with its last tick may wait for others; let the run come to its end"
                 )
             self._stop.request(StopReason.SUSPENDED)
-
-    def wait(self) -> Written:
-        """Wait until the run that was suspended has written its checkpoint.
-
-        Raises:
-            SuspendError: it has failed before.
-        """
         self._over.wait()
         if self.written is None:
             raise SuspendError("the run has failed before its checkpoint was written; it says why")
@@ -162,10 +169,6 @@ class Checkpointing:
             raise SuspendError(f"{self._where} cannot be written: {error.strerror or error}") from error
         self.written = Written(made.id, str(made.path), time.monotonic() - self._asked_s, made.size)
         return made.id
-
-    def end(self) -> None:
-        """Nothing more is written."""
-        self._over.set()
 
     def _times_us(self) -> Mapping[str, int]:
         agreed = {

@@ -6,12 +6,11 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from framework.checkpoints import folder_of, found_at, locked
-from framework.checkpoints.control import answering
+from framework.checkpoints import folder_locked, folder_of, found_at
 from framework.checkpoints.going_on import check_can_checkpoint, going_on_from
 from framework.config import Settings
 from framework.errors import SuspendError, ViperError, first_of, with_notes
@@ -163,7 +162,7 @@ class Run:
             importable(self._plan.topology.import_paths),
             draining_by_signals(self._stop),
             recording_paths(self._plan, self._record, self._replay) as recording,
-            self._folder_locked(),
+            folder_locked(self._folder),
             self._prepared() as self._plan,
             self._commanded(),
         ):
@@ -193,32 +192,9 @@ class Run:
         with accompanied(plan, self._stop) as accompanied_plan:
             yield accompanied_plan
 
-    def _folder_locked(self) -> AbstractContextManager[None]:
-        """For as long as the block runs, no other run has its checkpoints in the folder of this one."""
-        if self._folder is None:
-            return contextlib.nullcontext()
-        self._folder.mkdir(parents=True, exist_ok=True)
-        return locked(self._folder)
-
-    @contextlib.contextmanager
-    def _commanded(self) -> Iterator[None]:
+    def _commanded(self) -> AbstractContextManager[None]:
         """For as long as the block runs, other processes may find the run by its folder, and suspend it."""
-        if self._folder is None or self._checkpointing is None:
-            yield
-            return
-        commands = {"suspend": self._suspended, "drain": self._drained}
-        with answering(self._folder, commands):
-            try:
-                yield
-            finally:
-                self._checkpointing.end()
-
-    def _suspended(self) -> Mapping[str, Any]:
-        return asdict(self.suspend())
-
-    def _drained(self) -> Mapping[str, Any]:
-        self._stop.request(StopReason.INTERRUPTED)
-        return {}
+        return contextlib.nullcontext() if self._checkpointing is None else self._checkpointing.commanded()
 
     def _executed(self, recording: RecordingPaths) -> RunReport:
         workers = self._workers = self._make_workers(recording)
@@ -269,8 +245,7 @@ class Run:
         """
         if self._checkpointing is None:
             raise SuspendError("the run has no folder for checkpoints, or has not begun")
-        self._checkpointing.suspend(self._settings["viper.checkpoint.timeout.secs"])
-        return self._checkpointing.wait()
+        return self._checkpointing.suspend()
 
     def statistics(self) -> RunStatistics:
         """The statistics of channels and executors while the run goes on; from any thread."""
