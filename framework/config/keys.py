@@ -53,6 +53,7 @@ _ALL = (
     Key("viper.poll.pause.max.ms", duration(zero=True), "The longest pause between two polls of a spout."),
     Key("viper.drain.timeout.secs", duration(zero=True), "How long a stop waits for what is in flight."),
     Key("viper.checkpoint.keep", integer(1), "How many checkpoints a folder keeps."),
+    Key("viper.checkpoint.secs", optional(duration(zero=False)), "Seconds between checkpoints."),
     Key("viper.checkpoint.timeout.secs", duration(zero=False), "How long sources may take to align."),
     Key("viper.stuck.after.secs", optional(duration(zero=True)), "When a callback takes long.", True),
     Key("viper.worker.restart.tries", optional(integer(0)), "How often dead worker processes are restarted."),

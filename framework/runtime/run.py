@@ -181,9 +181,16 @@ class Run:
         elif self._start is not None:
             plan = going_on(plan, self._start, known)
         if self._folder is not None:
-            shared = self._network, self._memory
             self._checkpointing = Checkpointing(
-                plan, self._settings, *shared, self._folder, start, self._stop
+                plan,
+                self._settings,
+                self._network,
+                self._memory,
+                self._folder,
+                start=start,
+                stop=self._stop,
+                sources=known,
+                lost=self._lost,
             )
         if self._replay is not None:  # which stands in for the spouts
             yield plan
@@ -247,6 +254,22 @@ class Run:
             raise SuspendError("the run has no folder for checkpoints, or has not begun")
         return self._checkpointing.suspend()
 
+    def checkpoint(self) -> Written:
+        """Make a checkpoint, and go on; from any other thread.
+
+        The sources come to one event time, all that lies before it is processed, and what is remembered then
+        is copied; the run stands still so long. It goes on while the copy is written.
+
+        Returns:
+            The checkpoint, which is on the disk.
+
+        Raises:
+            SuspendError: none was made, as for `suspend`; or a bolt has not come to that time.
+        """
+        if self._checkpointing is None:
+            raise SuspendError("the run has no folder for checkpoints, or has not begun")
+        return self._checkpointing.take()
+
     def statistics(self) -> RunStatistics:
         """The statistics of channels and executors while the run goes on; from any thread."""
         executors = self._workers.statistics() if self._workers else ()
@@ -257,6 +280,7 @@ class Run:
         return self._memory.statistics() if self._memory is not None else ()
 
     def _make_workers(self, recording: RecordingPaths) -> WorkerGroup:
+        on_report = (lambda report: None) if self._checkpointing is None else self._checkpointing.note
         if self._plan.placement.kind is WorkerKind.PROCESS:
             from framework.runtime.workers.supervisor import Supervisor  # a run in this process needs none
 
@@ -268,6 +292,7 @@ class Run:
                 stop=self._stop,
                 recording=recording,
                 on_look=self._look,
+                on_report=on_report,
             )
         return Worker(
             self._plan,
@@ -277,6 +302,7 @@ class Run:
             stop=self._stop,
             recording=recording,
             on_look=self._look,
+            on_report=on_report,
         )
 
     def _lead(self, workers: WorkerGroup) -> None:
@@ -301,8 +327,11 @@ class Run:
         """The id of the checkpoint, if the run was suspended."""
         if self._checkpointing is None or self._stop.reason is not StopReason.SUSPENDED:
             return None
-        lost = sum(incident.lost for incident in workers.incidents)
-        return self._checkpointing.write(workers.saved(), lost, self._sources)
+        return self._checkpointing.write(workers.saved())
+
+    def _lost(self) -> int:
+        """Untracked tuples that were lost with worker processes."""
+        return sum(incident.lost for incident in self._workers.incidents) if self._workers else 0
 
     def _observed(self) -> AbstractContextManager[None]:
         """For as long as the block runs, another thread looks at the clock and tells of progress."""

@@ -39,7 +39,8 @@ from framework.runtime.tasks.answering import Answering
 from framework.runtime.tasks.batch_processor import BatchProcessor
 from framework.runtime.tasks.bolt_agenda import DueBy, make_agenda
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
-from framework.runtime.tasks.bolt_task import BoltParts, BoltTask
+from framework.runtime.tasks.bolt_parts import BoltParts
+from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import NO_OUTPUT, Emitter
 from framework.runtime.tasks.holdback import ERROR, Holdback, Lateness
@@ -323,7 +324,7 @@ class TaskFactory:
             processor = TupleProcessor(slot, inbox, acker, context.counters)
         largest = self._settings["viper.columns.rows"] if host.takes_rows and received.is_typed else None
         answering = Answering(slot, emitter, assigner, processor, acker, context.counters)
-        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, commits, agenda)
+        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, commits, alignment, agenda)
         task = BoltTask(context, slot, emitter, received, parts)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
@@ -336,8 +337,10 @@ class TaskFactory:
     ) -> SinkCommits | None:
         if not isinstance(slot.host.component, TransactionalSink):
             return None
-        if self._network.alignment is not None:
-            return CheckpointCommits(context, slot, interludes.restart, self._plan.start_id, may_end)
+        alignment = self._network.alignment
+        if alignment is not None:
+            start_id = self._plan.start_id
+            return CheckpointCommits(context, slot, interludes.restart, start_id, alignment, may_end)
         rows, seconds = context.conf["viper.sink.apply.rows"], context.conf["viper.sink.apply.secs"]
         return SinkCommits(context, slot, interludes.restart, rows=rows, seconds=seconds)
 

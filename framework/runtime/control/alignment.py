@@ -3,8 +3,9 @@
 The leader of the run asks. Each source says once how far its consumers have been told that it is, and brings
 no more. The latest of these times, among sources whose tuples meet, is theirs: those that are behind bring
 their rows up to it, and then say that they are there. When all are, the leader closes the run, unless the
-last ticks of a bolt have fired meanwhile. Else it gives the attempt up, and the sources go on as if nothing
-had been.
+last ticks of a bolt have fired meanwhile. Or it lets the bolts come to that time too: the sources promise
+that nothing before it is left, and each bolt reports what it remembers when that promise has reached it. In
+the end the leader gives the attempt up, and the sources go on as if nothing had been.
 
 All of this is said in registers in shared memory, each of which one task writes, or the leader. So whoever
 takes the place of a task that died finds what that has said, and is bound by it.
@@ -39,9 +40,11 @@ class Stage(enum.IntEnum):
     """The run goes on; an attempt that there was is given up."""
     ALIGNED = 1
     """The sources are to agree on a time, come there and wait."""
-    CLOSING = 2
+    PASSING = 2
+    """All sources are there; the bolts are to process everything up to that time, and nothing behind it."""
+    CLOSING = 3
     """All are there; the leader looks whether any bolt has had its last tick."""
-    CLOSED = 3
+    CLOSED = 4
     """The run ends here, but its input does not."""
 
 
@@ -58,11 +61,13 @@ class Alignment:
         self._groups = plan.aligned_stops
         sources = [task for group in plan.aligned_stops for task in group]
         bolts = [task.id for task in plan.tasks if task.role is Role.BOLT]
-        self._said = {task: 2 + 3 * index for index, task in enumerate(sources)}
+        self._said = {task: 3 + 3 * index for index, task in enumerate(sources)}
         """By source the first of its registers: the attempt it has answered, its time, the attempt in which
         it is there."""
-        self._ends = {task: 2 + 3 * len(sources) + index for index, task in enumerate(bolts)}
+        self._ends = {task: 3 + 3 * len(sources) + index for index, task in enumerate(bolts)}
         """By bolt the register that says whether its last entries have begun."""
+        self._source_of = {task: _source_above(plan, task) for task in bolts}
+        """By bolt a source whose tuples come to it, if it has any."""
 
     @classmethod
     def create(cls, arena: Arena, plan: Plan) -> Alignment:
@@ -82,7 +87,7 @@ class Alignment:
     @staticmethod
     def _count(plan: Plan) -> int:
         bolts = sum(1 for task in plan.tasks if task.role is Role.BOLT)
-        return 2 + 3 * sum(map(len, plan.aligned_stops)) + bolts
+        return 3 + 3 * sum(map(len, plan.aligned_stops)) + bolts
 
     @property
     def offset(self) -> int:
@@ -92,17 +97,22 @@ class Alignment:
     @property
     def stage(self) -> Stage:
         """What the leader wants now."""
-        return Stage(self._registers[0] & 3)
+        return Stage(self._registers[0] & 7)
 
     @property
     def attempt(self) -> int:
         """The number of the last attempt, from 1; 0 before the first."""
-        return self._registers[0] >> 2
+        return self._registers[0] >> 3
 
     @property
     def number(self) -> int:
         """The id of the checkpoint that the last attempt is made for."""
         return self._registers[1]
+
+    @property
+    def completed(self) -> int:
+        """The id of the last checkpoint that exists; 0 for none of this run."""
+        return self._registers[2]
 
     # -- the leader
 
@@ -111,6 +121,14 @@ class Alignment:
         self._registers[1] = number
         self._set(self.attempt + 1, Stage.ALIGNED)
 
+    def let_pass(self) -> None:
+        """All sources are there: the bolts are to come to the same time."""
+        self._set(self.attempt, Stage.PASSING)
+
+    def complete(self, number: int) -> None:
+        """The checkpoint of that id exists."""
+        self._registers[2] = number
+
     def give_up(self) -> None:
         """End the attempt; the sources go on."""
         self._set(self.attempt, Stage.NOTHING)
@@ -118,9 +136,13 @@ class Alignment:
     def close(self) -> Sequence[int]:
         """End the run where all sources are; returns the bolts whose end has begun, which prevents it."""
         self._set(self.attempt, Stage.CLOSING)
-        ending = [task for task, register in self._ends.items() if self._registers[register]]
+        ending = self.ending()
         self._set(self.attempt, Stage.NOTHING if ending else Stage.CLOSED)
         return ending
+
+    def ending(self) -> Sequence[int]:
+        """The bolts whose end has begun."""
+        return [task for task, register in self._ends.items() if self._registers[register]]
 
     def laggards(self) -> Iterator[int]:
         """The sources that have not come to the time of the attempt, as far as they have not ended."""
@@ -146,7 +168,7 @@ class Alignment:
         return latest
 
     def _set(self, attempt: int, stage: Stage) -> None:
-        self._registers[0] = attempt << 2 | stage
+        self._registers[0] = attempt << 3 | stage
 
     # -- a source
 
@@ -170,6 +192,13 @@ class Alignment:
 
     # -- a bolt
 
+    def passing_us(self, task: int) -> int | None:
+        """The time in microseconds that a bolt comes to and not beyond; None while bolts need not."""
+        if self.stage is not Stage.PASSING:
+            return None
+        source = self._source_of[task]
+        return None if source is None else self.agreed(source)
+
     def may_end(self, task: int) -> bool:
         """Whether a bolt whose input is over does now what is due at the end of its input.
 
@@ -180,6 +209,20 @@ class Alignment:
         while self.stage is Stage.CLOSING:
             time.sleep(_CLOSING_PAUSE_S)
         return self.stage is not Stage.CLOSED
+
+
+def _source_above(plan: Plan, task: int) -> int | None:
+    """A source of a group whose tuples come to a bolt, over whichever others."""
+    members = {source for group in plan.aligned_stops for source in group}
+    seen, todo = set[int](), [task]
+    while todo:
+        one = todo.pop()
+        if one in members:
+            return one
+        if one not in seen and plan.tasks[one - 1].role is Role.BOLT:
+            seen.add(one)
+            todo += plan.channel_of(one).sources
+    return None
 
 
 class SourceAlignment:
@@ -210,6 +253,18 @@ class SourceAlignment:
         """Say how far the task is, unless it has said so in this attempt; to be called while one goes on."""
         if self._alignment is not None:
             self._alignment.answer(self._task, time_us)
+
+    @property
+    def passing_us(self) -> int | None:
+        """The time in microseconds that bolts come to now, which nothing is left before; None for none."""
+        if self._alignment is None or self._alignment.stage is not Stage.PASSING:
+            return None
+        return self._alignment.agreed(self._task)
+
+    @property
+    def attempt(self) -> int:
+        """The number of the attempt."""
+        return 0 if self._alignment is None else self._alignment.attempt
 
     @property
     def until_us(self) -> int | None:

@@ -18,6 +18,19 @@ class SavedTasks:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskReport:
+    """What a task reports when a checkpoint is made, or when it has ended."""
+
+    task: int
+    attempt: int
+    """The attempt to make one that it reports for."""
+    saved: Mapping[str, Any]
+    """What it has saved, as JSON can hold it."""
+    lost: int
+    """As in `SavedTasks`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Written:
     """A checkpoint that a run has written."""
 
@@ -27,3 +40,5 @@ class Written:
     """Seconds from the request until it was on the disk."""
     size: int
     """Bytes of its parts."""
+    paused_s: float = 0.0
+    """Seconds for which the run stood still; 0 for one that was suspended."""

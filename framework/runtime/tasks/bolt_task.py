@@ -5,24 +5,20 @@ from __future__ import annotations
 import enum
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from framework.runtime.control.alignment import ENDED, Alignment
 from framework.runtime.inputs import BoltInput, Inlet
 from framework.runtime.pieces import Piece, split_at
 from framework.runtime.positions.lineage import LAST
 from framework.runtime.tasks.agenda import Agenda, Entry, Frontier
-from framework.runtime.tasks.answering import Answering
-from framework.runtime.tasks.bolt_assigner import BoltAssigner
+from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
-from framework.runtime.tasks.interludes import Interludes
-from framework.runtime.tasks.processors import Processor
-from framework.runtime.tasks.sink_commits import CheckpointCommits, SinkCommits
+from framework.runtime.tasks.sink_commits import CheckpointCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.task import Task, TaskState
-from framework.runtime.tracking.acker import Acker
 from viper.errors import CodecError
 from viper.position import END, Position, Positions
 
@@ -38,28 +34,6 @@ class Progress(enum.IntEnum):
     """All has been processed, but for what may come back through a cycle."""
     OVER = enum.auto()
     """Nothing will come."""
-
-
-@dataclass(frozen=True, slots=True)
-class BoltParts:
-    """What does the work of a bolt's task."""
-
-    assigner: BoltAssigner
-    """Gives outputs their positions."""
-    processor: Processor
-    """Gives tuples to the component."""
-    interludes: Interludes
-    """Call the component for what is no input."""
-    answering: Answering
-    """Answers for the tuples of a slice."""
-    acker: Acker | None
-    """Knows which tracked tuples are unanswered; None where none are tracked."""
-    largest_slice: int | None
-    """As `Task.largest_slice`."""
-    commits: SinkCommits | None
-    """Tells a transactional sink when to apply what it has taken; None for other components."""
-    make_agenda: Callable[[], Agenda]
-    """Makes the list of what is due; called when the component has been initialized, which may have a say."""
 
 
 class BoltTask(Task):
@@ -90,6 +64,7 @@ class BoltTask(Task):
         self.progress = Progress.OPEN
         self._received = received
         self._parts = parts
+        self._alignment = parts.alignment
         self._agenda = Agenda()
         self._restored: Mapping[str, Any] | None = None
         """Where the task of another run had come to, if this one goes on from there."""
@@ -218,11 +193,26 @@ class BoltTask(Task):
             if not self.unblock() or self.slot.is_gone:
                 return self.context.counters.processed - before
         self._steps = None
+        if self._alignment is not None:
+            self._pass(self._alignment)
         if self.progress is Progress.OVER:
             self.state = TaskState.ENDING
             self.slot.give_up_restart()
             self._finish()
         return self.context.counters.processed - before
+
+    def _pass(self, alignment: Alignment) -> None:
+        """Report for a checkpoint once everything up to its time is processed, and at the end of all input."""
+        task, attempt = self.context.spec.id, alignment.attempt
+        if self.progress is Progress.OVER:
+            self._report(ENDED)
+            return
+        until_us = alignment.passing_us(task)
+        passed = until_us is not None and self._parts.assigner.lineage.frontier.ts > until_us
+        if passed and self._reported != attempt and not self.is_blocked:
+            self.slot.commit()
+            self.cut(alignment.number)
+            self._report(attempt)
 
     def unblock(self) -> bool:
         """As in the base class; between two turns, all input that has left no output behind is done with."""
@@ -356,6 +346,9 @@ class BoltTask(Task):
     def _reached(self, watermark: Position) -> Frontier:
         frontier = self._parts.assigner.lineage.frontier
         time_us = frontier.ts if frontier < LAST else self._last_us
+        if self._alignment is not None:  # asked behind the input, whose promises may come of it
+            until_us = self._alignment.passing_us(self.context.spec.id)
+            time_us = time_us if until_us is None else min(time_us, until_us)
         return Frontier(watermark, time_us, self.progress is Progress.OVER)
 
     def _publish(self) -> None:

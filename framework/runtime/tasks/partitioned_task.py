@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from framework.components.partitioned import Pace
-from framework.runtime.control.alignment import SourceAlignment
+from framework.runtime.control.alignment import ENDED, SourceAlignment
 from framework.runtime.control.stop import StopReason
 from framework.runtime.hosts.faults import OnError
 from framework.runtime.hosts.user_errors import user_errors
@@ -188,6 +188,7 @@ class PartitionedTask(SourceTask):
     def _stop_asking(self) -> None:
         self._aligned_stop.report(self.emitter.last_placed.ts)
         self._alignment.end(self._told_us)
+        self._report(ENDED)
         self._exhausted = True
         if self.active:
             self.deactivate()
@@ -286,8 +287,12 @@ class PartitionedTask(SourceTask):
 
     def _publish(self, now_s: float) -> None:
         """Tell the consumers how far the task is, and nothing beyond where it waits."""
-        until_us = self._alignment.until_us
+        until_us, passing_us = self._alignment.until_us, self._alignment.passing_us
         if until_us is None or not self._merger.has_partitions:
+            return
+        if passing_us is not None:
+            self.emitter.publish(Position(passing_us + 1, 0, 0))
+            self._report(self._alignment.attempt)
             return
         frontier = self._frontier(now_s)
         self.emitter.publish(frontier if until_us == NO_LIMIT else min(frontier, Position(until_us, 0, 0)))

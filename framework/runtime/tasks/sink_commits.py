@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
+from framework.runtime.control.alignment import Alignment
 from framework.runtime.hosts.user_errors import user_errors
 from framework.runtime.tasks.agenda import NEVER_S, AgendaClient, Entry, Frontier
 from framework.runtime.tasks.context import TaskContext
@@ -134,6 +135,7 @@ class CheckpointCommits(SinkCommits):
         slot: holds the sink.
         restart: makes the component anew, if it has raised.
         start_id: the checkpoint that the run goes on from; None if it begins anew.
+        alignment: says which checkpoint exists.
         may_end: whether the end of the input is not only that of a run that another one goes on with.
     """
 
@@ -143,11 +145,26 @@ class CheckpointCommits(SinkCommits):
         slot: ComponentSlot,
         restart: Callable[[], None],
         start_id: int | None,
+        alignment: Alignment,
         may_end: Callable[[], bool],
     ) -> None:
         super().__init__(context, slot, restart, rows=sys.maxsize, seconds=NEVER_S)
         self._start_id = start_id
+        self._alignment = alignment
+        self._completed = 0
+        """The last checkpoint of this run that the sink has applied."""
         self._may_end = may_end
+
+    @property
+    def due_at_s(self) -> float:
+        """At once where a checkpoint exists that has not been applied."""
+        return 0.0 if self._alignment.completed > self._completed and not self._slot.is_gone else NEVER_S
+
+    def take_timed(self, now_s: float) -> Iterator[Entry]:
+        """Applies what belongs to the last checkpoint that exists."""
+        number = self._alignment.completed
+        if number > self._completed and not self._slot.is_gone:
+            yield Entry(None, lambda _at: self.complete(number))
 
     def take_until(self, frontier: Frontier) -> Iterator[Entry]:
         """Applies everything when all input has come, and no other run goes on."""
@@ -171,4 +188,6 @@ class CheckpointCommits(SinkCommits):
         Raises:
             ComponentError: the sink cannot apply what belongs to it; it stays staged.
         """
+        self._completed = number
+        self.consuming()
         self._call("complete", lambda: self._found().complete(number))

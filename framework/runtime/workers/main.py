@@ -32,6 +32,7 @@ from framework.runtime.workers.messages import (
     Logged,
     Ran,
     Ready,
+    Reported,
     SetActive,
     Stop,
     forward_logs,
@@ -164,6 +165,7 @@ class _Child:
             recording=job.recording,
             on_look=self._on_look,
             on_moved=lambda: self._status.moved(),
+            on_report=lambda report: line.send(Reported(report)),
         )
         self._status = StatusWriter(self._worker, self._network.black_box(job.process))
 

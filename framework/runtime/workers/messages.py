@@ -16,7 +16,7 @@ from framework.errors import ComponentError, LoadError, ViperError, WorkerError
 from framework.log import Counting, Limits, key_of
 from framework.log.forms import error_name, traceback_text
 from framework.runtime.control.stop import StopReason
-from framework.runtime.metrics.saved import SavedTasks
+from framework.runtime.metrics.saved import SavedTasks, TaskReport
 from framework.runtime.metrics.statistics import WorkerReport
 from framework.tracebacks import RemoteTraceback, of_user_code
 from viper.arena import ArenaHandle
@@ -132,7 +132,14 @@ class Closed:
     failures: Sequence[Failed]
 
 
-FromWorker = Ready | Logged | Failed | Ran | Closed
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A task has come to the time of a checkpoint, or to its end."""
+
+    report: TaskReport
+
+
+FromWorker = Ready | Logged | Failed | Ran | Closed | Reported
 
 # -- log records
 

@@ -19,7 +19,7 @@ from framework.runtime.control.signals import asked_by_sigquit
 from framework.runtime.control.stop import DrainDeadline, StopSignal
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
-from framework.runtime.metrics.saved import SavedTasks
+from framework.runtime.metrics.saved import SavedTasks, TaskReport
 from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.state import StateMemory
 from framework.runtime.workers import main as child
@@ -36,6 +36,7 @@ from framework.runtime.workers.messages import (
     Logged,
     Ran,
     Ready,
+    Reported,
     SetActive,
     Stop,
     ToWorker,
@@ -66,6 +67,7 @@ class Supervisor:
         stop: StopSignal,
         recording: RecordingPaths,
         on_look: Callable[[float], None],
+        on_report: Callable[[TaskReport], None] = lambda report: None,
     ) -> None:
         """
         Args:
@@ -77,6 +79,7 @@ class Supervisor:
             recording: the files that the run records to and replays.
             on_look: called with the monotonic time in seconds whenever a worker process has sent something or
                 something is asked of the run, and every `LOOK_PERIOD_S` where the quota is limited.
+            on_report: called when a task has come to the time of a checkpoint.
         """
         self._plan = plan
         self._settings = settings
@@ -85,6 +88,7 @@ class Supervisor:
         self._stop = stop
         self._recording = recording
         self._on_look = on_look
+        self._on_report = on_report
         self._restarts = RestartPolicy(plan, settings, network, recording)
         self._workers: list[WorkerHandle] = []
         """The last process of each worker, by its index in the plan's placement."""
@@ -290,6 +294,8 @@ class Supervisor:
                 worker.close_with(self._read(report))
                 for found in failures:
                     self._note(found.raised())
+            case Reported(report):
+                self._on_report(report)
             case Ready():
                 worker.reached(Phase.READY)
             case Ran(saved):

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
+from typing import Any
 
 from framework.config import Settings
 from framework.errors import ComponentError
@@ -34,7 +35,7 @@ from framework.runtime.execution.stand_in import standing_in
 from framework.runtime.execution.watchdog import Watch
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
-from framework.runtime.metrics.saved import SavedTasks
+from framework.runtime.metrics.saved import SavedTasks, TaskReport
 from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.state import StateMemory
 from framework.runtime.tasks.task import Task
@@ -64,6 +65,7 @@ class Worker:
         recording: RecordingPaths,
         on_look: Callable[[float], None] = lambda now: None,
         on_moved: Callable[[], None] | None = None,
+        on_report: Callable[[TaskReport], None] = lambda report: None,
     ) -> None:
         """
         Args:
@@ -79,6 +81,7 @@ class Worker:
             on_look: called at every turn of the first executor, with the monotonic time in seconds.
             on_moved: called by the executors' threads after each turn in which tuples have moved; None if
                 nobody is to know.
+            on_report: called by the executors' threads when a task has come to the time of a checkpoint.
         """
         self._plan = plan
         self._settings = settings
@@ -86,6 +89,7 @@ class Worker:
         self._stop = stop
         self._on_look = on_look
         self._on_moved = on_moved
+        self._on_report = on_report
         self._recording_io = RecordingIO(recording, plan)
         beans = Beans(plan.topology.beans)
         self._factory = TaskFactory(plan, settings, network, beans, self._recording_io, memory)
@@ -248,6 +252,7 @@ class Worker:
                 task.resume(self._network.floor(task.context.spec.id))
             elif task.context.spec.id in self._plan.saved:
                 task.restore(self._plan.saved[task.context.spec.id])
+            task.report_saved = partial(self._report, task)
             self._begun.append((index, task))
             executor.start(task)
 
@@ -257,6 +262,10 @@ class Worker:
         except BaseException:
             self._stop.abort()  # so that the others stop, too
             raise
+
+    def _report(self, task: Task, attempt: int, saved: dict[str, Any]) -> None:
+        context = task.context
+        self._on_report(TaskReport(context.spec.id, attempt, saved, context.counters.lost))
 
     def _cut(self, index: int, task: Task) -> None:
         alignment = self._network.alignment

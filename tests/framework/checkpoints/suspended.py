@@ -24,18 +24,21 @@ SIGNAL = signal.SIGURG
 
 
 class Suspending(Partitions):
-    """Has the leader of the run suspend it when a row of partition 1 comes."""
+    """Has the leader of the run suspend it when a row of partition 1 comes; or do something else."""
 
-    def __init__(self, partitions: int, count: int, seed: int, leader: int = 0, at: int = -1) -> None:
+    def __init__(
+        self, partitions: int, count: int, seed: int, leader: int = 0, at: int = -1, every: int = 0
+    ) -> None:
         super().__init__(partitions, count, seed)
         self._leader = leader
         self._at = at
+        self._every = every
 
     def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | None]:
         for block in super().blocks(partition, start_us):
             yield block
             if partition == 1 and block is not None and block.rows and block.rows[-1][1] >= self._at >= 0:
-                self._at = -1
+                self._at = self._at + self._every if self._every else -1
                 os.kill(self._leader, SIGNAL)
 
 
@@ -78,18 +81,20 @@ def built(spout: Partitions, sources: int, bolts: int) -> TopologyBuilder:
 
 
 @contextmanager
-def suspending(run: Run) -> Iterator[list[SuspendError]]:
-    """While the block runs, the signal suspends the run; gives what has prevented it."""
+def suspending(run: Run, *, goes_on: bool = False) -> Iterator[list[SuspendError]]:
+    """While the block runs, the signal suspends the run or makes a checkpoint; gives what has prevented it."""
     refused: list[SuspendError] = []
     threads: list[threading.Thread] = []
 
     def suspend() -> None:
         try:
-            run.suspend()
+            run.checkpoint() if goes_on else run.suspend()
         except SuspendError as error:
             refused.append(error)
 
     def handle(*_: object) -> None:
+        if threads and threads[-1].is_alive():
+            return  # one at a time
         threads.append(threading.Thread(target=suspend))
         threads[-1].start()
         alignment = run._network.alignment

@@ -164,7 +164,7 @@ def test_a_source_that_stands_still_before_that_time_is_named_and_the_run_goes_o
         opener.join()
     assert report.reason is StopReason.EXHAUSTED and report.checkpoint is None
     assert report.result("sink") == whole
-    assert "not suspended: source:" in str(refused[0]) and "the run goes on" in str(refused[0])
+    assert "no checkpoint: source:" in str(refused[0]) and "the run goes on" in str(refused[0])
 
 
 def _open_when_refused(refused: list[object], gate: Path) -> None:
@@ -194,7 +194,7 @@ def test_a_last_tick_that_waits_for_others_prevents_it(tmp_path: Path) -> None:
         report = run.execute()
     assert report.reason is StopReason.EXHAUSTED
     assert [str(error) for error in refused] == [
-        "not suspended: clock:1 has begun its end, as its spouts have ended, and what it emitted with its "
+        "no checkpoint: clock:1 has begun its end, as its spouts have ended, and what it emitted with its "
         "last tick may wait for others; let the run come to its end"
     ]
 

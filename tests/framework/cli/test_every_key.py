@@ -33,6 +33,7 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.slice.tuples": (1, HUGE),
     "viper.poll.pause.max.ms": (0, SHORT, LONG, HUGE),
     "viper.checkpoint.keep": (1, HUGE),
+    "viper.checkpoint.secs": (None, LONG, HUGE),
     "viper.checkpoint.timeout.secs": (SHORT, LONG, HUGE),
     "viper.drain.timeout.secs": (0, SHORT, LONG, HUGE),
     "viper.stuck.after.secs": (0, LONG, HUGE, None),
