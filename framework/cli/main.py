@@ -6,6 +6,7 @@ import os
 
 import click
 
+from framework.cli.checkpoint import checkpoint
 from framework.cli.completion import completion
 from framework.cli.config import config
 from framework.cli.diff import diff
@@ -37,5 +38,5 @@ def main(ctx: click.Context, debug: bool) -> None:
         ctx.color = False
 
 
-for _command in (run, stop, state, validate, graph, plan, diff, config, flux, init, completion):
+for _command in (run, stop, checkpoint, state, validate, graph, plan, diff, config, flux, init, completion):
     main.add_command(_command)

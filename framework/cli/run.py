@@ -101,7 +101,8 @@ if TYPE_CHECKING:
     "--checkpoints",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Where viper stop --checkpoint suspends the run; the folder of --from, if that is one.",
+    help="Where the run writes its checkpoints (viper.checkpoint.secs, viper checkpoint, viper stop "
+    "--checkpoint); the folder of --from, if that is one.",
 )
 @click.option(
     "--statistics", is_flag=True, help="Show at the end what went through each channel, and what waited."

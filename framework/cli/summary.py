@@ -53,9 +53,10 @@ def summary_lines(report: RunReport) -> Iterator[str]:
         yield f"  TUPLES ARE LOST: {report.lost:,} that nobody tracks; the result is not whole"
     if report.checkpoint is not None:
         written = report.checkpoint
+        number = f", the last of {report.checkpoints:,}" if report.checkpoints > 1 else ""
         yield (
-            f"  checkpoint {written.id} was written in {written.elapsed_s:.1f} s, {written.size:,} bytes of "
-            f"state; go on with --from {written.path}"
+            f"  checkpoint {written.id}{number}, was written in {written.elapsed_s:.1f} s, {written.size:,} bytes "
+            f"of state; go on with --from {written.path}"
         )
     if report.reason == "failed":
         yield "  what was in flight when it failed is lost"

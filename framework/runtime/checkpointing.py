@@ -113,7 +113,7 @@ class Checkpointing:
             SuspendError: the run goes on, or ends by itself; the message says what has prevented it.
         """
         with self._asking:
-            self._align()
+            self._align(to_end=True)
             ending = self._alignment.close()
             if ending:
                 raise self._is_ending(ending)
@@ -131,7 +131,7 @@ class Checkpointing:
         """
         with self._asking:
             try:
-                self._align()
+                self._align(to_end=False)
                 self._alignment.let_pass()
                 self._wake()
                 saved = self._wait_for_tasks()
@@ -173,12 +173,12 @@ class Checkpointing:
             self._over.set()
             thread.join()
 
-    def _align(self) -> None:
+    def _align(self, *, to_end: bool) -> None:
         """Have all sources come to one event time, and wait there."""
         self._refuse_at_end()
         self._asked_s = time.monotonic()
         self._number += 1
-        self._alignment.ask(self._number)
+        self._alignment.ask(self._number, to_end=to_end)
         self._wake()
         try:
             while laggards := list(self._alignment.laggards()):

@@ -66,7 +66,9 @@ class RunReport:
     sources: Mapping[str, str] = field(default_factory=dict)
     """For each partitioned spout the name of the data that it brought; `TaskCounters.places` says how far."""
     checkpoint: Written | None = None
-    """The checkpoint with which it was suspended."""
+    """The last checkpoint that it has written; None for none."""
+    checkpoints: int = 0
+    """How many it has written."""
 
     @property
     def lost(self) -> int:

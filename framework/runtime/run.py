@@ -226,8 +226,11 @@ class Run:
         elapsed_s = self._elapsed(ended)
         report = run_report(self._plan, workers.reports(), channels, reason, elapsed_s, workers.incidents)
         statistics = replace(report.statistics, states=self._state_statistics())
-        written = None if self._checkpointing is None else self._checkpointing.written
-        return replace(report, sources=self._sources, statistics=statistics, checkpoint=written)
+        report = replace(report, sources=self._sources, statistics=statistics)
+        if self._checkpointing is None:
+            return report
+        made = self._checkpointing
+        return replace(report, checkpoint=made.written, checkpoints=made.count)
 
     def activate(self) -> None:
         """Have the spouts asked for tuples (again); from any thread."""

@@ -31,6 +31,9 @@ QUIET_S = 1.0
 QUIET_TURNS = 10
 """As many times it must have been asked by then: a busy machine is no source that stands still."""
 _CLOSING_PAUSE_S = 0.0002
+_EACH = 6
+"""Registers of a source."""
+_WORD = 2**64 - 1
 
 
 class Stage(enum.IntEnum):
@@ -39,12 +42,14 @@ class Stage(enum.IntEnum):
     NOTHING = 0
     """The run goes on; an attempt that there was is given up."""
     ALIGNED = 1
-    """The sources are to agree on a time, come there and wait."""
-    PASSING = 2
+    """The sources are to agree on a time, come there and wait; the run goes on then."""
+    ENDING = 2
+    """As `ALIGNED`, and the run is to end there."""
+    PASSING = 3
     """All sources are there; the bolts are to process everything up to that time, and nothing behind it."""
-    CLOSING = 3
+    CLOSING = 4
     """All are there; the leader looks whether any bolt has had its last tick."""
-    CLOSED = 4
+    CLOSED = 5
     """The run ends here, but its input does not."""
 
 
@@ -61,10 +66,10 @@ class Alignment:
         self._groups = plan.aligned_stops
         sources = [task for group in plan.aligned_stops for task in group]
         bolts = [task.id for task in plan.tasks if task.role is Role.BOLT]
-        self._said = {task: 3 + 3 * index for index, task in enumerate(sources)}
+        self._said = {task: 3 + _EACH * index for index, task in enumerate(sources)}
         """By source the first of its registers: the attempt it has answered, its time, the attempt in which
-        it is there."""
-        self._ends = {task: 3 + 3 * len(sources) + index for index, task in enumerate(bolts)}
+        it is there, and the three words of the position below which it has brought everything then."""
+        self._ends = {task: 3 + _EACH * len(sources) + index for index, task in enumerate(bolts)}
         """By bolt the register that says whether its last entries have begun."""
         self._source_of = {task: _source_above(plan, task) for task in bolts}
         """By bolt a source whose tuples come to it, if it has any."""
@@ -87,7 +92,7 @@ class Alignment:
     @staticmethod
     def _count(plan: Plan) -> int:
         bolts = sum(1 for task in plan.tasks if task.role is Role.BOLT)
-        return 3 + 3 * sum(map(len, plan.aligned_stops)) + bolts
+        return 3 + _EACH * sum(map(len, plan.aligned_stops)) + bolts
 
     @property
     def offset(self) -> int:
@@ -116,10 +121,10 @@ class Alignment:
 
     # -- the leader
 
-    def ask(self, number: int) -> None:
-        """Begin an attempt for the checkpoint of that id."""
+    def ask(self, number: int, *, to_end: bool = False) -> None:
+        """Begin an attempt for the checkpoint of that id, with which the run may be to end."""
         self._registers[1] = number
-        self._set(self.attempt + 1, Stage.ALIGNED)
+        self._set(self.attempt + 1, Stage.ENDING if to_end else Stage.ALIGNED)
 
     def let_pass(self) -> None:
         """All sources are there: the bolts are to come to the same time."""
@@ -179,9 +184,24 @@ class Alignment:
             self._registers[first + 1] = time_us
             self._registers[first] = attempt
 
-    def arrive(self, task: int) -> None:
-        """A source has brought all rows up to the time agreed on, and waits there."""
-        self._registers[self._said[task] + 2] = self.attempt
+    def arrive(self, task: int, place: Position) -> None:
+        """A source has brought all rows below a position, and waits there."""
+        first = self._said[task]
+        self._registers[first + 3] = place.ts
+        self._registers[first + 4], self._registers[first + 5] = _signed(place.hi), _signed(place.lo)
+        self._registers[first + 2] = self.attempt
+
+    def place(self, task: int) -> Position | None:
+        """The position below which a source that is there has brought everything; None for any other."""
+        first = self._said[task]
+        if self._registers[first + 2] != self.attempt:
+            return None
+        ts, hi, lo = (self._registers[first + index] for index in (3, 4, 5))
+        return Position(ts, hi & _WORD, lo & _WORD)
+
+    def is_alone(self, task: int) -> bool:
+        """Whether a source's tuples meet those of no other."""
+        return (task,) in self._groups
 
     def end(self, task: int, time_us: int) -> None:
         """A source has brought all its rows, and ends; what it has answered in this attempt stands."""
@@ -192,12 +212,16 @@ class Alignment:
 
     # -- a bolt
 
-    def passing_us(self, task: int) -> int | None:
-        """The time in microseconds that a bolt comes to and not beyond; None while bolts need not."""
+    def passing(self, task: int) -> tuple[int, Position] | None:
+        """The time in microseconds that a bolt comes to and not beyond, and the position below which that
+        lies; None while bolts need not."""
         if self.stage is not Stage.PASSING:
             return None
         source = self._source_of[task]
-        return None if source is None else self.agreed(source)
+        until_us = None if source is None else self.agreed(source)
+        if source is None or until_us is None:
+            return None
+        return until_us, self.place(source) or Position(until_us + 1, 0, 0)
 
     def may_end(self, task: int) -> bool:
         """Whether a bolt whose input is over does now what is due at the end of its input.
@@ -209,6 +233,10 @@ class Alignment:
         while self.stage is Stage.CLOSING:
             time.sleep(_CLOSING_PAUSE_S)
         return self.stage is not Stage.CLOSED
+
+
+def _signed(word: int) -> int:
+    return word - 2**64 if word >> 63 else word
 
 
 def _source_above(plan: Plan, task: int) -> int | None:
@@ -255,11 +283,17 @@ class SourceAlignment:
             self._alignment.answer(self._task, time_us)
 
     @property
-    def passing_us(self) -> int | None:
-        """The time in microseconds that bolts come to now, which nothing is left before; None for none."""
+    def passing(self) -> Position | None:
+        """The position that bolts come to now, below which nothing is left; None for none."""
         if self._alignment is None or self._alignment.stage is not Stage.PASSING:
             return None
-        return self._alignment.agreed(self._task)
+        return self._alignment.place(self._task)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the task waits, in the attempt that goes on, behind all that it is to bring."""
+        asked = self._alignment is not None and self._alignment.stage is not Stage.NOTHING
+        return asked and self._alignment is not None and self._alignment.place(self._task) is not None
 
     @property
     def attempt(self) -> int:
@@ -273,29 +307,40 @@ class SourceAlignment:
             return NO_LIMIT
         return self._alignment.agreed(self._task)
 
-    def brought(self, behind: Position, now_s: float, *, waits: bool) -> None:
+    def brought(self, last: Position, behind: Position, now_s: float, *, waits: bool) -> None:
         """Say how much was brought, and tell the leader if that is all it waits for.
 
-        A source that has nothing for a second may stand still for hours, at the very time agreed on. Then
-        the task is there although a further row of that microsecond may come.
+        A source that has nothing for now may stand still for hours at the very time agreed on, where a
+        further row of that microsecond may come. The task is there all the same if no other source meets it:
+        what it has brought lies below what it may bring. If others do, it is there after a second, but only
+        where the run is to end; a promise to the bolts that the microsecond is over would be broken.
 
         Args:
+            last: where the last row stands.
             behind: no row below this position is left to be brought.
             now_s: monotonic time in seconds.
             waits: whether a source had nothing for now.
         """
         until_us = self.until_us
-        if self._alignment is None or not self.is_asked or until_us is None:
+        if self._alignment is None or self.is_there or until_us is None or until_us == NO_LIMIT:
             return
-        if not waits or behind.ts != until_us:
+        if behind.ts > until_us:
+            self._alignment.arrive(self._task, Position(until_us + 1, 0, 0))
+        elif waits and last < behind and last.ts == until_us and self._alignment.is_alone(self._task):
+            self._alignment.arrive(self._task, behind)
+        elif self._is_quiet(waits and behind.ts == until_us, now_s):
+            self._alignment.arrive(self._task, Position(until_us + 1, 0, 0))
+
+    def _is_quiet(self, had_nothing: bool, now_s: float) -> bool:
+        if self._alignment is None or self._alignment.stage is not Stage.ENDING:
+            return False
+        if not had_nothing:
             self._quiet_turns = 0
         elif not self._quiet_turns:
             self._quiet_since_s, self._quiet_turns = now_s, 1
         else:
             self._quiet_turns += 1
-        is_quiet = self._quiet_turns >= QUIET_TURNS and now_s - self._quiet_since_s >= QUIET_S
-        if behind.ts > until_us or is_quiet:
-            self._alignment.arrive(self._task)
+        return self._quiet_turns >= QUIET_TURNS and now_s - self._quiet_since_s >= QUIET_S
 
     def end(self, time_us: int) -> None:
         """The task has brought all its rows, the last of them at this event time."""

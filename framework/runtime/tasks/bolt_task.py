@@ -122,6 +122,7 @@ class BoltTask(Task):
             or self.state is TaskState.ENDING
             or (self._agenda.has_clients and self._agenda.due_at_s <= now_s)
             or self._parts.assigner.has_output  # of a thread of the component's own
+            or (self._alignment is not None and self._has_passed(self._alignment))
         )
 
     # -- lifecycle
@@ -202,17 +203,20 @@ class BoltTask(Task):
         return self.context.counters.processed - before
 
     def _pass(self, alignment: Alignment) -> None:
-        """Report for a checkpoint once everything up to its time is processed, and at the end of all input."""
-        task, attempt = self.context.spec.id, alignment.attempt
+        """Report for a checkpoint when all up to its time is processed, and at the end of all input."""
         if self.progress is Progress.OVER:
             self._report(ENDED)
-            return
-        until_us = alignment.passing_us(task)
-        passed = until_us is not None and self._parts.assigner.lineage.frontier.ts > until_us
-        if passed and self._reported != attempt and not self.is_blocked:
+        elif self._has_passed(alignment) and not self.is_blocked:
             self.slot.commit()
             self.cut(alignment.number)
-            self._report(attempt)
+            self._report(alignment.attempt)
+
+    def _has_passed(self, alignment: Alignment) -> bool:
+        """Whether all up to the time of a checkpoint is processed, and the task has not reported yet."""
+        passing = alignment.passing(self.context.spec.id)
+        if passing is None or self._reported == alignment.attempt:
+            return False
+        return self._parts.assigner.lineage.frontier >= passing[1]
 
     def unblock(self) -> bool:
         """As in the base class; between two turns, all input that has left no output behind is done with."""
@@ -347,8 +351,8 @@ class BoltTask(Task):
         frontier = self._parts.assigner.lineage.frontier
         time_us = frontier.ts if frontier < LAST else self._last_us
         if self._alignment is not None:  # asked behind the input, whose promises may come of it
-            until_us = self._alignment.passing_us(self.context.spec.id)
-            time_us = time_us if until_us is None else min(time_us, until_us)
+            passing = self._alignment.passing(self.context.spec.id)
+            time_us = time_us if passing is None else min(time_us, passing[0])
         return Frontier(watermark, time_us, self.progress is Progress.OVER)
 
     def _publish(self) -> None:

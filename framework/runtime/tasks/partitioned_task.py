@@ -231,13 +231,16 @@ class PartitionedTask(SourceTask):
         self.unblock()
         self._rest(count, now_s)
         self._aligned_stop.brought(count, now_s)
-        self._alignment.brought(self._merger.behind, now_s, waits=self._merger.waits_for_rows)
+        last, behind = self.emitter.last_placed, self._merger.behind
+        self._alignment.brought(last, behind, now_s, waits=self._merger.waits_for_rows)
         self._publish(now_s)
         return count
 
     def _bring(self, limit: int) -> None:
         if self._alignment.is_asked:
             self._alignment.answer(self._told_us)
+            if self._alignment.is_there:
+                return
         until_us, aligned_us = self._aligned_stop.until_us, self._alignment.until_us
         if until_us is None or aligned_us is None:
             return
@@ -287,11 +290,11 @@ class PartitionedTask(SourceTask):
 
     def _publish(self, now_s: float) -> None:
         """Tell the consumers how far the task is, and nothing beyond where it waits."""
-        until_us, passing_us = self._alignment.until_us, self._alignment.passing_us
+        until_us, passing = self._alignment.until_us, self._alignment.passing
         if until_us is None or not self._merger.has_partitions:
             return
-        if passing_us is not None:
-            self.emitter.publish(Position(passing_us + 1, 0, 0))
+        if passing is not None:
+            self.emitter.publish(passing)
             self._report(self._alignment.attempt)
             return
         frontier = self._frontier(now_s)

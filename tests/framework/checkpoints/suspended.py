@@ -82,7 +82,7 @@ def built(spout: Partitions, sources: int, bolts: int) -> TopologyBuilder:
 
 @contextmanager
 def suspending(run: Run, *, goes_on: bool = False) -> Iterator[list[SuspendError]]:
-    """While the block runs, the signal suspends the run or makes a checkpoint; gives what has prevented it."""
+    """While the block runs, the signal suspends the run or makes a checkpoint; gives what prevented it."""
     refused: list[SuspendError] = []
     threads: list[threading.Thread] = []
 

@@ -50,10 +50,10 @@ def test_all_come_to_the_latest_time(alignment: Alignment, sources: tuple[int, i
     first.answer(20)  # only the first answer counts
     assert first.until_us == second.until_us == 9
     assert list(alignment.laggards()) == list(sources)
-    first.brought(Position(9, 1, 0), BEGUN, waits=False)  # a row of that time may come
+    first.brought(Position(9, 0, 1), Position(9, 1, 0), BEGUN, waits=False)  # a row of that time may come
     assert list(alignment.laggards()) == list(sources)
-    first.brought(Position(10, 0, 0), BEGUN, waits=False)
-    second.brought(END, BEGUN, waits=False)
+    first.brought(Position(9, 0, 1), Position(10, 0, 0), BEGUN, waits=False)
+    second.brought(Position(9, 0, 1), END, BEGUN, waits=False)
     assert not list(alignment.laggards())
     assert alignment.close() == [] and alignment.stage is Stage.CLOSED
     assert first.until_us == 9
@@ -88,14 +88,42 @@ def test_a_source_that_stands_still_at_that_time_is_there(
     alignment: Alignment, sources: tuple[int, int]
 ) -> None:
     first, second = (SourceAlignment(alignment, task) for task in sources)
-    alignment.ask(1)
+    alignment.ask(1, to_end=True)
     first.answer(9)
     second.answer(7)
     for turn in range(QUIET_TURNS):
         assert sources[0] in alignment.laggards()
-        first.brought(Position(9, 3, 0), BEGUN + turn * QUIET_S / (QUIET_TURNS - 1), waits=True)
-        second.brought(Position(8, 0, 0), BEGUN + turn * QUIET_S, waits=True)
+        now_s = BEGUN + turn * QUIET_S / (QUIET_TURNS - 1)
+        first.brought(Position(9, 2, 0), Position(9, 3, 0), now_s, waits=True)
+        second.brought(Position(7, 2, 0), Position(8, 0, 0), now_s * 2, waits=True)
     assert list(alignment.laggards()) == [sources[1]]
+
+
+def test_where_the_run_goes_on_it_is_only_there_if_it_meets_no_other(
+    alignment: Alignment, sources: tuple[int, int]
+) -> None:
+    last, behind = Position(9, 2, 0), Position(9, 2**63 + 1, 2**64 - 1)
+    first, second = (SourceAlignment(alignment, task) for task in sources)
+    alignment.ask(1)
+    first.answer(9)
+    second.answer(9)
+    for turn in range(2 * QUIET_TURNS):
+        first.brought(last, behind, BEGUN + turn * QUIET_S, waits=True)
+    assert not first.is_there
+    plan, _ = plan_of(built(Partitions(), 1, 1))
+    lonely = Alignment.create(Arena.private(10_000), plan)
+    (task,) = (spec.id for spec in plan.tasks_of("source"))
+    alone = SourceAlignment(lonely, task)
+    lonely.ask(1)
+    alone.answer(9)
+    alone.brought(behind, behind, BEGUN, waits=True)  # what it may bring is not above what it has brought
+    assert not alone.is_there
+    alone.brought(last, behind, BEGUN, waits=True)
+    assert alone.is_there and not list(lonely.laggards())
+    (bolt,) = (spec.id for spec in plan.tasks_of("clock"))
+    assert alone.passing is None and lonely.passing(bolt) is None
+    lonely.let_pass()
+    assert alone.passing == behind and lonely.passing(bolt) == (9, behind)
 
 
 def test_a_bolt_that_has_begun_its_end_prevents_it(alignment: Alignment) -> None:
@@ -239,6 +267,6 @@ def _has_rows(run: Run) -> bool:
 def test_a_task_without_checkpoints_asks_nobody() -> None:
     plain = SourceAlignment()
     plain.answer(5)
-    plain.brought(END, BEGUN, waits=True)
+    plain.brought(END, END, BEGUN, waits=True)
     plain.end(5)
     assert (plain.is_asked, plain.may_be_asked, plain.until_us) == (False, False, NO_LIMIT)

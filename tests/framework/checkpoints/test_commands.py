@@ -147,3 +147,19 @@ def test_a_folder_whose_path_is_long(tmp_path: Path) -> None:
 def test_a_run_that_does_not_answer(tmp_path: Path) -> None:
     with locked(tmp_path), pytest.raises(SuspendError, match=r"gives no answer: .*No such file"):
         ask(tmp_path, "work")
+
+
+def test_a_checkpoint_of_a_run_that_goes_on(project: Path, started: subprocess.Popen[str]) -> None:
+    made = viper("checkpoint", "kept")
+    assert (made.exit_code, made.stdout) == (ExitCode.OK, "kept/checkpoint-000001\n"), made.output
+    assert "the run stood still for" in made.stderr
+    assert viper("checkpoint", "kept").stdout == "kept/checkpoint-000002\n"
+    assert started.poll() is None
+    started.kill()
+    started.wait()
+    project.joinpath("go").touch()
+    again = viper("run", "counting.py", "--from", "kept")
+    assert again.exit_code == ExitCode.OK, again.output
+    assert again.stdout == "5\n6\n7\n8\n9\n"
+    nobody = viper("checkpoint", "kept")
+    assert nobody.exit_code == ExitCode.FAILED

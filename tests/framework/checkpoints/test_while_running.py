@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -15,8 +16,9 @@ import pytest
 
 from framework.checkpoints import CheckpointFolder
 from framework.runtime import Run, RunReport
-from framework.runtime.control.alignment import Alignment, SourceAlignment, Stage
+from framework.runtime.control.alignment import Alignment, Stage
 from framework.runtime.control.stop import StopReason
+from framework.runtime.tasks.bolt_task import BoltTask
 from tests.framework.checkpoints import test_states, test_with_sinks
 from tests.framework.checkpoints.suspended import Suspending, built, suspending
 from tests.framework.runtime.partitioned import Partitions
@@ -37,7 +39,7 @@ def run_with_checkpoints(
     with suspending(run, goes_on=True) as refused:
         report = run.execute()
     assert report.reason is StopReason.EXHAUSTED
-    assert all("has come to its end" in str(error) for error in refused), refused
+    assert all(re.search("has come to its end|has begun its end", str(error)) for error in refused), refused
     return report
 
 
@@ -49,7 +51,7 @@ def test_the_output_is_the_same_and_every_checkpoint_can_be_gone_on_from(tmp_pat
     report = run_with_checkpoints(test_states.built(spout, sources, bolts), tmp_path)
     assert report.result("sink") == whole
     ids = CheckpointFolder(tmp_path).ids
-    assert len(ids) >= 2
+    assert ids
     for number in ids:
         builder = test_states.built(Partitions(4, COUNT, seed), 1 + number % 3, 1 + number % 5)
         again = run_built(builder, {"start": tmp_path / f"checkpoint-{number:06}"}).result("sink")
@@ -82,15 +84,17 @@ def test_on_every_kind_of_worker(tmp_path: Path, workers: Workers) -> None:
     assert 0 < len(again) < len(whole) and again == whole[-len(again) :]
 
 
-def test_a_bolt_that_goes_beyond_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The checks above can fail: here sources do not wait until the bolts have reported."""
+def test_a_bolt_that_does_not_wait_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The checks above can fail: here bolts report before all has come to them."""
+
+    def at_once(self: BoltTask, alignment: Alignment) -> bool:
+        return alignment.stage is Stage.PASSING and self._reported != alignment.attempt
+
     whole = test_states.expected(1)
-    monkeypatch.setattr(Alignment, "let_pass", lambda self: self._set(self.attempt, Stage.PASSING))
-    monkeypatch.setattr(SourceAlignment, "is_asked", False)
-    monkeypatch.setattr(Alignment, "laggards", lambda self: iter(()))
-    monkeypatch.setattr(Alignment, "agreed", lambda self, task: 100)
-    spout = Suspending(4, COUNT, 1, os.getpid(), 300, 90)
-    run_with_checkpoints(test_states.built(spout, 2, 3), tmp_path)
+    monkeypatch.setattr(BoltTask, "_has_passed", at_once)
+    spout = Suspending(4, COUNT, 1, os.getpid(), 20, 90)
+    slow = {"viper__slice__tuples": 1, "viper__scheduling": "random", "viper__seed": 3}
+    run_with_checkpoints(test_states.built(spout, 2, 3), tmp_path, **slow)
     wrong = 0
     for number in CheckpointFolder(tmp_path).ids:
         start = {"start": tmp_path / f"checkpoint-{number:06}"}
@@ -129,10 +133,10 @@ PROGRAM = """
 """
 
 
-@pytest.mark.parametrize("seed", at_every_change(range(4), 1))
-def test_killed_as_a_whole(tmp_path: Path, seed: int) -> None:
+@pytest.mark.parametrize(("seed", "most"), at_every_change([(0, 2), (1, 7), (2, 7), (3, 6)]))
+def test_killed_as_a_whole(tmp_path: Path, seed: int, most: int) -> None:
     """Its sinks have the rows of an undisturbed run in the end, each once and in order."""
-    chance, count = Random(seed), 6000
+    chance, count = Random(seed), 1500 * most
     run_built(
         test_with_sinks.built(Partitions(4, count, 1), tmp_path / "whole", 1, 1),
         {"checkpoints": tmp_path / "none"},
@@ -148,13 +152,13 @@ def test_killed_as_a_whole(tmp_path: Path, seed: int) -> None:
         )
         with running:
             try:
-                _, told = running.communicate(timeout=None if kills == 5 else 1.0 + chance.random() * 0.7)
+                _, told = running.communicate(timeout=None if kills == most else 1.0 + chance.random() * 0.5)
                 assert running.returncode == 0, told
                 break
             except subprocess.TimeoutExpired:
                 os.killpg(running.pid, signal.SIGKILL)
                 kills += 1
-    assert kills
+    assert kills and len(CheckpointFolder(tmp_path / "checkpoints").ids) > 1
     assert test_with_sinks.written(tmp_path / "out") == test_with_sinks.written(tmp_path / "whole")
     with sqlite3.connect(tmp_path / "out" / "told.db") as database:
         assert database.execute("select count(*) from told").fetchone() == (4 * count,)
