@@ -13,6 +13,7 @@ from framework.components import (
     RowError,
     Rows,
     Spout,
+    StatefulBolt,
     TicklessBatchingBolt,
     Tuple,
     Watermark,
@@ -21,6 +22,7 @@ from framework.dsl import GlobalStreamId, JavaBolt, JavaSpout, ShellBolt, ShellS
 from framework.running import run, suspend
 from framework.state import (
     AggregatingState,
+    KeyValueState,
     ListState,
     MapState,
     ReducingState,
@@ -41,6 +43,7 @@ __all__ = [
     "Grouping",
     "JavaBolt",
     "JavaSpout",
+    "KeyValueState",
     "KeyedStream",
     "ListState",
     "MapState",
@@ -53,6 +56,7 @@ __all__ = [
     "ShellBolt",
     "ShellSpout",
     "Spout",
+    "StatefulBolt",
     "Stream",
     "StreamBuilder",
     "TableState",

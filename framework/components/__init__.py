@@ -7,6 +7,7 @@ from framework.components.component import Component
 from framework.components.partitioned import Block, Pace, PartitionedSpout, Watermark
 from framework.components.rows import Rows
 from framework.components.spout import ReliableSpout, Spout
+from framework.components.stateful_bolt import StatefulBolt
 from framework.components.tuple import Tuple
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "RowError",
     "Rows",
     "Spout",
+    "StatefulBolt",
     "TicklessBatchingBolt",
     "Tuple",
     "Watermark",

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from framework.checkpoints import folder_locked, folder_of, found_at
 from framework.checkpoints.going_on import check_can_checkpoint, going_on_from
@@ -23,59 +22,17 @@ from framework.runtime.checkpointing import Checkpointing
 from framework.runtime.control.companions import accompanied, partitioned_spouts
 from framework.runtime.control.signals import draining_by_signals
 from framework.runtime.control.stop import StopReason, StopSignal
-from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.metrics.incidents import Incident
-from framework.runtime.metrics.saved import SavedTasks, Written
+from framework.runtime.metrics.saved import Written
 from framework.runtime.metrics.statistics import (
-    ExecutorStatistics,
     RunStatistics,
     StateStatistics,
-    WorkerReport,
 )
 from framework.runtime.observer import LONGEST_PAUSE_S, PERIOD_S, Observer
 from framework.runtime.positions.offsets import going_on
 from framework.runtime.report import Progress, RunReport, progress_of, run_report
 from framework.runtime.state import StateMemory, load_states
+from framework.runtime.workers.group import WorkerGroup
 from framework.runtime.workers.worker import Worker
-
-
-class WorkerGroup(Protocol):
-    """Does the work of a run, by the executors of this process or by worker processes.
-
-    The phases are called in order; each ends when all have completed it.
-    """
-
-    def surroundings(self) -> AbstractContextManager[None]:
-        """The context that surrounds all phases."""
-
-    def prepare(self) -> None:
-        """Make and initialize all components."""
-
-    def run(self) -> None:
-        """Run until every task has ended, or the run is stopped."""
-
-    def saved(self) -> SavedTasks | None:
-        """What the tasks of a suspended run have saved; None if not all of them have."""
-
-    def close(self, written: int | None = None) -> Sequence[ViperError]:
-        """Close all components that were initialized; returns what they raised.
-
-        Args:
-            written: the id of the checkpoint that was written before; None for none.
-        """
-
-    def reports(self) -> Sequence[WorkerReport]:
-        """The report of each process."""
-
-    @property
-    def incidents(self) -> Sequence[Incident]:
-        """The processes that died and were restarted."""
-
-    def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
-        """The counters of each process, by task; from any thread."""
-
-    def statistics(self) -> Sequence[ExecutorStatistics]:
-        """The statistics of the executors; from any thread."""
 
 
 class Run:

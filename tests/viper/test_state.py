@@ -249,4 +249,4 @@ def test_state_that_is_garbage_in_a_circle_leaves_its_memory_alone() -> None:
         store.table().set("a", (1,))
         store.circle = [store, store.writer, store.pool, store.table()]  # type: ignore[attr-defined]
         del store
-        gc.collect()
+    gc.collect()

@@ -164,6 +164,15 @@ int key_of_value(Key *key, PyObject *value, const Rare *rare)
     return append_value(key, value, rare);
 }
 
+int key_of_bytes(Key *key, unsigned char kind, const void *data, size_t size, uint64_t hash)
+{
+    key->length = 0;
+    key->whole = 1;
+    key->hash = hash;
+    Py_CLEAR(key->value);
+    return append(key, kind, data, size);
+}
+
 int key_of_row(Key *key, PyObject *row, PyObject *indexes, const Rare *rare)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(indexes);

@@ -5,7 +5,9 @@
  *   state_value.c  values in the words of a row
  *   state_rows.c   rows: columns, lists and maps
  *   state_table.c  KeyedTable: the rows of one state in all key groups of a task
+ *   state_count.c  the rows of a batch counted by their keys
  *   state_export.c, state_load.c  rows as bytes
+ *   state_bulk.c   the values of many keys in one call
  *   state_cell.c   what a state has for the scope's key
  *   state_one.c    StateCell: a value
  *   state_list.c   ListCell: a list
@@ -164,6 +166,9 @@ vp_row *table_find(const KeyedTable *table, uint64_t group, const Key *key);
 /* Likewise, but it is entered if there is none; NULL with an error set. */
 vp_row *table_enter(KeyedTable *table, uint64_t group, const Key *key);
 
+/* KeyedTable.count_rows, as Python calls it. */
+PyObject *table_count_rows(KeyedTable *self, PyObject *args);
+
 /* Takes a row out, with all that it holds; -1 with an error set, and not all of it is taken out. */
 int table_drop(KeyedTable *table, uint64_t group, vp_row *row);
 
@@ -190,6 +195,12 @@ int buffer_add(Buffer *buffer, const void *data, size_t size);
 /* What KeyedTable.export and KeyedTable.load are. */
 PyObject *table_export(KeyedTable *table, PyObject *args);
 PyObject *table_load(KeyedTable *table, PyObject *args);
+
+/* -- many keys in one call: see state_bulk.c. `initial` is what a key has that was given nothing. */
+
+PyObject *bulk_add(KeyedTable *table, PyObject *initial, PyObject *args);
+PyObject *bulk_get(KeyedTable *table, PyObject *initial, PyObject *keys);
+PyObject *bulk_put(KeyedTable *table, PyObject *args);
 
 /* -- cells: what a state has for the key of the scope
  *

@@ -43,6 +43,31 @@ static PyObject *reset(One *self, PyObject *nothing)
     return cell_drop(&self->cell) ? NULL : Py_NewRef(Py_None);
 }
 
+PyDoc_STRVAR(add_all_doc,
+             "add_all(keys, amounts=None) -> memoryview: add to the number of each key, 1 if no amounts are given, one after the\n"
+             "other; and tell the number that each has then. Keys are a list of values, or an Arrow column of integers,\n"
+             "strings or binaries; amounts a list, or a buffer of 64-bit numbers. All is added, or nothing.");
+
+static PyObject *add_all(One *self, PyObject *args)
+{
+    return bulk_add(self->cell.table, self->initial, args);
+}
+
+PyDoc_STRVAR(get_all_doc, "get_all(keys) -> list: the value of each key; keys are those of add_all.");
+
+static PyObject *get_all(One *self, PyObject *keys)
+{
+    return bulk_get(self->cell.table, self->initial, keys);
+}
+
+PyDoc_STRVAR(put_all_doc, "put_all(keys, values): give each key a value, the last one if it comes several times. All get theirs, or\n"
+                          "none does.");
+
+static PyObject *put_all(One *self, PyObject *args)
+{
+    return bulk_put(self->cell.table, args);
+}
+
 static PyObject *one_new(PyTypeObject *type, PyObject *args, PyObject *options)
 {
     PyObject *scope, *table, *initial;
@@ -72,6 +97,9 @@ static int one_clear(One *self)
 
 static PyMethodDef one_methods[] = {
     {"clear", (PyCFunction)reset, METH_NOARGS, clear_doc},
+    {"add_all", (PyCFunction)add_all, METH_VARARGS, add_all_doc},
+    {"get_all", (PyCFunction)get_all, METH_O, get_all_doc},
+    {"put_all", (PyCFunction)put_all, METH_VARARGS, put_all_doc},
     {NULL, NULL, 0, NULL},
 };
 

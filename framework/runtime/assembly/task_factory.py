@@ -324,7 +324,8 @@ class TaskFactory:
             processor = TupleProcessor(slot, inbox, acker, context.counters)
         largest = self._settings["viper.columns.rows"] if host.takes_rows and received.is_typed else None
         answering = Answering(slot, emitter, assigner, processor, acker, context.counters)
-        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, commits, alignment, agenda)
+        told_by = commits, alignment
+        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, *told_by, agenda)
         task = BoltTask(context, slot, emitter, received, parts)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)

@@ -200,7 +200,7 @@ class StateMemory:
 
 
 class _Owners:
-    """The numbers under which memory is claimed: that of a task for its log, and of each group for its rows."""
+    """The numbers under which memory is claimed: a task's for its log, and each group's for its rows."""
 
     def __init__(self, plan: Plan, groups: int) -> None:
         numbers = count(len(plan.tasks) + 2)  # the first one behind the tasks' is that of the spare log

@@ -252,7 +252,7 @@ class BoltTask(Task):
         watermark = self._advance()
         if self._agenda.has_clients:
             yield from self._perform(self._agenda.take_until(self._reached(watermark)))
-        self.slot.commit()
+        self.slot.commit(is_last=self.progress is Progress.OVER)
         self._publish()
 
     def _perform(self, entries: Iterable[Entry]) -> Iterator[None]:
