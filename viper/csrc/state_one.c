@@ -54,7 +54,8 @@ static int set_value(One *self, PyObject *to, void *nothing)
         return state_word(cell->table, cell->code, to, &word) || cell_look(cell) || put_word(cell, word) ? -1 : 0;
     vp_savepoint before = cell_savepoint(cell);
     if (cell_enter(cell) == 0 &&
-        state_set_value(cell->table, cell_heap(cell), cell->code, row_words(cell->row), to) == 0)
+        state_set_value(cell->table, cell_heap(cell), cell->code, row_words(cell->row), to) == 0 &&
+        table_touch(cell->table, cell->row) == 0)
         return 0;
     table_back(cell->table, before);
     return -1;
