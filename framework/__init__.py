@@ -19,7 +19,7 @@ from framework.components import (
     Watermark,
 )
 from framework.dsl import GlobalStreamId, JavaBolt, JavaSpout, ShellBolt, ShellSpout, Topology
-from framework.running import run
+from framework.running import run, suspend
 from framework.state import (
     AggregatingState,
     KeyValueState,
@@ -68,4 +68,5 @@ __all__ = [
     "ValueState",
     "Watermark",
     "run",
+    "suspend",
 ]

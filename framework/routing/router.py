@@ -7,6 +7,7 @@ in where a row goes. Tasks are indexes into the consumer's tasks, sorted by id.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Hashable, Sequence
 from operator import itemgetter
@@ -50,7 +51,19 @@ class Router(Protocol):
         """
 
 
-class Shuffle:
+class CountingRouter(ABC):
+    """A router whose choice depends on what it has chosen before."""
+
+    @abstractmethod
+    def save(self) -> list[int]:
+        """What it has counted, for `restore`."""
+
+    @abstractmethod
+    def restore(self, counts: Sequence[int]) -> None:
+        """Go on where another one had come to; where that had other tasks or runs, begin from the start."""
+
+
+class Shuffle(CountingRouter):
     """Shuffle: the tasks get runs of tuples in turn, all runs of a round as long as one another.
 
     Runs keep a merge behind the tasks from changing its source with every tuple. They begin with a single
@@ -99,6 +112,17 @@ class Shuffle:
             self._begin(min(2 * self._length, self._longest), _ROUNDS)
         self._left -= count
         return found + self._take(count)
+
+    def save(self) -> list[int]:
+        """As in the base class."""
+        return [self._tasks, self._longest, self._length, self._next, self._left]
+
+    def restore(self, counts: Sequence[int]) -> None:
+        """As in the base class."""
+        tasks, longest, length, following, left = counts
+        if (tasks, longest) == (self._tasks, self._longest):
+            self._begin(length, 0)
+            self._next, self._left = following, left
 
     def _take(self, count: int) -> Targets:
         """The next targets, all from runs of this length."""
@@ -203,7 +227,7 @@ class ByKeyUnremembered:
         return self._strings[key] if type(key) is str else self._place(key)
 
 
-class PartialKey:
+class PartialKey(CountingRouter):
     """Each key has two tasks; the one that this producer has sent less to is taken."""
 
     def __init__(self, indexes: Sequence[int], tasks: int) -> None:
@@ -227,6 +251,15 @@ class PartialKey:
         """
         hashes = hashes_of_columns([columns[index] for index in self._indexes])
         return None if hashes is None else self._choices(hashes)
+
+    def save(self) -> list[int]:
+        """As in the base class."""
+        return list(self._sent)
+
+    def restore(self, counts: Sequence[int]) -> None:
+        """As in the base class."""
+        if len(counts) == len(self._sent):
+            self._sent = list(counts)
 
     def _choices(self, hashes: bytes) -> Targets:
         return array("H", map(self._choose, memoryview(hashes).cast("Q")))

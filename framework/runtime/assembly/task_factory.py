@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from framework.runtime.assembly.inputs import InputFactory
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.outputs import OutputFactory
 from framework.runtime.assembly.recording import RecordingIO
+from framework.runtime.control.alignment import SourceAlignment
 from framework.runtime.edges.buffer import PAUSE_AT, SPILL_AT
 from framework.runtime.edges.collector import EmitRules, SpoutCollector, TaskCollector
 from framework.runtime.edges.output import Output
@@ -38,7 +39,8 @@ from framework.runtime.tasks.answering import Answering
 from framework.runtime.tasks.batch_processor import BatchProcessor
 from framework.runtime.tasks.bolt_agenda import DueBy, make_agenda
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
-from framework.runtime.tasks.bolt_task import BoltParts, BoltTask
+from framework.runtime.tasks.bolt_parts import BoltParts
+from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import NO_OUTPUT, Emitter
 from framework.runtime.tasks.holdback import ERROR, Holdback, Lateness
@@ -50,7 +52,7 @@ from framework.runtime.tasks.presence import BlockingPresence, Presence
 from framework.runtime.tasks.processors import Processor, SinkProcessor, TupleProcessor
 from framework.runtime.tasks.pullers import make_puller
 from framework.runtime.tasks.replay_task import ReplayTask
-from framework.runtime.tasks.sink_commits import SinkCommits
+from framework.runtime.tasks.sink_commits import CheckpointCommits, SinkCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.source_task import SourceTask
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
@@ -149,7 +151,10 @@ class TaskFactory:
 
     def _host(self, spec: TaskSpec) -> Host:
         topology = self._plan.topology
-        return make_host(topology.component(spec.component), spec, self._beans, topology.import_paths)
+        host = make_host(topology.component(spec.component), spec, self._beans, topology.import_paths)
+        if isinstance(host.component, TransactionalSink):
+            host.component.eager = self._network.alignment is None
+        return host
 
     def _slot(
         self, context: TaskContext, host: Host, collector: TaskCollector, state: TaskState | None = None
@@ -222,6 +227,7 @@ class TaskFactory:
             partitioning,
             PartitionMerger(level, offsets),
             AlignedStop(self._network.cut_of(spec.id), settings["viper.drain.timeout.secs"] * OF_THE_DRAIN),
+            SourceAlignment(self._network.alignment, spec.id),
         )
 
     def _spout(
@@ -304,8 +310,11 @@ class TaskFactory:
         emitter = Emitter(context, output, assigner, recorder)
         interludes = Interludes(context, slot, emitter, assigner, acker, recorder)
         due = self._due_by(spec)
-        commits = _commits(context, slot, interludes)
-        agenda = partial(make_agenda, due, context, slot, received, emitter, interludes, acker, commits)
+        alignment = self._network.alignment
+        may_end = partial(alignment.may_end, spec.id) if alignment is not None else lambda: True
+        commits = self._commits(context, slot, interludes, may_end)
+        parts_of_agenda = slot, received, emitter, interludes, acker, may_end, commits
+        agenda = partial(make_agenda, due, context, *parts_of_agenda)
         processor: Processor
         if host.takes_rows:
             processor = BatchProcessor(slot, collector.bulk, acker, context.counters, keeps=keeps)
@@ -315,13 +324,26 @@ class TaskFactory:
             processor = TupleProcessor(slot, inbox, acker, context.counters)
         largest = self._settings["viper.columns.rows"] if host.takes_rows and received.is_typed else None
         answering = Answering(slot, emitter, assigner, processor, acker, context.counters)
-        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, commits, agenda)
+        told_by = commits, alignment
+        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, *told_by, agenda)
         task = BoltTask(context, slot, emitter, received, parts)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
         if acker is not None:
             acker.watch(task.stirred, always=slot.presence.is_blocking)
         return task
+
+    def _commits(
+        self, context: TaskContext, slot: ComponentSlot, interludes: Interludes, may_end: Callable[[], bool]
+    ) -> SinkCommits | None:
+        if not isinstance(slot.host.component, TransactionalSink):
+            return None
+        alignment = self._network.alignment
+        if alignment is not None:
+            start_id = self._plan.start_id
+            return CheckpointCommits(context, slot, interludes.restart, start_id, alignment, may_end)
+        rows, seconds = context.conf["viper.sink.apply.rows"], context.conf["viper.sink.apply.secs"]
+        return SinkCommits(context, slot, interludes.restart, rows=rows, seconds=seconds)
 
     def _acker(self, context: TaskContext, inbox: Inbox) -> Acker | None:
         forest, task = self._network.forest, context.spec.id
@@ -350,13 +372,6 @@ class TaskFactory:
                         seen.add(subscription.source)
                         todo.append(subscription.source)
         return False
-
-
-def _commits(context: TaskContext, slot: ComponentSlot, interludes: Interludes) -> SinkCommits | None:
-    if not isinstance(slot.host.component, TransactionalSink):
-        return None
-    rows, seconds = context.conf["viper.sink.apply.rows"], context.conf["viper.sink.apply.secs"]
-    return SinkCommits(context, slot, interludes.restart, rows=rows, seconds=seconds)
 
 
 def _time_fields(output: Output, conf: Mapping[str, Any]) -> dict[int, int]:

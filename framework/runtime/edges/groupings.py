@@ -14,7 +14,7 @@ from itertools import compress
 from typing import Any
 
 from framework.errors import EmitError
-from framework.routing.router import Router, Targets
+from framework.routing.router import CountingRouter, Router, Targets
 from framework.runtime.edges.destination import Destination
 from viper.jumbo import Emission
 from viper.payload import Payload, Row
@@ -42,6 +42,11 @@ class Edge(ABC):
     @abstractmethod
     def assign(self, payload: Payload) -> Assignment:
         """Choose the destinations of tuples."""
+
+    @property
+    def counting(self) -> tuple[str, CountingRouter] | None:
+        """A name of the edge, and its router, if what that chooses depends on what it has chosen before."""
+        return None
 
     def deliver(self, emission: Emission, *, shared: bool) -> None:
         """Put tuples and their positions into the chosen destinations.
@@ -100,6 +105,11 @@ class SpreadEdge(Edge):
         super().__init__(destinations, mutates)
         self._router = router
         self._grouping = grouping
+
+    @property
+    def counting(self) -> tuple[str, CountingRouter] | None:
+        """As in the base class."""
+        return (self._grouping, self._router) if isinstance(self._router, CountingRouter) else None
 
     def assign(self, payload: Payload) -> Assignment:
         """Choose the destinations of tuples."""

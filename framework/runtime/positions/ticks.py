@@ -40,6 +40,15 @@ class EventTicks:
         for nth in range(number):
             yield first + nth * self._period
 
+    @property
+    def state(self) -> tuple[int | None, int]:
+        """The time of the next tick, and the number of ticks since the last input."""
+        return self._next, self._since_input
+
+    @state.setter
+    def state(self, state: tuple[int | None, int]) -> None:
+        self._next, self._since_input = state
+
     def input_seen(self) -> None:
         """Note that an input came after the ticks so far."""
         self._since_input = 0

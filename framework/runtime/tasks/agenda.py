@@ -7,8 +7,8 @@ the order of positions, through the same bounded way as tuples.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from framework.recording.ticks import ReplayTicks, Tick, TickKind
 from framework.runtime.positions.lineage import LAST
@@ -65,6 +65,13 @@ class AgendaClient:
         """Monotonic time in seconds at which `take_timed` gives the next entry; infinite if it never does."""
         return float("inf")
 
+    def save(self) -> dict[str, Any]:
+        """What another run must know to go on, as JSON can hold it, by names that no other client uses."""
+        return {}
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Before anything was due: go on where another run had come to, by what all clients have saved."""
+
 
 class Agenda:
     """All that is due in one task.
@@ -101,6 +108,15 @@ class Agenda:
         """The entries that are due at a monotonic time in seconds."""
         for client in self._clients:
             yield from client.take_timed(now_s)
+
+    def save(self) -> dict[str, Any]:
+        """What another run must know to go on; for `restore`."""
+        return {name: value for client in self._clients for name, value in client.save().items()}
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Before anything was due: go on where another run had come to."""
+        for client in self._clients:
+            client.restore(saved)
 
     @property
     def due_at_s(self) -> float:
@@ -151,6 +167,16 @@ class EventTimeTicks(AgendaClient):
         if frontier.time_us == LEAST.ts or (self._has_producers and self._ticks.next_boundary() is None):
             return
         yield from self._entries(frontier.time_us)
+
+    def save(self) -> dict[str, Any]:
+        """The time of the next tick, and the number of ticks since the last input."""
+        return {"ticks": self._ticks.state}
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """As in the base class."""
+        if "ticks" in saved:
+            next_us, since_input = saved["ticks"]
+            self._ticks.state = next_us, since_input
 
     def _entries(self, time_us: int) -> Iterator[Entry]:
         for due_us in self._ticks.due(time_us):
@@ -238,6 +264,8 @@ class LastEntries(AgendaClient):
         take_new_holds: whether the component has kept tuples since this was asked last, which it may answer
             at its next tick or batch.
         published: what the task's consumers know: nothing is placed below it.
+        may_end: whether the end of the input is also that of what the run is a part of; asked once they are
+            due.
     """
 
     def __init__(
@@ -248,7 +276,9 @@ class LastEntries(AgendaClient):
         waits_for_end: bool,
         take_new_holds: Callable[[], bool],
         published: Callable[[], Position],
+        may_end: Callable[[], bool] = lambda: True,
     ) -> None:
+        self._may_end = may_end
         self._at = Position(LAST.ts + depth, 0, 0)
         self._runs = tuple(runs)
         self._waits_for_end = waits_for_end
@@ -264,7 +294,7 @@ class LastEntries(AgendaClient):
 
     def take_until(self, frontier: Frontier) -> Iterator[Entry]:
         """The last entries, if they are due."""
-        if frontier.position < self._at or not self._are_due(frontier):
+        if frontier.position < self._at or not self._are_due(frontier) or not self._may_end():
             return
         self._were_due, self._input_since = True, False
         at = max(self._at, self._published())
