@@ -38,6 +38,19 @@ def encode(jumbo: Jumbo) -> bytes:
     return b"".join((_HEADER.pack(form, len(tags)), tags, bytes(-len(tags) % _ALIGNMENT), payload))
 
 
+def are_same(one: Jumbo, other: Jumbo) -> bool:
+    """Whether two jumbo tuples have the same tuples, as another process would see them.
+
+    Raises:
+        CodecError: a value cannot be carried to another process.
+    """
+    mine, others = (Jumbo(Rows(jumbo.payload.rows), jumbo.tags) for jumbo in (one, other))
+    if encode(mine) == encode(others):
+        return True
+    # A set, for instance, may be encoded in another order.
+    return mine.tags == others.tags and one.payload.rows == other.payload.rows
+
+
 def _pickled(rows: list[Row]) -> bytes:
     try:
         return pickle.dumps(rows, 5)

@@ -30,7 +30,9 @@ _LIMITS: Final = {
 class ScaleGate:
     """One gate, as one process sees it; `create` makes one, `attach` finds it again."""
 
-    def __init__(self, arena: Arena, offset: int, local_readers: Collection[int]) -> None:
+    def __init__(
+        self, arena: Arena, offset: int, local_readers: Collection[int], *, survives: bool = False
+    ) -> None:
         self.offset = offset
         """Where it lies in its arena."""
         self._arena = arena
@@ -40,6 +42,7 @@ class ScaleGate:
         self.reader_count = int(lib.vp_gate_readers(self._gate))
         """Number of consuming tasks."""
         self._rings = [lib.vp_gate_ring(self._gate, index) for index in range(self.source_count)]
+        self._survives = survives
         self._local_readers = frozenset(_checked("reader", i, self.reader_count) for i in local_readers)
         self._payloads: dict[tuple[int, int], list[Jumbo | None]] = {}
         self._sources: dict[int, Source] = {}
@@ -70,7 +73,14 @@ class ScaleGate:
         return cls(arena, offset, range(readers))
 
     @classmethod
-    def attach(cls, arena: Arena, offset: int, *, local_readers: Collection[int] | None = None) -> ScaleGate:
+    def attach(
+        cls,
+        arena: Arena,
+        offset: int,
+        *,
+        local_readers: Collection[int] | None = None,
+        survives: bool = False,
+    ) -> ScaleGate:
         """The gate at an offset.
 
         Args:
@@ -78,12 +88,14 @@ class ScaleGate:
             offset: where it lies there.
             local_readers: readers that this process takes, through this very object: its sources
                 hand them jumbo tuples by reference. All others read bytes.
+            survives: whether what waits is to survive this process, so that its sources write bytes for the
+                successors of local readers, too.
 
         Raises:
             ArenaError: no gate was made there.
             IndexError: a local reader that does not exist.
         """
-        return cls(arena, offset, local_readers or ())
+        return cls(arena, offset, local_readers or (), survives=survives)
 
     @staticmethod
     def size(sources: int, readers: int, slots: int, tuples: int, payload_bytes: int) -> int:
@@ -109,7 +121,7 @@ class ScaleGate:
 
     def _make_source(self, index: int) -> Source:
         local = [self._payloads_of(reader, index) for reader in sorted(self._local_readers)]
-        encodes = len(local) < self.reader_count
+        encodes = self._survives or len(local) < self.reader_count
         return Source(index, self._rings[index], self._arena, local, encodes)
 
     def reader(self, index: int) -> Reader:

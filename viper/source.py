@@ -3,16 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from viper._backend import ffi, lib
 from viper.arena import Arena
-from viper.codec import encode
-from viper.errors import JumboSizeError, OrderError, PayloadSizeError, ReentryError, SourceClosedError
+from viper.codec import are_same, decode, encode
+from viper.errors import (
+    DivergedError,
+    JumboSizeError,
+    OrderError,
+    PayloadSizeError,
+    ReentryError,
+    SourceClosedError,
+)
 from viper.jumbo import Jumbo
-from viper.position import END, Position, Positions, c_position
+from viper.position import END, Position, Positions, c_position, position_of
+from viper.rows import Decoder
 
 _MOST: Final = 2**64 - 1
+
+
+class Repeat(Protocol):
+    """What the successor of a killed producer adds first, and its readers have already."""
+
+    compares_positions: bool
+    """Whether tuples come again at the same positions."""
+
+    @property
+    def left(self) -> int:
+        """The number of tuples that are still to be left out; at least one."""
+
+    def skip(self, tuples: int) -> int:
+        """So many were left out; returns how many are left."""
 
 
 class Source:
@@ -22,7 +44,7 @@ class Source:
     heartbeat. A source that says nothing holds every reader back. For one thread at a time.
     """
 
-    __slots__ = ("_adding", "_arena", "_claim", "_encodes", "_local", "_publish", "_ring", "index")
+    __slots__ = ("_adding", "_arena", "_claim", "_encodes", "_local", "_publish", "_repeat", "_ring", "index")
 
     def __init__(
         self, index: int, ring: Any, arena: Arena, local: Sequence[list[Jumbo | None]], encodes: bool
@@ -34,6 +56,7 @@ class Source:
         self._local = tuple(local)  # for each reader in this process, its payloads by slot
         self._encodes = encodes
         self._adding = False
+        self._repeat: Repeat | None = None
         self._claim = lib.vp_ring_claim
         self._publish = lib.vp_ring_publish
 
@@ -59,12 +82,15 @@ class Source:
             OrderError: a position that descends, or lies below what was added or promised before.
             SourceClosedError: the source was closed.
             ReentryError: the source is in the middle of another add.
+            DivergedError: it repeats what a killed producer had added, and something else has come.
             IndexError: there are not that many positions.
         """
         if jumbo.size != count:
             raise JumboSizeError(f"{jumbo.size} tuples for {count} positions: expected as many")
         if not 0 <= first <= _MOST:
             raise self._range_error(positions, first, count)
+        if self._repeat is not None:
+            return self._add_behind(self._repeat, jumbo, positions, first)
         if self._encodes:
             return self._add_encoded(jumbo, positions, first, count)
         if self._adding:
@@ -153,6 +179,46 @@ class Source:
         The successor finds out by `floor` how far it had come, or closes the source on its behalf.
         """
         lib.vp_ring_recover(self._ring)
+
+    def repeat(self, repeat: Repeat) -> None:
+        """In the place of a killed producer, begin with what that one had added already: it is left out."""
+        self._repeat = repeat
+
+    def _add_behind(self, repeat: Repeat, jumbo: Jumbo, positions: Positions, first: int) -> bool:
+        """As `add`; what the readers have already is left out."""
+        skipped = min(repeat.left, jumbo.size)
+        if skipped == repeat.left:
+            self._check(repeat, jumbo, skipped - 1, positions[first + skipped - 1])
+        if skipped < jumbo.size:
+            self._repeat = None
+            try:
+                if not self.add(jumbo.behind(skipped), positions, first + skipped, jumbo.size - skipped):
+                    return False
+            finally:
+                self._repeat = repeat
+        if not repeat.skip(skipped):
+            self._repeat = None
+        return True
+
+    def _check(self, repeat: Repeat, jumbo: Jumbo, index: int, position: Position) -> None:
+        """Compare the last tuple that is left out with the one that a reader has, if that is still there."""
+        slot, at = ffi.new("uint32_t *"), ffi.new("vp_position *")
+        if not lib.vp_ring_last(self._ring, slot, at):
+            return
+        size = ffi.new("uint64_t *")
+        payload = lib.vp_ring_payload(self._ring, slot[0], size)
+        there = decode(memoryview(ffi.buffer(payload, size[0])), Decoder())
+        expected, found = there.alone(there.size - 1), jumbo.alone(index)
+        if not are_same(expected, found):
+            raise DivergedError(
+                f"source {self.index} emits {found.payload.rows[0]!r:.200}, where the killed process had "
+                f"emitted {expected.payload.rows[0]!r:.200} for the same input"
+            )
+        if repeat.compares_positions and (was := position_of(at[0])) != position:
+            raise DivergedError(
+                f"source {self.index} emits {found.payload.rows[0]!r:.200} at {position!r}, where the killed "
+                f"process had emitted it at {was!r}"
+            )
 
     def _refusal(self, code: int, positions: Positions, first: int, count: int, size: int = 0) -> Exception:
         if code == lib.VP_OUT_OF_BOUNDS:

@@ -66,3 +66,15 @@ void vp_ring_recover(vp_ring *ring)
     vp_progress_publish(&ring->progress, floor);
     vp_wake_readers(ring);
 }
+
+bool vp_ring_last(const vp_ring *ring, uint32_t *slot, vp_position *position)
+{
+    /* Relaxed: the producer's own word. */
+    uint64_t tail = atomic_load_explicit(&ring->producer.tail, memory_order_relaxed);
+    if (vp_ring_slowest(ring, tail) == tail)
+        return false;
+    const vp_slot *last = vp_ring_slot(ring, tail - 1);
+    *slot = (uint32_t)((tail - 1) & (ring->slot_count - 1));
+    *position = *vp_ring_position(ring, last->first + last->count - 1);
+    return true;
+}

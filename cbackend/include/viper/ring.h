@@ -78,6 +78,10 @@ void vp_ring_close(vp_ring *ring);
  * the readers. What had been published stays so, what had only been claimed is gone. */
 void vp_ring_recover(vp_ring *ring);
 
+/* For the successor of a producer, before it adds anything: the slot of the jumbo tuple that was published last, and the
+ * position of its last tuple. False if all readers have released it, so that something may have been written over it. */
+bool vp_ring_last(const vp_ring *ring, uint32_t *slot, vp_position *position);
+
 /* After the process of the producer and of all readers died, with the payloads that were in it alone, and
  * both were set right: the reader's successor gets nothing of what waits for it. Returns how many untracked
  * tuples that is. */
