@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Hashable, Sequence
 from operator import itemgetter
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from framework.routing.storm_hash import storm_hash
 from framework.topology import Grouping, GroupingKind
@@ -30,6 +30,17 @@ Targets: TypeAlias = "array[int]"
 _KEYS_REMEMBERED = 1 << 16
 _ROUNDS = 16
 """Rounds of runs of one length, after which they are twice as long."""
+
+
+@runtime_checkable
+class Counting(Protocol):
+    """A router whose choice depends on the rows before."""
+
+    def note(self) -> tuple[int, ...]:
+        """What the choice depends on."""
+
+    def restore(self, noted: tuple[int, ...]) -> None:
+        """Go on from what was noted."""
 
 
 class Router(Protocol):
@@ -80,6 +91,16 @@ class Shuffle:
         """Index in a round of the next tuple."""
         self._left = rounds * len(self._round)
         """Tuples until the runs grow, if they are not the longest."""
+
+    def note(self) -> tuple[int, ...]:
+        """Whose turn it is."""
+        return self._length, self._next, self._left
+
+    def restore(self, noted: tuple[int, ...]) -> None:
+        """Go on with whose turn it was."""
+        length, following, left = noted
+        self._begin(length, 0)
+        self._next, self._left = following, left
 
     def targets(self, rows: Sequence[Row]) -> Targets:
         """The task index of each row."""
@@ -219,6 +240,14 @@ class PartialKey:
         """
         hashes = hashes_of_columns([columns[index] for index in self._indexes])
         return None if hashes is None else self._choices(hashes)
+
+    def note(self) -> tuple[int, ...]:
+        """How much was sent to each task."""
+        return tuple(self._sent)
+
+    def restore(self, noted: tuple[int, ...]) -> None:
+        """Go on with what was sent to each task before."""
+        self._sent = list(noted)
 
     def _choices(self, hashes: bytes) -> Targets:
         return array("H", map(self._choose, memoryview(hashes).cast("Q")))

@@ -40,13 +40,13 @@ def make_executor(
         on_turn: called before every turn with the monotonic time in seconds.
         on_moved: called after every turn in which tuples have moved; None if nobody is to know.
         resumes: whether this executor replaces one whose process has died. Tasks that had ended there are not
-            made again.
+            made again, unless they have to repeat what they had not committed.
 
     Raises:
         ComponentError: a component's constructor raised.
     """
     tasks = plan.placement.executors[number].tasks
-    if resumes:
+    if resumes and network.recovery is None:
         tasks = tuple(task for task in tasks if not network.has_ended(task))
     spouts, bolts = factory.tasks(tasks)
     return Executor(

@@ -31,6 +31,7 @@ from framework.runtime.hosts.registry import make_host
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.positions.clocks import make_clock
 from framework.runtime.positions.event_times import EventTimes
+from framework.runtime.recovery.commits import Commits
 from framework.runtime.tasks.aligned_stop import OF_THE_DRAIN, AlignedStop
 from framework.runtime.tasks.allowance import Allowance
 from framework.runtime.tasks.answering import Answering
@@ -164,6 +165,18 @@ class TaskFactory:
             lambda: self._host(context.spec),
         )
 
+    def _commits(self, spec: TaskSpec, output: Output) -> Commits | None:
+        """What a task commits by, with whose turn it is on its edges; None where nothing is committed."""
+        memory = self._network.recovery
+        if memory is None:
+            return None
+        commits = memory.commits(spec.id)
+        for port in output.ports:
+            for number, edge in enumerate(port.edges):
+                if edge.counting is not None:
+                    commits.keep(f"edge {port.tag}.{number}", edge.counting)
+        return commits
+
     def _emit_rules(self, context: TaskContext, host: Host) -> EmitRules:
         rules = EmitRules.configured(context.conf)
         return replace(
@@ -215,6 +228,7 @@ class TaskFactory:
             partitioning,
             PartitionMerger(level, offsets),
             AlignedStop(self._network.cut_of(spec.id), settings["viper.drain.timeout.secs"] * OF_THE_DRAIN),
+            self._commits(spec, output),
         )
 
     def _spout(
@@ -243,7 +257,8 @@ class TaskFactory:
             self._plan.emits_outside_input,
         )
         emitter = Emitter(context, output, assigner, recorder)
-        task = SpoutTask(context, slot, emitter, assigner, outcomes, asking)
+        commits = self._commits(spec, output)
+        task = SpoutTask(context, slot, emitter, assigner, outcomes, asking, commits)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
         collector.answer_untracked(outcomes.ack_untracked)
@@ -306,7 +321,7 @@ class TaskFactory:
         largest = self._settings["viper.columns.rows"] if host.takes_rows and received.is_typed else None
         answering = Answering(slot, emitter, assigner, processor, acker, context.counters)
         parts = BoltParts(assigner, processor, interludes, answering, acker, largest, agenda)
-        task = BoltTask(context, slot, emitter, received, parts)
+        task = BoltTask(context, slot, emitter, received, parts, self._commits(spec, output))
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
         if acker is not None:

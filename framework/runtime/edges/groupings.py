@@ -14,7 +14,7 @@ from itertools import compress
 from typing import Any
 
 from framework.errors import EmitError
-from framework.routing.router import Router, Targets
+from framework.routing.router import Counting, Router, Targets
 from framework.runtime.edges.destination import Destination
 from viper.jumbo import Emission
 from viper.payload import Payload, Row
@@ -38,6 +38,11 @@ class Edge(ABC):
         """
         self.destinations = tuple(destinations)
         self.mutates = mutates
+
+    @property
+    def counting(self) -> Counting | None:
+        """What its choice of destinations depends on beside the tuples; None if that is nothing."""
+        return None
 
     @abstractmethod
     def assign(self, payload: Payload) -> Assignment:
@@ -100,6 +105,11 @@ class SpreadEdge(Edge):
         super().__init__(destinations, mutates)
         self._router = router
         self._grouping = grouping
+
+    @property
+    def counting(self) -> Counting | None:
+        """Its router, if that counts."""
+        return self._router if isinstance(self._router, Counting) else None
 
     def assign(self, payload: Payload) -> Assignment:
         """Choose the destinations of tuples."""

@@ -27,6 +27,14 @@ class EventTicks:
         self._since_input = 0
         self._next: int | None = None
 
+    def note(self) -> tuple[int, int | None]:
+        """How many ticks were given since the last input, and when the next one is due."""
+        return self._since_input, self._next
+
+    def restore(self, noted: tuple[int, int | None]) -> None:
+        """Go on from what was noted."""
+        self._since_input, self._next = noted
+
     def due(self, until_us: int) -> Iterator[int]:
         """Yield the times, in microseconds, of the ticks that are due at or before a time."""
         if self._next is None:  # event time begins with the first tuple

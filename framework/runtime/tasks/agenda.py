@@ -8,7 +8,7 @@ the order of positions, through the same bounded way as tuples.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from framework.recording.ticks import ReplayTicks, Tick, TickKind
 from framework.runtime.positions.lineage import LAST
@@ -65,6 +65,12 @@ class AgendaClient:
         """Monotonic time in seconds at which `take_timed` gives the next entry; infinite if it never does."""
         return float("inf")
 
+    def note(self) -> Any:
+        """What it must know in another process, to go on there; None if that is nothing."""
+
+    def restore(self, noted: Any) -> None:
+        """Go on from what was noted."""
+
 
 class Agenda:
     """All that is due in one task.
@@ -110,6 +116,16 @@ class Agenda:
         return min([client.due_at_s for client in self._clients])
 
 
+    def note(self) -> list[Any]:
+        """What the clients must know in another process."""
+        return [client.note() for client in self._clients]
+
+    def restore(self, noted: list[Any]) -> None:
+        """Go on from what was noted."""
+        for client, part in zip(self._clients, noted, strict=True):
+            client.restore(part)
+
+
 class EventTimeTicks(AgendaClient):
     """Ticks by event time.
 
@@ -151,6 +167,14 @@ class EventTimeTicks(AgendaClient):
         if frontier.time_us == LEAST.ts or (self._has_producers and self._ticks.next_boundary() is None):
             return
         yield from self._entries(frontier.time_us)
+
+    def note(self) -> Any:
+        """Which ticks were given."""
+        return self._ticks.note()
+
+    def restore(self, noted: Any) -> None:
+        """Give none of those that were given."""
+        self._ticks.restore(noted)
 
     def _entries(self, time_us: int) -> Iterator[Entry]:
         for due_us in self._ticks.due(time_us):
@@ -270,6 +294,14 @@ class LastEntries(AgendaClient):
         at = max(self._at, self._published())
         for run in self._runs:
             yield Entry(at, run)
+
+    def note(self) -> Any:
+        """Whether they were due, and whether any input came behind them."""
+        return self._were_due, self._input_since
+
+    def restore(self, noted: Any) -> None:
+        """Give them no more if they were given."""
+        self._were_due, self._input_since = noted
 
     def _are_due(self, frontier: Frontier) -> bool:
         holds = self._take_new_holds()

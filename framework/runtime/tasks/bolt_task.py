@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from framework.runtime.inputs import BoltInput, Inlet
 from framework.runtime.pieces import Piece, split_at
 from framework.runtime.positions.lineage import LAST
+from framework.runtime.recovery.commits import Commits
 from framework.runtime.tasks.agenda import Agenda, Entry, Frontier
 from framework.runtime.tasks.answering import Answering
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
@@ -73,6 +74,7 @@ class BoltTask(Task):
         emitter: Emitter,
         received: BoltInput,
         parts: BoltParts,
+        commits: Commits | None = None,
     ) -> None:
         """
         Args:
@@ -81,8 +83,9 @@ class BoltTask(Task):
             emitter: sends off what it emits.
             received: its input.
             parts: what does the work.
+            commits: as in the base class.
         """
-        super().__init__(context, slot, emitter)
+        super().__init__(context, slot, emitter, commits)
         self.progress = Progress.OPEN
         self._received = received
         self._parts = parts
@@ -148,13 +151,18 @@ class BoltTask(Task):
     def resume(self, floor: Position) -> None:
         """As in the base class."""
         super().resume(floor)
-        self._parts.assigner.lineage.resume(floor)
+        if self.commits is None:
+            self._parts.assigner.lineage.resume(floor)
         if self._parts.acker is not None:
             self._parts.acker.resume()
 
     def _begin(self) -> None:
         self._parts.interludes.begin()
         self._agenda = self._parts.make_agenda()
+        if self.commits is not None:
+            self.commits.keep("lineage", self._parts.assigner.lineage)
+            self.commits.keep("ticks", self._parts.interludes)
+            self.commits.keep("agenda", self._agenda)
 
     def end_cycle(self) -> None:
         """Nothing comes back through the cycle any more."""
@@ -185,6 +193,8 @@ class BoltTask(Task):
             if not self.unblock() or self.slot.is_gone:
                 return self.context.counters.processed - before
         self._steps = None
+        if self.commits is not None:
+            self._commit()
         if self.progress is Progress.OVER:
             self.state = TaskState.ENDING
             self.slot.give_up_restart()
@@ -196,6 +206,8 @@ class BoltTask(Task):
         done = super().unblock()
         if self._steps is None:
             self._done_with_input()
+            if done and self.commits is not None:
+                self._commit()
         return done
 
     def _done_with_input(self) -> None:

@@ -13,6 +13,7 @@ from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tracking.reasons import Cause, Reason
 from viper.errors import CodecError
 from viper.jumbo import Emission
+from viper.payload import NOTHING
 from viper.position import LEAST, Position, Positions
 
 T = TypeVar("T")
@@ -57,6 +58,7 @@ class NoOutput:
 
 
 NO_OUTPUT = NoOutput()
+_NOTHING = Emission(NOTHING, None, Positions())
 
 
 class Signallable(Protocol):
@@ -90,6 +92,8 @@ class Emitter:
         self.is_laden = False
         """Whether anything was placed that has not been handed over, in the middle of a callback perhaps, for
         an emit that asked for its receivers."""
+        self.discards = False
+        """Whether what is emitted goes nowhere, as a process before this one has emitted it."""
         self._has_consumers = bool(output.destinations)
         self._context = context
         self._assigner = assigner
@@ -188,6 +192,8 @@ class Emitter:
             self._is_busy = False
 
     def _send(self, emission: Emission, deliver: Callable[[Emission], T]) -> T:
+        if self.discards:
+            return deliver(_NOTHING)
         self._last_positions = emission.positions
         self.is_laden = self._has_consumers
         if self._recorder is not None:

@@ -10,6 +10,7 @@ from framework.runtime.control.stop import StopReason
 from framework.runtime.hosts.faults import OnError
 from framework.runtime.hosts.user_errors import user_errors
 from framework.runtime.positions.lineage import LAST
+from framework.runtime.recovery.commits import Commits
 from framework.runtime.tasks.aligned_stop import AlignedStop
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
@@ -48,6 +49,7 @@ class PartitionedTask(SourceTask):
         partitioning: Partitioning,
         merger: PartitionMerger,
         aligned_stop: AlignedStop,
+        commits: Commits | None = None,
     ) -> None:
         """
         Args:
@@ -57,8 +59,9 @@ class PartitionedTask(SourceTask):
             partitioning: which partitions that are.
             merger: reads them.
             aligned_stop: where it stops when the run is to drain.
+            commits: as in the base class.
         """
-        super().__init__(context, slot, emitter, PollTimer(partitioning.longest_pause_s))
+        super().__init__(context, slot, emitter, PollTimer(partitioning.longest_pause_s), commits)
         self._partitioning = partitioning
         self._merger = merger
         self._aligned_stop = aligned_stop
@@ -97,8 +100,9 @@ class PartitionedTask(SourceTask):
     def resume(self, floor: Position) -> None:
         """As in the base class: what lies below the floor has been brought by the process before."""
         super().resume(floor)
-        self._floor = floor
-        self._exhausted = floor >= LAST
+        if self.commits is None:
+            self._floor = floor
+            self._exhausted = floor >= LAST
 
     def _begin(self) -> None:
         self.slot.begin()
@@ -111,6 +115,8 @@ class PartitionedTask(SourceTask):
         spout, spec = self.slot.host.component, self.context.spec
         numbers = range(spout.partitions)[spec.index :: self._partitioning.tasks]
         port = next(iter(self.emitter.output.ports), None)
+        if self.commits is not None:
+            self.commits.keep("offsets", self._merger)
         self._merger.open(spout, numbers, port, self._floor)
         pace = spout.pace()
         self._pacer = None if pace is None else self._made_pacer(pace)
@@ -197,6 +203,7 @@ class PartitionedTask(SourceTask):
             count = self.context.counters.emitted - before
             quota.settle(granted, count)
         now_s = time.monotonic()
+        self._is_uncommitted = self.commits is not None and (count > 0 or self._exhausted)
         self.unblock()
         self._rest(count, now_s)
         self._aligned_stop.brought(count, now_s)

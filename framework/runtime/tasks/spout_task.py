@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from framework.runtime.edges.buffer import SPILL_AT
 from framework.runtime.positions.lineage import LAST
+from framework.runtime.recovery.commits import Commits
 from framework.runtime.tasks.allowance import Allowance
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
@@ -17,6 +18,7 @@ from framework.runtime.tasks.pullers import Puller
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.source_task import SourceTask
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
+from framework.runtime.tasks.spout_offset import SpoutOffset
 from framework.runtime.tasks.task import TaskState
 from viper.position import Position
 
@@ -53,6 +55,7 @@ class SpoutTask(SourceTask):
         assigner: SpoutAssigner,
         outcomes: Outcomes,
         asking: Asking,
+        commits: Commits | None = None,
     ) -> None:
         """
         Args:
@@ -62,8 +65,9 @@ class SpoutTask(SourceTask):
             assigner: gives that positions.
             outcomes: tell it what has become of its tuples.
             asking: how it is asked for tuples.
+            commits: as in the base class.
         """
-        super().__init__(context, slot, emitter, PollTimer(asking.longest_pause_s))
+        super().__init__(context, slot, emitter, PollTimer(asking.longest_pause_s), commits)
         self._assigner = assigner
         self._outcomes = outcomes
         self._asking = asking
@@ -165,13 +169,19 @@ class SpoutTask(SourceTask):
         will not hear: only the component knows where to find out what has become of them.
         """
         super().resume(floor)
-        self._assigner.resume(floor)
         unheard = self._outcomes.abandon()
-        self._exhausted = floor >= LAST and not unheard
+        if self.commits is None:
+            self._assigner.resume(floor)
+            self._exhausted = floor >= LAST and not unheard
+        elif self._assigner.is_live and floor < LAST:
+            self._assigner.resume(floor)
 
     def _begin(self) -> None:
         self.slot.begin()
         self.emitter.place()
+        if self.commits is not None:
+            self.commits.keep("clock", self._assigner)
+            self.commits.keep("offset", SpoutOffset(self.context, self.slot.host.component))
         self._puller = self._asking.make_puller()
 
     def _restart(self) -> None:
@@ -249,7 +259,8 @@ class SpoutTask(SourceTask):
         self._asking.allowance.give_back()
         emitted = self.context.counters.emitted - before
         self._rest(emitted)
-        if self.emitter.is_laden:
+        self._is_uncommitted = self.commits is not None and emitted > 0
+        if self.emitter.is_laden or self._is_uncommitted:
             self.unblock()
         if self._exhausted and self._outcomes.are_awaited:
             self._wait_for_answers()

@@ -9,6 +9,7 @@ from typing import NoReturn, Protocol
 
 from framework.errors import ComponentError, EmitError
 from framework.runtime.control.stop import StopReason
+from framework.runtime.recovery.commits import Commits
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.slot import ComponentSlot
@@ -51,13 +52,17 @@ class Task(ABC):
     is_source = False
     """Whether the task brings tuples, and receives none."""
 
-    def __init__(self, context: TaskContext, slot: ComponentSlot, emitter: Emitter) -> None:
+    def __init__(
+        self, context: TaskContext, slot: ComponentSlot, emitter: Emitter, commits: Commits | None = None
+    ) -> None:
         """
         Args:
             context: what is fixed about the task.
             slot: holds its component.
             emitter: sends off what that emits.
+            commits: what it commits by what it has done; None where a killed worker process loses that.
         """
+        self.commits = commits
         self.context = context
         self.slot = slot
         self.emitter = emitter
@@ -132,9 +137,10 @@ class Task(ABC):
         """Before the start: go on where the task had come to whose process died.
 
         Args:
-            floor: nothing may be emitted below this.
+            floor: nothing may be emitted below this, but for what is repeated since the last commit.
         """
-        self.emitter.resume(floor)
+        if self.commits is None:
+            self.emitter.resume(floor)
 
     def start(self, scheduler: Scheduler) -> None:
         """Initialize the component; what it emits there comes before everything else.
@@ -143,7 +149,10 @@ class Task(ABC):
             ComponentError: it raised.
         """
         self._scheduler = scheduler
+        # A process before this one has emitted already what is emitted at the beginning.
+        self.emitter.discards = self.commits is not None and self.commits.has_begun
         self._begin()
+        self.emitter.discards = False
         self.state = TaskState.RUNNING
 
     @abstractmethod
@@ -178,6 +187,11 @@ class Task(ABC):
             self.emitter.close_idle(self._last_us)
         return done
 
+    def _commit(self) -> None:
+        """Make what the task has done last, if all that came of it is in channels."""
+        if self.commits is not None and self.emitter.flush():
+            self.commits.commit()
+
     @property
     def _brings_nothing_more(self) -> bool:
         """At its end: whether consumers that nothing waits for can be told that nothing will come."""
@@ -185,6 +199,7 @@ class Task(ABC):
 
     def _finish(self) -> bool:
         """Close the output once everything has been handed over; whether that is done."""
+        self._commit()
         if self.emitter.close(self._last_us):
             self.state = TaskState.FINISHED
         return not self.is_blocked

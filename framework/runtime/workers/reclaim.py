@@ -2,7 +2,7 @@
 
 A channel that crosses processes carries bytes, so tuples that wait there are kept for the new process. Where
 a producer and all its readers were in one process, the channel held references to objects of that process,
-and the tuples that waited are lost.
+and the tuples that waited are lost; unless the run recovers exactly, where all channels carry bytes.
 """
 
 from __future__ import annotations
@@ -34,12 +34,7 @@ def reclaim(plan: Plan, network: Network, process: int) -> Loss:
     """
     executors = plan.placement.processes[process]
     dead = frozenset(task for index in executors for task in plan.placement.executors[index].tasks)
-    state = _state_lost(plan, network, dead)
-    tuples = sum(_reclaimed(gate, way, dead) for way, gate in network.gates())
-    for task in dead:
-        if network.has_ended(task):  # and died before it could say so everywhere
-            for outlet in network.outlets(task):
-                outlet.close()
+    loss = _rewound(network, dead) if network.recovery is not None else _repaired(plan, network, dead)
     for index in executors:
         network.bells[index].take_over()
     network.take_over_stand_in(process)
@@ -47,6 +42,29 @@ def reclaim(plan: Plan, network: Network, process: int) -> Loss:
     network.black_box(process).clear()
     if network.forest is not None:
         network.forest.incident()
+    return loss
+
+
+def _rewound(network: Network, dead: frozenset[int]) -> Loss:
+    """Have tasks go on from their last commits: nothing is lost."""
+    assert network.recovery is not None
+    for (sources, _), gate in network.gates():
+        for index, task in enumerate(sources):
+            if task in dead:
+                gate.source(index).recover()
+    for task in dead:
+        network.recovery.rewind(task)
+    return Loss(0, [])
+
+
+def _repaired(plan: Plan, network: Network, dead: frozenset[int]) -> Loss:
+    """Have tasks go on behind what was in process."""
+    state = _state_lost(plan, network, dead)
+    tuples = sum(_reclaimed(gate, way, dead) for way, gate in network.gates())
+    for task in dead:
+        if network.has_ended(task):  # and died before it could say so everywhere
+            for outlet in network.outlets(task):
+                outlet.close()
     return Loss(tuples, state)
 
 

@@ -41,6 +41,8 @@ class RestartPolicy:
         self._unlimited = frozenset(_run_as_on_storm(plan) if tries is None else ())
         self._budgets: dict[int, RestartBudget] = {}
         """By process, for the pauses: they grow with the restarts of the same one."""
+        self._committed: dict[int, int] = {}
+        """By process that died: how often its tasks had committed."""
         self._due: dict[int, float] = {}
         """By process: the monotonic time in seconds at which it is restarted."""
         self._began_s: float | None = None
@@ -111,6 +113,9 @@ class RestartPolicy:
 
     def _schedule(self, index: int, now: float) -> str | None:
         """Plan the restart of a process; returns why it is not restarted, if it is not."""
+        if self._has_committed(index):
+            self._due[index] = now
+            return None
         if index not in self._unlimited and self._shared.take(now) is None:
             return (
                 f"it is not restarted, as {self._shared.tries} restarts within {self._window_s:g} s are the "
@@ -120,6 +125,20 @@ class RestartPolicy:
         budget = self._budgets.setdefault(index, RestartBudget(tries, self._window_s))
         self._due[index] = now + (budget.take(now) or 0.0)
         return None
+
+    def _has_committed(self, index: int) -> bool:
+        """Whether the tasks of a process have committed anything since a process in its place died last.
+
+        Then a restart brings the run further, however many there were.
+        """
+        memory = self._network.recovery
+        if memory is None:
+            return False
+        executors = self._plan.placement.processes[index]
+        tasks = [task for executor in executors for task in self._plan.placement.executors[executor].tasks]
+        before, now = self._committed.get(index, -1), sum(map(memory.committed, tasks))
+        self._committed[index] = now
+        return now > before
 
     def _note(self, index: int, worker: WorkerHandle, now: float) -> None:
         assert self._began_s is not None
@@ -139,7 +158,7 @@ class RestartPolicy:
         )
         self.incidents.append(incident)
         unlimited = index in self._unlimited
-        more = self._budgets[index].in_words("viper.worker.restart.tries") if unlimited else ""
+        more = self._budgets[index].in_words("viper.worker.restart.tries") if unlimited and index in self._budgets else ""
         log.error("%s; it is restarted%s", incident, more)
 
 

@@ -1,0 +1,92 @@
+"""The commits of a task: what it has done lasts from there on, whatever becomes of its process."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any, Final, Protocol
+
+from viper.page import TaskPage
+from viper.reader import Reader
+from viper.state import KeyedTable, Writer
+
+_PROTOCOL: Final = 5
+_BEGUN: Final = "begun"
+"""The name of a note that is there since the first commit."""
+
+
+class Noted(Protocol):
+    """A part of a task that goes on in another process where it was at the last commit."""
+
+    def note(self) -> Any:
+        """What a successor must know; it can be pickled, and is the same where nothing has changed."""
+
+    def restore(self, noted: Any) -> None:
+        """Go on from what was noted."""
+
+
+class Commits:
+    """Commits what one task has done, slice by slice.
+
+    Args:
+        writer: writes what goes back if the process dies.
+        page: how far the task is in its inputs and outputs.
+        notes: by name, what else its successor must know.
+        reader: holds its input until the commit; None for a task that has none.
+    """
+
+    def __init__(self, writer: Writer, page: TaskPage, notes: KeyedTable, reader: Reader | None) -> None:
+        self._writer = writer
+        self._page = page
+        self._notes = notes
+        self._reader = reader
+        self._parts: list[_Part] = []
+        self.has_begun = notes.get(_BEGUN) is not None
+        """Whether the task has committed anything, in this process or in one that has died."""
+
+    def keep(self, name: str, part: Noted) -> None:
+        """Commit a part of the task from now on; what a process before this one has noted of it is restored.
+
+        Args:
+            name: the part's, the same in every process.
+            part: the part. It takes the place of one that was kept by this name in this process; then nothing
+                is restored.
+        """
+        for kept in self._parts:
+            if kept.name == name:
+                kept.part = part
+                return
+        found = self._notes.get(name)
+        kept = _Part(name, part)
+        if found is not None:
+            (kept.noted,) = found
+            part.restore(pickle.loads(kept.noted))
+        self._parts.append(kept)
+
+    def commit(self) -> None:
+        """Make what was done since the last commit last, and release the input that it was done for.
+
+        To be called when all input that was taken has been processed, and everything that was emitted for it is
+        in channels.
+        """
+        if not self.has_begun:
+            self._notes.set(_BEGUN, (b"",))
+            self.has_begun = True
+        for part in self._parts:
+            noted = pickle.dumps(part.part.note(), _PROTOCOL)
+            if noted != part.noted:
+                self._notes.set(part.name, (noted,))
+                part.noted = noted
+        if self._page.note(self._writer) or self._writer.written:
+            self._writer.commit()
+            if self._reader is not None:
+                self._reader.release()
+
+
+class _Part:
+    __slots__ = ("name", "noted", "part")
+
+    def __init__(self, name: str, part: Noted) -> None:
+        self.name = name
+        self.part = part
+        self.noted = b""
+        """Its pickled note, as of the last commit."""
