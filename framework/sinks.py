@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from framework.components import Bolt
 from framework.log import data_stream
@@ -19,6 +19,9 @@ class Sink(Bolt):
     methods of a bolt are called as usual: `initialize` first, `process_tick` where ticks are configured,
     `close` last. A sink emits nothing, and does not learn which component, stream or task a row came from.
     """
+
+    dies_with_process: ClassVar[bool] = False
+    """Whether its result is in the memory of its process, and gone when that is killed; a run tells it."""
 
     def consume(self, rows: Sequence[Row]) -> None:
         """Take some rows; must be overridden.
@@ -52,6 +55,8 @@ class Sink(Bolt):
 class CountingSink(Sink):
     """Counts what it receives."""
 
+    dies_with_process = True
+
     def __init__(self) -> None:
         super().__init__()
         self._count = 0
@@ -67,6 +72,8 @@ class CountingSink(Sink):
 
 class CollectingSink(Sink):
     """Keeps everything that it receives, in memory; for tests and small results."""
+
+    dies_with_process = True
 
     def __init__(self) -> None:
         super().__init__()

@@ -118,8 +118,8 @@ class Spout(Component):
 class SeekableSpout(Spout):
     """A spout that can say where it is, so that another process can go on from there.
 
-    An offset covers everything that was emitted until then, and nothing else: a generator spout notes where it
-    is before it yields a row, one that is polled before `next_tuple` returns.
+    An offset covers everything that was emitted until then, and nothing else: a generator spout notes where
+    it is before it yields a row, one that is polled before `next_tuple` returns.
     """
 
     def offset(self) -> Any:

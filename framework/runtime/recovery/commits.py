@@ -65,8 +65,8 @@ class Commits:
     def commit(self) -> None:
         """Make what was done since the last commit last, and release the input that it was done for.
 
-        To be called when all input that was taken has been processed, and everything that was emitted for it is
-        in channels.
+        To be called when all input that was taken has been processed, and everything that was emitted for it
+        is in channels.
         """
         if not self.has_begun:
             self._notes.set(_BEGUN, (b"",))

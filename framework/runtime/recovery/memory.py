@@ -8,15 +8,13 @@ from typing import Final
 
 from framework.config import Settings
 from framework.planning import Plan, TimeMode, WorkerKind
+from framework.planning.recovery import EXACT
 from framework.runtime.recovery.commits import Commits
 from framework.topology import Role
 from viper.arena import Arena
 from viper.gate import ScaleGate
 from viper.page import TaskPage
 from viper.state import KeyedState, KeyedTable, Pool, UndoLog, Writer
-
-EXACT: Final = "exact"
-"""The value of ``viper.recovery`` with which a killed worker process changes nothing."""
 
 Ways = Sequence[tuple[Sequence[int], Sequence[int]]]
 """For each gate the ids of its producing tasks and of its consuming tasks."""
@@ -125,8 +123,8 @@ class RecoveryMemory:
 
     def _writer(self, task: int) -> Writer:
         index = self._indexes[task]
-        owner = _log_owner(index)
-        return Writer(self._arena, self._pool, UndoLog(self._arena, self._offsets.logs[index], owner), [owner + 1])
+        log = UndoLog.attach(self._arena, self._offsets.logs[index], _log_owner(index))
+        return Writer(self._arena, self._pool, log, [log.owner + 1])
 
     def _page(self, task: int) -> TaskPage:
         inputs, outputs = _ends(task, [way for way, _ in self._gates])
@@ -140,7 +138,7 @@ class RecoveryMemory:
         return state.table(writer, 0, "notes for a successor", groups=(0,))
 
     def _read_by(self, task: int) -> Iterator[tuple[int, ScaleGate, int]]:
-        """The gates that a task reads, with the number of its first input there, and its index as a reader."""
+        """The gates that a task reads, with the number of its first input there and its index as a reader."""
         first = 0
         for (sources, readers), gate in self._gates:
             if task in readers:

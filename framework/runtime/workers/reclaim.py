@@ -34,7 +34,7 @@ def reclaim(plan: Plan, network: Network, process: int) -> Loss:
     """
     executors = plan.placement.processes[process]
     dead = frozenset(task for index in executors for task in plan.placement.executors[index].tasks)
-    loss = _rewound(network, dead) if network.recovery is not None else _repaired(plan, network, dead)
+    loss = _rewound(plan, network, dead) if network.recovery is not None else _repaired(plan, network, dead)
     for index in executors:
         network.bells[index].take_over()
     network.take_over_stand_in(process)
@@ -45,8 +45,8 @@ def reclaim(plan: Plan, network: Network, process: int) -> Loss:
     return loss
 
 
-def _rewound(network: Network, dead: frozenset[int]) -> Loss:
-    """Have tasks go on from their last commits: nothing is lost."""
+def _rewound(plan: Plan, network: Network, dead: frozenset[int]) -> Loss:
+    """Have tasks go on from their last commits: nothing is lost but what a sink keeps in memory."""
     assert network.recovery is not None
     for (sources, _), gate in network.gates():
         for index, task in enumerate(sources):
@@ -54,7 +54,8 @@ def _rewound(network: Network, dead: frozenset[int]) -> Loss:
                 gate.source(index).recover()
     for task in dead:
         network.recovery.rewind(task)
-    return Loss(0, [])
+    components = dict.fromkeys(task.component for task in plan.tasks if task.id in dead)
+    return Loss(0, [id for id in components if plan.traits[id].forgets])
 
 
 def _repaired(plan: Plan, network: Network, dead: frozenset[int]) -> Loss:

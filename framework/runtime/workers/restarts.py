@@ -113,9 +113,8 @@ class RestartPolicy:
 
     def _schedule(self, index: int, now: float) -> str | None:
         """Plan the restart of a process; returns why it is not restarted, if it is not."""
-        if self._has_committed(index):
-            self._due[index] = now
-            return None
+        if self._network.recovery is not None:
+            return self._schedule_repeat(index, now)
         if index not in self._unlimited and self._shared.take(now) is None:
             return (
                 f"it is not restarted, as {self._shared.tries} restarts within {self._window_s:g} s are the "
@@ -126,14 +125,26 @@ class RestartPolicy:
         self._due[index] = now + (budget.take(now) or 0.0)
         return None
 
-    def _has_committed(self, index: int) -> bool:
-        """Whether the tasks of a process have committed anything since a process in its place died last.
+    def _schedule_repeat(self, index: int, now: float) -> str | None:
+        """Likewise, where the new process repeats what was not committed: only deaths without a commit since
+        the one before count, as all others bring the run further."""
+        if self._has_committed(index):
+            self._budgets[index] = RestartBudget(self._shared.tries, self._window_s)
+            self._due[index] = now
+            return None
+        pause_s = self._budgets[index].take(now)
+        if pause_s is None:
+            return (
+                f"it is not restarted, as {self._shared.tries} restarts in a row have brought it no further "
+                "(viper.worker.restart.tries)"
+            )
+        self._due[index] = now + pause_s
+        return None
 
-        Then a restart brings the run further, however many there were.
-        """
+    def _has_committed(self, index: int) -> bool:
+        """Whether the tasks of a process have committed anything since a process in its place died last."""
         memory = self._network.recovery
-        if memory is None:
-            return False
+        assert memory is not None
         executors = self._plan.placement.processes[index]
         tasks = [task for executor in executors for task in self._plan.placement.executors[executor].tasks]
         before, now = self._committed.get(index, -1), sum(map(memory.committed, tasks))
@@ -157,8 +168,8 @@ class RestartPolicy:
             peak_bytes=death.peak_bytes,
         )
         self.incidents.append(incident)
-        unlimited = index in self._unlimited
-        more = self._budgets[index].in_words("viper.worker.restart.tries") if unlimited and index in self._budgets else ""
+        budget = self._budgets.get(index) if index in self._unlimited else None
+        more = "" if budget is None else budget.in_words("viper.worker.restart.tries")
         log.error("%s; it is restarted%s", incident, more)
 
 

@@ -133,7 +133,7 @@ class Fan(Mortal, Bolt):
         self._many = many
 
     def process(self, tup: Any) -> None:
-        number = tup.values[0]
+        number = tup.values.number
         for nth in range(self._many if number % 97 == 5 else number % 7):
             self.emit([number, nth])
 
