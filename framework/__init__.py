@@ -20,10 +20,12 @@ from framework.components import (
 )
 from framework.dsl import GlobalStreamId, JavaBolt, JavaSpout, ShellBolt, ShellSpout, Topology
 from framework.running import run
+from framework.state import AggregatingState, ReducingState, TableState, ValueState
 from framework.streams import KeyedStream, StreamBuilder, TupleStream
 from framework.topology import Grouping, Stream
 
 __all__ = [
+    "AggregatingState",
     "BatchBolt",
     "BatchingBolt",
     "Block",
@@ -36,6 +38,7 @@ __all__ = [
     "KeyedStream",
     "Pace",
     "PartitionedSpout",
+    "ReducingState",
     "ReliableSpout",
     "RowError",
     "Rows",
@@ -45,11 +48,13 @@ __all__ = [
     "Spout",
     "Stream",
     "StreamBuilder",
+    "TableState",
     "TicklessBatchingBolt",
     "Topology",
     "TopologyBuilder",
     "Tuple",
     "TupleStream",
+    "ValueState",
     "Watermark",
     "run",
 ]

@@ -7,6 +7,7 @@ ViperError
 ├── RecordingError (ValueError)    a recording that cannot be written, read or replayed
 ├── PlaceError (ValueError)        a report of a run that another run cannot go on from
 ├── EmitError (ValueError)         an emit that the stream it goes to does not allow
+├── StateError (RuntimeError)      declared state that is used where there is none, or that cannot be kept
 ├── AnswerError (ValueError)       a second ack or fail of a tuple, where that is an error
 ├── ComponentError (RuntimeError)  user code raised while a topology ran
 ├── ProgramError (RuntimeError)    a program that cannot be started or does not speak the protocol
@@ -64,6 +65,10 @@ class PlaceError(ViperError, ValueError):
 
 class EmitError(ViperError, ValueError):
     """An emit that its stream does not allow: unknown stream, wrong arity, wrong kind of stream."""
+
+
+class StateError(ViperError, RuntimeError):
+    """Declared state that is used where there is none, that was overwritten, or that cannot be kept."""
 
 
 class AnswerError(ViperError, ValueError):

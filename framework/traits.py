@@ -15,6 +15,7 @@ from framework import components
 from framework.components import Component, PartitionedSpout, SeekableSpout, Spout
 from framework.errors import LoadError
 from framework.importing import import_class
+from framework.state import StateSpec, declared_states
 from framework.topology import ComponentSpec, PythonImplementation, Role, ShellImplementation
 
 
@@ -52,12 +53,20 @@ class Traits:
     """Whether it is a Python class that is at hand; else most of what is said here is a guess."""
     forgets: bool = False
     """Whether it keeps its result in the memory of its process, whatever it declares."""
-    states: tuple[Any, ...] = ()
     event_time: bool = False
     """Whether all that a spout brings has event time: its partitions do, or it declares a field for it."""
     bounded: bool | None = None
     """Whether a spout is expected to end by itself: the user says so, it brings partitions, or it is a
     generator spout. None where its class is not known."""
+    states: tuple[StateSpec, ...] = ()
+    """The state that it declares."""
+    state_key: tuple[str, ...] = ()
+    """The fields that name the key of its state, if it says so itself."""
+
+    @property
+    def keyed(self) -> bool:
+        """Whether it declares state by key."""
+        return any(state.per == "key" for state in self.states)
 
 
 def traits_of(component: ComponentSpec, conf: Mapping[str, Any]) -> Traits:
@@ -109,7 +118,14 @@ def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None)
         forgets=bool(getattr(cls, "dies_with_process", False)),
         event_time=partitioned or conf.get("viper.timestamp.field") is not None,
         bounded=_bounded(component, conf, cls),
+        states=() if cls is None else tuple(state.spec for state in declared_states(cls).values()),
+        state_key=_state_key(conf, cls),
     )
+
+
+def _state_key(conf: Mapping[str, Any], cls: type | None) -> tuple[str, ...]:
+    found = conf.get("viper.state.key") or getattr(cls, "state_key", None) or ()
+    return (found,) if isinstance(found, str) else tuple(found)
 
 
 def _batching(cls: type) -> Batching:

@@ -10,6 +10,8 @@ from viper.rows import ends_of_bits
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+_WORD: Final = 8
+"""Bytes that hold the bits of 64 inputs."""
 _NOTHING: Final = memoryview(array("I"))
 # Made once, as counting takes 20 ns each; never changed, but replaced by others, perhaps in another thread.
 _ones = _zeros = _NOTHING
@@ -25,11 +27,18 @@ class Fanout:
         inputs: how many inputs there are.
         kept: the inputs that have one, by bits as native uint64 from the lowest upwards; None where each has.
         ends: in its place, for each input the number of outputs up to its own, that included, as uint32.
+
+    Raises:
+        ValueError: these are not as many as the inputs, and C would read on behind them.
     """
 
     __slots__ = ("_ends", "inputs", "kept")
 
     def __init__(self, inputs: int, kept: Buffer | None = None, ends: memoryview[int] | None = None) -> None:
+        if kept is not None and (size := memoryview(kept).nbytes) < (inputs + 63) // 64 * _WORD:
+            raise ValueError(f"{size} bytes of bits for {inputs} inputs: expected whole words of {_WORD}")
+        if ends is not None and len(ends) != inputs:
+            raise ValueError(f"{len(ends)} ends for {inputs} inputs")
         self.inputs = inputs
         """How many inputs there are."""
         self.kept: Any = kept

@@ -30,6 +30,8 @@ __all__ = [
     "HASH_VERSION",
     "ArrowColumn",
     "canonical_of_rare",
+    "group_of_hash",
+    "groups_of_task",
     "hash_of_rare",
     "hashes_of_columns",
     "hashes_of_rows",
@@ -38,6 +40,7 @@ __all__ = [
     "stable_hash",
     "targets_of_columns",
     "targets_of_rows",
+    "task_of_group",
     "xxh64",
 ]
 
@@ -91,21 +94,42 @@ def hashes_of_rows(
     return _rows.hashes_of_rows(rows, indexes, rare or hash_of_rare)
 
 
+def group_of_hash(hashed: int, groups: int) -> int:
+    """The key group of a key with this hash, of a power of two of groups."""
+    return hashed & (groups - 1)
+
+
+def task_of_group(group: int, tasks: int, groups: int) -> int:
+    """The index of the task that has a key group: each has as many in a row as any other, or one more."""
+    return group * tasks // groups
+
+
+def groups_of_task(task: int, tasks: int, groups: int) -> range:
+    """The key groups of a task, given by its index."""
+    return range(-(-task * groups // tasks), -(-(task + 1) * groups // tasks))
+
+
 def targets_of_rows(
-    rows: Sequence[Row], indexes: tuple[int, ...], parts: int, rare: Callable[[Any], int] | None = None
+    rows: Sequence[Row],
+    indexes: tuple[int, ...],
+    tasks: int,
+    groups: int,
+    rare: Callable[[Any], int] | None = None,
 ) -> bytes:
-    """The hash of each row's key modulo a number of parts, as native unsigned 16-bit numbers.
+    """The index of the task that has the key group of each row, as native unsigned 16-bit numbers.
 
     Args:
         rows: as for `hashes_of_rows`.
         indexes: as for `hashes_of_rows`.
-        parts: from 1 to 65,536.
+        tasks: from 1 to the number of groups.
+        groups: a power of two from 1 to 65,536.
         rare: as for `hashes_of_rows`.
 
     Raises:
         TypeError: a key that has no stable hash.
+        ValueError: a number out of range.
     """
-    return _rows.targets_of_rows(rows, indexes, parts, rare or hash_of_rare)
+    return _rows.targets_of_rows(rows, indexes, tasks, groups, rare or hash_of_rare)
 
 
 def hashes_of_columns(columns: Sequence[ArrowColumn]) -> bytes | None:
@@ -129,12 +153,12 @@ def hashes_of_columns(columns: Sequence[ArrowColumn]) -> bytes | None:
     return _rows.hashes_of_columns(columns)
 
 
-def targets_of_columns(columns: Sequence[ArrowColumn], parts: int) -> bytes | None:
-    """The hash of each row's key in columns modulo a number of parts, as native unsigned 16-bit numbers.
+def targets_of_columns(columns: Sequence[ArrowColumn], tasks: int, groups: int) -> bytes | None:
+    """The index of the task that has the key group of each row in columns, as native unsigned 16-bit numbers.
 
-    Arguments, result and errors are otherwise those of `hashes_of_columns`; parts go from 1 to 65,536.
+    Arguments, result and errors are otherwise those of `hashes_of_columns` and `targets_of_rows`.
     """
-    return _rows.targets_of_columns(columns, parts)
+    return _rows.targets_of_columns(columns, tasks, groups)
 
 
 def hash_of_rare(key: Any) -> int:

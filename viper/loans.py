@@ -34,6 +34,11 @@ class Loans:
         """Whether anything that was lent has been delivered to its end."""
         return bool(self._due)
 
+    @property
+    def due(self) -> int:
+        """How many leases have been delivered to their end and have not ended."""
+        return len(self._due)
+
     def limit(self, tuples: int) -> int:
         """The most tuples to be taken at once, out of so many: what is left of a jumbo tuple that was lent.
 
@@ -65,8 +70,8 @@ class Loans:
             self._due.pop()
         return None
 
-    def forget(self) -> None:
-        """Give up the leases that are due, whose tuples nobody will see."""
-        for source, lease in self._due:
+    def forget(self, since: int) -> None:
+        """Give up the leases that have become due behind so many others, as nobody will see their tuples."""
+        for source, lease in self._due[since:]:
             self._lent[source] -= lease.size
-        self._due.clear()
+        del self._due[since:]

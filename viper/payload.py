@@ -33,6 +33,10 @@ class Payload(Protocol):
         """Whether any value can be changed by a consumer that receives it."""
 
     @property
+    def kind(self) -> object:
+        """Equal for payloads whose values can be put in one of them: the types of columns, None for rows."""
+
+    @property
     def row_bytes(self) -> int:
         """About how many bytes of memory of its own a tuple takes; 0 where its values are Python's."""
 
@@ -115,6 +119,7 @@ class Rows:
     """A payload that holds one Python tuple per tuple."""
 
     __slots__ = ("mutable", "rows")
+    kind = None
     row_bytes = 0
     columns = None
     lease = None
@@ -210,7 +215,7 @@ NOTHING = Rows([])
 
 def interleaved(payloads: Sequence[Payload], firsts: Sequence[int], chosen: Buffer) -> Payload:
     """The values of several payloads in one order, as `Payload.interleaved`; of different kinds, as rows."""
-    kind = type(payloads[0])
-    if any(type(payload) is not kind for payload in payloads):
+    kind = payloads[0].kind
+    if any(payload.kind != kind for payload in payloads):
         payloads = [Rows(payload.rows, payload.mutable) for payload in payloads]
     return type(payloads[0]).interleaved(payloads, firsts, chosen)

@@ -156,7 +156,7 @@ class Reader:
     def _deliver(
         self, limit: int, into: Positions, *, joins: bool, borrows: bool
     ) -> tuple[list[Run], bytes | None]:
-        before, order = into._handle.length, None
+        before, due, order = into._handle.length, self._loans.due, None
         if borrows:
             limit = self._loans.limit(limit)
         if self._holds:
@@ -173,7 +173,7 @@ class Reader:
         except OverflowError as error:
             raise ValueError(f"limit={limit!r}: expected 0 to 2**64 - 1") from error
         except BaseException:
-            self._lose(into, before)
+            self._lose(into, before, due)
             raise
         if not (self._holds or self._loans.are_due):
             self._release(self._merge)
@@ -208,8 +208,8 @@ class Reader:
         """
         self._set_working(self._merge, untracked)
 
-    def _lose(self, into: Positions, before: int) -> None:
-        """Forget the runs that were taken behind so many positions.
+    def _lose(self, into: Positions, before: int, due: int) -> None:
+        """Forget the runs that were taken behind so many positions, and the leases behind so many due ones.
 
         How many they are their positions say, as whoever was interrupted may not have come to know. Of a
         jumbo tuple that was taken in part the payload stays: the rest of it is still to come.
@@ -222,9 +222,9 @@ class Reader:
             if jumbo is not None and first + count == jumbo.size:
                 self._payloads[source][slot] = None
             taken -= count
-        self._loans.forget()
+        self._loans.forget(due)
         into._handle.length = before
-        if not self._holds:
+        if not (self._holds or self._loans.are_due):
             self._release(self._merge)
 
     def _decode(self, source: int, slot: int, *, lends: bool) -> Jumbo:

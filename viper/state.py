@@ -127,7 +127,7 @@ class Writer:
         owners: the numbers under which the task's key groups claim memory.
     """
 
-    __slots__ = ("_writer", "address")
+    __slots__ = ("_arena", "_writer", "address")
 
     def __init__(self, arena: Arena, pool: Pool, log: UndoLog, owners: Iterable[int]) -> None:
         owned = [log.owner, *owners]
@@ -137,7 +137,9 @@ class Writer:
         opened = lib.vp_writer_open(arena._header, pool._pool, log._undo, flags, len(flags))
         if not opened:
             raise MemoryError("no memory for a writer of state")
-        self._writer: Any = ffi.gc(opened, _closing(arena))
+        # Of garbage nobody knows what goes first: the arena may be unmapped by then.
+        self._writer: Any = ffi.gc(opened, lib.vp_writer_abandon)
+        self._arena = arena  # keeps the memory
         self.address = int(ffi.cast("uintptr_t", opened))
         """For the objects in C that write through it; they have to keep the writer."""
 
@@ -156,17 +158,8 @@ class Writer:
 
     def close(self) -> None:
         """Take back what is not committed, and let go of the log. Nothing may be changed through it then."""
+        self.back_to_commit()
         ffi.release(self._writer)
-
-
-def _closing(arena: Arena) -> Callable[[Any], None]:
-    close = lib.vp_writer_close  # here, as the interpreter may be about to end when it is called
-
-    def closing(writer: Any) -> None:
-        assert arena is not None  # which keeps the memory until then
-        close(writer)
-
-    return closing
 
 
 class KeyedState:
@@ -237,6 +230,22 @@ class KeyedState:
     def used_bytes(self, group: int) -> int:
         """Bytes of the pool that a key group has."""
         return int(lib.vp_heap_bytes(lib.vp_arena_at(self._arena._header, self._heap(group))))
+
+    def bytes(self) -> int:
+        """Bytes of the pool that all key groups have; from any process, at any time."""
+        return sum(map(self.used_bytes, range(self.groups)))
+
+    def keys(self, number: int) -> int:
+        """How many keys a table has in all key groups; from any process, at any time.
+
+        Args:
+            number: index of the table.
+        """
+        at, header = lib.vp_arena_at, self._arena._header
+        return sum(
+            int(lib.vp_keyed_count(ffi.cast("vp_keyed *", at(header, self._table(number, group)))))
+            for group in range(self.groups)
+        )
 
     def table(
         self,

@@ -5,6 +5,7 @@ workloads       the input of each workload, and what has to come out
 jobs            what a program is told, and what it says of its run
 programs        a program for each system; those of peers run in environments of their own
 registry        which systems run which workloads in which ways
+folders         the folder that a job and its program exchange files in
 launching       one run of a program in a process of its own
 alternation     rounds, checks and statistics
 table, figure   what came of it, for people

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
@@ -101,5 +103,11 @@ def write(experiment: Experiment, measured: Sequence[Measured], folder: Path) ->
     return table
 
 
+def _leave(number: int, frame: object) -> NoReturn:
+    """Leave as by Ctrl-C, so that the program that runs is ended and its folder removed."""
+    sys.exit(128 + number)
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _leave)
     sys.exit(main(prog_name="python -m benchmarks.peers"))

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from benchmarks.peers.folders import job_folder
 from benchmarks.peers.jobs import PERCENTILES, Job, Outcome
-from benchmarks.peers.launching import PEERS, Run, RunError, interpreter, job_folder, launch, version
+from benchmarks.peers.launching import PEERS, Run, RunError, interpreter, launch, version
 from benchmarks.peers.registry import Entry, Experiment
 from benchmarks.peers.workloads import WORKLOADS, Expected, expected
 

@@ -6,13 +6,10 @@ import contextlib
 import ctypes
 import os
 import resource
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -105,17 +102,6 @@ def launch(program: str, python: Path, job: Job, timeout_s: float) -> Run:
     own = after.own_s - before.own_s
     foreign = (after.busy_s - before.busy_s - own) / (after.wall_s - before.wall_s)
     return Run(outcome, own, max(foreign, 0.0))
-
-
-@contextlib.contextmanager
-def job_folder() -> Iterator[str]:
-    """A folder for one job, in memory where there is such a file system."""
-    parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    folder = tempfile.mkdtemp(prefix="benchmark-", dir=parent)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @dataclass(frozen=True, slots=True)

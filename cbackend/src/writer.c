@@ -125,6 +125,11 @@ vp_writer *vp_writer_open(void *arena, vp_pool *pool, vp_undo *undo, const uint8
 void vp_writer_close(vp_writer *writer)
 {
     vp_writer_back(writer, (vp_savepoint){0, 0, 0});
+    vp_writer_abandon(writer);
+}
+
+void vp_writer_abandon(vp_writer *writer)
+{
     free(writer->freed);
     free(writer->claimed);
     free(writer);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,11 @@ class Choices:
     properties: Path | None = None
     """A file of substitutions for Flux YAML."""
     strict_flux: bool = False
+
+    def also(self, options: Mapping[str, Any]) -> Choices:
+        """The same with further configuration keys above those given; a value of None sets none."""
+        given = {key: value for key, value in options.items() if value is not None}
+        return replace(self, options={**self.options, **given})
 
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)

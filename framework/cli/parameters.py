@@ -75,6 +75,12 @@ def _with_plain_flags(args: Sequence[str]) -> Iterator[str]:
 _BOOLS = {"true": "--debug", "false": "--no-debug"}
 
 
+worker_option = click.option("--worker", help="Kind of worker (viper.worker).")
+workers_option = click.option(
+    "-w", "--workers", type=click.IntRange(min=1), help="Number of workers (topology.workers)."
+)
+
+
 def target_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the argument ``target``, which may be left out."""
     return click.argument("target", required=False, shell_complete=complete_target)(command)

@@ -12,7 +12,7 @@ import click
 from framework.cli.choices import Choices, with_choices
 from framework.cli.messages import counted
 from framework.cli.opening import accepted, chosen, open_target
-from framework.cli.parameters import target_argument
+from framework.cli.parameters import target_argument, worker_option, workers_option
 from framework.cli.table import table
 from framework.prints import prints_to_stderr
 
@@ -23,11 +23,16 @@ if TYPE_CHECKING:
 @click.command()
 @target_argument
 @with_choices
+@worker_option
+@workers_option
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
-def plan(target: str | None, choices: Choices, as_json: bool) -> None:
+def plan(
+    target: str | None, choices: Choices, worker: str | None, workers: int | None, as_json: bool
+) -> None:
     """Show how TARGET would run: tasks, streams, channels, levels of positions."""
     from framework.planning import make_plan
 
+    choices = choices.also({"viper.worker": worker, "topology.workers": workers})
     with prints_to_stderr():
         opened = open_target(*chosen(target, choices))
         made = make_plan(accepted(opened, to_run=True), opened.settings)

@@ -18,7 +18,7 @@ from framework.cli.failures import TRACEBACKS
 from framework.cli.logs import logging_to_stderr, parse_levels, stderr_for_lines
 from framework.cli.messages import AS_JSON, note
 from framework.cli.opening import Opened, accepted, chosen, open_target
-from framework.cli.parameters import RunCommand, target_argument
+from framework.cli.parameters import RunCommand, target_argument, worker_option, workers_option
 from framework.cli.progress import ProgressLine, can_animate
 from framework.cli.reports import ReportFile, parse_report, report_json
 from framework.cli.statistics import statistics_lines
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     help="Drain after so many seconds; 0 or less, as for sparse: run on.",
 )
 @click.option("--max-tuples", type=click.IntRange(min=1), help="Drain when the spouts have emitted so many.")
-@click.option("--worker", help="Kind of worker (viper.worker).")
-@click.option("-w", "--workers", type=click.IntRange(min=1), help="Number of workers (topology.workers).")
+@worker_option
+@workers_option
 @click.option("--shell", is_flag=True, help="Run Python components as programs too, as Storm does.")
 @click.option(
     "-a", "--ackers", type=click.IntRange(min=0), help="0: do not track tuples (topology.acker.executors)."
@@ -144,10 +144,11 @@ def run(
 
     ctx.meta[TRACEBACKS] |= bool(debug)
     ctx.meta[AS_JSON] = log_format == LogForm.JSON
-    options = {**_time_of(replay), **choices.options, **_as_options(debug=debug, **shortcuts)}
+    choices = changed(choices, options={**_time_of(replay), **choices.options})
+    choices = choices.also(_as_options(debug=debug, **shortcuts))
     with report.telling_failure() if report is not None else nullcontext():
         with prints_to_stderr():
-            opened = open_target(*chosen(target, changed(choices, options=options)))
+            opened = open_target(*chosen(target, choices))
             opened = _as_programs(opened) if shell else opened
             plan = make_plan(_printing(accepted(opened, to_run=True), printed), opened.settings)
         done = _watched(
@@ -237,8 +238,8 @@ def _watched(
 def _as_options(
     *, worker: str | None, workers: int | None, ackers: int | None, seed: int | None, debug: bool | None
 ) -> Mapping[str, Any]:
-    """The configuration that options stand for."""
-    said = {
+    """The configuration that options stand for; None where one was not given."""
+    return {
         "viper.worker": worker,
         "topology.workers": workers,
         "topology.acker.executors": ackers,
@@ -246,7 +247,6 @@ def _as_options(
         "viper.scheduling": None if seed is None else "random",
         "topology.debug": debug,
     }
-    return {key: value for key, value in said.items() if value is not None}
 
 
 def _levels(plan: Plan, said: Mapping[str | None, int]) -> dict[str, int]:

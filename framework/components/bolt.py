@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from framework.components.collector import EmitResult
 from framework.components.component import Component
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM, Tuple
+from framework.errors import StateError
 from framework.specs import Spec, SpecMethod, bolt_spec
+
+
+def no_key() -> bool:
+    """Stands for what says whose a key is, where there is no state by key."""
+    raise StateError("owns_key is there while a bolt that declares state by key processes a tuple")
 
 
 class Bolt(Component):
@@ -20,6 +26,22 @@ class Bolt(Component):
     """Whether a tuple is acked when `process` returns."""
     auto_fail: bool = True
     """Whether a tuple fails when `process` raises."""
+    state_key: str | Sequence[str] | None = None
+    """The field, or the fields, that name the key of the bolt's declared state, where no fields grouping does
+    (``viper.state.key`` stands above it)."""
+
+    _owns_key: Callable[[], bool] = staticmethod(no_key)
+
+    @property
+    def owns_key(self) -> bool:
+        """Whether this task may use the declared state of the key of the tuple in process.
+
+        It may not where an ``all`` grouping brings each tuple to every task: there one task owns each key.
+
+        Raises:
+            StateError: the bolt declares no state by key, or no tuple with a key is in process.
+        """
+        return self._owns_key()
 
     @staticmethod
     def is_tick(tup: Tuple) -> bool:

@@ -48,6 +48,23 @@ def integer(low: int, high: int | None = None) -> Rule:
     return Rule(f"an integer {bounds}", lambda v: is_integer(v) and low <= v and (high is None or v <= high))
 
 
+def power_of_two(high: int) -> Rule:
+    """A power of two from 1 to `high`."""
+    return Rule(
+        f"a power of two from 1 to {high}",
+        lambda v: is_integer(v) and 1 <= v <= high and v & (v - 1) == 0,
+    )
+
+
+def field_names() -> Rule:
+    """The name of a field, or a list of such names."""
+    return Rule(
+        "the name of a field, or a list of names",
+        lambda v: isinstance(v, str)
+        or (isinstance(v, list | tuple) and len(v) > 0 and all(isinstance(name, str) for name in v)),
+    )
+
+
 def duration(*, zero: bool) -> Rule:
     """A finite number of time units, which may be 0 or not."""
     if zero:

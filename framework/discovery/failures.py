@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import sys
-import sysconfig
 import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from framework.adapters.streamparse import refusal
 from framework.declaration import class_source, shown
+from framework.discovery.modules import installed_folders
 from framework.errors import TopologyError, ViperError
 from framework.topology import Place, Problem, one_of
 
-_NOT_USERS = (
-    str(Path(__file__).parents[1]),
-    *(sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")),
-)
+_FRAMEWORK = Path(__file__).resolve().parents[1]
 
 
 def problems_of(error: BaseException, place: Place, folders: Sequence[str]) -> tuple[Problem, ...]:
@@ -44,7 +41,7 @@ def _described(error: BaseException, folders: Sequence[str]) -> str:
 
 
 def _place(error: BaseException) -> Place | None:
-    libraries = (*_NOT_USERS, *_own_library(error))
+    libraries = (_FRAMEWORK, *installed_folders(), *_own_library(error))
     lines = [
         (frame.f_code, line)
         for frame, line in traceback.walk_tb(error.__traceback__)
@@ -58,12 +55,13 @@ def _place(error: BaseException) -> Place | None:
     return Place(shown(code.co_filename), line, f"{source.name}.{attribute}" if attribute else "")
 
 
-def _own_library(error: BaseException) -> Iterator[str]:
+def _own_library(error: BaseException) -> Iterator[Path]:
     """The folder of a package, wherever it is, that refuses something by an error of its own."""
     package = sys.modules.get(type(error).__module__.partition(".")[0])
     if isinstance(error, ViperError) and package is not None and package.__file__:
-        yield str(Path(package.__file__).parent)
+        yield Path(package.__file__).resolve().parent
 
 
-def _is_users(file: str, libraries: Sequence[str]) -> bool:
-    return not file.startswith("<") and not any(Path(file).is_relative_to(folder) for folder in libraries)
+def _is_users(file: str, libraries: Sequence[Path]) -> bool:
+    path = Path(file).resolve()
+    return not file.startswith("<") and not any(path.is_relative_to(folder) for folder in libraries)

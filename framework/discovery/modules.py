@@ -33,8 +33,9 @@ def own_modules() -> Iterator[None]:
     try:
         yield
     finally:
+        installed = installed_folders()
         for name, module in list(sys.modules.items()):
-            if name.partition(".")[0] not in before and not _is_installed(module):
+            if name.partition(".")[0] not in before and not _is_in(installed, module):
                 _ours[name] = _places(module)
 
 
@@ -70,7 +71,7 @@ def import_file(file: Path) -> ModuleType:
     found = sys.modules.get(name)
     if found is not None and _file_of(found) == path:
         return found
-    if name in sys.stdlib_module_names or (found is not None and _is_installed(found)):
+    if name in sys.stdlib_module_names or (found is not None and _is_in(installed_folders(), found)):
         raise LoadError(f"{str(file)!r} has the name of the Python module {name!r}: rename the file")
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -89,10 +90,14 @@ def _file_of(module: ModuleType | None) -> Path | None:
     return Path(file).resolve() if file else None
 
 
-def _is_installed(module: ModuleType) -> bool:
+def installed_folders() -> tuple[Path, ...]:
+    """Where Python's modules and installed packages are, by no symbolic link, as an environment may be."""
     paths = sysconfig.get_paths()
-    installed = [paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")]
-    return any(place.is_relative_to(folder) for place in _places(module) for folder in installed)
+    return tuple(Path(paths[key]).resolve() for key in ("stdlib", "platstdlib", "purelib", "platlib"))
+
+
+def _is_in(folders: Sequence[Path], module: ModuleType) -> bool:
+    return any(place.is_relative_to(folder) for place in _places(module) for folder in folders)
 
 
 def _places(module: ModuleType) -> list[Path]:

@@ -41,6 +41,8 @@ class Subscription:
     """Whether it is part of a cycle: what its producer emits must not wait for its consumer to have room."""
     copies: bool
     """Whether one tuple may go to several of its consumer's tasks."""
+    key: tuple[int, ...] | None = None
+    """Indexes of the fields that name the key of its consumer's state; None where that has none by key."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from framework.planning.connections import (
     make_channels,
     make_subscriptions,
 )
+from framework.planning.keys import group_problems, state_problems, with_keys
 from framework.planning.layout import Layout, make_layout
 from framework.planning.placement import Placement
 from framework.planning.plan import Plan, Subscription, TaskSpec
@@ -53,6 +54,12 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         raise TopologyError(problems)
     strategy = strategy or AsConfigured()
     counts = strategy.task_counts(draft)
+    problems = [
+        *group_problems(topology, settings, counts),
+        *state_problems(topology, settings, confs, traits, counts),
+    ]
+    if problems:
+        raise TopologyError(problems)
     time = choose_time(topology, confs, traits, sum(counts[spout.id] for spout in topology.spouts))
     if problems := deadlock_problems(topology, confs, traits, time):
         raise TopologyError(problems)
@@ -96,7 +103,7 @@ def _draft(topology: Topology, settings: Settings) -> Draft:
     for component in topology.components:
         blocking = configured_blocking(component, settings, confs[component.id], traits)
         confs[component.id]["viper.blocking"] = blocking
-    subscriptions = make_subscriptions(topology)
+    subscriptions = with_keys(topology, make_subscriptions(topology), traits)
     confs.update(_waiting_for_programs(topology, settings, confs, subscriptions))
     return Draft(topology, settings, confs, traits, subscriptions)
 

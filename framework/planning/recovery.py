@@ -12,6 +12,8 @@ from typing import Any
 from framework.config import Settings
 from framework.errors import LoadError
 from framework.importing import import_class
+from framework.planning.placement import WorkerKind
+from framework.planning.plan import Plan
 from framework.planning.time_mode import TimeMode
 from framework.topology import (
     ComponentSpec,
@@ -26,12 +28,20 @@ from framework.topology import (
 from framework.topology.graph import feedback_edges
 from framework.traits import Batching, Traits
 
-EXACT = "exact"
+_EXACT = "exact"
 """The value of ``viper.recovery`` with which the death of a worker process changes nothing."""
 _INSTEAD = "or set viper.recovery to best"
 
 Confs = Mapping[str, Mapping[str, Any]]
 """Each component's resolved configuration, by id."""
+
+
+def is_exact(plan: Plan, settings: Settings) -> bool:
+    """Whether a run recovers from the death of a worker process without a difference.
+
+    Where all workers are in one process, no one outlives it, and there is nothing to recover.
+    """
+    return settings["viper.recovery"] == _EXACT and plan.placement.kind is WorkerKind.PROCESS
 
 
 def recovery_problems(
@@ -50,7 +60,7 @@ def recovery_problems(
         traits: of the components, by id; a component whose class is not known is taken to be fit.
         time: the time that it runs by; None if that is not known.
     """
-    if settings["viper.recovery"] != EXACT:
+    if settings["viper.recovery"] != _EXACT:
         return []
     going_back = {target: source for source, _, target in feedback_edges(topology)}
     problems = []

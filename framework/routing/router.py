@@ -131,11 +131,18 @@ class Shuffle:
 
 
 class ByKey:
-    """Fields grouping: the stable hash of the key modulo the number of tasks."""
+    """Fields grouping: the key's group goes to the task that has it.
 
-    def __init__(self, indexes: Sequence[int], tasks: int) -> None:
+    Args:
+        indexes: the fields of the key.
+        tasks: number of the consumer's tasks.
+        groups: number of key groups, a power of two that is not less.
+    """
+
+    def __init__(self, indexes: Sequence[int], tasks: int, groups: int) -> None:
         self._indexes = tuple(indexes)
         self._tasks = tasks
+        self._groups = groups
         self._rare = RareKeys()
 
     def targets(self, rows: Sequence[Row]) -> Targets:
@@ -144,8 +151,8 @@ class ByKey:
         Raises:
             TypeError: a key that has no stable hash.
         """
-        indexes, tasks = self._indexes, self._tasks
-        return array("H", self._rare.hashed(lambda rare: targets_of_rows(rows, indexes, tasks, rare)))
+        indexes, tasks, groups = self._indexes, self._tasks, self._groups
+        return array("H", self._rare.hashed(lambda rare: targets_of_rows(rows, indexes, tasks, groups, rare)))
 
     def targets_of_columns(self, columns: Sequence[ArrowColumn], count: int) -> Targets | None:
         """The task index of each row of a record batch; None where a key's type has no hash for columns.
@@ -153,7 +160,8 @@ class ByKey:
         Raises:
             TypeError: a key is NaN.
         """
-        found = targets_of_columns([columns[index] for index in self._indexes], self._tasks)
+        key = [columns[index] for index in self._indexes]
+        found = targets_of_columns(key, self._tasks, self._groups)
         return None if found is None else array("H", found)
 
 
@@ -263,6 +271,8 @@ class PartialKey:
 
 HASHES = ("stable", "storm")
 """Values of ``viper.grouping.hash``."""
+MOST_GROUPS = 1 << 16
+"""The most key groups there can be (``viper.key.groups``)."""
 
 
 def make_router(
@@ -272,6 +282,7 @@ def make_router(
     producer: int,
     hash_name: str = "stable",
     longest_run: int = 1,
+    groups: int = MOST_GROUPS,
 ) -> Router:
     """The router of a grouping that chooses one of several tasks.
 
@@ -282,18 +293,19 @@ def make_router(
         producer: index of the producing task, so that producers do not all begin with the same task.
         hash_name: ``stable``, or ``storm`` to place keys of a fields grouping as a Storm cluster does.
         longest_run: how many tuples in a row a shuffle sends to one task at most.
+        groups: number of key groups that a fields grouping divides among the tasks.
     """
     if grouping.kind is GroupingKind.FIELDS:
-        return _by_key([fields.index(name) for name in grouping.names], tasks, hash_name)
+        return _by_key([fields.index(name) for name in grouping.names], tasks, hash_name, groups)
     if grouping.kind is GroupingKind.PARTIAL_KEY:
         return PartialKey([fields.index(name) for name in grouping.names], tasks)
     # Local-or-shuffle is shuffle where every task is local; Storm's "none" promises nothing.
     return Shuffle(tasks, producer, longest_run)
 
 
-def _by_key(indexes: Sequence[int], tasks: int, hash_name: str) -> Router:
+def _by_key(indexes: Sequence[int], tasks: int, hash_name: str, groups: int) -> Router:
     if hash_name == "stable":
-        return ByKey(indexes, tasks)
+        return ByKey(indexes, tasks, groups)
     if len(indexes) == 1:
         return ByKeyUnremembered(indexes, lambda key: storm_hash((key,)) % tasks)
     return ByKeyUnremembered(indexes, lambda key: storm_hash(key) % tasks)

@@ -40,6 +40,8 @@ class InputStream(NamedTuple):
     the same tuples mark them apart."""
     schema: Schema | None = None
     """The types of the values; None for a stream that carries any."""
+    key: tuple[int, ...] | None = None
+    """Indexes of the fields that name the key of the component's state; None for a stream without one."""
 
 
 @dataclass(frozen=True, slots=True)

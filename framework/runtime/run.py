@@ -22,10 +22,16 @@ from framework.runtime.control.signals import draining_by_signals
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
-from framework.runtime.metrics.statistics import ExecutorStatistics, RunStatistics, WorkerReport
+from framework.runtime.metrics.statistics import (
+    ExecutorStatistics,
+    RunStatistics,
+    StateStatistics,
+    WorkerReport,
+)
 from framework.runtime.observer import LONGEST_PAUSE_S, PERIOD_S, Observer
 from framework.runtime.positions.offsets import going_on
 from framework.runtime.report import Progress, RunReport, progress_of, run_report
+from framework.runtime.state import StateMemory
 from framework.runtime.workers.worker import Worker
 
 
@@ -106,6 +112,7 @@ class Run:
         if inactive:
             self._stop.deactivate()
         self._network = Network.create(plan, settings, max_tuples)
+        self._memory = StateMemory.create(plan, settings)
         self._is_limited = max_tuples is not None
         self.report: RunReport | None = None
         """The report, once the run has ended; also if it has failed after its spouts were activated."""
@@ -169,7 +176,8 @@ class Run:
         channels = channel_statistics(self._plan, self._network)
         elapsed_s = self._elapsed(ended)
         report = run_report(self._plan, workers.reports(), channels, reason, elapsed_s, workers.incidents)
-        return replace(report, sources=self._sources)
+        statistics = replace(report.statistics, states=self._state_statistics())
+        return replace(report, sources=self._sources, statistics=statistics)
 
     def activate(self) -> None:
         """Have the spouts asked for tuples (again); from any thread."""
@@ -182,7 +190,11 @@ class Run:
     def statistics(self) -> RunStatistics:
         """The statistics of channels and executors while the run goes on; from any thread."""
         executors = self._workers.statistics() if self._workers else ()
-        return RunStatistics(channel_statistics(self._plan, self._network), executors)
+        channels = channel_statistics(self._plan, self._network)
+        return RunStatistics(channels, executors, self._state_statistics())
+
+    def _state_statistics(self) -> Sequence[StateStatistics]:
+        return self._memory.statistics() if self._memory is not None else ()
 
     def _make_workers(self, recording: RecordingPaths) -> WorkerGroup:
         if self._plan.placement.kind is WorkerKind.PROCESS:
@@ -192,6 +204,7 @@ class Run:
                 self._plan,
                 self._settings,
                 self._network,
+                memory=self._memory,
                 stop=self._stop,
                 recording=recording,
                 on_look=self._look,
@@ -200,6 +213,7 @@ class Run:
             self._plan,
             self._settings,
             self._network,
+            memory=self._memory,
             stop=self._stop,
             recording=recording,
             on_look=self._look,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
@@ -25,6 +26,8 @@ from framework.streams.bolts import (
 )
 from framework.streams.functions import Function, check_takes, found, told
 from framework.topology import DEFAULT_STREAM, Grouping, Stream, did_you_mean
+
+_BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class TupleStream:
@@ -352,4 +355,4 @@ def _called_like(bolt: BatchBolt, function: Function) -> str:
     """The id of a step: its function's name, where it has one that says something."""
     name = function if isinstance(function, str) else getattr(function, "__name__", "")
     name = name.rpartition(".")[2]
-    return name if name.isidentifier() else type(bolt).__name__.lower()
+    return name if name.isidentifier() else _BETWEEN_WORDS.sub("_", type(bolt).__name__).lower()

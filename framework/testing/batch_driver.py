@@ -70,12 +70,14 @@ class BatchDriver(Driver):
         origin = Origin(component, stream, self._stream.fields, self._stream.schema)
         rows = Rows.received(payload, origin, (), 0)
         bulk.begin(len(batch), rows.made, payload.lease)
+        self._end_call()
         try:
             self._component.process_rows(rows)
             done = len(batch)
         except RowError as error:
             return self._without(error, batch)
         except Exception as error:
+            self._take_back()
             bulk.drop()
             self._raised(error, batch)
             return len(batch)

@@ -17,6 +17,7 @@ from framework.runtime.assembly.recording import NO_RECORDING, RecordingIO
 from framework.runtime.assembly.task_factory import TaskFactory
 from framework.runtime.edges.typed import TypedForm
 from framework.runtime.inputs import values_class
+from framework.runtime.state import StateMemory
 from framework.runtime.tasks.task import Task
 from framework.sinks import CollectingSink
 from framework.tap import tapped
@@ -67,6 +68,7 @@ def run_bolt(
     most_rows: int | None = None,
     conf: Conf | None = None,
     context: Mapping[str, Any] | None = None,
+    key: Sequence[str] = (),
     args: Sequence[Argument] = (),
     kwargs: Mapping[str, Argument] | None = None,
 ) -> BoltRun:
@@ -85,6 +87,7 @@ def run_bolt(
             same stream. How many it sees must make no difference, and in a run it may be any number.
         conf: configuration, over the bolt's own.
         context: added to the context that its `initialize` receives in a run, and above that.
+        key: the fields by which a bolt that declares state by key has it, if the bolt does not say it.
         args: its constructor's arguments, plain values.
         kwargs: its constructor's keyword arguments, plain values.
 
@@ -95,11 +98,12 @@ def run_bolt(
         Exception: whatever its callbacks raise, as it is, unless ``exit_on_exception`` is False.
     """
     stream = Stream(fields or (None if isinstance(schema, Mapping) else ()), schema=schema)
-    task = _task(bolt, stream, conf or {}, args, kwargs)
+    task, state_key = _task(bolt, stream, conf or {}, key, args, kwargs)
     task.context.identity.context.update(context or {})
     record = task.slot.host.record
     received = [_received(record, number, values, stream) for number, values in enumerate(tuples, start=1)]
-    driver = BatchDriver(task, stream, most_rows) if task.slot.host.takes_rows else Driver(task)
+    takes_rows = task.slot.host.takes_rows
+    driver = BatchDriver(task, stream, most_rows) if takes_rows else Driver(task, state_key)
     driver.run(received)
     values = {tup.id: tup.values for tup in received if not is_tick(tup)}
     responses = driver.recorder.responses
@@ -117,25 +121,30 @@ def _task(
     bolt: type,
     stream: Stream,
     conf: Conf,
+    key: Sequence[str],
     args: Sequence[Argument],
     kwargs: Mapping[str, Argument] | None,
-) -> Task:
+) -> tuple[Task, tuple[int, ...] | None]:
+    """The bolt's task, and the indexes of the fields that name the key of its state."""
     builder = TopologyBuilder()
     builder.set_spout(_SOURCE, GivenRows, args=[{}], outputs=[stream])
     own = own_config(bolt, conf)
-    builder.set_bolt(_BOLT, bolt, 1, args=args, kwargs=kwargs, config=own).shuffle_grouping(_SOURCE)
+    declarer = builder.set_bolt(_BOLT, bolt, 1, args=args, kwargs=kwargs, config=own)
+    declarer.fields_grouping(_SOURCE, key) if key else declarer.shuffle_grouping(_SOURCE)
     topology = loaded(builder)
     settled(topology, conf)
     for stream in topology.component(_BOLT).outputs or ():
         topology = tapped(topology, _BOLT, CollectingSink, stream.name)
     plan, settings = planned(topology, conf)
     _, bolts = _factory(plan, settings).tasks([task.id for task in plan.tasks])
-    return next(task for task in bolts if task.context.spec.component == _BOLT)
+    (subscription,) = (s for s in plan.subscriptions if s.target == _BOLT)
+    return next(task for task in bolts if task.context.spec.component == _BOLT), subscription.key
 
 
 def _factory(plan: Plan, settings: Settings) -> TaskFactory:
     beans = Beans(plan.topology.beans)
-    return TaskFactory(plan, settings, Network.create(plan, settings), beans, RecordingIO(NO_RECORDING, plan))
+    network, memory = Network.create(plan, settings), StateMemory.create(plan, settings)
+    return TaskFactory(plan, settings, network, beans, RecordingIO(NO_RECORDING, plan), memory)
 
 
 def _received(record: type[Any], number: int, given: Sequence[Any], stream: Stream) -> Any:

@@ -61,12 +61,19 @@ class Recorder(TaskCollector):
 class Driver:
     """Runs a bolt over some tuples."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, key: tuple[int, ...] | None = None) -> None:
+        """
+        Args:
+            task: the bolt's.
+            key: indexes of the fields that name the key of its declared state; None if it has none by key.
+        """
         self.recorder = Recorder(task)
         self.logs: list[logging.LogRecord] = []
         self._host = task.slot.host
         self._component: Any = task.slot.host.component
         self._identity = task.context.identity
+        self._state = task.slot.state
+        self._key = key
         self._ticks = bool(task.context.identity.conf.get("topology.tick.tuple.freq.secs"))
 
     def run(self, tuples: Iterable[Any]) -> None:
@@ -77,6 +84,8 @@ class Driver:
         """
         with self._logging():
             self._host.bind(self.recorder, self._identity)
+            if self._state is not None:
+                self._state.bind(self._component, goes_on=self._host.survives_errors)
             self._host.initialize(self._identity)
             try:
                 self._give_all(tuples)
@@ -89,6 +98,8 @@ class Driver:
             self._give(tup)
 
     def _give(self, tup: Any) -> None:
+        if self._state is not None and not is_tick(tup):
+            self._state.scope.enter(tuple(tup.values), self._key)
         if is_tick(tup):
             self._guarded((), self._host.tick, tup)
         elif self._guarded([tup], self._host.process, tup) and self._acks_each:
@@ -116,9 +127,20 @@ class Driver:
         try:
             callback(*args)
         except Exception as error:
+            self._take_back()
             self._raised(error, current)
             return False
+        finally:
+            self._end_call()
         return True
+
+    def _take_back(self) -> None:
+        if self._state is not None:
+            self._state.back()
+
+    def _end_call(self) -> None:
+        if self._state is not None:
+            self._state.begin_call()
 
     def _raised(self, error: BaseException, current: Sequence[Any]) -> None:
         """Deal with what a callback has raised.

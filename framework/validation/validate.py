@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from framework.config import Settings, component_conf, resolve
+from framework.config import Settings, component_conf, resolve, task_count
 from framework.importing import importable
+from framework.planning.keys import group_problems, state_problems
 from framework.planning.recovery import recovery_problems
 from framework.topology import Problem, Topology
 from framework.traits import known_traits
@@ -67,6 +68,9 @@ def validate(topology: Topology, settings: Settings | None = None) -> list[Probl
         confs = {c.id: component_conf(settings, topology, c) for c in topology.components}
         with importable(topology.import_paths):
             traits = {c.id: known_traits(c, confs[c.id]) for c in topology.components}
+        counts = {c.id: task_count(c, confs[c.id]) for c in topology.components}
+        problems += group_problems(topology, settings, counts)
+        problems += state_problems(topology, settings, confs, traits, counts)
         problems += check_ticks(topology, confs, traits)
         problems += check_slack(topology, confs, traits)
         untimely = list(check_timestamps(topology, confs, traits))

@@ -95,7 +95,9 @@ class KeyColumn:
         self._id = component.id
         self._key = key
         self._tag = [stream.name for stream in component.outputs or ()].index(key.stream)
-        self._router: Router = make_router(Grouping.fields(*key.fields), fields, BUCKETS, 0)
+        self._router: Router = make_router(
+            Grouping.fields(*key.fields), fields, BUCKETS, 0, groups=BUCKETS
+        )
 
     def buckets(self, rows: Sequence[Row], tags: array[int]) -> list[int]:
         """The bucket of each row; of a row on another stream 0, as nobody asks.

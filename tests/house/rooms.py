@@ -35,7 +35,7 @@ ORDERS: Mapping[str, Rows] = {
         ("instantiate",),
         (
             *("arguments", "config", "importing", "lifeline", "prints"),
-            *("programs", "render", "routing", "tracebacks"),
+            *("programs", "render", "routing", "state", "tracebacks"),
         ),
         ("errors",),
         ("columns", "positions", "topology", "units", "version"),
@@ -54,7 +54,7 @@ ORDERS: Mapping[str, Rows] = {
         ("pieces",),
         ("edges",),
         ("tracking",),
-        ("positions",),
+        ("positions", "state"),
         ("metrics",),
     ),
     "spark_ingest": (

@@ -11,9 +11,11 @@ import pytest
 
 from viper.arena import Arena
 from viper.columns.payload import Columns
+from viper.errors import CodecError
 from viper.gate import ScaleGate
 from viper.jumbo import Jumbo
-from viper.loans import LEAST_BYTES
+from viper.loans import LEAST_BYTES, Loans
+from viper.payload import Rows
 from viper.position import Position, Positions
 from viper.reader import Reader
 from viper.source import Source
@@ -199,6 +201,47 @@ def test_what_is_small_is_copied() -> None:
     (columns,) = ends.borrow()
     assert columns.lease is None
     assert ends.reader.give_back() is None
+
+
+class Unreadable:
+    """Pickles, and cannot be unpickled."""
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return int, ("no number",)
+
+
+def test_a_delivery_that_fails_leaves_what_was_borrowed_before() -> None:
+    ends = Ends()
+    assert ends.add(0)
+    assert ends.source.add(Jumbo(Rows([(Unreadable(),)])), at_once(1), 0, 1)
+    count = ends.fill(1)
+    view = taken(ends)
+    with pytest.raises(CodecError):
+        ends.borrow(1)
+    assert not ends.add(-1)
+    assert (view == 0).all()
+    del view
+    assert ends.reader.give_back() is None
+    assert ends.add(-1)
+    assert [int(numbers(columns)[0]) for columns in ends.borrow()] == [*range(1, count + 1), -1]
+
+
+def test_the_leases_of_a_delivery_that_fails_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = Ends()
+    count = ends.fill()
+    delivered = Loans.delivered
+
+    def interrupted(loans: Loans, *args: Any) -> None:
+        delivered(loans, *args)
+        raise KeyboardInterrupt
+
+    for index in range(count):  # more than may be lent at a time
+        monkeypatch.setattr(Loans, "delivered", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            ends.borrow(ROWS)
+        monkeypatch.setattr(Loans, "delivered", delivered)
+        assert ends.add(count + index)
+    assert ends.borrow(ROWS)[0].lease is not None
 
 
 def test_the_successor_of_a_dead_reader_gets_what_comes_behind_and_the_source_its_room() -> None:

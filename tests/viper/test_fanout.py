@@ -124,3 +124,11 @@ def test_there_are_no_more_inputs_than_positions() -> None:
     line.append(Position(1, 0, 0))
     with pytest.raises(IndexError, match=r"\[0, 2\) out of range: there are 1 positions"):
         Descent().place(line, 0, Fanout(2), LEVELS[1], Positions())
+
+
+def test_fewer_bits_or_ends_than_inputs_are_refused() -> None:
+    assert len(Fanout(64, bytes(8))) == 64
+    with pytest.raises(ValueError, match="8 bytes of bits for 65 inputs"):
+        Fanout(65, bytes(8))
+    with pytest.raises(ValueError, match="2 ends for 3 inputs"):
+        Fanout(3, None, memoryview(array("I", [1, 2])))

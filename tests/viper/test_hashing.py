@@ -18,7 +18,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.viper.hash_reference import KEY, reference_hash, residue, siphash13
-from viper.hashing import hash_of_rare, hashes_of_rows, siphash, split, stable_hash, targets_of_rows
+from viper.hashing import (
+    group_of_hash,
+    groups_of_task,
+    hash_of_rare,
+    hashes_of_rows,
+    siphash,
+    split,
+    stable_hash,
+    targets_of_rows,
+    task_of_group,
+)
 
 REFERENCE_VECTORS = [
     *(0xABAC0158050FC4DC, 0xC9F49BF37D57CA93, 0x82CB9B024DC7D44D, 0x8BF80AB8E7DDF7FB, 0xCF75576088D38328),
@@ -164,10 +174,22 @@ class TestRows:
         found = memoryview(hashes_of_rows(rows, indexes)).cast("Q")
         assert list(found) == [stable_hash(tuple(row[index] for index in indexes)) for row in rows]
 
-    @given(rows, st.one_of(st.integers(1, 70), st.sampled_from([1 << 15, (1 << 16) - 1, 1 << 16])))
-    def test_targets_are_the_hashes_modulo_the_parts(self, rows: list[Any], parts: int) -> None:
-        found = array("H", targets_of_rows(tuple(rows), (0,), parts))
-        assert list(found) == [stable_hash(row[0]) % parts for row in rows]
+    @given(rows, st.one_of(st.integers(1, 70), st.sampled_from([1 << 15, (1 << 16) - 1, 1 << 16])), st.data())
+    def test_targets_are_the_tasks_of_the_groups(self, rows: list[Any], tasks: int, data: Any) -> None:
+        groups = 1 << data.draw(st.integers((tasks - 1).bit_length(), 16))
+        found = array("H", targets_of_rows(tuple(rows), (0,), tasks, groups))
+        expected = [group_of_hash(stable_hash(row[0]), groups) for row in rows]
+        assert list(found) == [task_of_group(group, tasks, groups) for group in expected]
+
+    @given(st.integers(0, 10), st.data())
+    def test_each_group_is_of_one_task_and_none_has_two_more_than_another(self, bits: int, data: Any) -> None:
+        groups = 1 << bits
+        tasks = data.draw(st.integers(1, groups))
+        shares = [groups_of_task(task, tasks, groups) for task in range(tasks)]
+        assert [group for share in shares for group in share] == list(range(groups))
+        for task, share in enumerate(shares):
+            assert {task_of_group(group, tasks, groups) for group in share} <= {task}
+        assert max(map(len, shares)) - min(map(len, shares)) <= 1
 
     def test_plain_values_need_no_python(self) -> None:
         plain = [("a", 1), ("é", 2**70), (b"b", 1.5), (None, True), (("a", (1, [2])), ["b"])]
@@ -182,10 +204,15 @@ class TestRows:
         with pytest.raises(TypeError, match="is no row with a field 1"):
             hashes_of_rows([(1, 2), row], (1,))
 
-    @pytest.mark.parametrize("parts", [0, -1, (1 << 16) + 1])
-    def test_parts_that_cannot_be(self, parts: int) -> None:
-        with pytest.raises(ValueError, match=f"{parts} parts: expected 1 to 65536"):
-            targets_of_rows([], (0,), parts)
+    @pytest.mark.parametrize("tasks", [0, -1, 257])
+    def test_tasks_that_cannot_be(self, tasks: int) -> None:
+        with pytest.raises(ValueError, match=f"{tasks} tasks: expected 1 to 256, the number of key groups"):
+            targets_of_rows([], (0,), tasks, 256)
+
+    @pytest.mark.parametrize("groups", [0, -1, 3, 1 << 17])
+    def test_groups_that_cannot_be(self, groups: int) -> None:
+        with pytest.raises(ValueError, match=f"{groups} key groups: expected a power of two from 1 to 65536"):
+            targets_of_rows([], (0,), 1, groups)
 
     @pytest.mark.parametrize("result", [-1, 2**64, "1", None])
     def test_what_is_no_hash(self, result: Any) -> None:

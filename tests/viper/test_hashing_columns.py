@@ -86,13 +86,14 @@ def test_a_column_hashes_as_its_values(type_of: pa.DataType, values: Any, data: 
     assert hashes(column) == [stable_hash(value) for value in held] == [reference_hash(v) for v in held]
 
 
-@given(data=st.data(), size=st.integers(0, 6), count=st.integers(2, 4), parts=st.integers(1, 300))
-def test_several_columns_hash_as_tuples_of_their_values(data: Any, size: int, count: int, parts: int) -> None:
+@given(data=st.data(), size=st.integers(0, 6), count=st.integers(2, 4), tasks=st.integers(1, 300))
+def test_several_columns_hash_as_tuples_of_their_values(data: Any, size: int, count: int, tasks: int) -> None:
     drawn = [data.draw(columns(*data.draw(st.sampled_from(TYPES)), size=size)) for _ in range(count)]
     key = [column for column, _ in drawn]
     expected = [stable_hash(row) for row in zip(*(held for _, held in drawn), strict=True)]
     assert hashes(*key) == expected
-    assert array("H", targets_of_columns(key, parts) or b"").tolist() == [found % parts for found in expected]
+    found = array("H", targets_of_columns(key, tasks, 512) or b"").tolist()
+    assert found == [hashed % 512 * tasks // 512 for hashed in expected]
 
 
 @pytest.mark.parametrize("size", [255, 256, 257, 1000])
@@ -124,7 +125,7 @@ class TestNan:
         with pytest.raises(TypeError, match=r"^row 300: nan is no key: it does not equal itself$"):
             hashes_of_columns([column])
         with pytest.raises(TypeError, match=r"^row 290: nan is no key"):
-            targets_of_columns([column[10:].cast(pa.float32())], 3)
+            targets_of_columns([column[10:].cast(pa.float32())], 3, 256)
 
     def test_it_is_refused_by_its_column(self) -> None:
         with pytest.raises(TypeError, match=r"^row 1, column 1 of the key: nan is no key"):
@@ -167,7 +168,7 @@ def test_no_rows(type_of: pa.DataType) -> None:
 )
 def test_other_types_are_left_to_be_hashed_as_values(column: Any) -> None:
     assert hashes_of_columns([column]) is None
-    assert targets_of_columns([pa.array([1]), column], 2) is None
+    assert targets_of_columns([pa.array([1]), column], 2, 256) is None
 
 
 def test_an_array_is_let_go_of() -> None:
@@ -204,10 +205,10 @@ class TestMistakes:
         with pytest.raises((TypeError, ValueError)):
             hashes_of_columns([Wrong()])
 
-    @pytest.mark.parametrize("parts", [0, (1 << 16) + 1])
-    def test_parts_that_cannot_be(self, parts: int) -> None:
-        with pytest.raises(ValueError, match=f"{parts} parts"):
-            targets_of_columns([pa.array([1])], parts)
+    @pytest.mark.parametrize("tasks", [0, (1 << 16) + 1])
+    def test_tasks_that_cannot_be(self, tasks: int) -> None:
+        with pytest.raises(ValueError, match=f"{tasks} tasks"):
+            targets_of_columns([pa.array([1])], tasks, 1 << 16)
 
 
 ROWS = "[('word', 1, 0.5, b'x'), ('Éa', -1, -0.0, b''), (None, 2**60, 1e300, None)]"

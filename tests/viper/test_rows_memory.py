@@ -107,7 +107,7 @@ WAYS: dict[str, Callable[[], Any]] = {
     "partition": lambda: partition([(WORD,)] * 3, array("H", [0, 1, 2]), 2),
     "hash": lambda: stable_hash((WORD, [WORD, 2**80], {WORD: WORD, "set": {WORD}}, ENCODED)),
     "bad hash": lambda: swallowed(lambda: stable_hash((WORD, [WORD, object()]))),
-    "targets": lambda: targets_of_rows([(WORD, HEAD)], (0, 1), 3, lambda value: 1),
+    "targets": lambda: targets_of_rows([(WORD, HEAD)], (0, 1), 3, 4, lambda value: 1),
     "bad row to hash": lambda: swallowed(lambda: hashes_of_rows([(WORD, WORD), HEAD], (1, 5))),
     "rare raises": lambda: swallowed(lambda: hashes_of_rows([(WORD,), (HEAD,)], (0,), raising)),
     "bad index": lambda: swallowed(lambda: hashes_of_rows([(WORD,)], (0, WORD))),  # type: ignore[arg-type]

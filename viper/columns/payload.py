@@ -52,6 +52,11 @@ class Columns:
         return f"Columns({len(self)})"
 
     @property
+    def kind(self) -> pa.Schema:
+        """The types of the columns."""
+        return self.batch.schema
+
+    @property
     def row_bytes(self) -> int:
         """About how many bytes of memory of its own a tuple takes."""
         rows = max(len(self), 1)

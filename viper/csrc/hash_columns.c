@@ -106,7 +106,7 @@ static int hash_columns(const Columns *self, const Results *results)
     return 0;
 }
 
-static PyObject *results_of_columns(PyObject *exporters, Py_ssize_t parts)
+static PyObject *results_of_columns(PyObject *exporters, Division division)
 {
     Columns columns;
     Results results = {0};
@@ -114,7 +114,7 @@ static PyObject *results_of_columns(PyObject *exporters, Py_ssize_t parts)
     if (exporters == NULL)
         return NULL;
     int opened = columns_open(&columns, exporters);
-    if (opened == KNOWN_COLUMN && !results_open(&results, (Py_ssize_t)columns.length, parts) &&
+    if (opened == KNOWN_COLUMN && !results_open(&results, (Py_ssize_t)columns.length, division) &&
         hash_columns(&columns, &results))
         Py_CLEAR(results.bytes);
     columns_close(&columns);
@@ -127,15 +127,16 @@ static PyObject *results_of_columns(PyObject *exporters, Py_ssize_t parts)
 PyObject *hashing_hashes_of_columns(PyObject *module, PyObject *columns)
 {
     (void)module;
-    return results_of_columns(columns, 0);
+    return results_of_columns(columns, (Division){0});
 }
 
 PyObject *hashing_targets_of_columns(PyObject *module, PyObject *args)
 {
     (void)module;
     PyObject *columns;
-    Py_ssize_t parts;
-    if (!PyArg_ParseTuple(args, "On", &columns, &parts) || check_parts(parts))
+    Py_ssize_t tasks, groups;
+    Division division;
+    if (!PyArg_ParseTuple(args, "Onn", &columns, &tasks, &groups) || division_open(&division, tasks, groups))
         return NULL;
-    return results_of_columns(columns, parts);
+    return results_of_columns(columns, division);
 }

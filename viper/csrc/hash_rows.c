@@ -12,17 +12,33 @@ int check_parts(Py_ssize_t parts)
     return -1;
 }
 
-int results_open(Results *results, Py_ssize_t count, Py_ssize_t parts)
+int division_open(Division *division, Py_ssize_t tasks, Py_ssize_t groups)
 {
-    Py_ssize_t size = parts ? (Py_ssize_t)sizeof(uint16_t) : (Py_ssize_t)sizeof(uint64_t);
+    int shift = 0;
+    while ((Py_ssize_t)1 << shift < groups && shift < 16)
+        shift++;
+    if (groups != (Py_ssize_t)1 << shift) {
+        PyErr_Format(PyExc_ValueError, "%zd key groups: expected a power of two from 1 to %d", groups, MOST_PARTS);
+        return -1;
+    }
+    if (tasks < 1 || tasks > groups) {
+        PyErr_Format(PyExc_ValueError, "%zd tasks: expected 1 to %zd, the number of key groups", tasks, groups);
+        return -1;
+    }
+    *division = (Division){.tasks = (uint64_t)tasks, .mask = (uint64_t)groups - 1, .shift = shift};
+    return 0;
+}
+
+int results_open(Results *results, Py_ssize_t count, Division division)
+{
+    Py_ssize_t size = division.tasks ? (Py_ssize_t)sizeof(uint16_t) : (Py_ssize_t)sizeof(uint64_t);
     results->bytes = PyBytes_FromStringAndSize(NULL, count * size);
     if (results->bytes == NULL)
         return -1;
     void *data = PyBytes_AS_STRING(results->bytes);
-    results->hashes = parts ? NULL : data;
-    results->targets = parts ? data : NULL;
-    results->parts = (uint64_t)parts;
-    results->mask = parts & (parts - 1) ? 0 : (uint64_t)parts - 1;
+    results->hashes = division.tasks ? NULL : data;
+    results->targets = division.tasks ? data : NULL;
+    results->division = division;
     return 0;
 }
 
@@ -103,13 +119,13 @@ static int hash_rows(const Key *key, PyObject *rows, const Results *results)
 }
 
 /* For rows that are a list or a tuple. */
-static PyObject *results_of_rows(PyObject *rows, PyObject *indexes, Py_ssize_t parts, PyObject *rare)
+static PyObject *results_of_rows(PyObject *rows, PyObject *indexes, Division division, PyObject *rare)
 {
     Key key = {.rare = rare};
     Results results;
     if (key_open(&key, indexes))
         return NULL;
-    int failed = results_open(&results, PySequence_Fast_GET_SIZE(rows), parts);
+    int failed = results_open(&results, PySequence_Fast_GET_SIZE(rows), division);
     if (!failed && hash_rows(&key, rows, &results)) {
         failed = -1;
         Py_DECREF(results.bytes);
@@ -118,10 +134,10 @@ static PyObject *results_of_rows(PyObject *rows, PyObject *indexes, Py_ssize_t p
     return failed ? NULL : results.bytes;
 }
 
-static PyObject *results_of(PyObject *sequence, PyObject *indexes, Py_ssize_t parts, PyObject *rare)
+static PyObject *results_of(PyObject *sequence, PyObject *indexes, Division division, PyObject *rare)
 {
     PyObject *rows = PySequence_Fast(sequence, "the rows must be a sequence");
-    PyObject *found = rows == NULL ? NULL : results_of_rows(rows, indexes, parts, rare);
+    PyObject *found = rows == NULL ? NULL : results_of_rows(rows, indexes, division, rare);
     Py_XDECREF(rows);
     return found;
 }
@@ -132,17 +148,19 @@ static PyObject *hashes_of_rows(PyObject *module, PyObject *args)
     PyObject *rows, *indexes, *rare;
     if (!PyArg_ParseTuple(args, "OO!O", &rows, &PyTuple_Type, &indexes, &rare))
         return NULL;
-    return results_of(rows, indexes, 0, rare);
+    return results_of(rows, indexes, (Division){0}, rare);
 }
 
 static PyObject *targets_of_rows(PyObject *module, PyObject *args)
 {
     (void)module;
     PyObject *rows, *indexes, *rare;
-    Py_ssize_t parts;
-    if (!PyArg_ParseTuple(args, "OO!nO", &rows, &PyTuple_Type, &indexes, &parts, &rare) || check_parts(parts))
+    Py_ssize_t tasks, groups;
+    Division division;
+    if (!PyArg_ParseTuple(args, "OO!nnO", &rows, &PyTuple_Type, &indexes, &tasks, &groups, &rare) ||
+        division_open(&division, tasks, groups))
         return NULL;
-    return results_of(rows, indexes, parts, rare);
+    return results_of(rows, indexes, division, rare);
 }
 
 PyMethodDef hashing_methods[] = {
@@ -153,12 +171,13 @@ PyMethodDef hashing_methods[] = {
     {"hashes_of_rows", hashes_of_rows, METH_VARARGS,
      "hashes_of_rows(rows, indexes, rare) -> bytes: the hash of each tuple's key, as native uint64."},
     {"targets_of_rows", targets_of_rows, METH_VARARGS,
-     "targets_of_rows(rows, indexes, parts, rare) -> bytes: the hashes modulo the parts, as native uint16."},
+     "targets_of_rows(rows, indexes, tasks, groups, rare) -> bytes: the index of the task that has each key's group, as\n"
+     "native uint16."},
     {"hashes_of_columns", hashing_hashes_of_columns, METH_O,
      "hashes_of_columns(columns) -> bytes | None: as hashes_of_rows, of Arrow arrays, which are the key's fields;\n"
      "None where one is of a type that is hashed value by value."},
     {"targets_of_columns", hashing_targets_of_columns, METH_VARARGS,
-     "targets_of_columns(columns, parts) -> bytes | None: the hashes modulo the parts, as native uint16."},
+     "targets_of_columns(columns, tasks, groups) -> bytes | None: as targets_of_rows, of Arrow arrays."},
     {"split", hashing_split, METH_VARARGS,
      "split(targets, parts) -> (bytes, list): the indexes of rows in the order of their parts, as native uint32,\n"
      "and where each part begins, with the end of the last; a target past the last part drops its row."},

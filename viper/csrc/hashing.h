@@ -21,29 +21,39 @@
 /* The hash of a value; -1 with an error set. `rare` is called for what is no plain value, and returns its hash. */
 int hash_value(PyObject *value, PyObject *rare, uint64_t *hash);
 
-/* Where the results for rows go: hashes, or targets if there are parts to be chosen from. */
+/* The tasks that share the key groups. A key's group is in the lowest bits of its hash, and each task has as many groups in
+ * a row as any other, or one more. */
 typedef struct {
-    PyObject *bytes;
-    uint64_t *hashes;
-    uint16_t *targets;
-    uint64_t parts, mask; /* mask: parts - 1 where that is as good as a division; else 0 */
-} Results;
+    uint64_t tasks, mask; /* mask: the number of groups less 1; `tasks` is 0 where hashes are asked for */
+    int shift;            /* the groups are 1 << shift */
+} Division;
 
-/* The highest number of parts that a native uint16 tells apart. */
+/* The most parts, tasks and groups: as many as a native uint16 tells apart. */
 enum { MOST_PARTS = 1 << 16 };
 
 /* Whether there may be so many parts; -1 with an error set. */
 int check_parts(Py_ssize_t parts);
 
-/* Room for so many; `parts` is 0 for hashes. -1 with an error set. */
-int results_open(Results *results, Py_ssize_t count, Py_ssize_t parts);
+/* A division among so many tasks; -1 with an error set. */
+int division_open(Division *division, Py_ssize_t tasks, Py_ssize_t groups);
+
+/* Where the results for rows go: hashes, or the tasks of a division. */
+typedef struct {
+    PyObject *bytes;
+    uint64_t *hashes;
+    uint16_t *targets;
+    Division division;
+} Results;
+
+/* Room for so many. -1 with an error set. */
+int results_open(Results *results, Py_ssize_t count, Division division);
 
 static inline void results_put(const Results *results, Py_ssize_t at, uint64_t hash)
 {
     if (results->hashes != NULL)
         results->hashes[at] = hash;
     else
-        results->targets[at] = (uint16_t)(results->mask ? hash & results->mask : hash % results->parts);
+        results->targets[at] = (uint16_t)((hash & results->division.mask) * results->division.tasks >> results->division.shift);
 }
 
 /* The functions of the module, to be added to it. */

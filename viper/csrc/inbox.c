@@ -5,6 +5,7 @@ static int inbox_traverse(Inbox *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE((PyObject *)self));
     Py_VISIT(self->record);
+    Py_VISIT(self->scope);
     Py_VISIT(self->outbox);
     Py_VISIT(self->pieces);
     Py_VISIT(self->piece);
@@ -17,6 +18,7 @@ static int inbox_traverse(Inbox *self, visitproc visit, void *arg)
 static int inbox_clear(Inbox *self)
 {
     Py_CLEAR(self->record);
+    Py_CLEAR(self->scope);
     Py_CLEAR(self->outbox);
     Py_CLEAR(self->pieces);
     Py_CLEAR(self->piece);
@@ -43,10 +45,14 @@ static int is_tuple_type(PyObject *candidate)
 
 static int inbox_set_up(Inbox *self, PyObject *args, PyObject *kwargs)
 {
-    static char *keywords[] = {"record", "outbox", "pause_at", NULL};
-    PyObject *record, *outbox;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOn", keywords, &record, &outbox, &self->pause_at))
+    static char *keywords[] = {"record", "outbox", "pause_at", "scope", NULL};
+    PyObject *record, *outbox, *scope = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOn|O", keywords, &record, &outbox, &self->pause_at, &scope))
         return -1;
+    if (scope != Py_None && !is_scope(scope)) {
+        PyErr_SetString(PyExc_TypeError, "an Inbox tells a Scope, or None, which tuple is in process");
+        return -1;
+    }
     if (!is_tuple_type(record) || (outbox != Py_None && !rows_is_outbox(outbox))) {
         PyErr_SetString(PyExc_TypeError, "an Inbox is made of a named tuple class and an Outbox or None");
         return -1;
@@ -55,6 +61,8 @@ static int inbox_set_up(Inbox *self, PyObject *args, PyObject *kwargs)
     self->reuses = rows_is_bare(self->record);
     if (outbox != Py_None)
         self->outbox = (Outbox *)Py_NewRef(outbox);
+    if (scope != Py_None)
+        self->scope = (Scope *)Py_NewRef(scope);
     return 0;
 }
 
@@ -194,9 +202,24 @@ static int inbox_choose_head(Inbox *self)
     return 0;
 }
 
+/* The index in a head of the indexes of the fields that are the key of the component's state; None, and none at all: it has no
+ * key. */
+enum { KEY_OF_HEAD = 6 };
+
+/* Lets state be that of a row. */
+static void inbox_enter(Inbox *self, PyObject *row)
+{
+    PyObject *head = self->head, *key = NULL;
+    if (PyTuple_GET_SIZE(head) > KEY_OF_HEAD && PyTuple_Check(PyTuple_GET_ITEM(head, KEY_OF_HEAD)))
+        key = Py_NewRef(PyTuple_GET_ITEM(head, KEY_OF_HEAD));
+    scope_enter(self->scope, Py_NewRef(row), key);
+}
+
 /* Lets go of the records that could be used again, with what their rows hold. */
 static PyObject *inbox_pause(Inbox *self)
 {
+    if (self->scope != NULL)
+        scope_enter(self->scope, NULL, NULL);
     Py_CLEAR(self->spare[0]);
     Py_CLEAR(self->spare[1]);
     return NULL;
@@ -224,7 +247,10 @@ static PyObject *inbox_next(Inbox *self)
         PyErr_SetString(PyExc_TypeError, "the rows of an Inbox must stay tuples while they are read");
         return NULL;
     }
-    PyObject *record = rows_record(self, Py_NewRef(row));
+    Py_INCREF(row); /* what a record before it held may run code that takes it out of the rows */
+    if (self->scope != NULL)
+        inbox_enter(self, row);
+    PyObject *record = rows_record(self, row);
     Py_DECREF(row);
     self->handed += record != NULL;
     return record;
@@ -294,8 +320,9 @@ static PyGetSetDef inbox_getset[] = {
 };
 
 static PyType_Slot inbox_slots[] = {
-    {Py_tp_doc, "Inbox(record, outbox, pause_at): the records that a component is about to process. Iteration\n"
-                "pauses between two records once the outbox holds `pause_at` rows."},
+    {Py_tp_doc, "Inbox(record, outbox, pause_at, scope=None): the records that a component is about to process.\n"
+                "Iteration pauses between two records once the outbox holds `pause_at` rows. The scope, if there is one,\n"
+                "is told of each record's row before it is handed out, with the key that its head has at index 6."},
     {Py_tp_new, inbox_new},
     {Py_tp_dealloc, inbox_dealloc},
     {Py_tp_traverse, inbox_traverse},

@@ -3,10 +3,12 @@
 #define VIPER_INBOX_H
 
 #include "rows.h"
+#include "state.h"
 
 typedef struct {
     PyObject_HEAD
     PyTypeObject *record; /* a named tuple of (id, component, stream, task, values) */
+    Scope *scope;         /* of the state that the component keeps; NULL: it keeps none */
     Outbox *outbox;       /* whose length is noted after each record; NULL: nothing is emitted */
     PyObject *pieces;     /* list of (rows, first, count, head) and of (rows, first, count, heads, which) */
     Py_ssize_t next_piece;

@@ -92,7 +92,6 @@ static PyObject *scope_new(PyTypeObject *type, PyObject *args, PyObject *options
     if (self == NULL)
         return NULL;
     self->writer = address;
-    self->writer = address;
     self->owner = Py_NewRef(owner);
     self->number = 1; /* no key is known */
     self->rare = (Rare){Py_NewRef(hash), Py_NewRef(canonical)};
@@ -131,15 +130,44 @@ static void scope_dealloc(Scope *self)
     Py_DECREF(type);
 }
 
+PyDoc_STRVAR(renew_doc, "renew(): have rows looked for anew, as they may have gone back with those of another scope.");
+
+static PyObject *renew(Scope *self, PyObject *nothing)
+{
+    (void)nothing;
+    self->number++;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(number_doc, "A number that is another one for each tuple.");
+
+static PyObject *number(Scope *self, void *nothing)
+{
+    (void)nothing;
+    return PyLong_FromUnsignedLongLong(self->number);
+}
+
+PyDoc_STRVAR(token_doc, "Bytes that are the same for equal keys, and for no others.");
+
+static PyObject *token(Scope *self, void *nothing)
+{
+    (void)nothing;
+    const Key *found = scope_key(self);
+    return found == NULL ? NULL : PyBytes_FromStringAndSize((const char *)found->bytes, (Py_ssize_t)found->length);
+}
+
 static PyMethodDef scope_methods[] = {
     {"enter", (PyCFunction)enter, METH_VARARGS, enter_doc},
     {"leave", (PyCFunction)leave, METH_NOARGS, leave_doc},
     {"back", (PyCFunction)back, METH_NOARGS, back_doc},
+    {"renew", (PyCFunction)renew, METH_NOARGS, renew_doc},
     {NULL, NULL, 0, NULL},
 };
 
 static PyGetSetDef scope_getset[] = {
     {"key", (getter)key, NULL, key_doc, NULL},
+    {"token", (getter)token, NULL, token_doc, NULL},
+    {"number", (getter)number, NULL, number_doc, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -44,6 +44,9 @@ vp_writer *vp_writer_open(void *arena, vp_pool *pool, vp_undo *undo, const uint8
 /* Ends the use of a log, and goes back to the last commit. */
 void vp_writer_close(vp_writer *writer);
 
+/* Ends the use of a log without a look at the arena, which may be gone: as the death of a process would. */
+void vp_writer_abandon(vp_writer *writer);
+
 /* Writes a word at an offset in the arena; VP_NO_ROOM if the log cannot grow. */
 int vp_writer_write(vp_writer *writer, uint64_t offset, uint64_t value);
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from framework.config import Settings
-from framework.planning import Plan, TimeMode
+from framework.planning import Plan, TimeMode, is_exact
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.task_factory import TaskFactory
 from framework.runtime.control.stop import StopSignal
@@ -46,7 +46,7 @@ def make_executor(
         ComponentError: a component's constructor raised.
     """
     tasks = plan.placement.executors[number].tasks
-    if resumes and network.recovery is None:
+    if resumes and not is_exact(plan, settings):
         tasks = tuple(task for task in tasks if not network.has_ended(task))
     spouts, bolts = factory.tasks(tasks)
     return Executor(

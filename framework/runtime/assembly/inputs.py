@@ -82,6 +82,7 @@ class InputFactory:
             values_class(subscription.source, subscription.stream, fields) if fields else None,
             self._level(reader, subscription),
             stream.schema if stream else None,
+            subscription.key,
         )
 
     def _level(self, reader: TaskSpec, subscription: Subscription) -> Level:

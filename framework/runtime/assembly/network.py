@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from framework.config import Settings
 from framework.errors import ConfigError
-from framework.planning import Channel, Plan, WorkerKind
+from framework.planning import Channel, Plan, WorkerKind, is_exact
 from framework.runtime.edges.buffer import SPILL_AT
-from framework.runtime.recovery.memory import RecoveryMap, RecoveryMemory, is_exact
 from framework.topology import Role
 from viper.arena import Arena, ArenaHandle
 from viper.bell import Bell
@@ -50,8 +49,6 @@ class NetworkMap:
     """By process; empty where all tasks run in this one."""
     forest: int | None = None
     """None where nothing is tracked."""
-    recovery: RecoveryMap | None = None
-    """None where a dead worker process loses what it was about."""
 
 
 class Network:
@@ -87,7 +84,7 @@ class Network:
                 arena,
                 offset,
                 local_readers=[i for i, r in enumerate(readers) if r in here],
-                survives=offsets.recovery is not None,
+                survives=is_exact(plan, settings),
             )
             for offset, (_, readers) in zip(offsets.gates, self._ways, strict=True)
         ]
@@ -100,7 +97,7 @@ class Network:
         self._encoding = {
             gate
             for gate, way in zip(self._gates, self._ways, strict=True)
-            if offsets.recovery is not None or _between_processes(plan, way)
+            if is_exact(plan, settings) or _between_processes(plan, way)
         }
         self.bells = [Bell.attach(arena, offset) for offset in offsets.bells]
         """By executor."""
@@ -116,10 +113,6 @@ class Network:
         ]
         self.forest = None if offsets.forest is None else Forest.attach(arena, offsets.forest)
         """The trees of tracked tuples, with a table for each task; None where none are tracked."""
-        self.recovery = (
-            None if offsets.recovery is None else RecoveryMemory(plan, arena, offsets.recovery, self.gates())
-        )
-        """What tasks leave to their successors; None where a dead worker process loses what it was about."""
 
     @classmethod
     def create(cls, plan: Plan, settings: Settings, max_tuples: int | None = None) -> Network:
@@ -135,8 +128,6 @@ class Network:
         small += Quota.size(len(processes))
         small += sum(Cut.size(len(tasks)) for tasks in plan.aligned_stops)
         trees = _trees(plan, settings)
-        recovers = is_exact(plan, settings)
-        small += RecoveryMemory.size(plan, ways) if recovers else 0
         boxes = list(_black_boxes(plan))
         small += sum(map(BlackBox.size, boxes))
         arena = _arena(plan, sum(sizes) + small + (Forest.size(*trees) if trees else 0))
@@ -154,7 +145,6 @@ class Network:
             cuts,
             tuple(BlackBox.create(arena, capacity).offset for capacity in boxes),
             forest.offset if forest else None,
-            RecoveryMemory.create(plan, arena, ways) if recovers else None,
         )
         process = -1 if plan.placement.kind is WorkerKind.PROCESS else 0
         network = cls(plan, settings, arena, offsets, process)

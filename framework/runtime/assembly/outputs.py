@@ -126,6 +126,7 @@ class OutputFactory:
             task.index,
             hash_name,
             longest_run=conf["viper.shuffle.run"],
+            groups=self._settings["viper.key.groups"],
         )
         return SpreadEdge(destinations, mutates, router, described)
 

@@ -15,7 +15,7 @@ from framework.components.component import LOGGER_PREFIX
 from framework.config import Settings
 from framework.instantiate import Beans
 from framework.log import Origin, speaking_as
-from framework.planning import Plan, TaskSpec, TimeMode
+from framework.planning import Plan, TaskSpec, TimeMode, is_exact
 from framework.recording import Recorder
 from framework.runtime.assembly.inputs import InputFactory
 from framework.runtime.assembly.network import Network
@@ -31,7 +31,8 @@ from framework.runtime.hosts.registry import make_host
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.positions.clocks import make_clock
 from framework.runtime.positions.event_times import EventTimes
-from framework.runtime.recovery.commits import Commits
+from framework.runtime.recovery import Commits, RecoveryMemory
+from framework.runtime.state import StateMemory, TaskState
 from framework.runtime.tasks.aligned_stop import OF_THE_DRAIN, AlignedStop
 from framework.runtime.tasks.allowance import Allowance
 from framework.runtime.tasks.answering import Answering
@@ -72,6 +73,7 @@ class TaskFactory:
         network: Network,
         beans: Beans,
         recording_io: RecordingIO,
+        memory: StateMemory | None = None,
     ) -> None:
         """
         Args:
@@ -80,7 +82,13 @@ class TaskFactory:
             network: its channels, as this process sees them.
             beans: the objects that components of this process share.
             recording_io: opens recorders and recorded input.
+            memory: of declared state, as this process sees it; None where no component declares any.
         """
+        self._memory = memory
+        self._recovery_memory: RecoveryMemory | None = None
+        """The pages of all tasks; None where a worker process that dies loses what it was about."""
+        if memory is not None and is_exact(plan, settings):
+            self._recovery_memory = RecoveryMemory(plan, memory, network.gates())
         self._plan = plan
         self._settings = settings
         self._network = network
@@ -147,14 +155,16 @@ class TaskFactory:
         topology = self._plan.topology
         return make_host(topology.component(spec.component), spec, self._beans, topology.import_paths)
 
-    def _slot(self, context: TaskContext, host: Host, collector: TaskCollector) -> ComponentSlot:
+    def _slot(
+        self, context: TaskContext, host: Host, collector: TaskCollector, state: TaskState | None = None
+    ) -> ComponentSlot:
         conf = context.conf
         blocks = bool(conf["viper.blocking"]) and not isinstance(host.component, PartitionedSpout)
         # Going into a callback, a bolt's task is also further than it was, which consumers may wait to hear.
         is_bolt = host.is_bolt
         presence = BlockingPresence(lambda: is_bolt or len(collector.buffer) > 0) if blocks else Presence()
         recovery = self._recovery(context, host.restart_tries)
-        return ComponentSlot(context, host, collector, recovery, presence)
+        return ComponentSlot(context, host, collector, recovery, presence, state)
 
     def _recovery(self, context: TaskContext, default_tries: int | None) -> Recovery:
         conf = context.conf
@@ -165,12 +175,11 @@ class TaskFactory:
             lambda: self._host(context.spec),
         )
 
-    def _commits(self, spec: TaskSpec, output: Output) -> Commits | None:
-        """What a task commits by, with whose turn it is on its edges; None where nothing is committed."""
-        memory = self._network.recovery
-        if memory is None:
+    def _commits(self, spec: TaskSpec, output: Output, state: TaskState | None) -> Commits | None:
+        """What a task commits by, with whose turn it is on its edges; None where it commits nothing."""
+        if self._recovery_memory is None:
             return None
-        commits = memory.commits(spec.id)
+        commits = self._recovery_memory.commits(spec, state)
         for port in output.ports:
             for number, edge in enumerate(port.edges):
                 if edge.counting is not None:
@@ -228,7 +237,7 @@ class TaskFactory:
             partitioning,
             PartitionMerger(level, offsets),
             AlignedStop(self._network.cut_of(spec.id), settings["viper.drain.timeout.secs"] * OF_THE_DRAIN),
-            self._commits(spec, output),
+            self._commits(spec, output, None),
         )
 
     def _spout(
@@ -257,7 +266,7 @@ class TaskFactory:
             self._plan.emits_outside_input,
         )
         emitter = Emitter(context, output, assigner, recorder)
-        commits = self._commits(spec, output)
+        commits = self._commits(spec, output, None)
         task = SpoutTask(context, slot, emitter, assigner, outcomes, asking, commits)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
@@ -297,11 +306,13 @@ class TaskFactory:
         collector = TaskCollector(
             spec.component, output, context.counters, context.logger, self._emit_rules(context, host)
         )
-        slot = self._slot(context, host, collector)
+        state = self._memory.task(spec) if self._memory is not None else None
+        slot = self._slot(context, host, collector, state)
         mutates = bool(context.conf["viper.mutates"])
         whole, keeps = host.takes_rows, host.keeps_columns
         received = self._inputs.make(spec, mutates=mutates, whole=whole, borrows=not keeps)
-        inbox = Inbox(host.record, collector.outbox if output.is_used else None, PAUSE_AT)
+        scope = state.scope if state is not None else None
+        inbox = Inbox(host.record, collector.outbox if output.is_used else None, PAUSE_AT, scope)
         acker = self._acker(context, inbox)
         if acker is not None:
             collector.answer_by(acker)
@@ -321,7 +332,7 @@ class TaskFactory:
         largest = self._settings["viper.columns.rows"] if host.takes_rows and received.is_typed else None
         answering = Answering(slot, emitter, assigner, processor, acker, context.counters)
         parts = BoltParts(assigner, processor, interludes, answering, acker, largest, agenda)
-        task = BoltTask(context, slot, emitter, received, parts, self._commits(spec, output))
+        task = BoltTask(context, slot, emitter, received, parts, self._commits(spec, output, state))
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
         if acker is not None:

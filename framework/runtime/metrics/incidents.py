@@ -24,7 +24,8 @@ class Incident:
     restarted: bool
     """Whether another process has taken its place."""
     state_lost: Sequence[str]
-    """Components with a task there that had not ended and is not declared stateless: its state is gone."""
+    """Components with a task there that had not ended, is not declared stateless, and declares no state: what
+    it remembered is gone. Declared state is as it was after the last slice."""
     doing: str = ""
     """What its tasks were doing when it last reported, in words; empty if it never did."""
     hint: str = ""

@@ -86,6 +86,21 @@ class ExecutorStatistics:
 
 
 @dataclass(frozen=True, slots=True)
+class StateStatistics:
+    """What is remembered in one declared state."""
+
+    component: str
+    """Its component; of state of tasks ``component:task id``."""
+    state: str
+    """Its name."""
+    per: str
+    """``key`` or ``task``."""
+    keys: int
+    bytes: int
+    """What all state of that component, or task, has of the memory of state (``viper.state.bytes``)."""
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerReport:
     """What the tasks of one process have done."""
 
@@ -105,6 +120,8 @@ class RunStatistics:
     channels: Sequence[ChannelStatistics]
     executors: Sequence[ExecutorStatistics]
     """All executors of this process, and those of other processes as they were when they last reported."""
+    states: Sequence[StateStatistics] = ()
+    """Declared state, by component."""
 
     def holding(self) -> Mapping[str, str]:
         """By each task that waits for another one to get further, the task that it waits for."""

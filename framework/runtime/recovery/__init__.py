@@ -5,3 +5,8 @@ each grouping, how far its clock and its ticks are. All of it changes at a commi
 outputs none waits any more, or not at all. A successor begins there, repeats the slice that was cut off, and
 leaves out what its consumers have already.
 """
+
+from framework.runtime.recovery.commits import Commits
+from framework.runtime.recovery.memory import RecoveryMemory
+
+__all__ = ["Commits", "RecoveryMemory"]

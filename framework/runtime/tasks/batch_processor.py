@@ -123,9 +123,11 @@ class BatchProcessor:
         """Give the component so many rows; returns how many of them need not come again."""
         self.last_begun += 1
         self._emits.begin(count, rows.made, lease)
+        self._slot.begin_call()
         try:
             failed = self._called(rows, count)
         except user_errors() as error:
+            self._slot.take_back()
             self._emits.drop()
             self._raised(error, count, None)
             return count

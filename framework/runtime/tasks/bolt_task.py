@@ -158,6 +158,8 @@ class BoltTask(Task):
 
     def _begin(self) -> None:
         self._parts.interludes.begin()
+        if self.commits is None:
+            self.slot.commit()
         self._agenda = self._parts.make_agenda()
         if self.commits is not None:
             self.commits.keep("lineage", self._parts.assigner.lineage)
@@ -237,6 +239,8 @@ class BoltTask(Task):
         watermark = self._advance()
         if self._agenda.has_clients:
             yield from self._perform(self._agenda.take_until(self._reached(watermark)))
+        if self.commits is None:
+            self.slot.commit()
         self._publish()
 
     def _perform(self, entries: Iterable[Entry]) -> Iterator[None]:
@@ -320,9 +324,9 @@ class BoltTask(Task):
         ready, watermark, last_us = self._received.outlook()
         if ready:  # as a slice has its limits; whatever comes from now on is signalled
             self.is_signalled = True
-        if last_us > self._last_us:
-            self._last_us = last_us
         if watermark.ts < LAST.ts:
+            if last_us > self._last_us:
+                self._last_us = last_us
             lineage.advance(watermark)
             return watermark
         self.progress = self._progress_at(watermark)

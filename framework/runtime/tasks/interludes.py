@@ -121,10 +121,12 @@ class Interludes:
         # More was promised where tuples are repeated, or where outputs at this position wait for room.
         if at is not None and at <= self._emitter.published:
             self._assigner.lineage.keep_above(self._emitter.published)
+        self._slot.begin_call()
         with self._beside_inputs(at):
             try:
                 callback()
             except user_errors() as error:
+                self._slot.take_back()
                 self._slot.raised(during, error, tup)
                 self._context.counters.lost += self._untracked_fails - failed
 

@@ -104,6 +104,7 @@ class TupleProcessor:
         return True
 
     def _raised(self, error: BaseException, tup: Any) -> None:
+        self._slot.take_back()
         host = self._slot.host
         is_tracked = self._acker is not None and self._acker.raised(host.fails_itself)
         self._slot.raised("process", error, tup)
@@ -137,9 +138,11 @@ class SinkProcessor:
         """Process tuples."""
         rows, sink = rows_of(pieces), self._slot.host.component
         assert isinstance(sink, Sink)
+        self._slot.begin_call()
         try:
             sink.consume(rows)
         except user_errors() as error:
+            self._slot.take_back()
             self._raised(error, len(rows))
         if self._acker is not None:
             self._acker.passed(len(rows))

@@ -11,6 +11,7 @@ from framework.runtime.edges.collector import TaskCollector
 from framework.runtime.hosts.faults import OnError, Recovery
 from framework.runtime.hosts.host import Host
 from framework.runtime.hosts.user_errors import name_the_fields, user_errors
+from framework.runtime.state import TaskState
 from framework.runtime.tasks.context import TaskContext, TaskStopped
 from framework.runtime.tasks.presence import Presence
 
@@ -28,6 +29,7 @@ class ComponentSlot:
         collector: TaskCollector,
         recovery: Recovery,
         presence: Presence,
+        state: TaskState | None = None,
     ) -> None:
         """
         Args:
@@ -36,8 +38,11 @@ class ComponentSlot:
             collector: takes what it emits.
             recovery: what happens when it raises, and how another one is made.
             presence: who acts for the task while a callback blocks.
+            state: what the component declares to remember; None if that is nothing.
         """
         self.host = host
+        self.state = state
+        """What the component declares to remember; None if that is nothing."""
         self.presence = presence
         self.restart_at_s: float | None = None
         """Monotonic time in seconds at which the component is made anew; None where that is not due."""
@@ -67,6 +72,8 @@ class ComponentSlot:
         host, identity = self.host, self._context.identity
         host.bind(self._collector, identity)
         try:
+            if self.state is not None:
+                self.state.bind(host.component, goes_on=self._recovery.choice(host) is not OnError.STOP)
             host.initialize(identity)
         except user_errors() as error:
             self._context.fail("initialize", error)
@@ -123,6 +130,43 @@ class ComponentSlot:
             "copy, as numpy.array() makes one, or remove the declaration",
         )
 
+    # -- declared state
+
+    def begin_call(self) -> None:
+        """A callback comes next that is for no tuple, or for several."""
+        if self.state is not None:
+            self.state.begin_call()
+
+    def take_back(self) -> None:
+        """Take back what the tuple in process, or the callback, has changed of the declared state."""
+        if self.state is not None:
+            self.state.back()
+
+    def commit(self) -> None:
+        """Make all changes of the declared state last.
+
+        Raises:
+            ComponentError: a value cannot be kept.
+        """
+        self._keep(TaskState.commit)
+
+    def flush(self) -> None:
+        """Write all changes of the declared state, as a commit follows.
+
+        Raises:
+            ComponentError: a value cannot be kept.
+        """
+        self._keep(TaskState.flush)
+
+    def _keep(self, how: Callable[[TaskState], None]) -> None:
+        if self.state is not None:
+            try:
+                how(self.state)
+            except user_errors() as error:
+                self._context.fail("keeping its state", error)
+
+    # -- errors
+
     def report(self, error: BaseException, during: str) -> None:
         """Log an exception that changes nothing."""
         self._collector.report_error(error, None, during)
@@ -177,9 +221,10 @@ class ComponentSlot:
             self._context.fail(during, error, tup, tried)
         self.restart_at_s = now + pause_s
         self._context.logger.warning(
-            "%s is restarted%s; its state is gone",
+            "%s is restarted%s; %s",
             self._context.name,
             budget.in_words("viper.restart.tries"),
+            "its state is gone" if self.state is None else "its attributes are gone, its declared state stays",
         )
 
 

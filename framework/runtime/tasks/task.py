@@ -152,7 +152,9 @@ class Task(ABC):
         # A process before this one has emitted already what is emitted at the beginning.
         self.emitter.discards = self.commits is not None and self.commits.has_begun
         self._begin()
-        self.emitter.discards = False
+        if self.emitter.discards:
+            self.emitter.discards = False
+            self.slot.take_back()
         self.state = TaskState.RUNNING
 
     @abstractmethod
@@ -190,6 +192,7 @@ class Task(ABC):
     def _commit(self) -> None:
         """Make what the task has done last, if all that came of it is in channels."""
         if self.commits is not None and self.emitter.flush():
+            self.slot.flush()
             self.commits.commit()
 
     @property

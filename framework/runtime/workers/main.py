@@ -19,6 +19,7 @@ from framework.prints import prints_to_stderr
 from framework.runtime.assembly.network import Network
 from framework.runtime.control.signals import leave_signals_to_parent
 from framework.runtime.control.stop import StopReason, StopSignal
+from framework.runtime.state import StateMemory
 from framework.runtime.workers.messages import (
     Abort,
     Begin,
@@ -27,6 +28,7 @@ from framework.runtime.workers.messages import (
     Dump,
     Failed,
     FromWorker,
+    Handles,
     Logged,
     Ran,
     Ready,
@@ -37,7 +39,6 @@ from framework.runtime.workers.messages import (
 from framework.runtime.workers.shipping import Job, unpack, with_packed_results
 from framework.runtime.workers.status import StatusWriter
 from framework.runtime.workers.worker import Worker
-from viper.arena import ArenaHandle
 
 log = logging.getLogger("viperstorm.worker")
 
@@ -45,7 +46,7 @@ log = logging.getLogger("viperstorm.worker")
 def main(
     connection: Connection,
     lifeline: ReceivedLifeline,
-    handle: ArenaHandle,
+    handles: Handles,
     streams: dict[int, Any],
     packed: bytes,
 ) -> None:
@@ -54,7 +55,7 @@ def main(
     Args:
         connection: to the parent.
         lifeline: of the parent.
-        handle: of the arena that the parent has made.
+        handles: of the memory that the parent has made.
         streams: the parent's stdout and stderr, by number, as duplicated descriptors.
         packed: the job.
     """
@@ -68,7 +69,7 @@ def main(
         os.environ.clear()
         os.environ.update(job.environment)
         with importable(job.plan.topology.import_paths):
-            _Child(line, handle, job).live()
+            _Child(line, handles, job).live()
     except BaseException as error:
         line.send(Failed.of(error))
         line.closing.wait()
@@ -135,7 +136,7 @@ class _Line:
 class _Child:
     """This process, from its job to its report."""
 
-    def __init__(self, line: _Line, handle: ArenaHandle, job: Job) -> None:
+    def __init__(self, line: _Line, handles: Handles, job: Job) -> None:
         self._line = line
         self._job = job
         self._send_counted = forward_logs(job.levels, job.limits, lambda record: line.send(Logged(record)))
@@ -145,13 +146,17 @@ class _Child:
                 "multiprocessing start: the order of sets of strings differs from run to run"
             )
         self._stop = line.stop
-        self._network = Network.attach(job.plan, job.settings, handle, job.network, job.process)
+        self._network = Network.attach(job.plan, job.settings, handles.network, job.network, job.process)
+        memory = None
+        if job.state is not None and handles.state is not None:
+            memory = StateMemory.attach(job.plan, job.settings, handles.state, job.state)
         self._worker = Worker(
             job.plan,
             job.settings,
             self._network,
             job.process,
             attempt=job.attempt,
+            memory=memory,
             stop=self._stop,
             recording=job.recording,
             on_look=self._on_look,

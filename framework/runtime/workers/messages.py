@@ -18,8 +18,18 @@ from framework.log.forms import error_name, traceback_text
 from framework.runtime.control.stop import StopReason
 from framework.runtime.metrics.statistics import WorkerReport
 from framework.tracebacks import RemoteTraceback, of_user_code
+from viper.arena import ArenaHandle
 
 # -- to a worker
+
+
+@dataclass(frozen=True, slots=True)
+class Handles:
+    """The memory that a worker process shares with its parent; handed over when the process is started."""
+
+    network: ArenaHandle
+    state: ArenaHandle | None
+    """None where no component declares state."""
 
 
 @dataclass(frozen=True, slots=True)

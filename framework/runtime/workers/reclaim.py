@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from framework.planning import Plan
 from framework.runtime.assembly.network import Network, Way
+from framework.runtime.recovery import RecoveryMemory
 from viper.gate import ScaleGate
 
 
@@ -21,20 +22,23 @@ class Loss:
     tuples: int
     """The number of untracked tuples that were lost, counted once for each task that they were for."""
     state: list[str]
-    """Components with a task there that had not ended and is not declared stateless."""
+    """Components with a task there that had not ended, is not declared stateless, and declares no state."""
 
 
-def reclaim(plan: Plan, network: Network, process: int) -> Loss:
+def reclaim(plan: Plan, network: Network, recovery: RecoveryMemory | None, process: int) -> Loss:
     """Repair everything that a dead process was in the midst of, before it is replaced; return the loss.
 
     Args:
         plan: what is run.
         network: its channels, as the parent sees them.
+        recovery: the pages of its tasks; None where what was in process is lost.
         process: index of the process in the plan's placement.
     """
     executors = plan.placement.processes[process]
     dead = frozenset(task for index in executors for task in plan.placement.executors[index].tasks)
-    loss = _rewound(plan, network, dead) if network.recovery is not None else _repaired(plan, network, dead)
+    loss = (
+        _repaired(plan, network, dead) if recovery is None else _rewound(plan, network, recovery, dead)
+    )
     for index in executors:
         network.bells[index].take_over()
     network.take_over_stand_in(process)
@@ -45,15 +49,14 @@ def reclaim(plan: Plan, network: Network, process: int) -> Loss:
     return loss
 
 
-def _rewound(plan: Plan, network: Network, dead: frozenset[int]) -> Loss:
+def _rewound(plan: Plan, network: Network, recovery: RecoveryMemory, dead: frozenset[int]) -> Loss:
     """Have tasks go on from their last commits: nothing is lost but what a sink keeps in memory."""
-    assert network.recovery is not None
     for (sources, _), gate in network.gates():
         for index, task in enumerate(sources):
             if task in dead:
                 gate.source(index).recover()
     for task in dead:
-        network.recovery.rewind(task)
+        recovery.rewind(task)
     components = dict.fromkeys(task.component for task in plan.tasks if task.id in dead)
     return Loss(0, [id for id in components if plan.traits[id].forgets])
 
@@ -72,7 +75,7 @@ def _repaired(plan: Plan, network: Network, dead: frozenset[int]) -> Loss:
 def _state_lost(plan: Plan, network: Network, dead: frozenset[int]) -> list[str]:
     unfinished = {task for task in dead if not network.has_ended(task)}
     components = dict.fromkeys(task.component for task in plan.tasks if task.id in unfinished)
-    return [id for id in components if not plan.confs[id]["viper.stateless"]]
+    return [id for id in components if not plan.confs[id]["viper.stateless"] and not plan.traits[id].states]
 
 
 def _reclaimed(gate: ScaleGate, way: Way, dead: frozenset[int]) -> int:

@@ -13,6 +13,7 @@ from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import NO_RECORDING, RecordingPaths
 from framework.runtime.hosts.faults import RestartBudget
 from framework.runtime.metrics.incidents import Incident
+from framework.runtime.recovery import RecoveryMemory
 from framework.runtime.workers.handle import Phase, WorkerHandle
 from framework.runtime.workers.reclaim import reclaim
 from framework.traits import is_restarted_by_storm
@@ -31,10 +32,19 @@ class RestartPolicy:
     share one budget.
     """
 
-    def __init__(self, plan: Plan, settings: Settings, network: Network, recording: RecordingPaths) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        settings: Settings,
+        network: Network,
+        recording: RecordingPaths,
+        recovery: RecoveryMemory | None = None,
+    ) -> None:
         self._plan = plan
         self._network = network
         self._recording = recording
+        self._recovery = recovery
+        """The pages of all tasks; None where a dead process loses what it was about."""
         tries: int | None = settings["viper.worker.restart.tries"]
         self._window_s: float = settings["viper.worker.restart.window.secs"]
         self._shared = RestartBudget(TRIES if tries is None else tries, self._window_s)
@@ -113,7 +123,7 @@ class RestartPolicy:
 
     def _schedule(self, index: int, now: float) -> str | None:
         """Plan the restart of a process; returns why it is not restarted, if it is not."""
-        if self._network.recovery is not None:
+        if self._recovery is not None:
             return self._schedule_repeat(index, now)
         if index not in self._unlimited and self._shared.take(now) is None:
             return (
@@ -143,18 +153,17 @@ class RestartPolicy:
 
     def _has_committed(self, index: int) -> bool:
         """Whether the tasks of a process have committed anything since a process in its place died last."""
-        memory = self._network.recovery
-        assert memory is not None
+        assert self._recovery is not None
         executors = self._plan.placement.processes[index]
         tasks = [task for executor in executors for task in self._plan.placement.executors[executor].tasks]
-        before, now = self._committed.get(index, -1), sum(map(memory.committed, tasks))
+        before, now = self._committed.get(index, -1), sum(map(self._recovery.committed, tasks))
         self._committed[index] = now
         return now > before
 
     def _note(self, index: int, worker: WorkerHandle, now: float) -> None:
         assert self._began_s is not None
         death = worker.death()
-        loss = reclaim(self._plan, self._network, index)
+        loss = reclaim(self._plan, self._network, self._recovery, index)
         incident = Incident(
             worker=index + 1,
             how=death.how,

@@ -21,6 +21,7 @@ from framework.planning import Plan
 from framework.runtime.assembly.network import NetworkMap
 from framework.runtime.assembly.recording import RecordingPaths
 from framework.runtime.metrics.statistics import WorkerReport
+from framework.runtime.state import StateMap
 from framework.topology import ObjectDef, Problem, PythonImplementation, Topology, about
 from framework.validation.subscriptions import subscriptions
 
@@ -32,6 +33,8 @@ class Job:
     plan: Plan
     settings: Settings
     network: NetworkMap
+    state: StateMap | None
+    """Where declared state lies; None where no component declares any."""
     process: int
     """Its index in the plan's placement."""
     attempt: int
@@ -57,8 +60,8 @@ def pack(job: Job) -> bytes:
     try:
         return pickle.dumps(job, pickle.HIGHEST_PROTOCOL)
     except Exception as error:
-        message = f"an argument or a configuration value cannot be carried to another process: {error}"
-        raise TopologyError([Problem(topology.sources.at(), f"{message}; {_OR_INLINE}")]) from error
+        of_all = Problem(topology.sources.at(), f"a value {_stays(error)}")
+        raise TopologyError([*_arguments(topology)] or [of_all]) from error
 
 
 def unpack(packed: bytes) -> Job:
@@ -81,6 +84,22 @@ def _components(topology: Topology) -> Iterator[Problem]:
         implementation = component.implementation
         if isinstance(implementation, PythonImplementation) and not _can_be_found(implementation.definition):
             yield about(topology, component, f"is {_lost(implementation.definition)}")
+
+
+def _arguments(topology: Topology) -> Iterator[Problem]:
+    """Components with values that cannot be carried; to be asked if any does."""
+    for component in topology.components:
+        try:
+            pickle.dumps(component, pickle.HIGHEST_PROTOCOL)
+        except Exception as error:
+            yield about(topology, component, f"has an argument or a configuration value that {_stays(error)}")
+
+
+def _stays(error: Exception) -> str:
+    return (
+        f"cannot be carried to another process: {error}; "
+        f"define functions at the top level of a module, {_OR_INLINE}"
+    )
 
 
 def _groupings(topology: Topology) -> Iterator[Problem]:

@@ -19,8 +19,8 @@ from types import ModuleType
 from framework.lifeline import Lifeline
 from framework.runtime.control.signals import LEFT_TO_PARENT, blocked
 from framework.runtime.workers import main as child
+from framework.runtime.workers.messages import Handles
 from framework.runtime.workers.shipping import needs_main_module
-from viper.arena import ArenaHandle
 
 HASH_SEED = "0"
 """Python's hashes of texts are the same in all worker processes and runs, and so is the order of sets."""
@@ -48,7 +48,7 @@ def start(
     name: str,
     main: Callable[..., None],
     lifeline: Lifeline,
-    handle: ArenaHandle,
+    handles: Handles,
     packed: bytes,
 ) -> tuple[BaseProcess, Connection]:
     """Start a process; returns it and this end of the pipe to it.
@@ -58,12 +58,12 @@ def start(
         name: of the process.
         main: what it executes, as `child.main`.
         lifeline: of this process.
-        handle: of the arena.
+        handles: of the memory that the processes share.
         packed: its job.
     """
     ours, theirs = context.Pipe()
     process = context.Process(  # type: ignore[attr-defined]
-        target=main, args=(theirs, lifeline, handle, _Streams(), packed), name=name
+        target=main, args=(theirs, lifeline, handles, _Streams(), packed), name=name
     )
     with blocked(frozenset({signal.SIGQUIT})):  # which Ctrl-\\ sends to all processes of a terminal
         resource_tracker.ensure_running()  # which unblocks other signals when it is started later

@@ -12,7 +12,7 @@ from framework.config import Settings
 from framework.errors import ComponentError, ViperError, WorkerError, first_of
 from framework.lifeline import Lifeline
 from framework.log import active_limits
-from framework.planning import Plan
+from framework.planning import Plan, is_exact
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import RecordingPaths
 from framework.runtime.control.signals import asked_by_sigquit
@@ -20,6 +20,8 @@ from framework.runtime.control.stop import DrainDeadline, StopSignal
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
+from framework.runtime.recovery import RecoveryMemory
+from framework.runtime.state import StateMemory
 from framework.runtime.workers import main as child
 from framework.runtime.workers.handle import Phase, WorkerHandle
 from framework.runtime.workers.messages import (
@@ -30,6 +32,7 @@ from framework.runtime.workers.messages import (
     Dump,
     Failed,
     FromWorker,
+    Handles,
     Logged,
     Ran,
     Ready,
@@ -59,6 +62,7 @@ class Supervisor:
         settings: Settings,
         network: Network,
         *,
+        memory: StateMemory | None = None,
         stop: StopSignal,
         recording: RecordingPaths,
         on_look: Callable[[float], None],
@@ -68,6 +72,7 @@ class Supervisor:
             plan: the whole run.
             settings: the configuration it was planned with.
             network: its channels, in memory that processes can share.
+            memory: of declared state, likewise; None where no component declares any.
             stop: asks the run to drain.
             recording: the files that the run records to and replays.
             on_look: called with the monotonic time in seconds whenever a worker process has sent something or
@@ -76,10 +81,14 @@ class Supervisor:
         self._plan = plan
         self._settings = settings
         self._network = network
+        self._memory = memory
         self._stop = stop
         self._recording = recording
         self._on_look = on_look
-        self._restarts = RestartPolicy(plan, settings, network, recording)
+        recovery = None
+        if memory is not None and is_exact(plan, settings):
+            recovery = RecoveryMemory(plan, memory, network.gates())
+        self._restarts = RestartPolicy(plan, settings, network, recording, recovery)
         self._workers: list[WorkerHandle] = []
         """The last process of each worker, by its index in the plan's placement."""
         self._failures: list[ViperError] = []
@@ -163,6 +172,7 @@ class Supervisor:
             plan=self._plan,
             settings=self._settings,
             network=self._network.offsets,
+            state=None if self._memory is None else self._memory.offsets,
             process=index,
             attempt=attempt,
             recording=self._recording,
@@ -172,10 +182,11 @@ class Supervisor:
         )
 
     def _started(self, index: int, packed: bytes, before: WorkerHandle | None = None) -> WorkerHandle:
-        handle = self._network.arena.handle()
+        state = None if self._memory is None else self._memory.arena.handle()
+        handles = Handles(self._network.arena.handle(), state)
         try:
             name = f"viper-worker-{index + 1}"
-            process, connection = start(self._context, name, child.main, self._lifeline, handle, packed)
+            process, connection = start(self._context, name, child.main, self._lifeline, handles, packed)
         except (OSError, EOFError) as error:
             raise WorkerError(
                 f"worker process {index + 1} of {len(self._plan.placement.processes)} cannot be started: "

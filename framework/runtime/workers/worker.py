@@ -35,6 +35,7 @@ from framework.runtime.execution.watchdog import Watch
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
+from framework.runtime.state import StateMemory
 from framework.runtime.tasks.task import Task
 from framework.runtime.workers.executor_thread import ExecutorThreads
 from framework.runtime.workers.reporting import executor_statistics, worker_report
@@ -57,6 +58,7 @@ class Worker:
         process: int = 0,
         *,
         attempt: int = 0,
+        memory: StateMemory | None = None,
         stop: StopSignal,
         recording: RecordingPaths,
         on_look: Callable[[float], None] = lambda now: None,
@@ -70,6 +72,7 @@ class Worker:
             process: index of this process in the plan's placement.
             attempt: the number of times that the process was restarted; after a restart, tasks continue where
                 those of the dead process had come to.
+            memory: of declared state, as this process sees it; None where no component declares any.
             stop: asks the run to drain.
             recording: the files that the run records to and replays.
             on_look: called at every turn of the first executor, with the monotonic time in seconds.
@@ -83,7 +86,8 @@ class Worker:
         self._on_look = on_look
         self._on_moved = on_moved
         self._recording_io = RecordingIO(recording, plan)
-        self._factory = TaskFactory(plan, settings, network, Beans(plan.topology.beans), self._recording_io)
+        beans = Beans(plan.topology.beans)
+        self._factory = TaskFactory(plan, settings, network, beans, self._recording_io, memory)
         self._resumes = attempt > 0
         self._numbers = plan.placement.processes[process]
         """The executors' indexes in the placement."""

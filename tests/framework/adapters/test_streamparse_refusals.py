@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import framework
 from framework.loading import load
 
 HEAD = """\
@@ -111,3 +112,32 @@ def test_a_component_in_place_of_a_spec_does_not_cost_the_process_its_output() -
     done = subprocess.run([sys.executable, "-c", report], capture_output=True, text=True, env=environment)
     assert done.stderr == ""
     assert "Did you forget to call the spec class method" in done.stdout
+
+
+LOADED_TWICE = """\
+import sys
+from framework.loading import load
+
+def load_it():
+    for problem in load("mistaken.py").problems:
+        print(problem)
+
+load_it()
+first = sys.modules["streamparse"]
+sys.path[:] = [folder for folder in sys.path if "site-packages" not in folder]
+load_it()
+print(sys.modules["streamparse"] is first)
+"""
+
+
+def test_an_environment_that_is_a_link_is_no_part_of_the_project(tmp_path: Path) -> None:
+    """Else its packages would be forgotten as those of another project, and imported once more."""
+    Path("mistaken.py").write_text(HEAD + "    words = Words.spec(par=0)\n")
+    (tmp_path / "link").symlink_to(sys.prefix)
+    python = tmp_path / "link" / Path(sys.executable).relative_to(sys.prefix)
+    environment = {**os.environ, "PYTHONPATH": str(Path(framework.__file__).parents[1])}
+    done = subprocess.run([python, "-c", LOADED_TWICE], capture_output=True, text=True, env=environment)
+    refused, again, same = done.stdout.splitlines()
+    assert refused == again
+    assert refused.startswith(f"mistaken.py:{FIRST}: Mistaken.words: ValueError: Parallelism hint must be")
+    assert same == "True"

@@ -53,6 +53,9 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.columns.rows": (1, 2**20),
     "viper.shuffle.run": (1, 1024),
     "viper.grouping.hash": ("stable", "storm"),
+    "viper.key.groups": (1, 1 << 16),
+    "viper.state.bytes": (1 << 20, 1 << 44),
+    "viper.state.key": ("number", ["number"], None),
     "viper.values": ("python", "json"),
     "viper.answers": ("relaxed", "strict"),
     "viper.on.error": ("stop", "restart", "skip", None),
@@ -87,7 +90,8 @@ Of the numbers of tasks, 30 stands for the most: the work of setting up channels
 """
 
 WITH: Mapping[tuple[str, str], Mapping[str, Any]] = {
-    ("viper.time", "event"): {"viper.timestamp.field": "number"}
+    ("viper.time", "event"): {"viper.timestamp.field": "number"},
+    ("viper.key.groups", "1"): {"topology.max.task.parallelism": 1},
 }
 """What a value needs beside it."""
 

@@ -155,6 +155,13 @@ class TestPlan:
         assert streams.splitlines()[1].split() == ["numbers", "default", "double", "shuffle"]
         assert levels.splitlines()[1].split()[0] in ("numbers", "double", "console")
 
+    def test_workers_are_chosen_as_for_a_run(self, viper: Viper) -> None:
+        plan = json.loads(viper("plan", "doubling", "-w", "2", "--worker", "thread", "--json").stdout)
+        assert plan["placement"]["kind"] == "thread"
+        assert {executor["worker"] for executor in plan["placement"]["executors"]} == {1, 2}
+        above_options = viper("plan", "doubling", "-o", "topology.workers=3", "-w", "2", "--json").stdout
+        assert len(json.loads(above_options)["placement"]["executors"]) == 2
+
     def test_json_says_who_feeds_whom(self, viper: Viper) -> None:
         plan = json.loads(viper("plan", "doubling", "--json").stdout)
         component = {task["id"]: task["component"] for task in plan["tasks"]}

@@ -115,8 +115,8 @@ class TestShuffle:
 class TestByKey:
     @given(rows=rows, tasks=st.integers(2, 9))
     def test_the_hash_chooses_the_task(self, rows: list[Any], tasks: int) -> None:
-        router = ByKey([1, 0], tasks)
-        assert list(router.targets(rows)) == [stable_hash((b, a)) % tasks for a, b in rows]
+        router = ByKey([1, 0], tasks, 256)
+        assert list(router.targets(rows)) == [stable_hash((b, a)) % 256 * tasks // 256 for a, b in rows]
 
     @pytest.fixture
     def hashed(self, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
@@ -131,7 +131,7 @@ class TestByKey:
         return calls
 
     def test_a_rare_key_is_hashed_once(self, hashed: list[Any]) -> None:
-        router = ByKey([0], 3)
+        router = ByKey([0], 3, 256)
         router.targets([(DAYS[0],), ("plain",), (DAYS[1],), (DAYS[0],)])
         router.targets([(DAYS[1],), (DAYS[2],), (1,)])
         assert hashed == DAYS[:3]
@@ -140,7 +140,7 @@ class TestByKey:
         self, hashed: list[Any], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(router_module, "_KEYS_REMEMBERED", 2)
-        router = ByKey([0], 3)
+        router = ByKey([0], 3, 256)
         rows = [(day,) for day in (*DAYS[:3], DAYS[0])]
         first = router.targets(rows)
         assert hashed == DAYS[:3]
@@ -149,7 +149,8 @@ class TestByKey:
 
     def test_a_key_that_no_dict_takes(self) -> None:
         rows = [("a",), ({"a"},), ({"b": 1},), (DAYS[0],), ({"a"},)]
-        assert list(ByKey([0], 3).targets(rows)) == [stable_hash(key) % 3 for (key,) in rows]
+        expected = [stable_hash(key) % 256 * 3 // 256 for (key,) in rows]
+        assert list(ByKey([0], 3, 256).targets(rows)) == expected
 
     @pytest.mark.parametrize("key", [float("nan"), object()])
     @pytest.mark.parametrize("grouping", [Grouping.fields("word"), Grouping.partial_key("word")], ids=repr)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from framework import Bolt, Spout, Stream, TopologyBuilder
+from framework import BatchBolt, Bolt, Rows, Spout, Stream, TopologyBuilder
 from framework.errors import ComponentError
 from framework.recording import Recording
 from framework.recording.comparing import compare
@@ -166,11 +166,97 @@ def test_a_recording_does_not_tell_whether_tasks_were_chained(tmp_path: Path) ->
     for name, chains in (("with", True), ("without", False)):
         plan, settings = plan_of(line(), viper__chains=chains)
         run(plan, settings, record=tmp_path / name)
-    with Recording(tmp_path / "with") as ours, Recording(tmp_path / "without") as theirs:
+    expect_same(tmp_path / "with", tmp_path / "without")
+
+
+def expect_same(one: Path, other: Path) -> None:
+    """Two recordings have the same tuples at the same positions."""
+    with Recording(one) as ours, Recording(other) as theirs:
         assert ours.header == theirs.header
         for component in ours.header.components:
             for stream in component.streams:
                 assert compare(ours, theirs, component.id, stream.name).first is None
+
+
+BURST = 600
+"""Tuples that one callback emits."""
+
+
+class Bursts(Bolt):
+    """Emits nothing for most tuples, and very many for some, one by one."""
+
+    outputs = ["source", "number"]
+
+    def process(self, tup: Any) -> None:
+        source, number = tup.values
+        for copy in range(BURST if number % 10 == 3 else 0):
+            self.emit([source, number * BURST + copy])
+
+
+class BurstsOfRows(BatchBolt):
+    """Likewise, in one emit, behind rows that have one output."""
+
+    outputs = ["source", "number"]
+
+    def process_rows(self, rows: Rows) -> None:
+        counts = [BURST // 100 if number % (10 * BURST) == 0 else 1 for _, number in rows]
+        made = [row for row, count in zip(rows, counts, strict=True) for _ in range(count)]
+        self.emit_rows(made, ends=list(itertools.accumulate(counts)))
+
+
+class BurstsAtTheEnd(Bolt):
+    """Emits all at its only tick, which is the last."""
+
+    outputs = ["number", "seen"]
+    config = {"topology.tick.tuple.freq.secs": 1_000_000}
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        self._seen = 0
+
+    def process(self, tup: Any) -> None:
+        self._seen += 1
+
+    def process_tick(self, tup: Any) -> None:
+        for number in range(BURST):
+            self.emit([number, self._seen])
+
+
+def bursts() -> TopologyBuilder:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers, args=[30])
+    builder.set_bolt("bursts", Bursts).global_grouping("source")
+    builder.set_bolt("rows", BurstsOfRows).global_grouping("bursts")
+    builder.set_bolt("counted", Count).global_grouping("rows")
+    builder.set_bolt("end", BurstsAtTheEnd).global_grouping("counted")
+    builder.set_bolt("last", Forward).global_grouping("end")
+    builder.set_bolt("sink", CollectingSink).global_grouping("last")
+    builder.set_bolt("beside", CollectingSink).global_grouping("counted")
+    return builder
+
+
+LEAST: dict[str, dict[str, Any]] = {
+    "all": {**SMALLEST, "viper__slice__tuples": 1},
+    "jumbos": {"viper__channel__jumbos": 1},
+    "tuples": {"viper__jumbo__size": 1, "viper__channel__tuples": 1},
+}
+
+
+@pytest.mark.parametrize("bounds", LEAST)
+@pytest.mark.parametrize("workers", [INLINE, Workers("thread"), Workers("thread", 2)], ids=str)
+def test_what_one_callback_emits_may_be_far_more_than_a_channel_holds(
+    bounds: str, workers: Workers, tmp_path: Path
+) -> None:
+    reports = {}
+    for chains in (True, False):
+        plan, settings = plan_of(bursts(), viper__chains=chains, **workers.options, **LEAST[bounds])
+        if workers.number == 1:
+            assert any(channel.chained for channel in plan.channels) is chains
+        reports[chains] = outcome(run(plan, settings, record=tmp_path / str(chains)))
+    assert reports[True] == reports[False]
+    expect_same(tmp_path / "True", tmp_path / "False")
+    results, counts = reports[True]
+    assert counts["bursts"][0] == 3 * BURST
+    assert len(results["sink"][0]) == BURST
 
 
 class Tracked(Spout):

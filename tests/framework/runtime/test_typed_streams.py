@@ -186,6 +186,51 @@ def test_the_size_of_jumbo_tuples_does_not_show(rows: int, jumbo: int, workers: 
     assert workers.run(wide(300, 3), **sizes).result("sink") == [(n, "xxx", (n,)) for n in range(300)]
 
 
+class Halves(BatchBolt):
+    """Emits the half of each number, as a column."""
+
+    outputs = [Stream(schema={"half": "float64"})]
+
+    def process_rows(self, rows: Rows) -> None:
+        self.emit_rows({"half": rows.numpy("number") / 2})
+
+
+class Texts(BatchBolt):
+    """Emits each number as a text, in a column, and how long it is."""
+
+    outputs = [Stream(schema={"text": "string", "length": "int64"})]
+
+    def process_rows(self, rows: Rows) -> None:
+        texts = [str(number) for number in rows.column("number")]
+        self.emit_rows({"text": texts, "length": [len(text) for text in texts]})
+
+
+class Passes(BatchBolt):
+    """Passes on what it receives, as a text, with the fields of its stream."""
+
+    outputs = ["fields", "text"]
+
+    def process_rows(self, rows: Rows) -> None:
+        batch = rows.batch()
+        self.emit_rows([(",".join(batch.schema.names), repr(row)) for row in rows])
+
+
+@everywhere
+def test_streams_of_several_types_interleave_at_one_task(workers: Workers) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Wide, args=[600, 3])
+    builder.set_bolt("halves", Halves).shuffle_grouping("source")
+    builder.set_bolt("texts", Texts, 2).shuffle_grouping("source")
+    builder.set_bolt("passes", Passes).global_grouping("halves").global_grouping("texts")
+    builder.set_bolt("passed", CollectingSink).global_grouping("passes")
+    builder.set_bolt("sink", CollectingSink).global_grouping("halves").global_grouping("texts")
+    report = workers.run(builder)
+    pairs = [((number / 2,), (str(number), len(str(number)))) for number in range(600)]
+    assert report.result("sink") == [row for pair in pairs for row in pair]
+    passed = [(("half", repr(half)), ("text,length", repr(text))) for half, text in pairs]
+    assert report.result("passed") == [row for pair in passed for row in pair]
+
+
 # -- answers
 
 COUNT = 60

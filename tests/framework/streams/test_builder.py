@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from framework import Grouping, StreamBuilder, TopologyBuilder, TupleStream
-from framework.errors import ComponentError, LoadError
+from framework.errors import ComponentError, LoadError, TopologyError
 from framework.flux import to_flux
 from framework.loading import load
 from framework.sinks import CollectingSink
@@ -255,8 +255,9 @@ class TestErrors:
 
     def test_a_lambda_in_another_process(self) -> None:
         builder, stream = pairs()
-        with pytest.raises(Exception, match="cannot be carried to another process"):
-            rows_of(builder, stream.map(lambda name, number: 1), **PROCESSES.options)
+        message = r"bolt 'flat_map' has an argument .* that cannot be carried to another process: .*lambda"
+        with pytest.raises(TopologyError, match=message):
+            rows_of(builder, stream.flat_map(lambda name, number: [1]), **PROCESSES.options)
 
 
 class TestRefused:

@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from framework import Bolt, PartitionedSpout, SeekableSpout, Stream
+from framework import Bolt, SeekableSpout, Stream
+from framework.sinks import Sink
+from framework.state import ValueState
 from tests.framework.runtime.partitioned import Partitions
 from viper.page import TaskPage
 from viper.reader import Reader
@@ -165,4 +167,34 @@ class Ticking(Mortal, Bolt):
         self.emit([-1, -1])
 
 
-assert issubclass(MortalPartitions, PartitionedSpout)
+class Count(Mortal, Bolt):
+    """Emits each pair with how often its number has come, and how many pairs its task has seen."""
+
+    outputs = ["number", "nth", "times", "seen"]
+    times = ValueState("int64", default=0)
+    latest = ValueState()  # any Python value
+    seen = ValueState("int64", default=0, per="task")
+
+    def process(self, tup: Any) -> None:
+        number, nth = tup.values
+        self.times.value += 1
+        self.seen.value += 1
+        self.latest.value = [*(self.latest.value or [])[-3:], nth]
+        self.emit([number, sum(self.latest.value), self.times.value, self.seen.value])
+
+
+class Written(Mortal, Sink):
+    """Appends a line for each row to the file ``written``, which is cut off where its state says."""
+
+    length = ValueState("int64", default=0, per="task")
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        super().initialize(storm_conf, context)
+        self._file = os.open(storm_conf["written"], os.O_WRONLY | os.O_CREAT)
+        os.ftruncate(self._file, self.length.value)
+        os.lseek(self._file, self.length.value, os.SEEK_SET)
+
+    def consume(self, rows: Any) -> None:
+        lines = b"".join(f"{row!r}\n".encode() for row in rows)
+        assert os.write(self._file, lines) == len(lines)
+        self.length.value += len(lines)

@@ -78,7 +78,7 @@ class TestRefused:
 
     def test_a_value_that_cannot_be_carried(self) -> None:
         builder = topology(config={"callback": lambda: None})
-        with pytest.raises(TopologyError, match=r"configuration value cannot be carried .*<lambda>"):
+        with pytest.raises(TopologyError, match=r"'middle' has .* value that cannot be carried .*<lambda>"):
             PROCESSES.run(builder)
 
     @pytest.mark.parametrize("number", [2**35, 2**40])

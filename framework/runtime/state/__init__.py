@@ -1,0 +1,12 @@
+"""Declared state while a run goes on: the memory that all its tasks share, and each task's part of it.
+
+===========  ===================================================================================
+memory       the arena of a run's state, made by its leading process and attached by its workers
+task_state   what a task has of it: bound to its component, committed behind each slice
+===========  ===================================================================================
+"""
+
+from framework.runtime.state.memory import StateMap, StateMemory
+from framework.runtime.state.task_state import TaskState
+
+__all__ = ["StateMap", "StateMemory", "TaskState"]

@@ -1,0 +1,152 @@
+"""The declared state of one task: its tables, the key that they are of now, and what is not committed yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from framework.errors import StateError
+from framework.state import DirtyHandle, StateAccess, StateSpec, declared_states
+from viper.errors import StateFullError
+from viper.hashing import group_of_hash, stable_hash
+from viper.state import KeyedState, KeyedTable, Scope, Writer
+
+_OF_THE_TASK: Final = ((None,), (0,))
+"""The row, and the index in it, of the only key that state of a task has."""
+
+
+class NoStateRoomError(StateFullError):
+    """A state that there is no room for; the message says what to configure."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(f"{message}: raise viper.state.bytes, or let keys be forgotten by clear()")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskParts:
+    """What a task has of the memory of state."""
+
+    by_key: KeyedState | None
+    """That of its component; None where that declares no state by key."""
+    groups: range
+    """The key groups that it owns."""
+    by_task: KeyedState | None
+    """Its own; None where its component declares no state of tasks."""
+
+
+class TaskState:
+    """The declared state of one task, for its thread alone.
+
+    Changes last once they are committed. What the tuple in process has changed, or any other callback, can be
+    taken back before.
+    """
+
+    def __init__(self, writer: Writer, parts: TaskParts, specs: Sequence[StateSpec]) -> None:
+        """
+        Args:
+            writer: what it changes everything by.
+            parts: the task's.
+            specs: the states that its component declares.
+        """
+        self.groups = parts.groups
+        """The key groups that it owns."""
+        by_key, by_task = parts.by_key, parts.by_task
+        self.writer = writer
+        some = by_key or by_task
+        assert some is not None
+        self.scope: Scope = some.scope(self.writer)
+        """Says which tuple is in process, and its key."""
+        self._own_scope: Scope = some.scope(self.writer)
+        """That of state of the task, which stays at one key."""
+        self._own_scope.enter(*_OF_THE_TASK)
+        self._count = 0 if by_key is None else by_key.groups
+        self.tables: dict[str, tuple[KeyedTable, ...]] = {}
+        """The tables of each state, by its name."""
+        self._specs = tuple(specs)
+        for state, per, groups in ((by_key, "key", parts.groups), (by_task, "task", range(1))):
+            number = 0
+            for spec in specs:
+                if spec.per == per and state is not None:
+                    self.tables[spec.name] = tuple(
+                        state.table(self.writer, n, spec.name, groups=groups, full=NoStateRoomError)
+                        for n in range(number, number + len(spec.codes))
+                    )
+                    number += len(spec.codes)
+        self._bound: dict[str, Any] = {}
+        """The handles that the component has, by name."""
+        self._attributes: dict[str, Any] = {}
+        """Those of the component."""
+        self._dirty: list[DirtyHandle] = []
+        self._component = ""
+
+    def bind(self, component: Any, *, goes_on: bool) -> None:
+        """Give a component its handles; what the one before it has not written yet is written.
+
+        Args:
+            component: it has been constructed, and not initialized.
+            goes_on: whether it may go on after an exception.
+
+        Raises:
+            StateError: it has an attribute of a state's name.
+        """
+        self.flush()
+        self.begin_call()
+        self._component = type(component).__name__
+        self._attributes = vars(component)
+        declared = declared_states(type(component))
+        bound: dict[str, Any] = {}
+        for spec in self._specs:
+            if spec.name in self._attributes:
+                raise self._overwritten(spec.name)
+            scope = self.scope if spec.per == "key" else self._own_scope
+            access = StateAccess(spec.name, self.tables[spec.name], scope, self.scope, goes_on)
+            bound[spec.name] = declared[spec.name].handle(access)
+        self._attributes.update(bound)
+        if self._count:
+            component._owns_key = self.owns_key
+        self._bound = bound
+        self._dirty = [handle for handle in bound.values() if isinstance(handle, DirtyHandle)]
+
+    def owns_key(self) -> bool:
+        """Whether the task owns the key of the tuple in process.
+
+        Raises:
+            LookupError: none is in process, or it has no key.
+        """
+        return group_of_hash(stable_hash(self.scope.key), self._count) in self.groups
+
+    def begin_call(self) -> None:
+        """A callback comes next that is for no tuple with a key, or for several."""
+        self.scope.leave()
+
+    def back(self) -> None:
+        """Take back what the tuple in process, or the callback, has changed."""
+        for handle in self._dirty:
+            handle.forget()
+        self.scope.back()
+        self._own_scope.renew()
+
+    def commit(self) -> None:
+        """Make all changes last: those of a slice have been processed, and what it emitted is placed.
+
+        Raises:
+            StateError: a value cannot be kept, or the component has overwritten a handle.
+            StateFullError: there is no room for a value.
+        """
+        self.flush()
+        self.writer.commit()
+
+    def flush(self) -> None:
+        """Write what the handles have gathered, as for `commit`."""
+        for handle in self._dirty:
+            handle.flush()
+        for name, handle in self._bound.items():
+            if self._attributes.get(name) is not handle:
+                raise self._overwritten(name)
+
+    def _overwritten(self, name: str) -> StateError:
+        return StateError(
+            f"{self._component} declares {name} as state and has given the attribute another value: what is "
+            f"to be remembered is set by its handle, as in self.{name}.value = ..., the handle itself never"
+        )

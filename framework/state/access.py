@@ -1,0 +1,41 @@
+"""What the runtime hands to a declared state when a task begins, and what it expects of the handle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from viper.state import KeyedTable, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class StateAccess:
+    """The way of one task to one of its states."""
+
+    name: str
+    """The attribute's name, for messages."""
+    tables: Sequence[KeyedTable]
+    """The state's tables, as `State.codes` names them."""
+    scope: Scope
+    """Says which key the state is of now. That of state by task stays at one key."""
+    clock: Scope
+    """Says which tuple is in process: its `number` is another one for each tuple and each other callback."""
+    goes_on: bool
+    """Whether the component may go on after an exception, so that what a tuple changed must be taken back."""
+
+
+@runtime_checkable
+class DirtyHandle(Protocol):
+    """A handle that holds changes back, which are not in the tables yet."""
+
+    def flush(self) -> None:
+        """Write all changes into the tables, as they are about to be committed.
+
+        Raises:
+            StateFullError: there is no room for them.
+        """
+
+    def forget(self) -> None:
+        """Take back what the tuple in process has changed; what it changed in the tables is taken back then."""

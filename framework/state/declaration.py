@@ -1,0 +1,98 @@
+"""The base class of declared states, and which states a class declares."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal
+
+from framework.errors import StateError
+from framework.state.access import StateAccess
+
+Per = Literal["key", "task"]
+_PER: Final = ("key", "task")
+
+
+@dataclass(frozen=True, slots=True)
+class StateSpec:
+    """What a plan knows of a declared state."""
+
+    name: str
+    """Of the attribute."""
+    kind: str
+    """``value``, ``table`` and so on."""
+    types: str
+    """What it holds, in words."""
+    per: Per
+    """Whether each key has a value of its own, or each task one."""
+    codes: tuple[str, ...]
+    """The letters of the columns of each of its tables; see `viper.state.KeyedState`."""
+
+
+class State(ABC):
+    """A state that a bolt's class declares as an attribute.
+
+    When a task begins, the attribute of its component becomes a handle, by which the component reads and
+    changes the state. The handle lies in the component's ``__dict__``: an access costs as much as any other.
+    """
+
+    kind: ClassVar[str]
+    """Flink's word for it."""
+
+    def __init__(self, *, per: Per = "key") -> None:
+        """
+        Args:
+            per: whether each key has a value of its own, or each task one.
+        """
+        if per not in _PER:
+            raise ValueError(f"per={per!r}: expected 'key' or 'task'")
+        self.per: Per = per
+        self.name = ""
+        """Of the attribute; empty until a class has it."""
+
+    @property
+    @abstractmethod
+    def codes(self) -> tuple[str, ...]:
+        """The letters of the columns of each table that the state is kept in."""
+
+    @property
+    @abstractmethod
+    def types(self) -> str:
+        """What it holds, in words."""
+
+    @abstractmethod
+    def handle(self, access: StateAccess) -> Any:
+        """Make the object by which a component reads and changes the state.
+
+        One that holds changes back is a `DirtyHandle`.
+        """
+
+    @property
+    def spec(self) -> StateSpec:
+        """What a plan knows of it."""
+        return StateSpec(self.name, self.kind, self.types, self.per, self.codes)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        if self.name and self.name != name:
+            raise TypeError(f"{owner.__name__} declares one state as {self.name} and as {name}: make two")
+        self.name = name
+
+    def __get__(self, instance: object | None, owner: type) -> Any:
+        if instance is None:
+            return self
+        raise StateError(
+            f"{owner.__name__}.{self.name} is declared state, and is there from initialize until close of a "
+            "task that runs: not in __init__, nor without a run (viperstorm.testing.run_bolt makes one)"
+        )
+
+
+def declared_states(cls: type) -> dict[str, State]:
+    """The states that a class and its bases declare, by name: those of bases first, in order of definition."""
+    found: dict[str, State] = {}
+    for base in reversed(cls.__mro__):
+        for name, value in vars(base).items():
+            if isinstance(value, State):
+                found[name] = value
+            else:
+                found.pop(name, None)  # a subclass has something else under that name
+    return found

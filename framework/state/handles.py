@@ -1,0 +1,171 @@
+"""What the attribute of a declared state is while a task runs.
+
+A typed value is a `viper.state.StateCell`, which C reads and writes. The others are made of it here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from framework.state.access import DirtyHandle, StateAccess
+from framework.state.pickled import PickledValue
+from viper.state import StateCell
+
+
+def value_handle(access: StateAccess, *, typed: bool, default: Any) -> StateCell | PickledValue:
+    """The handle of one value."""
+    if typed:
+        return StateCell(access.scope, access.tables[0], default)
+    return PickledValue(access, default)
+
+
+def reducing_handle(cell: StateCell | PickledValue, function: Callable[[Any, Any], Any]) -> Folded:
+    """The handle of a value that others are folded into by a function."""
+    return _with_dirt(Reduced, DirtyReduced, cell)(cell, function)
+
+
+def aggregating_handle(
+    cell: StateCell | PickledValue,
+    create: Callable[[], Any],
+    add: Callable[[Any, Any], Any],
+    result: Callable[[Any], Any] | None,
+) -> Folded:
+    """The handle of an accumulator."""
+    return _with_dirt(Aggregated, DirtyAggregated, cell)(cell, create, add, result)
+
+
+def _with_dirt(
+    plain: Callable[..., Folded], dirty: Callable[..., Folded], cell: object
+) -> Callable[..., Folded]:
+    return dirty if isinstance(cell, DirtyHandle) else plain
+
+
+class Folded:
+    """A value that others are added to."""
+
+    def __init__(self, cell: StateCell | PickledValue) -> None:
+        self._cell = cell
+
+    @property
+    def is_set(self) -> bool:
+        """Whether anything was added for the key of the tuple in process."""
+        return self._cell.is_set
+
+    def clear(self) -> None:
+        """Forget what was added for the key."""
+        self._cell.clear()
+
+
+class Reduced(Folded):
+    """What a function makes of the values that were added."""
+
+    def __init__(self, cell: StateCell | PickledValue, function: Callable[[Any, Any], Any]) -> None:
+        super().__init__(cell)
+        self._function = function
+
+    def add(self, value: Any) -> None:
+        """Add a value for the key of the tuple in process."""
+        cell = self._cell
+        cell.value = self._function(cell.value, value) if cell.is_set else value
+
+    @property
+    def value(self) -> Any:
+        """What has become of the values of the key; None before the first."""
+        return self._cell.value
+
+
+class Aggregated(Folded):
+    """An accumulator of the values that were added."""
+
+    def __init__(
+        self,
+        cell: StateCell | PickledValue,
+        create: Callable[[], Any],
+        add: Callable[[Any, Any], Any],
+        result: Callable[[Any], Any] | None,
+    ) -> None:
+        super().__init__(cell)
+        self._create = create
+        self._add = add
+        self._result = result
+
+    def add(self, value: Any) -> None:
+        """Add a value for the key of the tuple in process."""
+        cell = self._cell
+        cell.value = self._add(cell.value if cell.is_set else self._create(), value)
+
+    @property
+    def value(self) -> Any:
+        """The result for the key; None before the first value."""
+        cell = self._cell
+        if not cell.is_set:
+            return None
+        return cell.value if self._result is None else self._result(cell.value)
+
+
+class _Dirty(Folded):
+    """Holds changes back, as the value itself does."""
+
+    _cell: PickledValue
+
+    def flush(self) -> None:
+        """As `DirtyHandle.flush`."""
+        self._cell.flush()
+
+    def forget(self) -> None:
+        """As `DirtyHandle.forget`."""
+        self._cell.forget()
+
+
+class DirtyReduced(_Dirty, Reduced):
+    """`Reduced` of values that are pickled."""
+
+
+class DirtyAggregated(_Dirty, Aggregated):
+    """`Aggregated` of values that are pickled."""
+
+
+def table_handle(access: StateAccess, defaults: Mapping[str, Any]) -> TableHandle:
+    """The handle of a table, with a property for each column."""
+    columns = {
+        name: property(partial(_column, index), partial(_set_column, index))
+        for index, name in enumerate(defaults)
+    }
+    made: type[TableHandle] = type("TableHandle", (TableHandle,), columns)
+    return made(access, tuple(defaults.values()))
+
+
+class TableHandle:
+    """The columns of the key of the tuple in process."""
+
+    def __init__(self, access: StateAccess, defaults: tuple[Any, ...]) -> None:
+        (self._table,) = access.tables
+        self._scope = access.scope
+        self._defaults = defaults
+
+    @property
+    def is_set(self) -> bool:
+        """Whether the key was given anything."""
+        return self._table.get(self._scope.key) is not None
+
+    def clear(self) -> None:
+        """Let the key have the defaults again."""
+        self._table.drop(self._scope.key)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_") and not isinstance(getattr(type(self), name, None), property):
+            raise AttributeError(f"the table has no column {name!r}: it would not be remembered")
+        super().__setattr__(name, value)
+
+
+def _column(index: int, handle: TableHandle) -> Any:
+    return (handle._table.get(handle._scope.key) or handle._defaults)[index]
+
+
+def _set_column(index: int, handle: TableHandle, value: Any) -> None:
+    table, key = handle._table, handle._scope.key
+    values = list(table.get(key) or handle._defaults)
+    values[index] = value
+    table.set(key, tuple(values))

@@ -1,0 +1,95 @@
+"""A checkpoint is cut through the topology at one time that all sources agree to, while the run goes on.
+
+The parent proposes a time. Each source answers before it publishes at or beyond it: it accepts, and then
+waits there for the decision, or it is ahead already. If all accept, the time is decided, otherwise the
+proposal is void, and a later time is proposed. Each task writes its part where it has processed all that
+lies before that time, and nothing else. When all parts are there, the checkpoint is complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from tests.model.recovery.disk import Manifest
+from tests.model.recovery.ring import END, Position
+
+if TYPE_CHECKING:
+    from tests.model.recovery.group import Group
+
+PROPOSED, DECIDED, VOID = "proposed", "decided", "void"
+MOST_PROPOSALS = 4
+"""A checkpoint is given up when so many were void; the run goes on."""
+
+IDLE = "idle"
+"""What a step yields that has found nothing to do; others yield None."""
+
+Steps = Iterator[str | None]
+
+
+class Record(NamedTuple):
+    """The one word of shared memory that says where the cut goes."""
+
+    epoch: int
+    time: int
+    state: str
+
+    @property
+    def place(self) -> Position:
+        """Below it lies all that belongs to the checkpoint."""
+        return (self.time,)
+
+
+NONE = Record(0, 0, VOID)
+
+
+class Coordinator:
+    """The parent's part."""
+
+    def __init__(self, group: Group) -> None:
+        self._group = group
+        self.voids = 0
+
+    def checkpoint(self) -> Steps:
+        margin = self._group.margin
+        for _ in range(MOST_PROPOSALS):
+            if self._has_ended():
+                return
+            if (yield from self._agree(margin)):
+                yield from self._complete()
+                return
+            self.voids += 1
+            margin *= 2
+
+    def _agree(self, margin: int) -> Iterator[str | None]:
+        group = self._group
+        group.epoch += 1
+        time = max(self._published(name) for name in group.sources) + margin
+        group.record = Record(group.epoch, time, PROPOSED)
+        yield None
+        while any(epoch != group.epoch for epoch, _ in group.answers.values()):
+            yield IDLE
+        agreed = all(accepted for _, accepted in group.answers.values())
+        group.record = group.record._replace(state=DECIDED if agreed else VOID)
+        yield None
+        return agreed
+
+    def _has_ended(self) -> bool:
+        """Whether a source is beyond any time that could be proposed."""
+        group = self._group
+        return any(ring.progress == END for name in group.sources for ring in group.rings_from(name))
+
+    def _published(self, source: str) -> int:
+        """The greatest time that a source has published."""
+        reached = [bound for ring in self._group.rings_from(source) for bound in (ring.last, ring.progress)]
+        return max((bound[0] for bound in reached if bound and bound < END), default=0)
+
+    def _complete(self) -> Steps:
+        group, disk = self._group, self._group.disk
+        while any(epoch < group.epoch for epoch in group.parts_written.values()):
+            yield IDLE
+        parts = {name: disk.parts[group.epoch, name] for name in group.parts_written}
+        disk.manifests.append(Manifest(group.epoch, group.record.time, parts))
+        yield None
+        group.completed = group.epoch
+        yield None
