@@ -122,7 +122,7 @@ class ScaleGate:
     def _make_source(self, index: int) -> Source:
         local = [self._payloads_of(reader, index) for reader in sorted(self._local_readers)]
         encodes = self._survives or len(local) < self.reader_count
-        return Source(index, self._rings[index], self._arena, local, encodes)
+        return Source(index, self._rings[index], self._arena, local, encodes, self._survives)
 
     def reader(self, index: int) -> Reader:
         """The consuming end for one reader; the same each time.

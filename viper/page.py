@@ -121,6 +121,11 @@ class TaskPage:
             raise StateFullError("the pool has no room for the log of a task's page")
         return noted > 0
 
+    @property
+    def left(self) -> int:
+        """How many tuples are still to be left out, of all outputs."""
+        return sum(int(lib.vp_page_skip(self._page, number, 0)) for number in range(self._outputs))
+
     # -- for anybody
 
     @property

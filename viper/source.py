@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 
 from viper._backend import ffi, lib
 from viper.arena import Arena
-from viper.codec import are_same, decode, encode
+from viper.codec import UNKNOWN, are_same, decode, encode, mark_of
 from viper.errors import (
     DivergedError,
     JumboSizeError,
@@ -44,10 +44,19 @@ class Source:
     heartbeat. A source that says nothing holds every reader back. For one thread at a time.
     """
 
-    __slots__ = ("_adding", "_arena", "_claim", "_encodes", "_local", "_publish", "_repeat", "_ring", "index")
+    __slots__ = (
+        *("_adding", "_arena", "_claim", "_encodes", "_local", "_marks", "_publish", "_repeat", "_ring"),
+        "index",
+    )
 
     def __init__(
-        self, index: int, ring: Any, arena: Arena, local: Sequence[list[Jumbo | None]], encodes: bool
+        self,
+        index: int,
+        ring: Any,
+        arena: Arena,
+        local: Sequence[list[Jumbo | None]],
+        encodes: bool,
+        marks: bool,
     ) -> None:
         self.index = index
         """Its place among the gate's sources, which breaks ties."""
@@ -55,6 +64,7 @@ class Source:
         self._arena = arena  # keeps the ring's memory
         self._local = tuple(local)  # for each reader in this process, its payloads by slot
         self._encodes = encodes
+        self._marks = marks  # what it adds, so that a successor can be compared with it
         self._adding = False
         self._repeat: Repeat | None = None
         self._claim = lib.vp_ring_claim
@@ -132,6 +142,8 @@ class Source:
                     return False
                 raise self._refusal(slot, positions, first, count, size)
             lib.vp_ring_write(self._ring, slot, encoded)
+            if self._marks:
+                lib.vp_ring_mark(self._ring, slot, mark_of(jumbo.alone(count - 1)))
             for payloads in self._local:
                 payloads[slot] = jumbo
             jumbo.encoded = None
@@ -201,24 +213,34 @@ class Source:
         return True
 
     def _check(self, repeat: Repeat, jumbo: Jumbo, index: int, position: Position) -> None:
-        """Compare the last tuple that is left out with the one that a reader has, if that is still there."""
-        slot, at = ffi.new("uint32_t *"), ffi.new("vp_position *")
-        if not lib.vp_ring_last(self._ring, slot, at):
+        """Compare the last tuple that is left out with the one that was added last, as far as it is known."""
+        last = lib.vp_ring_last(self._ring)
+        if not last.mark:
             return
+        found, was = jumbo.alone(index), position_of(last.position)
+        if repeat.compares_positions and was != position:
+            raise self._diverged(found, f"at {position!r}, and the killed process had emitted it at {was!r}")
+        mark = mark_of(found)
+        if mark == last.mark != UNKNOWN:
+            return
+        if last.is_there:
+            there = self._added(last.slot)
+            if not are_same(there, found):
+                was_emitted = f"{there.payload.rows[0]!r:.200}"
+                raise self._diverged(found, f"and the killed process had emitted {was_emitted}")
+        elif UNKNOWN not in (mark, last.mark):
+            raise self._diverged(found, "and the killed process had emitted something else")
+
+    def _added(self, slot: int) -> Jumbo:
+        """The last tuple of a jumbo tuple that was added."""
         size = ffi.new("uint64_t *")
-        payload = lib.vp_ring_payload(self._ring, slot[0], size)
-        there = decode(memoryview(ffi.buffer(payload, size[0])), Decoder())
-        expected, found = there.alone(there.size - 1), jumbo.alone(index)
-        if not are_same(expected, found):
-            raise DivergedError(
-                f"source {self.index} emits {found.payload.rows[0]!r:.200}, where the killed process had "
-                f"emitted {expected.payload.rows[0]!r:.200} for the same input"
-            )
-        if repeat.compares_positions and (was := position_of(at[0])) != position:
-            raise DivergedError(
-                f"source {self.index} emits {found.payload.rows[0]!r:.200} at {position!r}, where the killed "
-                f"process had emitted it at {was!r}"
-            )
+        payload = lib.vp_ring_payload(self._ring, slot, size)
+        jumbo = decode(memoryview(ffi.buffer(payload, size[0])), Decoder())
+        return jumbo.alone(jumbo.size - 1)
+
+    def _diverged(self, found: Jumbo, told: str) -> DivergedError:
+        emitted = f"source {self.index} emits {found.payload.rows[0]!r:.200}"
+        return DivergedError(f"{emitted} {told} for the same input, which cannot be repeated then")
 
     def _refusal(self, code: int, positions: Positions, first: int, count: int, size: int = 0) -> Exception:
         if code == lib.VP_OUT_OF_BOUNDS:

@@ -67,14 +67,18 @@ void vp_ring_recover(vp_ring *ring)
     vp_wake_readers(ring);
 }
 
-bool vp_ring_last(const vp_ring *ring, uint32_t *slot, vp_position *position)
+vp_last vp_ring_last(const vp_ring *ring)
 {
     /* Relaxed: the producer's own word. */
     uint64_t tail = atomic_load_explicit(&ring->producer.tail, memory_order_relaxed);
-    if (vp_ring_slowest(ring, tail) == tail)
-        return false;
+    bool is_there = vp_ring_slowest(ring, tail) != tail;
     const vp_slot *last = vp_ring_slot(ring, tail - 1);
-    *slot = (uint32_t)((tail - 1) & (ring->slot_count - 1));
-    *position = *vp_ring_position(ring, last->first + last->count - 1);
-    return true;
+    /* With a single slot, a claim of the dead one may have written over it. */
+    bool is_known = tail && (is_there || ring->slot_count > 1);
+    return (vp_last){
+        .slot = (uint32_t)((tail - 1) & (ring->slot_count - 1)),
+        .is_there = is_there,
+        .mark = is_known ? last->mark : 0,
+        .position = {last->ts, last->hi, last->lo, 0},
+    };
 }

@@ -53,7 +53,7 @@ ORDERS: Mapping[str, Rows] = {
         ("inputs",),
         ("pieces",),
         ("edges",),
-        ("tracking",),
+        ("recovery", "tracking"),
         ("positions", "state"),
         ("metrics",),
     ),

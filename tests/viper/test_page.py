@@ -164,9 +164,20 @@ def test_what_finds_no_room_is_added_later_without_what_is_out() -> None:
 def test_a_successor_that_emits_something_else_is_found_out() -> None:
     first = Process()
     assert first.emit(rows(1, 2))
-    with pytest.raises(DivergedError, match=r"emits \(7,\), where the killed process had emitted \(2,\)"):
+    with pytest.raises(DivergedError, match=r"emits \(7,\) and the killed process had emitted \(2,\)"):
         Process(first).emit(rows(1, 7))
     with pytest.raises(DivergedError, match=r"emits \(2,\) at Position\(ts=5, .* it at Position\(ts=1"):
+        Process(first).emit(rows(1, 2), ts=5)
+    assert Process(first).emit(rows(1, 2))
+
+
+def test_so_is_one_where_the_consumers_have_released_everything() -> None:
+    first = Process()
+    assert first.emit(rows(1, 2))
+    assert first.consumed() == [(1,), (2,)]
+    with pytest.raises(DivergedError, match=r"emits \(7,\) and the killed .* something else"):
+        Process(first).emit(rows(1, 7))
+    with pytest.raises(DivergedError, match=r"emits \(2,\) at Position\(ts=5"):
         Process(first).emit(rows(1, 2), ts=5)
     assert Process(first).emit(rows(1, 2))
 

@@ -78,9 +78,19 @@ void vp_ring_close(vp_ring *ring);
  * the readers. What had been published stays so, what had only been claimed is gone. */
 void vp_ring_recover(vp_ring *ring);
 
-/* For the successor of a producer, before it adds anything: the slot of the jumbo tuple that was published last, and the
- * position of its last tuple. False if all readers have released it, so that something may have been written over it. */
-bool vp_ring_last(const vp_ring *ring, uint32_t *slot, vp_position *position);
+/* Marks the last tuple of what was claimed last, for a successor, which finds the mark although the tuple may be gone. */
+void vp_ring_mark(vp_ring *ring, uint32_t slot, uint64_t mark);
+
+/* What was published last, as the successor of its producer finds it. */
+typedef struct {
+    uint32_t slot;
+    bool is_there;        /* whether its payload is; where all readers have released it, it may be written over */
+    uint64_t mark;        /* 0: it was not marked, and nothing is known of it */
+    vp_position position; /* of its last tuple, where that was marked */
+} vp_last;
+
+/* To be called before the successor adds anything. */
+vp_last vp_ring_last(const vp_ring *ring);
 
 /* After the process of the producer and of all readers died, with the payloads that were in it alone, and
  * both were set right: the reader's successor gets nothing of what waits for it. Returns how many untracked

@@ -43,6 +43,11 @@ class Commits:
         self.has_begun = notes.get(_BEGUN) is not None
         """Whether the task has committed anything, in this process or in one that has died."""
 
+    @property
+    def left(self) -> int:
+        """How many tuples the process before this one has emitted, and this one has not as yet."""
+        return self._page.left
+
     def keep(self, name: str, part: Noted) -> None:
         """Commit a part of the task from now on; what a process before this one has noted of it is restored.
 

@@ -11,15 +11,15 @@ from framework.runtime.edges.buffer import SPILL_AT
 from framework.runtime.edges.output import Output
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tracking.reasons import Cause, Reason
-from viper.errors import CodecError
+from viper.errors import CodecError, DivergedError
 from viper.jumbo import Emission
 from viper.payload import NOTHING
 from viper.position import LEAST, Position, Positions
 
 T = TypeVar("T")
 
-_REFUSED = (EmitError, CodecError)
-"""Tuples that cannot be placed, routed or carried."""
+_REFUSED = (EmitError, CodecError, DivergedError)
+"""Tuples that cannot be placed, routed, carried or repeated."""
 
 
 class Assigner(Protocol):

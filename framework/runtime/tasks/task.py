@@ -13,6 +13,7 @@ from framework.runtime.recovery.commits import Commits
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.slot import ComponentSlot
+from viper.errors import DivergedError
 from viper.position import LEAST, Position
 
 
@@ -195,6 +196,12 @@ class Task(ABC):
             self.slot.flush()
             self.commits.commit()
 
+    def _check_repeated(self) -> None:
+        """At the end of all input, everything that a killed process had emitted must have come again."""
+        if self.commits is not None and self.emitter.flush() and self.commits.left:
+            message = f"the process that was killed had emitted {self.commits.left:,} tuples more for its input"
+            self.context.fail("emit", DivergedError(message))
+
     @property
     def _brings_nothing_more(self) -> bool:
         """At its end: whether consumers that nothing waits for can be told that nothing will come."""
@@ -203,6 +210,8 @@ class Task(ABC):
     def _finish(self) -> bool:
         """Close the output once everything has been handed over; whether that is done."""
         self._commit()
+        if not self.is_source:
+            self._check_repeated()
         if self.emitter.close(self._last_us):
             self.state = TaskState.FINISHED
         return not self.is_blocked

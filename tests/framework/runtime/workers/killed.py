@@ -1,8 +1,8 @@
 """Worker processes that are killed at random points of what they do, and components that must not notice.
 
-A process draws from the seed of the run, the worker's components and the number of deaths so far how many of the
-named points it passes before it kills itself. So nobody waits for a moment, and every kill is in the midst of
-something.
+A process draws from the seed of the run, one of its components and the number of deaths so far how many of
+the named points it passes before it kills itself. So nobody waits for a moment, and every kill is in the
+midst of something.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from framework import Bolt, SeekableSpout, Stream
+from framework import BatchBolt, Bolt, SeekableSpout, Stream
+from framework.runtime.recovery import Commits
+from framework.runtime.tasks.task import Task
 from framework.sinks import Sink
 from framework.state import ValueState
 from tests.framework.runtime.partitioned import Partitions
@@ -77,8 +79,55 @@ def _watched(method: Callable[..., Any]) -> Callable[..., Any]:
     return watched
 
 
+PLANT = "KILLED_PLANT"
+"""The environment variable that names a bug of `PLANTS` for worker processes to have."""
+
+
+def forget_turns() -> None:
+    """Successors do not know whose turn it is on their edges."""
+    _forget("edge")
+
+
+def forget_offsets() -> None:
+    """Successors of spouts begin anew."""
+    _forget("offset")
+
+
+def commit_before_the_flush() -> None:
+    """Tasks commit although some of what they have emitted waits for room."""
+    _patch(Task, "_commit", lambda self: self.commits and (self.slot.flush(), self.commits.commit()))
+
+
+def skip_nothing() -> None:
+    """Successors emit all once more."""
+    _patch(Source, "repeat", lambda self, repeat: None)
+
+
+PLANTS = {
+    plant.__name__: plant
+    for plant in (forget_turns, forget_offsets, commit_before_the_flush, skip_nothing)
+}
+_planted: list[str] = []
+
+
+def _forget(kind: str) -> None:
+    keep = Commits.keep
+    _patch(Commits, "keep", lambda self, name, part: name.startswith(kind) or keep(self, name, part))
+
+
+def _patch(owner: type, name: str, method: Callable[..., Any]) -> None:
+    setattr(owner, name, method)
+
+
 class Mortal:
     """A component whose process may be killed."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        plant = os.environ.get(PLANT)
+        if plant is not None and not _planted:
+            _planted.append(plant)
+            PLANTS[plant]()
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         plan_death(self)
@@ -123,6 +172,10 @@ class Polled(Numbers):
 class MortalPartitions(Mortal, Partitions):
     """As `Partitions`."""
 
+    def __init__(self, count: int) -> None:
+        Partitions.__init__(self, partitions=3, count=count // 3)
+        Mortal.__init__(self)
+
 
 class Fan(Mortal, Bolt):
     """Emits (n, 0), (n, 1) and so on: none to six of them for most numbers, `many` for some."""
@@ -165,6 +218,42 @@ class Ticking(Mortal, Bolt):
 
     def process_tick(self, tup: Any) -> None:
         self.emit([-1, -1])
+
+
+class Forward(Mortal, Bolt):
+    """Forwards pairs."""
+
+    outputs = ["number", "nth"]
+    config = {"viper.stateless": True}
+
+    def process(self, tup: Any) -> None:
+        self.emit(tup.values)
+
+
+class Typed(Mortal, Bolt):
+    """Forwards pairs as typed ones."""
+
+    outputs = [Stream(schema={"number": "int64", "nth": "int64"})]
+    config = {"viper.stateless": True}
+
+    def process(self, tup: Any) -> None:
+        self.emit(tup.values)
+
+
+class Batches(Mortal, BatchBolt):
+    """Forwards rows, many at once, and those of an odd number twice."""
+
+    outputs = ["number", "nth"]
+    config = {"viper.stateless": True}
+
+    def process_rows(self, rows: Any) -> None:
+        made: list[Any] = []
+        of: list[int] = []
+        for index, (number, nth) in enumerate(rows):
+            for _ in range(1 + number % 2):
+                made.append((number, nth))
+                of.append(index)
+        self.emit_rows(made, of)
 
 
 class Count(Mortal, Bolt):
