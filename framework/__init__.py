@@ -20,7 +20,14 @@ from framework.components import (
 )
 from framework.dsl import GlobalStreamId, JavaBolt, JavaSpout, ShellBolt, ShellSpout, Topology
 from framework.running import run
-from framework.state import AggregatingState, ReducingState, TableState, ValueState
+from framework.state import (
+    AggregatingState,
+    ListState,
+    MapState,
+    ReducingState,
+    TableState,
+    ValueState,
+)
 from framework.streams import KeyedStream, StreamBuilder, TupleStream
 from framework.topology import Grouping, Stream
 
@@ -36,6 +43,8 @@ __all__ = [
     "JavaBolt",
     "JavaSpout",
     "KeyedStream",
+    "ListState",
+    "MapState",
     "Pace",
     "PartitionedSpout",
     "ReducingState",

@@ -6,6 +6,8 @@ ViperError
 ├── LoadError (ValueError)         a target that names no topology
 ├── RecordingError (ValueError)    a recording that cannot be written, read or replayed
 ├── PlaceError (ValueError)        a report of a run that another run cannot go on from
+├── SourceError (ValueError)       files that a source cannot read, or rows in them that it refuses
+├── SinkError (RuntimeError)       a sink that cannot write, or must not write where it was told to
 ├── EmitError (ValueError)         an emit that the stream it goes to does not allow
 ├── StateError (RuntimeError)      declared state that is used where there is none, or that cannot be kept
 ├── AnswerError (ValueError)       a second ack or fail of a tuple, where that is an error
@@ -61,6 +63,14 @@ class NoRoomError(RecordingError):
 
 class PlaceError(ViperError, ValueError):
     """A report of a run that another run cannot go on from."""
+
+
+class SourceError(ViperError, ValueError):
+    """Files that a source cannot read, or a row in one that it refuses."""
+
+
+class SinkError(ViperError, RuntimeError):
+    """A sink that cannot write, or that must not write where it was told to."""
 
 
 class EmitError(ViperError, ValueError):

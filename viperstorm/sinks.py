@@ -1,5 +1,31 @@
 """Bolts for the end of a topology; see `framework.sinks`."""
 
-from framework.sinks import CollectingSink, ConsoleSink, CountingSink, Sink
+from framework.sinks import (
+    CollectingSink,
+    ConsoleSink,
+    CountingSink,
+    CsvSink,
+    FileSink,
+    JsonLinesSink,
+    ParquetSink,
+    Sink,
+    SqlAlchemySink,
+    SqliteSink,
+    TextSink,
+    TransactionalSink,
+)
 
-__all__ = ["CollectingSink", "ConsoleSink", "CountingSink", "Sink"]
+__all__ = [
+    "CollectingSink",
+    "ConsoleSink",
+    "CountingSink",
+    "CsvSink",
+    "FileSink",
+    "JsonLinesSink",
+    "ParquetSink",
+    "Sink",
+    "SqlAlchemySink",
+    "SqliteSink",
+    "TextSink",
+    "TransactionalSink",
+]

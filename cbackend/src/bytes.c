@@ -32,3 +32,45 @@ int vp_bytes_set(vp_writer *writer, vp_heap *heap, vp_bytes *bytes, const void *
     vp_write(writer, &bytes->words[1], words[1]);
     return 0;
 }
+
+/* Puts them into a cell that has room for more. */
+static int move(vp_writer *writer, vp_heap *heap, vp_bytes *bytes, const void *data, uint64_t length)
+{
+    uint64_t before, cell;
+    const uint8_t *from = vp_bytes_get(writer, bytes, &before);
+    cell = vp_heap_take(writer, heap, before + length);
+    if (!cell)
+        return VP_NO_ROOM;
+    memcpy(writer->arena + cell, from, before);
+    memcpy(writer->arena + cell + before, data, length);
+    if (vp_bytes_free(writer, heap, bytes) || vp_writer_reserve(writer, 2))
+        return VP_NO_ROOM;
+    vp_write(writer, &bytes->words[0], cell);
+    vp_write(writer, &bytes->words[1], UINT64_C(255) << 56 | (before + length));
+    return 0;
+}
+
+/* Bytes behind the length need no note in the log, as nobody looks at them before the length counts them. */
+int vp_bytes_append(vp_writer *writer, vp_heap *heap, vp_bytes *bytes, const void *data, uint64_t length)
+{
+    uint64_t before;
+    uint8_t brief[VP_BYTES_INLINE];
+    const uint8_t *from = vp_bytes_get(writer, bytes, &before);
+    if (!length)
+        return 0;
+    if (length > VP_BYTES_LENGTH - before)
+        return VP_NO_ROOM;
+    if (before + length <= VP_BYTES_INLINE) {
+        memcpy(brief, from, before);
+        memcpy(brief + before, data, length);
+        return vp_bytes_set(writer, heap, bytes, brief, before + length);
+    }
+    if (!vp_bytes_are_apart(bytes) || before + length > vp_heap_room(before))
+        return move(writer, heap, bytes, data, length);
+    if (vp_writer_reserve(writer, 1))
+        return VP_NO_ROOM;
+    memcpy(writer->arena + vp_read(&bytes->words[0]) + before, data, length);
+    VP_CRASH_POINT("append: copied");
+    vp_write(writer, &bytes->words[1], UINT64_C(255) << 56 | (before + length));
+    return 0;
+}

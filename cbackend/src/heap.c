@@ -35,9 +35,18 @@ static uint64_t claim(vp_writer *writer, vp_heap *heap, uint64_t blocks)
     return extent;
 }
 
+/* Up to 15 blocks, and further by an eighth or less: what grows is seldom copied, and little is given away. */
 static uint64_t blocks_of(uint64_t bytes)
 {
-    return (bytes + VP_POOL_BLOCK - 1) / VP_POOL_BLOCK;
+    uint64_t blocks = (bytes + VP_POOL_BLOCK - 1) / VP_POOL_BLOCK;
+    uint64_t step = blocks < 16 ? 1 : UINT64_C(1) << (60 - __builtin_clzll(blocks));
+    return (blocks + step - 1) / step * step;
+}
+
+uint64_t vp_heap_room(uint64_t bytes)
+{
+    uint32_t class = class_of(bytes);
+    return class < VP_HEAP_CLASSES ? UINT64_C(1) << (class + VP_CELL_BITS) : blocks_of(bytes) * VP_POOL_BLOCK;
 }
 
 /* Makes free cells of the rest of a chunk: of each size one at most, as the rest is smaller than the largest. */

@@ -2,8 +2,7 @@
  * slice that goes back takes the number away. */
 #include "keyed.h"
 
-static const uint64_t MOST_ROWS = UINT32_MAX - 2;
-enum { FIRST_BITS = 4, LAST_BITS = 32 };
+enum { LAST_BITS = 32 };
 
 uint64_t vp_keyed_size(void)
 {
@@ -15,8 +14,16 @@ vp_keyed *vp_keyed_format(void *arena, uint64_t offset, uint32_t value_words)
     if (value_words > VP_KEYED_WORDS)
         return NULL;
     vp_keyed *table = (vp_keyed *)((char *)arena + offset);
-    *table = (vp_keyed){.value_words = value_words};
+    *table = (vp_keyed){.value_words = value_words, .row_bits = VP_FIRST_ROW_BITS};
     return table;
+}
+
+uint64_t vp_keyed_new(vp_writer *writer, vp_heap *heap, uint32_t value_words)
+{
+    uint64_t cell = vp_heap_take(writer, heap, sizeof(vp_keyed));
+    if (cell)
+        *(vp_keyed *)(writer->arena + cell) = (vp_keyed){.value_words = value_words, .row_bits = VP_FEW_ROW_BITS};
+    return cell;
 }
 
 uint64_t vp_keyed_count(const vp_keyed *table)
@@ -31,26 +38,36 @@ static uint64_t row_bytes(const vp_keyed *table)
     return sizeof(vp_row) + table->value_words * sizeof(vp_word);
 }
 
-static uint32_t part_of(uint64_t number)
+static uint32_t part_of(const vp_keyed *table, uint64_t number)
 {
-    return 63 - (uint32_t)__builtin_clzll(number / VP_FIRST_ROWS + 1);
+    return 63 - (uint32_t)__builtin_clzll((number >> table->row_bits) + 1);
 }
 
-/* The number of a part's first row; how many it has is the same and VP_FIRST_ROWS more. */
-static uint64_t first_of(uint32_t part)
+static uint64_t rows_of(const vp_keyed *table, uint32_t part)
 {
-    return ((uint64_t)VP_FIRST_ROWS << part) - VP_FIRST_ROWS;
+    return UINT64_C(1) << (table->row_bits + part);
+}
+
+/* The number of a part's first row. */
+static uint64_t first_of(const vp_keyed *table, uint32_t part)
+{
+    return rows_of(table, part) - rows_of(table, 0);
 }
 
 static uint64_t part_bytes(const vp_keyed *table, uint32_t part)
 {
-    return ((uint64_t)VP_FIRST_ROWS << part) * row_bytes(table);
+    return rows_of(table, part) * row_bytes(table);
+}
+
+static char *place_in(const vp_writer *writer, const vp_keyed *table, uint64_t number, uint64_t part, uint64_t part_at)
+{
+    return writer->arena + part_at + (number - first_of(table, (uint32_t)part)) * row_bytes(table);
 }
 
 static vp_row *row_at(const vp_writer *writer, const vp_keyed *table, uint64_t number)
 {
-    uint32_t part = part_of(number);
-    return (vp_row *)(writer->arena + vp_read(&table->parts[part]) + (number - first_of(part)) * row_bytes(table));
+    uint32_t part = part_of(table, number);
+    return (vp_row *)place_in(writer, table, number, part, vp_read(&table->parts[part]));
 }
 
 static bool is_alive(const vp_row *row)
@@ -71,6 +88,11 @@ vp_row *vp_keyed_next(const vp_writer *writer, const vp_keyed *table, uint64_t *
 const uint8_t *vp_row_key(const vp_writer *writer, const vp_row *row, uint64_t *length)
 {
     return vp_bytes_get(writer, &row->key, length);
+}
+
+uint64_t vp_row_hash(const vp_row *row)
+{
+    return vp_read(&row->tag) & ~VP_ROW_ALIVE;
 }
 
 uint64_t *vp_row_values(vp_row *row)
@@ -169,7 +191,7 @@ static uint64_t new_index(vp_writer *writer, vp_heap *heap, uint64_t bits)
 /* Makes an index of which at most half is used. */
 static int grow_index(vp_writer *writer, vp_keyed *table, vp_heap *heap)
 {
-    uint64_t bits = FIRST_BITS, live = vp_read(&table->live), size = index_size(table);
+    uint64_t bits = table->row_bits, live = vp_read(&table->live), size = index_size(table);
     while (bits < LAST_BITS && (UINT64_C(1) << bits) < 2 * live)
         bits++;
     uint64_t index = new_index(writer, heap, bits);
@@ -190,7 +212,7 @@ static int grow_index(vp_writer *writer, vp_keyed *table, vp_heap *heap)
 /* Takes parts for so many rows, and notes their offsets. */
 static int take_parts(vp_writer *writer, const vp_keyed *table, vp_heap *heap, uint64_t rows, uint64_t *parts)
 {
-    for (uint32_t part = 0; part == 0 || first_of(part) < rows; part++) {
+    for (uint32_t part = 0; part == 0 || first_of(table, part) < rows; part++) {
         parts[part] = vp_heap_take(writer, heap, part_bytes(table, part));
         if (!parts[part])
             return VP_NO_ROOM;
@@ -221,8 +243,8 @@ static int compact(vp_writer *writer, vp_keyed *table, vp_heap *heap)
         return VP_NO_ROOM;
     for (uint64_t number = 0; vp_keyed_next(writer, table, &number); number++, copied++) {
         const vp_row *row = row_at(writer, table, number);
-        uint32_t part = part_of(copied);
-        memcpy(writer->arena + parts[part] + (copied - first_of(part)) * row_bytes(table), row, row_bytes(table));
+        uint32_t part = part_of(table, copied);
+        memcpy(place_in(writer, table, copied, part, parts[part]), row, row_bytes(table));
         put((vp_word *)(writer->arena + index), (UINT64_C(1) << bits) - 1, vp_place(vp_read(&row->tag), copied));
     }
     if (replace_parts(writer, table, heap, parts, live))
@@ -238,16 +260,17 @@ static int make_room(vp_writer *writer, vp_keyed *table, vp_heap *heap, bool *mo
     uint64_t rows = vp_read(&table->rows), live = vp_read(&table->live);
     if (4 * (vp_read(&table->used) + 1) > 3 * index_size(table) && grow_index(writer, table, heap))
         return VP_NO_ROOM;
-    if (vp_read(&table->parts[part_of(rows)]))
+    uint32_t part = part_of(table, rows);
+    if (part < VP_ROW_PARTS && vp_read(&table->parts[part]))
         return 0;
     if (rows - live > rows / 2) {
         *moved = true;
         return compact(writer, table, heap);
     }
-    uint64_t part = rows < MOST_ROWS ? vp_heap_take(writer, heap, part_bytes(table, part_of(rows))) : 0;
-    if (!part || vp_writer_reserve(writer, 1))
+    uint64_t cell = part < VP_ROW_PARTS ? vp_heap_take(writer, heap, part_bytes(table, part)) : 0;
+    if (!cell || vp_writer_reserve(writer, 1))
         return VP_NO_ROOM;
-    vp_write(writer, &table->parts[part_of(rows)], part);
+    vp_write(writer, &table->parts[part], cell);
     return 0;
 }
 
@@ -261,7 +284,7 @@ static int fill(vp_writer *writer, const vp_keyed *table, vp_heap *heap, vp_row 
             return VP_NO_ROOM;
         memcpy(writer->arena + first, key->data, key->length);
     }
-    atomic_store_explicit(&row->tag, (hash & ~(uint64_t)UINT32_MAX) | VP_ROW_ALIVE, memory_order_relaxed);
+    atomic_store_explicit(&row->tag, hash | VP_ROW_ALIVE, memory_order_relaxed);
     atomic_store_explicit(&row->key.words[0], first, memory_order_relaxed);
     atomic_store_explicit(&row->key.words[1], key->words[1], memory_order_relaxed);
     for (uint64_t i = 0; i < table->value_words; i++)
@@ -302,4 +325,19 @@ int vp_keyed_drop(vp_writer *writer, vp_keyed *table, vp_heap *heap, vp_row *row
     vp_write(writer, &row->tag, vp_read(&row->tag) & ~VP_ROW_ALIVE);
     vp_write(writer, &table->live, vp_read(&table->live) - 1);
     return 0;
+}
+
+int vp_keyed_free(vp_writer *writer, vp_keyed *table, vp_heap *heap)
+{
+    vp_row *row;
+    for (uint64_t number = 0; (row = vp_keyed_next(writer, table, &number)); number++)
+        if (vp_bytes_free(writer, heap, &row->key))
+            return VP_NO_ROOM;
+    for (uint32_t part = 0; part < VP_ROW_PARTS && vp_read(&table->parts[part]); part++)
+        if (vp_heap_free(writer, heap, vp_read(&table->parts[part]), part_bytes(table, part)))
+            return VP_NO_ROOM;
+    uint64_t index = vp_read(&table->index), size = index_size(table) * sizeof(vp_word);
+    if (index && vp_heap_free(writer, heap, index, size))
+        return VP_NO_ROOM;
+    return vp_heap_free(writer, heap, (uint64_t)((char *)table - writer->arena), sizeof *table);
 }

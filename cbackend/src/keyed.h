@@ -11,19 +11,22 @@
 #include "heap.h"
 #include "viper/keyed.h"
 
-enum { VP_FIRST_ROWS = 16, VP_ROW_PARTS = 27 };
+/* The first part has 2^n rows, in a table within another one fewer. */
+enum { VP_FIRST_ROW_BITS = 4, VP_FEW_ROW_BITS = 2, VP_ROW_PARTS = 24 };
 
 /* Where the rows and the index are. Compaction puts others in their places. */
 struct vp_keyed {
-    uint64_t value_words;
+    uint32_t value_words, row_bits;
     vp_word index, index_bits; /* the index's offset, 0: none */
     vp_word used;              /* places of the index that are not free */
     vp_word rows, live;        /* numbers that were given to rows, and those of them that have a key */
-    vp_word parts[VP_ROW_PARTS]; /* offsets; part n has VP_FIRST_ROWS << n rows */
+    vp_word parts[VP_ROW_PARTS]; /* offsets; part n has 2^(row_bits + n) rows */
 };
 
+_Static_assert(sizeof(vp_keyed) <= 256, "a table within another one takes a cell of this size");
+
 struct vp_row {
-    vp_word tag; /* the upper half of the hash, and whether the row is alive */
+    vp_word tag; /* the hash, with whether the row is alive in its lowest bit */
     vp_bytes key;
     vp_word values[];
 };

@@ -57,7 +57,7 @@ static const uint64_t facts[] = {
     sizeof(vp_undo_entry), AT(vp_undo_entry, at), AT(vp_undo_entry, before),
     VP_CELL_BITS, VP_HEAP_CLASSES,
     sizeof(vp_heap), AT(vp_heap, owner), AT(vp_heap, bytes), AT(vp_heap, next), AT(vp_heap, end), AT(vp_heap, free),
-    VP_FIRST_ROWS, VP_ROW_PARTS,
+    VP_FIRST_ROW_BITS, VP_FEW_ROW_BITS, VP_ROW_PARTS,
     sizeof(vp_keyed), AT(vp_keyed, value_words), AT(vp_keyed, index), AT(vp_keyed, index_bits), AT(vp_keyed, used),
     AT(vp_keyed, rows), AT(vp_keyed, live), AT(vp_keyed, parts),
     sizeof(vp_row), AT(vp_row, tag), AT(vp_row, key), AT(vp_row, values),

@@ -8,7 +8,7 @@
 #include "keyed.h"
 #include "viper/arena.h"
 
-enum { MODEL_KEYS = 120, MODEL_ROWS = 6000, VALUE_WORDS = 3, MOST_BYTES = 40000, OWNERS = 3 };
+enum { MODEL_KEYS = 120, MODEL_ROWS = 6000, VALUE_WORDS = 6, MOST_BYTES = 40000, MOST_APPENDED = 300000, OWNERS = 3 };
 enum { LOG_OWNER = 1, HEAP_OWNER = 2 };
 
 /* Where all of it lies in an arena. */
@@ -21,11 +21,12 @@ typedef struct {
     vp_word *slices; /* how many are committed; a word that goes back with them */
 } state;
 
-/* Word 0 of a row is a number, words 1 and 2 are bytes: so many, which fill() has filled with a seed. */
+/* Word 0 of a row is a number; words 1 and 2 are bytes: so many, which fill() has filled with a seed; words 3 and 4 are
+ * bytes that were appended, `pattern`; word 5 is the offset of a table with the keys from `first` up to `last`. */
 typedef struct {
     bool alive;
     uint32_t order;
-    uint64_t number, length, seed;
+    uint64_t number, length, seed, appended, first, last;
 } model_row;
 
 typedef struct {
@@ -81,13 +82,92 @@ static inline vp_row *find(const state *at, const vp_writer *writer, uint32_t in
 
 /* -- changes, to both */
 
+static inline uint8_t pattern(uint64_t i)
+{
+    return (uint8_t)(i * 7 + i / 256);
+}
+
+/* Appends some bytes, seldom many, and begins anew when there are a lot. */
+static inline int append(const state *at, vp_writer *writer, vp_bytes *bytes, model_row *of, uint64_t *random)
+{
+    static uint8_t data[MOST_BYTES];
+    uint64_t length = random_below(random, 8) ? random_below(random, 30) : random_below(random, MOST_BYTES);
+    if (of->appended + length > MOST_APPENDED) {
+        of->appended = 0;
+        return vp_bytes_set(writer, at->heap, bytes, NULL, 0);
+    }
+    for (uint64_t i = 0; i < length; i++)
+        data[i] = pattern(of->appended + i);
+    of->appended += length;
+    return vp_bytes_append(writer, at->heap, bytes, data, length);
+}
+
+static inline vp_keyed *inner_table(const state *at, const uint64_t *word)
+{
+    return *word ? (vp_keyed *)((char *)at->arena + *word) : NULL;
+}
+
+static inline int set_word(const state *at, vp_writer *writer, const void *word, uint64_t to)
+{
+    return vp_writer_write(writer, (uint64_t)((const char *)word - (const char *)at->arena), to);
+}
+
+/* Enters some keys, each with itself as its value. */
+static inline int enter_inner(const state *at, vp_writer *writer, uint64_t *word, model_row *of, uint32_t count)
+{
+    if (!*word) {
+        uint64_t table = vp_keyed_new(writer, at->heap, 1);
+        if (!table || set_word(at, writer, word, table))
+            return VP_NO_ROOM;
+    }
+    for (; count > 0; count--) {
+        bool moved;
+        vp_row *row = vp_keyed_enter(writer, inner_table(at, word), at->heap, of->last * UINT64_C(0x9E3779B97F4A7C15),
+                                     &of->last, sizeof of->last, &moved);
+        if (!row || set_word(at, writer, vp_row_values(row), of->last))
+            return VP_NO_ROOM;
+        of->last++;
+    }
+    return 0;
+}
+
+static inline int drop_inner(const state *at, vp_writer *writer, uint64_t *word, model_row *of)
+{
+    vp_keyed *inner = inner_table(at, word);
+    if (of->first == of->last)
+        return 0;
+    vp_row *row = vp_keyed_find(writer, inner, of->first * UINT64_C(0x9E3779B97F4A7C15), &of->first, sizeof of->first);
+    CHECK(row);
+    of->first++;
+    return vp_keyed_drop(writer, inner, at->heap, row);
+}
+
+static inline int free_inner(const state *at, vp_writer *writer, uint64_t *word, model_row *of)
+{
+    vp_keyed *inner = inner_table(at, word);
+    of->first = of->last = 0;
+    return inner && (vp_keyed_free(writer, inner, at->heap) || set_word(at, writer, word, 0)) ? VP_NO_ROOM : 0;
+}
+
+static inline int change_inner(const state *at, vp_writer *writer, uint64_t *word, model_row *of, uint64_t *random)
+{
+    uint32_t what = random_below(random, 12);
+    return what < 5    ? enter_inner(at, writer, word, of, 1 + random_below(random, what ? 4 : 40))
+           : what < 11 ? drop_inner(at, writer, word, of)
+                       : free_inner(at, writer, word, of);
+}
+
 static inline int set_values(const state *at, vp_writer *writer, vp_row *row, model_row *of, uint64_t *random)
 {
     static uint8_t bytes[MOST_BYTES];
     uint64_t *values = vp_row_values(row);
     CHECK_EQUAL(values[0], of->number);
     of->number += random_below(random, 10);
-    if (vp_writer_write(writer, (uint64_t)((char *)values - (char *)at->arena), of->number))
+    if (set_word(at, writer, values, of->number))
+        return VP_NO_ROOM;
+    if (random_below(random, 3) == 0 && append(at, writer, (vp_bytes *)(values + 3), of, random))
+        return VP_NO_ROOM;
+    if (random_below(random, 3) == 0 && change_inner(at, writer, values + 5, of, random))
         return VP_NO_ROOM;
     if (random_below(random, 3))
         return 0;
@@ -117,7 +197,10 @@ static inline int drop(const state *at, vp_writer *writer, model *of, uint32_t i
     if (!row)
         return 0;
     of->rows[index].alive = false;
-    if (vp_bytes_free(writer, at->heap, (vp_bytes *)(vp_row_values(row) + 1)))
+    uint64_t *values = vp_row_values(row);
+    if (vp_bytes_free(writer, at->heap, (vp_bytes *)(values + 1)) ||
+        vp_bytes_free(writer, at->heap, (vp_bytes *)(values + 3)) ||
+        free_inner(at, writer, values + 5, &of->rows[index]))
         return VP_NO_ROOM;
     return vp_keyed_drop(writer, at->table, at->heap, row);
 }
@@ -145,22 +228,42 @@ static inline int run_slice(const state *at, vp_writer *writer, model *of, uint6
         vp_writer_back(writer, place);
         *of = before;
     }
-    return vp_writer_write(writer, (uint64_t)((char *)at->slices - (char *)at->arena), number + 1);
+    return set_word(at, writer, at->slices, number + 1);
 }
 
 /* -- what must hold */
 
-static inline void check_row(const vp_writer *writer, const vp_row *row, const model_row *of, uint32_t index)
+static inline void check_inner(const vp_writer *writer, const vp_keyed *inner, const model_row *of)
+{
+    uint64_t number = 0, length;
+    CHECK_EQUAL(inner ? vp_keyed_count(inner) : 0, of->last - of->first);
+    for (uint64_t expected = of->first; expected < of->last; expected++, number++) {
+        vp_row *row = vp_keyed_next(writer, inner, &number);
+        CHECK(row);
+        CHECK_EQUAL(row->values[0], expected);
+        CHECK(memcmp(vp_row_key(writer, row, &length), &expected, sizeof expected) == 0);
+        CHECK(vp_keyed_find(writer, inner, expected * UINT64_C(0x9E3779B97F4A7C15), &expected, sizeof expected) == row);
+    }
+    CHECK(!inner || !vp_keyed_next(writer, inner, &number));
+}
+
+static inline void check_row(const state *at, const vp_writer *writer, vp_row *row, const model_row *of, uint32_t index)
 {
     uint8_t key[40];
     uint64_t length = key_of(index, key), found_length;
     const uint8_t *found = vp_row_key(writer, row, &found_length);
     CHECK_EQUAL(found_length, length);
     CHECK(memcmp(found, key, length) == 0);
+    CHECK_EQUAL(vp_row_hash(row) | 1, hash_of(index) | 1);
     CHECK_EQUAL(row->values[0], of->number);
     const uint8_t *bytes = vp_bytes_get(writer, (const vp_bytes *)&row->values[1], &found_length);
     CHECK_EQUAL(found_length, of->length);
     CHECK(is_filled(bytes, of->length, of->seed));
+    bytes = vp_bytes_get(writer, (const vp_bytes *)&row->values[3], &found_length);
+    CHECK_EQUAL(found_length, of->appended);
+    for (uint64_t i = 0; i < of->appended; i++)
+        CHECK(bytes[i] == pattern(i));
+    check_inner(writer, inner_table(at, vp_row_values(row) + 5), of);
 }
 
 static inline void check_table(const state *at, const vp_writer *writer, const model *of)
@@ -180,9 +283,9 @@ static inline void check_table(const state *at, const vp_writer *writer, const m
     for (uint32_t order = 0; order < of->entered; order++) {
         if (!by_order[order])
             continue;
-        const vp_row *row = vp_keyed_next(writer, at->table, &number);
+        vp_row *row = vp_keyed_next(writer, at->table, &number);
         CHECK(row);
-        check_row(writer, row, &of->rows[by_order[order] - 1], by_order[order] - 1);
+        check_row(at, writer, row, &of->rows[by_order[order] - 1], by_order[order] - 1);
         number++;
     }
     CHECK(!vp_keyed_next(writer, at->table, &number));

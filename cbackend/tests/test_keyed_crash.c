@@ -14,7 +14,7 @@ enum { SLICES = 120, BLOCKS = 3000, RANDOM_DEATHS = 400 };
 
 static const char *const POINTS[] = {
     "pool: claiming", "pool: giving",  "write: noted",  "write: counted",  "write: written",
-    "grow: claimed",  "grow: known",   "back: written", "commit: not yet", "commit: done",
+    "grow: claimed",  "grow: known",   "back: written", "commit: not yet", "commit: done", "append: copied",
 };
 enum { POINT_COUNT = sizeof POINTS / sizeof *POINTS };
 

@@ -42,7 +42,8 @@ def plan(
 def _lines(plan: Plan) -> Iterator[str]:
     components = counted(len(plan.topology.components), "component")
     yield f"{plan.topology.name}: {components}, {counted(len(plan.tasks), 'task')}, {plan.time} time"
-    for lines in (_workers(plan), _tasks(plan), _streams(plan), _levels(plan)):
+    states = [_states(plan)] if any(traits.states for traits in plan.traits.values()) else []
+    for lines in (_workers(plan), _tasks(plan), _streams(plan), *states, _levels(plan)):
         yield ""
         yield from lines
 
@@ -88,6 +89,39 @@ def _streams(plan: Plan) -> Sequence[str]:
     return table(("from", "stream", "to", "grouping", "feedback"), rows)
 
 
+def _states(plan: Plan) -> Sequence[str]:
+    rows = [
+        (
+            *(state["component"], state["name"], state["kind"], state["types"], state["per"]),
+            "; ".join(dict.fromkeys(", ".join(fields) for fields in state["key"].values())),
+        )
+        for state in _declared(plan)
+    ]
+    return table(("state of", "name", "kind", "holds", "per", "key"), rows)
+
+
+def _declared(plan: Plan) -> list[dict[str, Any]]:
+    """Declared states, with the fields that name their key by stream."""
+    return [
+        {
+            **{"component": component, "name": state.name, "kind": state.kind},
+            **{"types": state.types, "per": state.per},
+            "key": _keys(plan, component) if state.per == "key" else {},
+        }
+        for component, traits in plan.traits.items()
+        for state in traits.states
+    ]
+
+
+def _keys(plan: Plan, component: str) -> dict[str, list[str]]:
+    keys = {}
+    for subscription in plan.subscriptions:
+        stream = plan.topology.component(subscription.source).stream(subscription.stream)
+        if subscription.target == component and subscription.key is not None and stream is not None:
+            keys[f"{subscription.source}.{stream.name}"] = [stream.fields[i] for i in subscription.key]
+    return keys
+
+
 def _levels(plan: Plan) -> Sequence[str]:
     rows = [
         (component, level.depth, _bits(level), level.ordinal_bits)
@@ -110,6 +144,7 @@ def _as_json(plan: Plan) -> dict[str, Any]:
         "tasks": [asdict(task) for task in plan.tasks],
         "streams": [_stream(subscription) for subscription in plan.subscriptions],
         "channels": [asdict(channel) for channel in plan.channels],
+        "states": _declared(plan),
         "levels": {name: asdict(level) for name, level in plan.layout.components.items()},
     }
 

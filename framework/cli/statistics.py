@@ -22,6 +22,10 @@ def statistics_lines(statistics: RunStatistics) -> Iterator[str]:
         for e in statistics.executors
     ]
     yield from table(("worker", "runs", "turns", "rests", "rested s", "CPU s"), rows)
+    if statistics.states:
+        yield ""
+        states = [(s.component, s.state, s.per, s.keys, s.bytes) for s in statistics.states]
+        yield from table(("state of", "name", "per", "keys", "bytes of all"), states)
 
 
 def _rows(channel: ChannelStatistics) -> Iterator[tuple[object, ...]]:

@@ -38,6 +38,7 @@ def summary_lines(report: RunReport) -> Iterator[str]:
         f"{total:,} tuples processed, {report.rate:,.0f}/s"
     )
     yield from (f"  {line}" for line in _counts(report))
+    yield from _states(report)
     for component, results in report.results.items():
         for result in results:
             yield f"  result of {component}: {_shortened(repr(result))}"
@@ -54,6 +55,17 @@ def summary_lines(report: RunReport) -> Iterator[str]:
         yield "  what was in flight when it failed is lost"
     elif not report.drained:
         yield "  not drained: what was in flight was not processed within viper.drain.timeout.secs"
+
+
+def _states(report: RunReport) -> Iterator[str]:
+    """What components remember, a line for each."""
+    by_component: dict[str, list[str]] = {}
+    taken: dict[str, int] = {}
+    for state in report.statistics.states:
+        by_component.setdefault(state.component, []).append(f"{state.state} {state.keys:,} keys")
+        taken[state.component] = state.bytes
+    for component, told in by_component.items():
+        yield f"  state of {component}: {', '.join(told)}, {taken[component]:,} bytes"
 
 
 def _late(report: RunReport) -> Iterator[str]:

@@ -81,6 +81,8 @@ _ALL = (
     Key("viper.on.error", optional(choice("stop", "restart", "skip")), "What an exception leads to.", True),
     Key("viper.restart.tries", optional(integer(0)), "How often a component may be made anew.", True),
     Key("viper.restart.window.secs", duration(zero=False), "Seconds within which that counts.", True),
+    Key("viper.sink.apply.rows", integer(1), "How many rows a sink stages before it applies them.", True),
+    Key("viper.sink.apply.secs", duration(zero=False), "The longest that staged rows wait.", True),
     Key("viper.tracked.max", integer(1, 2**21), "Tracked tuples of one task that may be in flight."),
     Key("viper.emit.undeclared", choice("warn", "error"), "What an emit on an undeclared stream does."),
     Key("topology.name", optional(topology_name()), "The topology's name, as components see it."),

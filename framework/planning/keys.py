@@ -1,4 +1,4 @@
-"""The keys of declared state: which fields of each input name them, and what keeps a key from having one owner."""
+"""The keys of declared state: which fields of an input name them, and what leaves a key without one owner."""
 
 from __future__ import annotations
 
@@ -125,8 +125,8 @@ def _without_owner(found: Input, tasks: int) -> str | None:
     if tasks == 1 or found.grouping.kind in _WITH_OWNERS:
         return None
     return (
-        f"{found.grouping.kind} grouping over {tasks} tasks brings the tuples of a key to several of them, or "
-        "to one that does not own it, and the bolt declares state by key: expected a fields grouping, "
+        f"{found.grouping.kind} grouping over {tasks} tasks brings the tuples of a key to several of them "
+        "or to one that does not own it, and the bolt declares state by key: expected a fields grouping, "
         f"parallelism 1, or {_PER_TASK}"
     )
 

@@ -38,4 +38,4 @@ class DirtyHandle(Protocol):
         """
 
     def forget(self) -> None:
-        """Take back what the tuple in process has changed; what it changed in the tables is taken back then."""
+        """Take back what the tuple in process has changed, but for the tables, which go back by themselves."""

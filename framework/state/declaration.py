@@ -87,7 +87,7 @@ class State(ABC):
 
 
 def declared_states(cls: type) -> dict[str, State]:
-    """The states that a class and its bases declare, by name: those of bases first, in order of definition."""
+    """The states that a class and its bases declare, by name: those of bases first, as they were defined."""
     found: dict[str, State] = {}
     for base in reversed(cls.__mro__):
         for name, value in vars(base).items():

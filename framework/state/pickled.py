@@ -43,6 +43,7 @@ class PickledValue:
         kept = self._look()
         if not is_plain(kept.value):
             self._touch(kept)
+            kept.is_set = True  # as it may be changed in place, and the key have it then
         return kept.value
 
     @value.setter
@@ -110,13 +111,11 @@ class PickledValue:
             self._dirty[kept.token] = kept
 
     def _write(self, kept: _Kept) -> None:
-        found = self._table.get(kept.key)
-        pickled = self._pickled(kept.value)
-        if not kept.is_set and pickled == self._pickled(self._initial()):
-            if found is not None:
-                self._table.drop(kept.key)
-        elif found is None or found[0] != pickled:
-            kept.is_set = True
+        if not kept.is_set:
+            self._table.drop(kept.key)
+            return
+        found, pickled = self._table.get(kept.key), self._pickled(kept.value)
+        if found is None or found[0] != pickled:
             self._table.set(kept.key, (pickled,))
 
     def _initial(self) -> Any:

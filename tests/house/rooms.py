@@ -28,7 +28,7 @@ ORDERS: Mapping[str, Rows] = {
         ("multilang",),
         ("declaration", "runtime"),
         ("recording", "standins", "tap", "validation"),
-        ("planning", "sinks"),
+        ("planning", "sinks", "sources"),
         ("log", "traits"),
         ("components",),
         ("specs",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import enum
+import gc
 import uuid
 from collections import namedtuple
 from collections.abc import Iterator
@@ -240,3 +241,12 @@ def test_what_is_dropped_gives_its_memory_back() -> None:
         store.writer.commit()
         used.append(store.pool.used_bytes)
     assert len(set(used[2:])) == 1
+
+
+def test_state_that_is_garbage_in_a_circle_leaves_its_memory_alone() -> None:
+    for _ in range(20):
+        store = Store("q")
+        store.table().set("a", (1,))
+        store.circle = [store, store.writer, store.pool, store.table()]  # type: ignore[attr-defined]
+        del store
+    gc.collect()

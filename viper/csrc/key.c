@@ -164,6 +164,15 @@ int key_of_value(Key *key, PyObject *value, const Rare *rare)
     return append_value(key, value, rare);
 }
 
+int key_of_bytes(Key *key, unsigned char kind, const void *data, size_t size, uint64_t hash)
+{
+    key->length = 0;
+    key->whole = 1;
+    key->hash = hash;
+    Py_CLEAR(key->value);
+    return append(key, kind, data, size);
+}
+
 int key_of_row(Key *key, PyObject *row, PyObject *indexes, const Rare *rare)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(indexes);
@@ -188,12 +197,23 @@ int key_of_row(Key *key, PyObject *row, PyObject *indexes, const Rare *rare)
 
 /* -- back */
 
+static PyObject *refuse_cut(void)
+{
+    PyErr_SetString(PyExc_ValueError, "a key's bytes are cut off");
+    return NULL;
+}
+
 static PyObject *to_sequence(const unsigned char *bytes, size_t length)
 {
     PyObject *members = PyList_New(0);
     while (members != NULL && length) {
         uint32_t size;
-        memcpy(&size, bytes, sizeof size);
+        if (length >= sizeof size)
+            memcpy(&size, bytes, sizeof size);
+        if (length < sizeof size || length - sizeof size < size) {
+            Py_DECREF(members);
+            return refuse_cut();
+        }
         PyObject *member = key_to_value(bytes + sizeof size, size);
         if (member == NULL || PyList_Append(members, member)) {
             Py_XDECREF(member);
@@ -213,10 +233,8 @@ static PyObject *to_number(unsigned char kind, const unsigned char *bytes, size_
 {
     int64_t number;
     double real;
-    if (length != sizeof number) {
-        PyErr_SetString(PyExc_ValueError, "a key's bytes are cut off");
-        return NULL;
-    }
+    if (length != sizeof number)
+        return refuse_cut();
     memcpy(&number, bytes, sizeof number);
     memcpy(&real, bytes, sizeof real);
     return kind == 'i' ? PyLong_FromLongLong(number) : PyFloat_FromDouble(real);

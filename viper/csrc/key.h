@@ -20,7 +20,7 @@ enum { BRIEF_KEY = 64 };
 
 /* A key's bytes, in the same memory one after the other. Zeroed, it has none. */
 typedef struct {
-    PyObject *value;      /* what it is made of */
+    PyObject *value;      /* what it is made of; NULL: its bytes tell it */
     unsigned char *bytes; /* `brief`, or memory of their own */
     size_t length, room;
     uint64_t hash;
@@ -39,6 +39,9 @@ int key_of_value(Key *key, PyObject *value, const Rare *rare);
 
 /* Likewise of some of a row's values: of one field its value, of several the tuple of them. */
 int key_of_row(Key *key, PyObject *row, PyObject *indexes, const Rare *rare);
+
+/* Takes a kind and bytes as those of a key whose value nobody has; -1 with an error set. */
+int key_of_bytes(Key *key, unsigned char kind, const void *data, size_t size, uint64_t hash);
 
 /* The value of a key whose bytes tell it; NULL with an error set. */
 PyObject *key_to_value(const unsigned char *bytes, size_t length);

@@ -3,8 +3,14 @@
  *   key.c          keys as canonical bytes
  *   scope.c        the tuple in process, and with it the key that states are of now
  *   state_value.c  values in the words of a row
+ *   state_rows.c   rows: columns, lists and maps
  *   state_table.c  KeyedTable: the rows of one state in all key groups of a task
- *   state_cell.c   StateCell: the value that a state has for the scope's key
+ *   state_export.c, state_load.c  rows as bytes
+ *   state_bulk.c   the values of many keys in one call
+ *   state_cell.c   what a state has for the scope's key
+ *   state_one.c    StateCell: a value
+ *   state_list.c   ListCell: a list
+ *   state_map.c    MapCell: a map
  *
  * All of it is used by the task's thread alone.
  */
@@ -39,8 +45,11 @@ void scope_enter(Scope *scope, PyObject *row, PyObject *indexes);
 /* The key of the tuple in process; NULL with an error set if there is none. */
 const Key *scope_key(Scope *scope);
 
-/* What a column of a state holds. */
+/* What a column of a state holds, and an element of a list or of a map. */
 enum { INTEGER = 'q', REAL = 'd', TRUTH = '?', STRING = 's', BINARY = 'y' };
+
+/* What a row of a state holds; of a list or a map the code of its elements stands behind this one. */
+enum { COLUMNS = 0, LIST = '[', MAP = '{' };
 
 /* The rows of one state. */
 typedef struct {
@@ -48,7 +57,8 @@ typedef struct {
     PyObject *owner; /* keeps the writer open */
     vp_writer *writer;
     PyObject *name;  /* for messages */
-    PyObject *codes; /* bytes: what each column holds */
+    char kind;       /* COLUMNS, LIST or MAP */
+    PyObject *codes; /* bytes: what each column holds, or the elements */
     PyObject *full;  /* an exception class, for a pool without room */
     PyObject *dump, *load; /* make bytes of keys that canonical bytes do not tell whole, and back */
     Rare rare;
@@ -61,6 +71,8 @@ typedef struct {
 
 extern PyType_Spec rows_table_spec;
 extern PyType_Spec rows_cell_spec;
+extern PyType_Spec rows_list_spec;
+extern PyType_Spec rows_map_spec;
 
 int is_keyed_table(PyObject *candidate);
 
@@ -73,16 +85,164 @@ int words_of_code(char code);
 /* The value at words of a row; NULL with an error set. */
 PyObject *state_value(const KeyedTable *table, char code, const uint64_t *words);
 
+/* The str or the bytes that bytes tell; NULL with an error set. */
+PyObject *state_of_bytes(char code, const char *bytes, Py_ssize_t length);
+
 /* Writes a value: -1 with an error set. */
 int state_set_value(KeyedTable *table, vp_heap *heap, char code, uint64_t *words, PyObject *value);
+
+/* The word of a number; -1 with an error set where it does not fit without loss. */
+int state_word(const KeyedTable *table, char code, PyObject *value, uint64_t *word);
+
+/* Whether a map's key is of a type, 0: of any; -1 with an error set if it is not. */
+int state_check_key(const KeyedTable *table, char code, PyObject *key);
+
+/* What the bytes of a str or of bytes lie in, a new reference; NULL with an error set where the value is of another type. */
+PyObject *state_bytes(const KeyedTable *table, char code, PyObject *value, const char **data, Py_ssize_t *size);
+
+/* -- rows */
+
+/* The words of a row behind those by which its key is shown. */
+static inline uint64_t *row_words(vp_row *row)
+{
+    return vp_row_values(row) + SHOWN_WORDS;
+}
+
+/* How many words the columns have. */
+int columns_words(const KeyedTable *table);
+
+/* Enters a key into a table, or into one within it; NULL with an error set. */
+vp_row *rows_enter(KeyedTable *table, vp_keyed *rows, vp_heap *heap, const Key *key);
+
+/* Takes a row of columns out; -1 with an error set. */
+int rows_drop(KeyedTable *table, vp_keyed *rows, vp_heap *heap, vp_row *row);
+
+/* The key that a row is shown with; NULL with an error set. */
+PyObject *row_key(const KeyedTable *table, vp_row *row);
+
+/* A tuple of what a row holds; NULL with an error set. */
+PyObject *row_values(const KeyedTable *table, vp_row *row);
+
+/* Writes a tuple of as many values as there are columns; -1 with an error set. */
+int row_set_columns(KeyedTable *table, vp_heap *heap, vp_row *row, PyObject *values);
+
+/* A list of the elements of a row; NULL with an error set. */
+PyObject *list_values(const KeyedTable *table, vp_row *row);
+
+/* How many they are. */
+static inline uint64_t *list_count(vp_row *row)
+{
+    return row_words(row) + 2;
+}
+
+/* Whether bytes are so many elements; -1 with an error set if they are not. */
+int list_fits(const KeyedTable *table, const uint8_t *bytes, uint64_t length, uint64_t count);
+
+/* The rows of a map; NULL where it has none. */
+vp_keyed *map_rows(const KeyedTable *table, const vp_row *row);
+
+/* Makes the rows of a map that has none; NULL with an error set. */
+vp_keyed *map_make(KeyedTable *table, vp_heap *heap, vp_row *row);
+
+/* A list of what is made of each entry of a map; NULL with an error set. */
+PyObject *map_entries(const KeyedTable *table, const vp_row *row, PyObject *(*make)(const KeyedTable *, vp_row *));
+
+/* What may be made of it: its value, or a pair of key and value. The key is `row_key`. */
+PyObject *entry_value(const KeyedTable *table, vp_row *row);
+PyObject *entry_item(const KeyedTable *table, vp_row *row);
+
+/* -- tables */
 
 /* The group of a key; -1 with an error set if it is another task's. */
 int64_t table_group(KeyedTable *table, const Key *key);
 
-/* The row of a key in its group, which is entered if there is none; NULL with an error set. */
+/* Whether the task owns a group: 0, or -1 with an error set. */
+int table_owns(const KeyedTable *table, uint64_t group);
+
+/* The row of a key in its group; NULL if there is none. */
+vp_row *table_find(const KeyedTable *table, uint64_t group, const Key *key);
+
+/* Likewise, but it is entered if there is none; NULL with an error set. */
 vp_row *table_enter(KeyedTable *table, uint64_t group, const Key *key);
+
+/* Takes a row out, with all that it holds; -1 with an error set, and not all of it is taken out. */
+int table_drop(KeyedTable *table, uint64_t group, vp_row *row);
+
+/* Takes back what has changed since a place in this slice. */
+void table_back(KeyedTable *table, vp_savepoint place);
 
 /* Says that there is no room. */
 void table_is_full(const KeyedTable *table);
+
+/* -- rows as bytes: see state_export.c */
+
+/* Bytes that grow; zeroed, there are none. `data` is to be freed with PyMem_Free. */
+typedef struct {
+    char *data;
+    size_t length, room;
+} Buffer;
+
+/* -1 with an error set. */
+int buffer_add(Buffer *buffer, const void *data, size_t size);
+
+/* Whether the key of a row that is told as bytes is shown otherwise than its bytes tell; in the bits above its length. */
+#define ROW_SHOWN (UINT32_C(1) << 31)
+
+/* What KeyedTable.export and KeyedTable.load are. */
+PyObject *table_export(KeyedTable *table, PyObject *args);
+PyObject *table_load(KeyedTable *table, PyObject *args);
+
+/* -- many keys in one call: see state_bulk.c. `initial` is what a key has that was given nothing. */
+
+PyObject *bulk_add(KeyedTable *table, PyObject *initial, PyObject *args);
+PyObject *bulk_get(KeyedTable *table, PyObject *initial, PyObject *keys);
+PyObject *bulk_put(KeyedTable *table, PyObject *args);
+
+/* -- cells: what a state has for the key of the scope
+ *
+ * A bolt looks at it several times for a tuple, `seen.value += 1` twice. So the row is looked for once, and found
+ * again as long as the tuple is the same and no row of the table has moved or left. */
+
+typedef struct {
+    PyObject_HEAD
+    Scope *scope;
+    KeyedTable *table;
+    char code;  /* of the column, or of the elements */
+    vp_row *row; /* NULL: the key has none */
+    uint64_t group;
+    uint64_t number, moves; /* the scope's and the table's when the row was looked for */
+} Cell;
+
+/* A new cell of a type, for a table of a kind and with one column; NULL with an error set. */
+Cell *cell_of(PyTypeObject *type, PyObject *scope, PyObject *table, char kind);
+
+/* Looks for the row of the scope's key; -1 with an error set. */
+int cell_look_anew(Cell *cell);
+
+static inline int cell_look(Cell *cell)
+{
+    return cell->number == cell->scope->number && cell->moves == cell->table->moves ? 0 : cell_look_anew(cell);
+}
+
+/* Likewise, but a row is entered if there is none. */
+int cell_enter(Cell *cell);
+
+/* Takes the row out if there is one; -1 with an error set. */
+int cell_drop(Cell *cell);
+
+/* Of a cell that was looked for. */
+static inline vp_savepoint cell_savepoint(const Cell *cell)
+{
+    return vp_writer_savepoint(cell->table->writer);
+}
+
+static inline vp_heap *cell_heap(const Cell *cell)
+{
+    return cell->table->heaps[cell->group];
+}
+
+int cell_traverse(Cell *cell, visitproc visit, void *arg);
+int cell_clear(Cell *cell);
+void cell_dealloc(Cell *cell);
 
 #endif

@@ -6,16 +6,14 @@ int is_keyed_table(PyObject *candidate)
     return PyType_GetSlot(Py_TYPE(candidate), Py_tp_new) == rows_table_spec.slots[0].pfunc;
 }
 
-void table_is_full(const KeyedTable *table)
-{
-    PyErr_Format(table->full, "state %U has no room for more", table->name);
-}
-
 static int foreign(const KeyedTable *table, const Key *key, uint64_t group)
 {
-    PyErr_Format(PyExc_LookupError,
-                 "state %U was asked for the key %R, which is of key group %llu, and that belongs to another task", table->name,
-                 key->value, (unsigned long long)group);
+    PyObject *value = key->value == NULL ? key_to_value(key->bytes, key->length) : Py_NewRef(key->value);
+    if (value != NULL)
+        PyErr_Format(PyExc_LookupError,
+                     "state %U was asked for the key %R, which is of key group %llu, and that belongs to another task",
+                     table->name, value, (unsigned long long)group);
+    Py_XDECREF(value);
     return -1;
 }
 
@@ -25,89 +23,29 @@ int64_t table_group(KeyedTable *table, const Key *key)
     return table->tables[group] == NULL ? foreign(table, key, group) : (int64_t)group;
 }
 
-/* -- rows */
-
-/* Keeps the value of a key that its bytes do not tell; -1 with an error set. */
-static int keep_shown(KeyedTable *table, vp_heap *heap, vp_row *row, const Key *key)
+int table_owns(const KeyedTable *table, uint64_t group)
 {
-    PyObject *bytes = PyObject_CallOneArg(table->dump, key->value);
-    int failed = bytes == NULL || state_set_value(table, heap, BINARY, vp_row_values(row), bytes);
-    Py_XDECREF(bytes);
-    return failed ? -1 : 0;
+    if (group < table->groups && table->tables[group] != NULL)
+        return 0;
+    PyErr_Format(PyExc_LookupError, "state %U: key group %llu is none of this task's", table->name,
+                 (unsigned long long)group);
+    return -1;
+}
+
+vp_row *table_find(const KeyedTable *table, uint64_t group, const Key *key)
+{
+    return vp_keyed_find(table->writer, table->tables[group], key->hash, key->bytes, key->length);
 }
 
 vp_row *table_enter(KeyedTable *table, uint64_t group, const Key *key)
 {
-    bool moved;
-    uint64_t before = vp_keyed_count(table->tables[group]);
-    vp_row *row = vp_keyed_enter(table->writer, table->tables[group], table->heaps[group], key->hash, key->bytes,
-                                 key->length, &moved);
-    table->moves += moved;
-    if (row == NULL)
-        table_is_full(table);
-    else if (!key->whole && vp_keyed_count(table->tables[group]) > before &&
-             keep_shown(table, table->heaps[group], row, key))
-        return NULL;
-    return row;
+    return rows_enter(table, table->tables[group], table->heaps[group], key);
 }
 
-/* The key that a row is shown with. */
-static PyObject *key_of(const KeyedTable *table, vp_row *row)
+void table_back(KeyedTable *table, vp_savepoint place)
 {
-    uint64_t length;
-    const uint8_t *bytes = vp_bytes_get(table->writer, (const vp_bytes *)vp_row_values(row), &length);
-    if (length) {
-        PyObject *shown = PyBytes_FromStringAndSize((const char *)bytes, (Py_ssize_t)length), *value = NULL;
-        if (shown != NULL)
-            value = PyObject_CallOneArg(table->load, shown);
-        Py_XDECREF(shown);
-        return value;
-    }
-    bytes = vp_row_key(table->writer, row, &length);
-    return key_to_value(bytes, length);
-}
-
-static PyObject *values_of(const KeyedTable *table, vp_row *row)
-{
-    const char *codes = PyBytes_AS_STRING(table->codes);
-    const uint64_t *words = vp_row_values(row) + SHOWN_WORDS;
-    Py_ssize_t count = PyBytes_GET_SIZE(table->codes);
-    PyObject *values = PyTuple_New(count);
-    for (Py_ssize_t i = 0; values != NULL && i < count; i++) {
-        PyObject *value = state_value(table, codes[i], words);
-        if (value == NULL)
-            Py_CLEAR(values);
-        else
-            PyTuple_SET_ITEM(values, i, value);
-        words += words_of_code(codes[i]);
-    }
-    return values;
-}
-
-static int set_values(KeyedTable *table, vp_heap *heap, vp_row *row, PyObject *values)
-{
-    const char *codes = PyBytes_AS_STRING(table->codes);
-    uint64_t *words = vp_row_values(row) + SHOWN_WORDS;
-    for (Py_ssize_t i = 0; i < PyBytes_GET_SIZE(table->codes); i++) {
-        if (state_set_value(table, heap, codes[i], words, PyTuple_GET_ITEM(values, i)))
-            return -1;
-        words += words_of_code(codes[i]);
-    }
-    return 0;
-}
-
-static int free_bytes(KeyedTable *table, vp_heap *heap, vp_row *row)
-{
-    const char *codes = PyBytes_AS_STRING(table->codes);
-    uint64_t *words = vp_row_values(row);
-    int failed = vp_bytes_free(table->writer, heap, (vp_bytes *)words);
-    words += SHOWN_WORDS;
-    for (Py_ssize_t i = 0; !failed && i < PyBytes_GET_SIZE(table->codes); i++) {
-        if (words_of_code(codes[i]) == 2)
-            failed = vp_bytes_free(table->writer, heap, (vp_bytes *)words);
-        words += words_of_code(codes[i]);
-    }
-    return failed;
+    vp_writer_back(table->writer, place);
+    table->moves++; /* what was entered or moved since has gone back */
 }
 
 /* -- as Python calls it */
@@ -118,11 +56,6 @@ static int64_t seek(KeyedTable *self, PyObject *key)
     return key_of_value(&self->key, key, &self->rare) ? -1 : table_group(self, &self->key);
 }
 
-static vp_row *find(KeyedTable *self, int64_t group)
-{
-    return vp_keyed_find(self->writer, self->tables[group], self->key.hash, self->key.bytes, self->key.length);
-}
-
 PyDoc_STRVAR(get_doc, "get(key) -> tuple | None: the values of a key; None if there is none.");
 
 static PyObject *get(KeyedTable *self, PyObject *key)
@@ -130,8 +63,8 @@ static PyObject *get(KeyedTable *self, PyObject *key)
     int64_t group = seek(self, key);
     if (group < 0)
         return NULL;
-    vp_row *row = find(self, group);
-    return row == NULL ? Py_NewRef(Py_None) : values_of(self, row);
+    vp_row *row = table_find(self, (uint64_t)group, &self->key);
+    return row == NULL ? Py_NewRef(Py_None) : row_values(self, row);
 }
 
 PyDoc_STRVAR(set_doc, "set(key, values): give a key values, one for each column.");
@@ -141,6 +74,11 @@ static PyObject *set(KeyedTable *self, PyObject *args)
     PyObject *key, *values;
     if (!PyArg_ParseTuple(args, "OO!", &key, &PyTuple_Type, &values))
         return NULL;
+    if (self->kind != COLUMNS) {
+        PyErr_Format(PyExc_TypeError, "state %U has a %s for each key, and no columns", self->name,
+                     self->kind == LIST ? "list" : "map");
+        return NULL;
+    }
     if (PyTuple_GET_SIZE(values) != PyBytes_GET_SIZE(self->codes)) {
         PyErr_Format(PyExc_ValueError, "state %U has %zd columns, and %zd values were given", self->name,
                      PyBytes_GET_SIZE(self->codes), PyTuple_GET_SIZE(values));
@@ -151,10 +89,9 @@ static PyObject *set(KeyedTable *self, PyObject *args)
         return NULL;
     vp_savepoint before = vp_writer_savepoint(self->writer);
     vp_row *row = table_enter(self, (uint64_t)group, &self->key);
-    if (row != NULL && set_values(self, self->heaps[group], row, values) == 0)
+    if (row != NULL && row_set_columns(self, self->heaps[group], row, values) == 0)
         Py_RETURN_NONE;
-    vp_writer_back(self->writer, before); /* all values, or none */
-    self->moves++;
+    table_back(self, before); /* all values, or none */
     return NULL;
 }
 
@@ -165,16 +102,14 @@ static PyObject *drop(KeyedTable *self, PyObject *key)
     int64_t group = seek(self, key);
     if (group < 0)
         return NULL;
-    vp_row *row = find(self, group);
+    vp_row *row = table_find(self, (uint64_t)group, &self->key);
     if (row == NULL)
         Py_RETURN_FALSE;
-    if (free_bytes(self, self->heaps[group], row) ||
-        vp_keyed_drop(self->writer, self->tables[group], self->heaps[group], row)) {
-        table_is_full(self);
-        return NULL;
-    }
-    self->moves++; /* nobody may go on with the row */
-    Py_RETURN_TRUE;
+    vp_savepoint before = vp_writer_savepoint(self->writer);
+    if (table_drop(self, (uint64_t)group, row) == 0)
+        Py_RETURN_TRUE;
+    table_back(self, before);
+    return NULL;
 }
 
 PyDoc_STRVAR(next_doc, "next(group, number) -> (number, key, values) | None: the first row of a group, in the order of insertion,\n"
@@ -185,15 +120,13 @@ static PyObject *next(KeyedTable *self, PyObject *args)
     unsigned long long group, first;
     if (!PyArg_ParseTuple(args, "KK", &group, &first))
         return NULL;
-    if (group >= self->groups || self->tables[group] == NULL) {
-        PyErr_Format(PyExc_LookupError, "state %U: key group %llu is none of this task's", self->name, group);
+    if (table_owns(self, group))
         return NULL;
-    }
     uint64_t number = first;
     vp_row *row = vp_keyed_next(self->writer, self->tables[group], &number);
     if (row == NULL)
         Py_RETURN_NONE;
-    PyObject *key = key_of(self, row), *values = key == NULL ? NULL : values_of(self, row);
+    PyObject *key = row_key(self, row), *values = key == NULL ? NULL : row_values(self, row);
     if (values == NULL) {
         Py_XDECREF(key);
         return NULL;
@@ -213,15 +146,21 @@ static PyObject *count(KeyedTable *self, PyObject *group)
     return PyLong_FromUnsignedLongLong(vp_keyed_count(self->tables[number]));
 }
 
-static int read_codes(const char *codes, Py_ssize_t count)
+/* Reads what rows hold: -1 where it is nothing. */
+static int read_codes(KeyedTable *self, PyObject *codes)
 {
-    int words = SHOWN_WORDS;
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (!words_of_code(codes[i]))
+    const char *text = PyBytes_AS_STRING(codes);
+    Py_ssize_t count = PyBytes_GET_SIZE(codes);
+    self->kind = count && (text[0] == LIST || text[0] == MAP) ? text[0] : COLUMNS;
+    if (self->kind != COLUMNS && count != 2)
+        return -1;
+    self->codes = self->kind == COLUMNS ? Py_NewRef(codes) : PyBytes_FromStringAndSize(text + 1, 1);
+    if (self->codes == NULL)
+        return -1;
+    for (Py_ssize_t i = 0; i < PyBytes_GET_SIZE(self->codes); i++)
+        if (!words_of_code(PyBytes_AS_STRING(self->codes)[i]))
             return -1;
-        words += words_of_code(codes[i]);
-    }
-    return words <= VP_KEYED_WORDS ? words : -1;
+    return SHOWN_WORDS + columns_words(self) <= VP_KEYED_WORDS ? 0 : -1;
 }
 
 static void *place_at(char *arena, PyObject *offsets, Py_ssize_t group)
@@ -263,17 +202,18 @@ static PyObject *table_new(PyTypeObject *type, PyObject *args, PyObject *options
     void *address = PyLong_AsVoidPtr(writer);
     if (address == NULL && PyErr_Occurred())
         return NULL;
-    if (read_codes(PyBytes_AS_STRING(codes), PyBytes_GET_SIZE(codes)) < 0) {
-        PyErr_Format(PyExc_ValueError, "%R are no codes of columns", codes);
-        return NULL;
-    }
     KeyedTable *self = (KeyedTable *)type->tp_alloc(type, 0);
     if (self == NULL)
         return NULL;
+    if (read_codes(self, codes)) {
+        Py_DECREF(self);
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_ValueError, "%R are no codes of columns, of a list or of a map", codes);
+        return NULL;
+    }
     self->writer = address;
     self->owner = Py_NewRef(owner);
     self->name = Py_NewRef(name);
-    self->codes = Py_NewRef(codes);
     self->full = Py_NewRef(full);
     self->dump = Py_NewRef(dump);
     self->load = Py_NewRef(load);
@@ -321,12 +261,56 @@ static void table_dealloc(KeyedTable *self)
     Py_DECREF(type);
 }
 
+PyDoc_STRVAR(export_doc,
+             "export(group, number, entry, limit) -> (bytes, number, entry) | None: the rows of a group as bytes, from a row and\n"
+             "an entry of its map on, until there are so many bytes; and the row and entry to go on from. None: no more rows.");
+
+PyDoc_STRVAR(load_doc, "load(group, data): enter the rows that export gave, in their order, of a table of the same codes.");
+
+PyDoc_STRVAR(codes_doc, "What its rows hold, as viper.state.KeyedState tells it.");
+
+static PyObject *codes(KeyedTable *self, void *nothing)
+{
+    (void)nothing;
+    if (self->kind == COLUMNS)
+        return PyUnicode_FromFormat("%s", PyBytes_AS_STRING(self->codes));
+    return PyUnicode_FromFormat("%c%s", self->kind, PyBytes_AS_STRING(self->codes));
+}
+
+static PyObject *group_count(KeyedTable *self, void *nothing)
+{
+    (void)nothing;
+    return PyLong_FromUnsignedLongLong(self->groups);
+}
+
+static PyObject *owner(KeyedTable *self, void *nothing)
+{
+    (void)nothing;
+    return Py_NewRef(self->owner);
+}
+
+static PyObject *name(KeyedTable *self, void *nothing)
+{
+    (void)nothing;
+    return Py_NewRef(self->name);
+}
+
+static PyGetSetDef table_getset[] = {
+    {"codes", (getter)codes, NULL, codes_doc, NULL},
+    {"groups", (getter)group_count, NULL, "Number of key groups.", NULL},
+    {"owner", (getter)owner, NULL, "What keeps its memory: the task's writer.", NULL},
+    {"name", (getter)name, NULL, "The state's, for messages.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
 static PyMethodDef table_methods[] = {
     {"get", (PyCFunction)get, METH_O, get_doc},
     {"set", (PyCFunction)set, METH_VARARGS, set_doc},
     {"drop", (PyCFunction)drop, METH_O, drop_doc},
     {"next", (PyCFunction)next, METH_VARARGS, next_doc},
     {"count", (PyCFunction)count, METH_O, count_doc},
+    {"export", (PyCFunction)table_export, METH_VARARGS, export_doc},
+    {"load", (PyCFunction)table_load, METH_VARARGS, load_doc},
     {NULL, NULL, 0, NULL},
 };
 
@@ -340,6 +324,7 @@ static PyType_Slot table_slots[] = {
     {Py_tp_traverse, table_traverse},
     {Py_tp_clear, table_clear},
     {Py_tp_methods, table_methods},
+    {Py_tp_getset, table_getset},
     {0, NULL},
 };
 

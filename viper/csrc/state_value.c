@@ -16,6 +16,11 @@ int words_of_code(char code)
     }
 }
 
+PyObject *state_of_bytes(char code, const char *bytes, Py_ssize_t length)
+{
+    return code == STRING ? PyUnicode_DecodeUTF8(bytes, length, "surrogatepass") : PyBytes_FromStringAndSize(bytes, length);
+}
+
 PyObject *state_value(const KeyedTable *table, char code, const uint64_t *words)
 {
     double real;
@@ -31,21 +36,40 @@ PyObject *state_value(const KeyedTable *table, char code, const uint64_t *words)
         return PyBool_FromLong(words[0] != 0);
     default:
         bytes = (const char *)vp_bytes_get(table->writer, (const vp_bytes *)words, &length);
-        return code == STRING ? PyUnicode_DecodeUTF8(bytes, (Py_ssize_t)length, "surrogatepass")
-                              : PyBytes_FromStringAndSize(bytes, (Py_ssize_t)length);
+        return state_of_bytes(code, bytes, (Py_ssize_t)length);
     }
+}
+
+static const char *expected_of(char code)
+{
+    return code == INTEGER ? "an int of 64 bits" : code == REAL ? "a float" : code == TRUTH ? "a bool"
+         : code == STRING  ? "a str" : "bytes";
 }
 
 static int refuse(const KeyedTable *table, char code, PyObject *value)
 {
-    const char *expected = code == INTEGER ? "an int of 64 bits" : code == REAL ? "a float" : code == TRUTH ? "a bool"
-                         : code == STRING  ? "a str" : "bytes";
-    PyErr_Format(PyExc_TypeError, "state %U holds %s, and %R is none", table->name, expected, value);
+    PyErr_Format(PyExc_TypeError, "state %U holds %s, and %R is none", table->name, expected_of(code), value);
     return -1;
 }
 
-/* The word of a number; -1 with an error set where it does not fit without loss. */
-static int to_word(const KeyedTable *table, char code, PyObject *value, uint64_t *word)
+int state_check_key(const KeyedTable *table, char code, PyObject *key)
+{
+    int fits = code == INTEGER  ? PyLong_Check(key) && !PyBool_Check(key)
+               : code == REAL   ? PyFloat_Check(key)
+               : code == TRUTH  ? PyBool_Check(key)
+               : code == STRING ? PyUnicode_Check(key)
+               : code == BINARY ? PyBytes_Check(key)
+                                : 1;
+    int overflow = 0;
+    if (fits && code == INTEGER)
+        (void)PyLong_AsLongLongAndOverflow(key, &overflow);
+    if (fits && !overflow)
+        return 0;
+    PyErr_Format(PyExc_TypeError, "a key of a map of state %U is %s, and %R is none", table->name, expected_of(code), key);
+    return -1;
+}
+
+int state_word(const KeyedTable *table, char code, PyObject *value, uint64_t *word)
 {
     int overflow = 0;
     if (code == TRUTH) {
@@ -87,23 +111,35 @@ static int write_bytes(KeyedTable *table, vp_heap *heap, uint64_t *words, const 
     return -1;
 }
 
-static int set_text(KeyedTable *table, vp_heap *heap, uint64_t *words, PyObject *text)
+PyObject *state_bytes(const KeyedTable *table, char code, PyObject *value, const char **data, Py_ssize_t *size)
 {
-    if (PyUnicode_IS_COMPACT_ASCII(text))
-        return write_bytes(table, heap, words, PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text));
-    PyObject *bytes = PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass");
-    int failed = bytes == NULL || write_bytes(table, heap, words, PyBytes_AS_STRING(bytes), PyBytes_GET_SIZE(bytes));
-    Py_XDECREF(bytes);
-    return failed ? -1 : 0;
+    PyObject *bytes;
+    if (code == BINARY ? !PyBytes_Check(value) : !PyUnicode_Check(value)) {
+        refuse(table, code, value);
+        return NULL;
+    }
+    if (code == STRING && PyUnicode_IS_COMPACT_ASCII(value)) {
+        *data = PyUnicode_DATA(value);
+        *size = PyUnicode_GET_LENGTH(value);
+        return Py_NewRef(value);
+    }
+    bytes = code == STRING ? PyUnicode_AsEncodedString(value, "utf-8", "surrogatepass") : Py_NewRef(value);
+    if (bytes != NULL) {
+        *data = PyBytes_AS_STRING(bytes);
+        *size = PyBytes_GET_SIZE(bytes);
+    }
+    return bytes;
 }
 
 int state_set_value(KeyedTable *table, vp_heap *heap, char code, uint64_t *words, PyObject *value)
 {
     uint64_t word;
-    if (code == STRING)
-        return PyUnicode_Check(value) ? set_text(table, heap, words, value) : refuse(table, code, value);
-    if (code == BINARY)
-        return PyBytes_Check(value) ? write_bytes(table, heap, words, PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value))
-                                    : refuse(table, code, value);
-    return to_word(table, code, value, &word) || write_word(table, words, word) ? -1 : 0;
+    const char *data;
+    Py_ssize_t size;
+    if (words_of_code(code) == 1)
+        return state_word(table, code, value, &word) || write_word(table, words, word) ? -1 : 0;
+    PyObject *bytes = state_bytes(table, code, value, &data, &size);
+    int failed = bytes == NULL || write_bytes(table, heap, words, data, size);
+    Py_XDECREF(bytes);
+    return failed ? -1 : 0;
 }

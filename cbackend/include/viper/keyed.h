@@ -23,8 +23,15 @@ typedef struct vp_row vp_row;
 /* Bytes of a table's fixed part. */
 uint64_t vp_keyed_size(void);
 
-/* Makes an empty table out of the zeroed region at an offset in an arena. */
+/* Makes an empty table out of the zeroed region at an offset in an arena; NULL if rows cannot have so many words. */
 vp_keyed *vp_keyed_format(void *arena, uint64_t offset, uint32_t value_words);
+
+/* The offset of a new table in a cell of the heap, for few rows at first; 0 if there is no room. It goes back with the
+ * slice, as all that is taken does. */
+uint64_t vp_keyed_new(vp_writer *writer, vp_heap *heap, uint32_t value_words);
+
+/* Frees such a table with its rows: 0, or VP_NO_ROOM. Its values' bytes are the caller's to free before. */
+int vp_keyed_free(vp_writer *writer, vp_keyed *table, vp_heap *heap);
 
 /* The row of a key; NULL if there is none. */
 vp_row *vp_keyed_find(const vp_writer *writer, const vp_keyed *table, uint64_t hash, const void *key, uint64_t length);
@@ -46,6 +53,9 @@ uint64_t vp_keyed_count(const vp_keyed *table);
 /* A row's key; as vp_bytes_get. */
 const uint8_t *vp_row_key(const vp_writer *writer, const vp_row *row, uint64_t *length);
 
+/* The hash with which its key was entered, but for the lowest bit, which is 0. */
+uint64_t vp_row_hash(const vp_row *row);
+
 /* A row's words, to be written by vp_writer_write and vp_bytes_set only. */
 uint64_t *vp_row_values(vp_row *row);
 
@@ -54,5 +64,8 @@ const uint8_t *vp_bytes_get(const vp_writer *writer, const vp_bytes *bytes, uint
 
 /* Sets them, which may be none: 0, or VP_NO_ROOM. */
 int vp_bytes_set(vp_writer *writer, vp_heap *heap, vp_bytes *bytes, const void *data, uint64_t length);
+
+/* Appends to them: 0, or VP_NO_ROOM. They move only when their cell is full. */
+int vp_bytes_append(vp_writer *writer, vp_heap *heap, vp_bytes *bytes, const void *data, uint64_t length);
 
 #endif

@@ -51,6 +51,7 @@ from framework.runtime.tasks.presence import BlockingPresence, Presence
 from framework.runtime.tasks.processors import Processor, SinkProcessor, TupleProcessor
 from framework.runtime.tasks.pullers import make_puller
 from framework.runtime.tasks.replay_task import ReplayTask
+from framework.runtime.tasks.sink_commits import SinkCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.source_task import SourceTask
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
@@ -58,7 +59,7 @@ from framework.runtime.tasks.spout_task import Asking, SpoutTask
 from framework.runtime.tasks.task import Task
 from framework.runtime.tracking.acker import Acker
 from framework.runtime.tracking.pending import Pending
-from framework.sinks import Sink
+from framework.sinks import Sink, TransactionalSink
 from framework.topology import Role
 from viper.rows import Inbox
 
@@ -321,17 +322,18 @@ class TaskFactory:
         emitter = Emitter(context, output, assigner, recorder)
         interludes = Interludes(context, slot, emitter, assigner, acker, recorder)
         due = self._due_by(spec)
-        agenda = partial(make_agenda, due, context, slot, received, emitter, interludes, acker)
+        commits = _commits(context, slot, interludes)
+        agenda = partial(make_agenda, due, context, slot, received, emitter, interludes, acker, commits)
         processor: Processor
         if host.takes_rows:
             processor = BatchProcessor(slot, collector.bulk, acker, context.counters, keeps=keeps)
         elif isinstance(host.component, Sink):
-            processor = SinkProcessor(slot, acker, context.counters)
+            processor = SinkProcessor(slot, acker, context.counters, commits)
         else:
             processor = TupleProcessor(slot, inbox, acker, context.counters)
         largest = self._settings["viper.columns.rows"] if host.takes_rows and received.is_typed else None
         answering = Answering(slot, emitter, assigner, processor, acker, context.counters)
-        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, agenda)
+        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, commits, agenda)
         task = BoltTask(context, slot, emitter, received, parts, self._commits(spec, output, state))
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
@@ -366,6 +368,13 @@ class TaskFactory:
                         seen.add(subscription.source)
                         todo.append(subscription.source)
         return False
+
+
+def _commits(context: TaskContext, slot: ComponentSlot, interludes: Interludes) -> SinkCommits | None:
+    if not isinstance(slot.host.component, TransactionalSink):
+        return None
+    rows, seconds = context.conf["viper.sink.apply.rows"], context.conf["viper.sink.apply.secs"]
+    return SinkCommits(context, slot, interludes.restart, rows=rows, seconds=seconds)
 
 
 def _time_fields(output: Output, conf: Mapping[str, Any]) -> dict[int, int]:

@@ -20,6 +20,7 @@ from framework.runtime.tasks.agenda import (
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.interludes import Interludes
+from framework.runtime.tasks.sink_commits import SinkCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tracking.acker import Acker
 from viper.position import Position
@@ -46,6 +47,7 @@ def make_agenda(
     emitter: Emitter,
     interludes: Interludes,
     acker: Acker | None,
+    commits: SinkCommits | None = None,
 ) -> Agenda:
     """The agenda of a bolt's task; to be made when its component has been initialized.
 
@@ -57,6 +59,7 @@ def make_agenda(
         emitter: knows what its consumers were promised.
         interludes: do what is due.
         acker: knows which tuples the component holds; None where nothing is tracked.
+        commits: tells a transactional sink when to apply what it has taken; None for other components.
     """
     clients: list[AgendaClient] = []
     tick_s, host = context.tick_seconds, slot.host
@@ -87,6 +90,7 @@ def make_agenda(
                 published=lambda: emitter.published,
             )
         )
+    clients += [commits] if commits is not None else []
     return Agenda(clients)
 
 

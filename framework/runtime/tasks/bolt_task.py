@@ -19,6 +19,7 @@ from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.interludes import Interludes
 from framework.runtime.tasks.processors import Processor
+from framework.runtime.tasks.sink_commits import SinkCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.task import Task, TaskState
 from framework.runtime.tracking.acker import Acker
@@ -55,6 +56,8 @@ class BoltParts:
     """Knows which tracked tuples are unanswered; None where none are tracked."""
     largest_slice: int | None
     """As `Task.largest_slice`."""
+    commits: SinkCommits | None
+    """Tells a transactional sink when to apply what it has taken; None for other components."""
     make_agenda: Callable[[], Agenda]
     """Makes the list of what is due; called when the component has been initialized, which may have a say."""
 
@@ -155,9 +158,13 @@ class BoltTask(Task):
             self._parts.assigner.lineage.resume(floor)
         if self._parts.acker is not None:
             self._parts.acker.resume()
+        if self._parts.commits is not None:
+            self._parts.commits.is_successor = True
 
     def _begin(self) -> None:
         self._parts.interludes.begin()
+        if self._parts.commits is not None:
+            self._parts.commits.begin()
         if self.commits is None:
             self.slot.commit()
         self._agenda = self._parts.make_agenda()

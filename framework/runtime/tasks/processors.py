@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from framework.runtime.hosts.user_errors import user_errors
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.pieces import Piece, rows_of
+from framework.runtime.tasks.sink_commits import SinkCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tracking.acker import Acker
 from framework.sinks import Sink
@@ -120,10 +121,18 @@ class SinkProcessor:
         slot: holds the sink.
         acker: answers for the rows; None where nothing is tracked.
         counters: the task's.
+        commits: tells a transactional sink when to apply what it has taken; None where it is no such sink.
     """
 
-    def __init__(self, slot: ComponentSlot, acker: Acker | None, counters: TaskCounters) -> None:
+    def __init__(
+        self,
+        slot: ComponentSlot,
+        acker: Acker | None,
+        counters: TaskCounters,
+        commits: SinkCommits | None = None,
+    ) -> None:
         self._slot = slot
+        self._commits = commits
         self._acker = acker
         self._counters = counters
 
@@ -138,12 +147,16 @@ class SinkProcessor:
         """Process tuples."""
         rows, sink = rows_of(pieces), self._slot.host.component
         assert isinstance(sink, Sink)
+        if self._commits is not None:
+            self._commits.consuming()
         self._slot.begin_call()
         try:
             sink.consume(rows)
         except user_errors() as error:
             self._slot.take_back()
             self._raised(error, len(rows))
+        if self._commits is not None:
+            self._commits.consumed()
         if self._acker is not None:
             self._acker.passed(len(rows))
         return WAITING if self._slot.is_gone else DONE

@@ -220,12 +220,9 @@ class ComponentSlot:
             tried = f"restarted {budget.tries} times within {budget.window_s:g} s (viper.restart.tries)"
             self._context.fail(during, error, tup, tried)
         self.restart_at_s = now + pause_s
-        self._context.logger.warning(
-            "%s is restarted%s; %s",
-            self._context.name,
-            budget.in_words("viper.restart.tries"),
-            "its state is gone" if self.state is None else "its attributes are gone, its declared state stays",
-        )
+        words = budget.in_words("viper.restart.tries")
+        gone = "its state is gone" if self.state is None else "only its declared state is left"
+        self._context.logger.warning("%s is restarted%s; %s", self._context.name, words, gone)
 
 
 def _keeper(component: object, lease: Lease) -> str:

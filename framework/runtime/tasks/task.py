@@ -199,8 +199,8 @@ class Task(ABC):
     def _check_repeated(self) -> None:
         """At the end of all input, everything that a killed process had emitted must have come again."""
         if self.commits is not None and self.emitter.flush() and self.commits.left:
-            message = f"the process that was killed had emitted {self.commits.left:,} tuples more for its input"
-            self.context.fail("emit", DivergedError(message))
+            more = f"{self.commits.left:,} tuples more for its input"
+            self.context.fail("emit", DivergedError(f"the process that was killed had emitted {more}"))
 
     @property
     def _brings_nothing_more(self) -> bool:

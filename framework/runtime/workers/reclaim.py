@@ -25,14 +25,16 @@ class Loss:
     """Components with a task there that had not ended, is not declared stateless, and declares no state."""
 
 
-def reclaim(plan: Plan, network: Network, recovery: RecoveryMemory | None, process: int) -> Loss:
+def reclaim(
+    plan: Plan, network: Network, process: int, recovery: RecoveryMemory | None = None
+) -> Loss:
     """Repair everything that a dead process was in the midst of, before it is replaced; return the loss.
 
     Args:
         plan: what is run.
         network: its channels, as the parent sees them.
-        recovery: the pages of its tasks; None where what was in process is lost.
         process: index of the process in the plan's placement.
+        recovery: the pages of its tasks; None where what was in process is lost.
     """
     executors = plan.placement.processes[process]
     dead = frozenset(task for index in executors for task in plan.placement.executors[index].tasks)

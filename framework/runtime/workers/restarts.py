@@ -163,7 +163,7 @@ class RestartPolicy:
     def _note(self, index: int, worker: WorkerHandle, now: float) -> None:
         assert self._began_s is not None
         death = worker.death()
-        loss = reclaim(self._plan, self._network, self._recovery, index)
+        loss = reclaim(self._plan, self._network, index, self._recovery)
         incident = Incident(
             worker=index + 1,
             how=death.how,

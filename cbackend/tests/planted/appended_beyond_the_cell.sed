@@ -1,0 +1,1 @@
+s/before + length > vp_heap_room(before)/before + length > 2 * vp_heap_room(before)/

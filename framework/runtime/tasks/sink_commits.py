@@ -1,0 +1,123 @@
+"""When a transactional sink applies what it has staged, in a run without checkpoints."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from framework.runtime.hosts.user_errors import user_errors
+from framework.runtime.tasks.agenda import NEVER_S, AgendaClient, Entry, Frontier
+from framework.runtime.tasks.context import TaskContext
+from framework.runtime.tasks.slot import ComponentSlot
+from framework.sinks import TransactionalSink
+from viper.position import Position
+
+
+class SinkCommits(AgendaClient):
+    """Calls a transactional sink at the start, every so many rows or seconds, and behind all input.
+
+    What the sink raises then ends the run, whatever ``viper.on.error`` says: its rows are staged, and no
+    other rows can be applied before them.
+
+    Args:
+        context: the task's.
+        slot: holds the sink.
+        restart: makes the component anew, if it has raised.
+        rows: how many staged rows are applied.
+        seconds: after how long they are, if they are fewer.
+    """
+
+    def __init__(
+        self,
+        context: TaskContext,
+        slot: ComponentSlot,
+        restart: Callable[[], None],
+        *,
+        rows: int,
+        seconds: float,
+    ) -> None:
+        self.is_successor = False
+        """Whether the task goes on in the place of one whose process has died."""
+        self._context = context
+        self._slot = slot
+        self._restart = restart
+        self._rows = rows
+        self._seconds = seconds
+        self._sink: TransactionalSink | None = None
+        """The component that was told where the run begins; another one was made anew since."""
+        self._due_at_s = NEVER_S
+        self._has_finished = False
+
+    def begin(self) -> None:
+        """The sink has been initialized: tell it where the run begins."""
+        first, self._sink = self._sink is None, self._found()
+        sink = self._sink
+        if first and not self.is_successor:
+            self._call("resume", lambda: sink.resume(None))
+        else:
+            self._call("recover", sink.recover)
+        self._note(time.monotonic())
+
+    def consuming(self) -> None:
+        """Rows come next: one that was made anew is told first that the run goes on."""
+        if self._slot.host.component is not self._sink:
+            self.begin()
+
+    def consumed(self) -> None:
+        """The sink has taken some rows: apply all, if they are enough."""
+        sink, now_s = self._sink, time.monotonic()
+        assert sink is not None
+        if self._slot.is_gone:
+            return
+        if sink.staged_rows >= self._rows or now_s >= self._due_at_s:
+            self._apply(None)
+        elif self._due_at_s == NEVER_S:
+            self._note(now_s)
+
+    # -- as a client of the agenda
+
+    @property
+    def due_at_s(self) -> float:
+        """When staged rows have waited long enough."""
+        return self._due_at_s
+
+    def take_timed(self, now_s: float) -> Iterator[Entry]:
+        """Applies what has waited long enough."""
+        if now_s >= self._due_at_s and not self._slot.is_gone:
+            yield Entry(None, self._apply)
+
+    def take_until(self, frontier: Frontier) -> Iterator[Entry]:
+        """Applies everything when all input has come."""
+        if frontier.is_over and not self._has_finished:
+            self._has_finished = True
+            yield Entry(None, self._finish)
+
+    # -- within
+
+    def _found(self) -> TransactionalSink:
+        sink = self._slot.host.component
+        assert isinstance(sink, TransactionalSink)
+        return sink
+
+    def _apply(self, _at: Position | None) -> None:
+        self.consuming()
+        self._call("apply", self._found().apply_staged)
+        self._due_at_s = NEVER_S
+
+    def _finish(self, _at: Position | None) -> None:
+        if self._slot.is_gone:  # what it has staged must not be lost
+            self._restart()
+        self.consuming()
+        self._call("apply", self._found().apply_and_finish)
+        self._due_at_s = NEVER_S
+
+    def _note(self, now_s: float) -> None:
+        """Staged rows begin to wait."""
+        waits = self._sink is not None and self._sink.staged_rows > 0
+        self._due_at_s = now_s + self._seconds if waits else NEVER_S
+
+    def _call(self, during: str, callback: Callable[[], object]) -> None:
+        try:
+            callback()
+        except user_errors() as error:
+            self._context.fail(during, error)

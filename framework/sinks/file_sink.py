@@ -1,0 +1,189 @@
+"""Files that appear whole, or grow by whole transactions."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from framework.errors import SinkError
+from framework.sinks.sink import Row
+from framework.sinks.staging import advised, sync_folder, write_all, write_whole
+from framework.sinks.transactional import TransactionalSink
+
+_MOST_NUMBERS = 1000
+"""How many transactions the journal knows: to so many checkpoints a file can be brought back."""
+
+
+class FileSink(TransactionalSink):
+    """Writes bytes to a file; a subclass makes them of rows, by `encode`.
+
+    The file appears whole under its name, once all input has come; until then it is NAME.part. A file of
+    this name is replaced then, and stays as it is if the run fails. With `grow` rows are added to the file
+    itself, by whole transactions, and what is in it stays. A hidden journal beside it tells how long it was
+    after each transaction, so what a crash leaves behind that is cut off when the run goes on.
+
+    With several tasks each has a file of its own: ``counts-0000.jsonl`` and so on of ``counts.jsonl``.
+
+    Args:
+        path: the file; its folder must be there.
+        grow: whether the file itself grows.
+
+    Raises:
+        SinkError: there is no such folder.
+    """
+
+    scales = False
+
+    def __init__(self, path: str, *, grow: bool = False) -> None:
+        self._path = Path(path)
+        super().__init__(str(self._path.parent / f".{self._path.name}.staged"))
+        if not self._path.parent.is_dir():
+            raise SinkError(f"{path}: there is no folder {self._path.parent}: make it first")
+        if self._path.is_dir():
+            raise SinkError(f"{path} is a folder: expected the name of a file")
+        self._grows = grow
+        self.keeps_leftovers = grow
+        self._numbers: list[tuple[int, int]] = []
+        """The number of each transaction, and the length of the file after it."""
+        self._is_finished = False
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        """See that the file can be written, and what is in it.
+
+        Raises:
+            SinkError: its folder cannot be written to, or another run writes the file.
+        """
+        super().initialize(storm_conf, context)
+        if self._task_count > 1:
+            self._path = self._path.with_name(f"{self._path.stem}-{self._task_index:04}{self._path.suffix}")
+        if self._grows and self._path.exists() and not os.access(self._path, os.W_OK):
+            raise SinkError(f"{self._path}: whoever runs the topology must be allowed to write to it")
+        self._numbers = self._journaled()
+
+    def decode(self, entry: bytes) -> Iterable[Any]:
+        """The entry itself: bytes of the file."""
+        return (entry,)
+
+    def head(self) -> bytes:
+        """What stands at the beginning of a file."""
+        return b""
+
+    def applied(self, part: str) -> int | None:
+        """As in the base class."""
+        return self._numbers[-1][0] or None if self._numbers else None
+
+    def apply(self, part: str, number: int, rows: Iterator[Row]) -> None:
+        """Add bytes behind the last transaction.
+
+        Raises:
+            SinkError: they cannot be written; the file is as long as before.
+        """
+        length = self._numbers[-1][1] if self._numbers else 0
+        try:
+            length = _written(self._target, length, self.head() if not length else b"", rows)
+        except OSError as error:
+            raise SinkError(f"{self._target}: {advised(error)}") from error
+        self._note([*self._numbers, (number, length)])
+
+    def rewind(self, part: str, number: int) -> bool:
+        """Cut off what came after a transaction, if the journal still knows it."""
+        lengths = dict(self._numbers)
+        if number not in lengths:
+            return False
+        if not self._target.exists() and not self._grows:  # it was finished
+            os.rename(self._path, self._target)
+        os.truncate(self._target, lengths[number])
+        self._note([entry for entry in self._numbers if entry[0] <= number])
+        return True
+
+    def forget(self, part: str) -> None:
+        """Begin the file anew, or behind what is in it."""
+        if not self._grows:
+            self._target.unlink(missing_ok=True)
+            self._note([])
+            return
+        length = self._path.stat().st_size if self._path.exists() else 0
+        if self._numbers:  # what lies behind it was torn by a crash
+            length = min(length, self._numbers[-1][1])
+            if self._path.exists():
+                os.truncate(self._path, length)
+        self._note([(0, length)])
+
+    def finish(self) -> None:
+        """Let the file appear under its name."""
+        if not self._numbers or (self._grows and not self._numbers[-1][0]):
+            return
+        if not self._grows and self._target.exists():  # else it was finished before, and then killed
+            os.replace(self._target, self._path)
+            sync_folder(self._path.parent)
+        self._is_finished = True
+
+    def close(self) -> None:
+        """As in the base class; of a failed run without checkpoints nothing stays."""
+        was_open = self._open_stage is not None
+        super().close()
+        if was_open and self.eager and (self._is_finished or not self._grows):
+            self._journal.unlink(missing_ok=True)
+            if not self._grows:
+                self._target.unlink(missing_ok=True)
+
+    # -- within
+
+    @property
+    def _target(self) -> Path:
+        return self._path if self._grows else self._path.with_name(f"{self._path.name}.part")
+
+    @property
+    def _journal(self) -> Path:
+        return self._path.with_name(f".{self._path.name}.applied")
+
+    def _journaled(self) -> list[tuple[int, int]]:
+        try:
+            numbers = [(int(number), int(length)) for number, length in json.loads(self._journal.read_text())]
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, TypeError) as error:
+            raise SinkError(
+                f"{self._journal} is no journal of a sink: {error}; remove it to begin anew"
+            ) from None
+        found = next((path for path in (self._target, self._path) if path.exists()), None)
+        size = found.stat().st_size if found is not None else 0
+        if numbers and size < numbers[-1][1]:
+            raise SinkError(
+                f"{found or self._target} has {size:,} bytes, and {numbers[-1][1]:,} were written: somebody "
+                f"has cut it off or removed it; remove {self._journal} as well to begin anew"
+            )
+        return numbers
+
+    def _note(self, numbers: Sequence[tuple[int, int]]) -> None:
+        self._numbers = list(numbers[-_MOST_NUMBERS:])
+        try:
+            write_whole(self._journal, json.dumps(self._numbers).encode())
+        except OSError as error:
+            raise SinkError(f"{self._journal}: {advised(error)}") from error
+
+
+def _written(path: Path, length: int, head: bytes, entries: Iterable[Any]) -> int:
+    """Write behind the first bytes of a file, and see that it is on disk; returns how long it is then.
+
+    Raises:
+        OSError: it cannot be written; the file is as long as before.
+    """
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        os.ftruncate(file, length)  # what a crash has torn goes
+        os.lseek(file, length, os.SEEK_SET)
+        try:
+            write_all(file, head)
+            for data in entries:
+                write_all(file, data)
+            os.fsync(file)
+        except BaseException:
+            os.ftruncate(file, length)
+            raise
+        return os.lseek(file, 0, os.SEEK_CUR)
+    finally:
+        os.close(file)

@@ -1,0 +1,130 @@
+"""Rows as lines of a file: JSON, CSV, or plain text."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from framework.errors import SinkError
+from framework.sinks.columns import Chosen
+from framework.sinks.file_sink import FileSink
+from framework.sinks.sink import Row
+
+
+class JsonLinesSink(FileSink):
+    """Writes an object of JSON per row, by the names of its fields.
+
+        JsonLinesSink("counts.jsonl")
+
+    Args:
+        path: the file; see `FileSink`, also for `grow`.
+        columns: the fields that are written, in this order; None: all.
+        grow: whether the file itself grows.
+
+    Raises:
+        SinkError: there is no such folder.
+    """
+
+    def __init__(self, path: str, columns: Sequence[str] | None = None, *, grow: bool = False) -> None:
+        super().__init__(path, grow=grow)
+        self._columns = columns
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        """As in the base class; an unknown column is refused as well."""
+        self._chosen = Chosen(context, self._columns)
+        super().initialize(storm_conf, context)
+
+    def encode(self, rows: Sequence[Row]) -> bytes:
+        """A line per row.
+
+        Raises:
+            SinkError: a value that JSON cannot write.
+        """
+        names = self._chosen.names
+        try:
+            lines = [_dumps(dict(zip(names, row, strict=True))) for row in self._chosen.of(rows)]
+        except (TypeError, ValueError) as error:
+            raise SinkError(f"JSON cannot write a row: {error}; make it text or a number first") from None
+        return ("\n".join(lines) + "\n").encode()
+
+
+_dumps = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(", ", ": ")).encode
+
+
+class CsvSink(FileSink):
+    """Writes a CSV record per row, behind a line with the names of the columns. None becomes an empty text.
+
+        CsvSink("counts.csv", columns=["word", "count"])
+
+    Args:
+        path: the file; see `FileSink`, also for `grow`.
+        columns: the fields that are written, in this order; None: all.
+        delimiter: what stands between two values.
+        header: whether there is a line with the names.
+        grow: whether the file itself grows; the names are written into an empty file only.
+
+    Raises:
+        SinkError: there is no such folder, or a delimiter that cannot be.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        columns: Sequence[str] | None = None,
+        *,
+        delimiter: str = ",",
+        header: bool = True,
+        grow: bool = False,
+    ) -> None:
+        super().__init__(path, grow=grow)
+        self._columns = columns
+        self._delimiter = delimiter
+        self._header = header
+        try:
+            csv.writer(io.StringIO(), delimiter=delimiter)
+        except (TypeError, ValueError) as error:
+            raise SinkError(f"delimiter {delimiter!r}: {error}") from None
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        """As in the base class; an unknown column is refused as well."""
+        self._chosen = Chosen(context, self._columns)
+        super().initialize(storm_conf, context)
+
+    def head(self) -> bytes:
+        """The line of names."""
+        return self._records([tuple(self._chosen.names)]) if self._header else b""
+
+    def encode(self, rows: Sequence[Row]) -> bytes:
+        """A record per row."""
+        return self._records(self._chosen.of(rows))
+
+    def _records(self, rows: Sequence[Row]) -> bytes:
+        text = io.StringIO()
+        csv.writer(text, delimiter=self._delimiter, lineterminator="\n").writerows(rows)
+        return text.getvalue().encode()
+
+
+class TextSink(FileSink):
+    """Writes a line per row: its values as text, between separators.
+
+        TextSink("lines.txt", separator=" ")
+
+    Args:
+        path: the file; see `FileSink`, also for `grow`.
+        separator: what stands between two values of a row.
+        grow: whether the file itself grows.
+
+    Raises:
+        SinkError: there is no such folder.
+    """
+
+    def __init__(self, path: str, separator: str = "\t", *, grow: bool = False) -> None:
+        super().__init__(path, grow=grow)
+        self._separator = separator
+
+    def encode(self, rows: Sequence[Row]) -> bytes:
+        """A line per row."""
+        return "".join([self._separator.join(map(str, row)) + "\n" for row in rows]).encode()

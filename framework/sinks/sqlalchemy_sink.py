@@ -1,0 +1,179 @@
+"""Rows in a table of any database that SQLAlchemy reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from framework.errors import SinkError
+from framework.sinks.sink import Row
+from framework.sinks.table_sink import NUMBERS, TableSink
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+
+class SqlAlchemySink(TableSink):
+    """Writes rows into a table of PostgreSQL or another database, through SQLAlchemy.
+
+        SqlAlchemySink("postgresql+psycopg://user@host/shop", "counts", ["word", "count"], key="word")
+
+    The table must be there, since only its owner knows the types. On PostgreSQL and SQLite rows with a key
+    are put in place by ``ON CONFLICT``, which wants a unique index on it; elsewhere the old row is deleted
+    in the same transaction.
+
+    Args:
+        url: the database, as SQLAlchemy writes it.
+        table: the table; ``schema.table`` where it is not in the default schema.
+        columns: the fields that are written, in this order; None: all.
+        key: one or several of them: a row replaces the one with the same key. None: every row is added.
+        staging: a folder for staged rows, on a disk that stays; ``viperstorm-staging`` by default.
+
+    Raises:
+        SinkError: SQLAlchemy is missing, the URL is none, or a key is no column.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        table: str,
+        columns: Sequence[str] | None = None,
+        key: str | Sequence[str] | None = None,
+        *,
+        staging: str | None = None,
+    ) -> None:
+        super().__init__(table, columns, key, staging)
+        try:
+            import sqlalchemy as sa
+        except ImportError as error:
+            raise SinkError(f"{error}: pip install '/path/to/viperstorm[sql]'") from None
+        try:
+            self._url = sa.make_url(url)
+        except sa.exc.ArgumentError as error:
+            raise SinkError(f"{error}: expected e.g. postgresql+psycopg://user@host/database") from None
+        self._engine: sa.Engine | None = None
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        """Connect, and see that the table is as it must be.
+
+        Raises:
+            SinkError: there is no connection, no such table, or it has no such column.
+        """
+        import sqlalchemy as sa
+
+        super().initialize(storm_conf, context)
+        with self._explained():
+            try:
+                self._engine = sa.create_engine(self._url)
+            except ImportError as error:
+                raise SinkError(f"{self._name}: its driver is missing ({error}): install it") from None
+            schema, _, name = self._table.rpartition(".")
+            tables = sa.MetaData()
+            try:
+                self._target = sa.Table(name, tables, autoload_with=self._engine, schema=schema or None)
+            except sa.exc.NoSuchTableError:
+                raise SinkError(f"{self._name} has no table {self._table!r}: create it first") from None
+            self._check_columns(self._target.columns.keys())
+            self._numbers = sa.Table(
+                NUMBERS,
+                tables,
+                sa.Column("part", sa.String(255), primary_key=True),
+                sa.Column("number", sa.BigInteger, nullable=False),
+                schema=schema or None,
+            )
+            self._make_numbers()
+
+    def applied(self, part: str) -> int | None:
+        """As in the base class."""
+        import sqlalchemy as sa
+
+        with self._explained(), self._connected.connect() as connection:
+            wanted = sa.select(self._numbers.c.number).where(self._numbers.c.part == part)
+            found = connection.execute(wanted).scalar()
+        return None if found is None else int(found)
+
+    def apply(self, part: str, number: int, rows: Iterator[Row]) -> None:
+        """Write rows and the number in one transaction.
+
+        Raises:
+            SinkError: the database cannot be reached, or refuses a row; it is unchanged.
+        """
+        import sqlalchemy as sa
+
+        names = self._chosen.names
+        with self._explained(), self._connected.begin() as connection:
+            for chunk in self._chunks(rows):
+                self._write(connection, [dict(zip(names, row, strict=True)) for row in chunk])
+            connection.execute(sa.delete(self._numbers).where(self._numbers.c.part == part))
+            connection.execute(sa.insert(self._numbers).values(part=part, number=number))
+
+    def forget(self, part: str) -> None:
+        """As in the base class."""
+        import sqlalchemy as sa
+
+        with self._explained(), self._connected.begin() as connection:
+            connection.execute(sa.delete(self._numbers).where(self._numbers.c.part == part))
+
+    def close(self) -> None:
+        """As in the base class."""
+        super().close()
+        if self._engine is not None:
+            self._engine.dispose()
+            self._engine = None
+
+    # -- within
+
+    @property
+    def _name(self) -> str:
+        return self._url.render_as_string(hide_password=True)
+
+    @property
+    def _connected(self) -> sa.Engine:
+        if self._engine is None:
+            raise SinkError(f"{self._name} is not connected: call initialize first")
+        return self._engine
+
+    def _make_numbers(self) -> None:
+        """Make the table of numbers; several tasks may come to it at once."""
+        import sqlalchemy as sa
+
+        try:
+            self._numbers.create(self._connected, checkfirst=True)
+        except sa.exc.DBAPIError:
+            if not sa.inspect(self._connected).has_table(NUMBERS, schema=self._numbers.schema):
+                raise
+
+    def _write(self, connection: sa.Connection, rows: Sequence[dict[str, Any]]) -> None:
+        import sqlalchemy as sa
+
+        if not self._key:
+            connection.execute(sa.insert(self._target), rows)
+            return
+        dialect = connection.dialect.name
+        if dialect in ("postgresql", "sqlite"):
+            connection.execute(self._upsert(dialect), rows)
+            return
+        same = [self._target.c[name] == sa.bindparam(f"key_{name}") for name in self._key]
+        keys = [{f"key_{name}": row[name] for name in self._key} for row in rows]
+        connection.execute(sa.delete(self._target).where(*same), keys)
+        connection.execute(sa.insert(self._target), rows)
+
+    def _upsert(self, dialect: str) -> Any:
+        from sqlalchemy.dialects import postgresql, sqlite
+
+        insert: Any = (postgresql if dialect == "postgresql" else sqlite).insert(self._target)
+        others = {name: insert.excluded[name] for name in self._chosen.names if name not in self._key}
+        if not others:
+            return insert.on_conflict_do_nothing(index_elements=self._key)
+        return insert.on_conflict_do_update(index_elements=self._key, set_=others)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        import sqlalchemy as sa
+
+        try:
+            yield
+        except sa.exc.SQLAlchemyError as error:
+            cause = str(getattr(error, "orig", None) or error).strip()
+            raise SinkError(f"{self._name}: {cause}; nothing of the transaction was applied") from error

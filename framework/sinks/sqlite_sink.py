@@ -1,0 +1,216 @@
+"""Rows in a table of an SQLite database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from framework.errors import SinkError
+from framework.sinks.sink import Row
+from framework.sinks.table_sink import NUMBERS, TableSink
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_CLASSES = frozenset({int, float, str, bytes, bool, type(None)})
+"""The classes of values that SQLite takes."""
+_GREATEST = 2**63 - 1
+
+
+class SqliteSink(TableSink):
+    """Writes rows into a table of an SQLite database, which is made if it is not there.
+
+        SqliteSink("counts.db", "counts", ["word", "count"], key="word")
+
+    Several tasks and runs may write into one database, one after the other. Staged rows lie beside it, in a
+    folder `.NAME.staged`.
+
+    Args:
+        path: the database; its folder must be there.
+        table: the table; it is made if it is not there, with columns that take any values.
+        columns: the fields that are written, in this order; None: all.
+        key: one or several of them: a row replaces the one with the same key. None: every row is added.
+        busy_secs: how long to wait while another program writes.
+
+    Raises:
+        SinkError: there is no such folder, or a key that is no column.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        table: str,
+        columns: Sequence[str] | None = None,
+        key: str | Sequence[str] | None = None,
+        *,
+        busy_secs: float = 30.0,
+    ) -> None:
+        self._path = Path(path)
+        super().__init__(table, columns, key, str(self._path.parent / f".{self._path.name}.staged"))
+        if not self._path.parent.is_dir():
+            raise SinkError(f"{path}: there is no folder {self._path.parent}: make it first")
+        self._busy_secs = busy_secs
+        self._database: sqlite3.Connection | None = None
+        self._insert = ""
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        """Open the database, and see that the table is as it must be.
+
+        Raises:
+            SinkError: it is not, or the file is no database, or cannot be written.
+        """
+        import sqlite3
+
+        super().initialize(storm_conf, context)
+        names = self._chosen.names
+        with self._explained():
+            self._database = sqlite3.connect(
+                self._path, timeout=self._busy_secs, isolation_level=None, check_same_thread=False
+            )
+            with self._transaction() as database:
+                made = [_quoted(name) for name in names]
+                made += [f"PRIMARY KEY ({_listed(self._key)})"] if self._key else []
+                database.execute(f"CREATE TABLE IF NOT EXISTS {_quoted(self._table)} ({', '.join(made)})")
+                database.execute(
+                    f"CREATE TABLE IF NOT EXISTS {NUMBERS} (part TEXT PRIMARY KEY, number INTEGER NOT NULL)"
+                )
+                found = database.execute(f"PRAGMA table_info({_quoted(self._table)})").fetchall()
+                self._check_columns([name for _, name, *_ in found])
+                self._check_key(database)
+        self._insert = _statement(self._table, names, self._key)
+
+    def encode(self, rows: Sequence[Row]) -> bytes:
+        """The columns of rows.
+
+        Raises:
+            SinkError: a value that SQLite does not take.
+        """
+        chosen = self._chosen.of(rows)
+        for name, values in zip(self._chosen.names, zip(*chosen, strict=True), strict=True):
+            classes = set(map(type, values))
+            if not classes <= _CLASSES:
+                found = ", ".join(sorted(cls.__name__ for cls in classes - _CLASSES))
+                raise SinkError(
+                    f"column {name!r} has a value of class {found}, which SQLite does not take: make it a "
+                    "number, text or bytes first"
+                )
+            if int in classes and any(type(value) is int and abs(value) > _GREATEST for value in values):
+                raise SinkError(
+                    f"column {name!r} has a whole number of more than 64 bits: make it text first"
+                )
+        return super(TableSink, self).encode(chosen)
+
+    def applied(self, part: str) -> int | None:
+        """As in the base class."""
+        with self._explained():
+            found = self._opened_database.execute(f"SELECT number FROM {NUMBERS} WHERE part = ?", (part,))
+            row = found.fetchone()
+        return None if row is None else int(row[0])
+
+    def apply(self, part: str, number: int, rows: Iterator[Row]) -> None:
+        """Write rows and the number in one transaction.
+
+        Raises:
+            SinkError: the database is locked for too long, full, damaged, or refuses a row; it is unchanged.
+        """
+        with self._explained(), self._transaction() as database:
+            for chunk in self._chunks(rows):
+                database.executemany(self._insert, chunk)
+            database.execute(f"INSERT OR REPLACE INTO {NUMBERS} VALUES (?, ?)", (part, number))
+
+    def forget(self, part: str) -> None:
+        """As in the base class."""
+        with self._explained(), self._transaction() as database:
+            database.execute(f"DELETE FROM {NUMBERS} WHERE part = ?", (part,))
+
+    def close(self) -> None:
+        """As in the base class."""
+        super().close()
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    # -- within
+
+    @property
+    def _opened_database(self) -> sqlite3.Connection:
+        if self._database is None:
+            raise SinkError(f"{self._path} is not open: call initialize first")
+        return self._database
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        database = self._opened_database
+        database.execute("BEGIN IMMEDIATE")
+        try:
+            yield database
+            database.execute("COMMIT")
+        except BaseException:
+            if database.in_transaction:
+                database.execute("ROLLBACK")
+            raise
+
+    def _check_key(self, database: sqlite3.Connection) -> None:
+        """See that the key is one in the table, as SQLite cannot replace a row otherwise."""
+        import sqlite3
+
+        if not self._key:
+            return
+        try:
+            database.execute(
+                f"EXPLAIN {_statement(self._table, self._chosen.names, self._key)}",
+                [None] * len(self._chosen.names),
+            )
+        except sqlite3.OperationalError as error:
+            raise SinkError(
+                f"{self._path}: table {self._table!r} has no primary key or unique index on "
+                f"({', '.join(self._key)}): make one, or leave out key ({error})"
+            ) from None
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        import sqlite3
+
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise SinkError(f"{self._path}: {self._advised(error)}") from error
+
+    def _advised(self, error: sqlite3.Error) -> str:
+        import sqlite3
+
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return (
+                f"another program has locked it for more than {self._busy_secs:g} s: close that, or wait "
+                "longer (busy_secs)"
+            )
+        if code == sqlite3.SQLITE_FULL:
+            return f"{error}: make room, and run again; nothing has been applied in part"
+        if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+            return f"{error}: whoever runs the topology must be allowed to write the file and its folder"
+        if code == sqlite3.SQLITE_NOTADB:
+            return f"{error}: expected an SQLite database"
+        if code == sqlite3.SQLITE_CONSTRAINT:
+            return f"table {self._table!r} refuses a row: {error}; nothing of its transaction was applied"
+        return str(error)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(_quoted, names))
+
+
+def _statement(table: str, names: Sequence[str], key: Sequence[str]) -> str:
+    statement = f"INSERT INTO {_quoted(table)} ({_listed(names)}) VALUES ({', '.join('?' * len(names))})"
+    if not key:
+        return statement
+    others = [f"{_quoted(name)} = excluded.{_quoted(name)}" for name in names if name not in key]
+    return f"{statement} ON CONFLICT ({_listed(key)}) DO " + (
+        f"UPDATE SET {', '.join(others)}" if others else "NOTHING"
+    )

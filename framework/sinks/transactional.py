@@ -1,0 +1,288 @@
+"""Sinks that apply rows in transactions, each under a number by which it is known again."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from framework.errors import InternalError, SinkError
+from framework.sinks.sink import Row, Sink
+from framework.sinks.staging import Stage
+
+
+class TransactionalSink(Sink):
+    """Stages rows in a file, and applies all that belong to a checkpoint in one transaction.
+
+    A sink of your own defines three methods: `applied`, `apply` and `forget`. It connects in `initialize` and
+    disconnects in `close`; both have to call those of this class first.
+
+    Rows are numbered by checkpoints. `apply` writes the rows of a checkpoint together with its number, both
+    or neither, so after a crash it can be told by `applied` what is there, and a row is never applied twice.
+    In a run without checkpoints the numbers count what was applied every ``viper.sink.apply.rows`` rows or
+    ``viper.sink.apply.secs`` seconds, and at the end. Then rows are applied at least once: whoever starts
+    such a run anew brings its rows anew.
+
+    Each task has numbers of its own, by the name of its part, so several tasks can write into one table.
+
+    Args:
+        staging: a folder for staged rows, on a disk that stays; ``viperstorm-staging`` by default.
+    """
+
+    eager = True
+    """Whether rows are applied at any time, as no checkpoints are made; it is set before `initialize`."""
+    keeps_leftovers = True
+    """Whether what a killed run without checkpoints had taken is applied when the next one starts."""
+
+    def __init__(self, staging: str | None = None) -> None:
+        super().__init__()
+        self._staging = Path(staging or "viperstorm-staging")
+        self._open_stage: Stage | None = None
+        self._applied_number: int | None = None
+        self._task_index = 0
+        self._apply_failed = False
+
+    # -- what a sink of your own defines
+
+    def applied(self, part: str) -> int | None:
+        """The number under which rows of a part were applied last; None if none were since `forget`."""
+        raise NotImplementedError(f"{type(self).__name__} must define applied(self, part)")
+
+    def apply(self, part: str, number: int, rows: Iterator[Row]) -> None:
+        """Write rows and the number, in one transaction; there may be no rows at all.
+
+        Args:
+            part: the name of the task's part of the sink.
+            number: is greater than all before, since `forget`.
+            rows: in the order in which they were taken; there may be more than memory holds.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define apply(self, part, number, rows)")
+
+    def forget(self, part: str) -> None:
+        """A run starts from the beginning: the number of a part no longer counts. The rows stay."""
+        raise NotImplementedError(f"{type(self).__name__} must define forget(self, part)")
+
+    # -- what it may define
+
+    def encode(self, rows: Sequence[Row]) -> bytes:
+        """Rows as an entry of the staged file; refuses those that cannot be applied.
+
+        Raises:
+            SinkError: such a row.
+        """
+        return pickle.dumps(list(rows), protocol=pickle.HIGHEST_PROTOCOL)
+
+    def decode(self, entry: bytes) -> Iterable[Row]:
+        """What `apply` gets of an entry."""
+        rows: list[Row] = pickle.loads(entry)
+        return rows
+
+    def rewind(self, part: str, number: int) -> bool:
+        """Undo what was applied after a number; whether that was possible. Most targets cannot."""
+        return False
+
+    def finish(self) -> None:
+        """All input has come and has been applied."""
+
+    # -- as a component
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        """Open the folder for staged rows.
+
+        Raises:
+            SinkError: it cannot be written to, or another run uses it.
+        """
+        tasks = sorted(
+            int(task)
+            for task, name in context.get("task->component", {}).items()
+            if name == self.component_name
+        )
+        self._task_index = tasks.index(self.task_id) if self.task_id in tasks else 0
+        self._task_count = max(len(tasks), 1)
+        self._open_stage = Stage(self._staging_folder(self._task_index), eager=self.eager)
+
+    def consume(self, rows: Sequence[Row]) -> None:
+        """Stage some rows."""
+        self._opened.append(self.encode(rows), len(rows))
+
+    def close(self) -> None:
+        """Let others write; what a failing run without checkpoints has staged is applied before."""
+        stage, self._open_stage = self._open_stage, None
+        if stage is None:
+            return
+        if self.eager and self.keeps_leftovers and not self._apply_failed and stage.rows:
+            self._open_stage = stage
+            try:
+                self.apply_staged()
+            except SinkError as error:
+                self.logger.error("%s rows stay staged in %s: %s", stage.rows, stage.folder, error)
+            self._open_stage = None
+        if self.eager and (not self.keeps_leftovers or not (stage.rows or stage.cuts)):
+            stage.delete()
+        else:
+            stage.close()
+
+    # -- what the runtime calls, in the task's thread
+
+    @property
+    def part(self) -> str:
+        """The name of the task's part: topology, component and the task's index."""
+        return self._part(self._task_index)
+
+    @property
+    def staged_rows(self) -> int:
+        """Rows behind the last cut."""
+        return self._opened.rows
+
+    @property
+    def last_number(self) -> int:
+        """The greatest number that was given so far; 0 for none."""
+        return max([self._applied_number or 0, *self._opened.cuts])
+
+    def resume(self, last_id: int | None) -> None:
+        """A run starts: bring the target to the state that it had at a checkpoint.
+
+        Args:
+            last_id: the checkpoint that the run goes on from; None: it starts from the beginning.
+
+        Raises:
+            SinkError: the target has another state, and cannot be brought to this one.
+        """
+        self._applied_number = self._set_out(self.part, self._opened, last_id)
+        for part, stage in self._of_former_tasks() if self.scales else ():
+            self._set_out(part, stage, last_id)
+            self.forget(part)
+            stage.delete()
+
+    def recover(self) -> None:
+        """The task goes on in the same run, after its component or its process was made anew."""
+        self._applied_number = self.applied(self.part)
+
+    def cut(self, id: int) -> None:
+        """All rows taken so far belong to checkpoints up to this one; they are on disk when it returns.
+
+        Raises:
+            SinkError: there is no room for them.
+        """
+        self._opened.cut(id)
+
+    def complete(self, id: int) -> None:
+        """The checkpoint exists: apply what was cut up to it. A second time changes nothing.
+
+        Raises:
+            SinkError: it cannot be applied; it stays staged.
+        """
+        stage = self._opened
+        for number in stage.cuts:
+            if number <= id:
+                self._apply_cut(self.part, stage, number, self._applied_number)
+                self._applied_number = max(number, self._applied_number or 0)
+        if self._applied_number is None or self._applied_number < id:
+            raise InternalError(f"{self.part}: checkpoint {id} is complete, and was never cut")
+
+    def apply_staged(self) -> None:
+        """Apply what has been taken so far, under the next number, as no checkpoints are made.
+
+        Raises:
+            SinkError: it cannot be applied; it stays staged.
+        """
+        number = self.last_number + 1
+        self.cut(number)
+        self.complete(number)
+
+    def apply_and_finish(self) -> None:
+        """All input has come: apply what is left.
+
+        Raises:
+            SinkError: it cannot be applied.
+        """
+        self.apply_staged()
+        self.finish()
+
+    # -- within
+
+    @property
+    def _opened(self) -> Stage:
+        if self._open_stage is None:
+            raise SinkError(f"{type(self).__name__} is not initialized: call super().initialize(...)")
+        return self._open_stage
+
+    def _part(self, index: int) -> str:
+        return f"{self.topology_name}/{self.component_name}/{index}"
+
+    def _staging_folder(self, index: int) -> Path:
+        name = "-".join(filter(None, (self.topology_name, self.component_name))) or type(self).__name__
+        safe = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
+        return self._staging / f"{safe}.{index}"
+
+    def _apply_cut(self, part: str, stage: Stage, number: int, applied: int | None) -> None:
+        if applied is None or applied < number:
+            rows = itertools.chain.from_iterable(map(self.decode, stage.entries(number)))
+            try:
+                self.apply(part, number, rows)
+            except BaseException:
+                self._apply_failed = True
+                raise
+        stage.remove(number)
+
+    def _set_out(self, part: str, stage: Stage, last_id: int | None) -> int | None:
+        """Bring a part to the state that a run begins with; returns the number that is applied then."""
+        if last_id is not None:
+            stage.drop_open()
+            return self._resumed(part, stage, last_id)
+        stage.discard_others()
+        if self.keeps_leftovers and self.eager and (stage.rows or stage.cuts):
+            self.logger.warning("%s: applying rows that an earlier run had taken when it was killed", part)
+            applied = self.applied(part)
+            stage.cut(max([applied or 0, *stage.cuts]) + 1)
+            for number in stage.cuts:
+                self._apply_cut(part, stage, number, applied)
+        stage.discard()
+        self.forget(part)
+        return None
+
+    def _resumed(self, part: str, stage: Stage, last_id: int) -> int:
+        """Bring a part to the state that it had at a checkpoint; returns its number."""
+        applied = self.applied(part)
+        if applied is not None and applied > last_id:
+            if not self.rewind(part, last_id):
+                raise SinkError(
+                    f"{part}: rows up to checkpoint {applied} have been applied, and the run goes on from "
+                    f"checkpoint {last_id}, so they would be applied twice: go on from checkpoint {applied}, "
+                    "or restore a copy of the target as it was"
+                )
+            applied = last_id
+        for number in stage.cuts:
+            if number > last_id:
+                stage.remove(number)
+            else:
+                self._apply_cut(part, stage, number, applied)
+                applied = max(number, applied or 0)
+        if applied == last_id:
+            return last_id
+        if applied is None and self._is_new_task():
+            return last_id
+        found = "nothing" if applied is None else f"only rows up to checkpoint {applied}"
+        raise SinkError(
+            f"{part}: the run goes on from checkpoint {last_id}, but {found} is applied there, and the rows "
+            f"in between are not staged in {stage.folder}: is this the same target and folder as before?"
+        )
+
+    scales = True
+    """Whether several tasks may become more or fewer between two runs, as all write into one target."""
+
+    def _is_new_task(self) -> bool:
+        """Whether this run has more tasks than the one before: others have applied rows."""
+        return self.scales and self._task_index > 0 and self.applied(self._part(0)) is not None
+
+    def _of_former_tasks(self) -> Iterator[tuple[str, Stage]]:
+        """The parts of tasks that this run no longer has, as far as they are this task's to take over."""
+        base = self._staging_folder(0)
+        stem = base.name.removesuffix("0")
+        for folder in sorted(base.parent.glob(f"{stem}*")):
+            index = folder.name.removeprefix(stem)
+            number = int(index) if index.isdecimal() else -1
+            if number >= self._task_count and number % self._task_count == self._task_index:
+                yield self._part(number), Stage(folder, eager=self.eager)

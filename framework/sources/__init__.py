@@ -1,0 +1,17 @@
+"""Spouts that read files: CSV, JSON lines, Parquet and text, each file a partition.
+
+file_source     what they have in common: partitions, times, malformed rows
+listing         which files there are, and by what a run knows them again; growing: a folder that grows
+opening         text of compressed files, in portions
+times, values   what texts become: event times, and the types of fields
+
+The rows of a file are as they stand there, in order; see `FileSource` for how several are put together.
+"""
+
+from framework.sources.csv_source import CsvSource
+from framework.sources.file_source import FileSource
+from framework.sources.json_lines import JsonLinesSource
+from framework.sources.parquet_source import ParquetSource
+from framework.sources.text_source import TextSource
+
+__all__ = ["CsvSource", "FileSource", "JsonLinesSource", "ParquetSource", "TextSource"]

@@ -1,0 +1,212 @@
+"""Rows of CSV files."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from framework.errors import SourceError
+from framework.sources.file_source import FileSource, Portion
+from framework.sources.listing import SourceFile
+from framework.sources.opening import checked_encoding, opened_text
+from framework.sources.values import Type, columns_of, plain_types
+from framework.topology import one_of, unknown
+
+
+class CsvSource(FileSource):
+    """Reads CSV files, a row for each record.
+
+        CsvSource("trips/*.csv", types={"fare": "float64"}, timestamp="pickup")
+
+    The first line of each file names its columns, in any order, unless `fields` does. A value is text unless
+    its field has a type: whole numbers (``int64``), floats (``float64``), ``bool``, ``timestamp[us]`` (ISO
+    8601 or a number; it becomes a number), ``date32``, ``decimal128(10, 2)``, or a function of the text. Of
+    such a field an empty text is None, unless the type says ``not null``. Empty lines are left out.
+
+    A record is malformed if it has too many or too few values, a value is not of its type, or a quote is not
+    closed.
+
+    Args:
+        path: a file, a folder, a pattern (``trips/*.csv``), or a list of these.
+        fields: the names of the columns of files without a line of names.
+        columns: the fields of a row, in this order; None: all columns of the first file.
+        types: the type of each field that is not text, by name.
+        typed: whether the stream has a schema, so that bolts get columns (it wants pyarrow).
+        delimiter: what stands between two values.
+        quote: what stands around a value that has a delimiter, a quote (doubled) or a new line in it.
+        encoding: of the files, as Python names it.
+        **options: as of `FileSource`: ``timestamp``, ``unit``, ``timestamp_format``, ``in_turn``, ``follow``,
+            ``end_marker``, ``on_malformed``.
+
+    Raises:
+        SourceError: there is no such file, it has no such column, or an argument cannot be.
+    """
+
+    def __init__(
+        self,
+        path: str | Sequence[str],
+        fields: Sequence[str] | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        types: Mapping[str, Type] | None = None,
+        typed: bool = False,
+        delimiter: str = ",",
+        quote: str = '"',
+        encoding: str = "utf-8",
+        **options: Any,
+    ) -> None:
+        super().__init__(path, **options)
+        self._encoding = checked_encoding(encoding)
+        self._dialect = _dialect(delimiter, quote)
+        self._named = None if fields is None else list(fields)
+        known = self._named or self._header()
+        self._fields = list(known) if columns is None else list(columns)
+        for name in self._fields:
+            if name not in known:
+                raise SourceError(f"columns: {unknown('column', name, known)}")
+        self._time_index(known)
+        self._columns = columns_of(self._fields, types, of_text=True)
+        self._types = dict(types or {})
+        self._outputs = [self._stream(self._fields, plain_types(self._fields, types) if typed else None)]
+
+    @property
+    def outputs(self) -> Sequence[Any]:  # type: ignore[override]
+        """The columns."""
+        return self._outputs
+
+    def _reading(self) -> tuple[object, ...]:
+        types = {
+            name: kind if isinstance(kind, str) else kind.__qualname__ for name, kind in self._types.items()
+        }
+        return (*super()._reading(), self._named, sorted(types.items()), self._dialect, self._encoding)
+
+    def _header(self) -> list[str]:
+        sample = self._sample
+        if sample is None:
+            raise SourceError(
+                f"{self._paths[0]} is empty, so nobody knows the columns: name them (fields=[...])"
+            )
+        with opened_text(sample, self._encoding, newline="") as text:
+            return self._names(sample, csv.reader(text, strict=True, **self._dialect))
+
+    def _names(self, file: SourceFile, reader: Any) -> list[str]:
+        """The names of the columns of a file, as its first line or `fields` has them."""
+        if self._named is not None:
+            return self._named
+        try:
+            names = [name.strip() for name in next(reader, [])]
+        except csv.Error as error:
+            raise SourceError(f"{file.path}:1: {error}") from None
+        twice = {name for name in names if names.count(name) > 1}
+        if not names or twice or "" in names:
+            found = "it is empty" if not names else f"found {names}"
+            raise SourceError(
+                f"{file.path}:1: expected a line with the name of each column, all different: {found}"
+            )
+        return names
+
+    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion]:
+        with opened_text(file, self._encoding, newline="") as text:
+            reader = csv.reader(text, strict=True, **self._dialect)
+            names = self._names(file, reader)
+            for name in self._fields:
+                if name not in names:
+                    raise SourceError(
+                        f"{file.path}:1: no column {name!r}: expected it as in the first file, found "
+                        f"{one_of(names)}"
+                    )
+            table = _Table(self, file, names)
+            end = 0
+            while True:
+                records, error = _next_records(reader, self._block_rows)
+                start, end = end, end + len(records)
+                if end > first:
+                    yield table.portion(records[max(first - start, 0) :], max(first, start))
+                if error is not None:
+                    end += 1
+                    if end > first:
+                        self._refuse(file, end - 1, error)
+                elif not records:
+                    break
+        yield Portion([], (), None, end)
+
+    def _place(self, file: SourceFile, number: int) -> str:
+        """The file and the line in which a record begins, for which the file is read once more."""
+        with opened_text(file, self._encoding, newline="") as text:
+            reader = csv.reader(text, strict=True, **self._dialect)
+            self._names(file, reader)
+            for _ in range(number):
+                _next_records(reader, 1)
+            return f"{file.path}:{reader.line_num + 1}"
+
+
+class _Table:
+    """Makes the rows of one file.
+
+    Args:
+        source: what is wanted.
+        file: the file.
+        names: its columns.
+    """
+
+    def __init__(self, source: CsvSource, file: SourceFile, names: Sequence[str]) -> None:
+        self._source = source
+        self._file = file
+        self._names = names
+        self._wanted = [names.index(name) for name in source._fields]
+        self._columns = source._columns
+        self._event_time = source._event_time
+        self._time_index = source._time_index(names)
+
+    def portion(self, records: list[list[str]], first: int) -> Portion:
+        """The rows of some records, the first of which has this number."""
+        try:
+            columns = list(zip(*records, strict=True))
+            if len(columns) != len(self._names):
+                raise ValueError("another number of values")
+            values = [
+                columns[index] if column is None else column.many(columns[index])
+                for index, column in zip(self._wanted, self._columns, strict=True)
+            ]
+            times = None
+            if self._event_time is not None and self._time_index is not None:
+                times = self._event_time.many(columns[self._time_index])
+        except Exception:  # of a user's function, perhaps: which record it was, and why, is told then
+            return self._source._sifted(self._file, records, first, self._row)
+        return Portion(
+            list(zip(*values, strict=True)), range(first, first + len(records)), times, first + len(records)
+        )
+
+    def _row(self, record: list[str]) -> tuple[tuple[Any, ...], int | None] | None:
+        if not record:
+            return None
+        if len(record) != len(self._names):
+            shown = ", ".join(record[:12])
+            raise ValueError(f"expected {len(self._names)} values, found {len(record)}: {shown:.200}")
+        row = tuple(
+            record[index] if column is None else column.one(record[index])
+            for index, column in zip(self._wanted, self._columns, strict=True)
+        )
+        if self._event_time is None or self._time_index is None:
+            return row, None
+        return row, self._event_time.one(record[self._time_index])
+
+
+def _next_records(reader: Any, most: int) -> tuple[list[list[str]], csv.Error | None]:
+    """The next records, and what is wrong with the one behind them."""
+    records: list[list[str]] = []
+    try:
+        records.extend(islice(reader, most))
+    except csv.Error as error:
+        return records, error
+    return records, None
+
+
+def _dialect(delimiter: str, quote: str) -> dict[str, Any]:
+    try:
+        csv.reader([], delimiter=delimiter, quotechar=quote)
+    except (TypeError, ValueError) as error:
+        raise SourceError(f"delimiter {delimiter!r}, quote {quote!r}: {error}") from None
+    return {"delimiter": delimiter, "quotechar": quote}

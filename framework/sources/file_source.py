@@ -1,0 +1,309 @@
+"""What all file sources have in common: their files as partitions, the times of rows, and malformed rows."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple
+
+from framework.components import Block, PartitionedSpout, Watermark
+from framework.errors import SourceError
+from framework.sources.growing import GrowingFolder
+from framework.sources.listing import SourceFile, digest_of, listed
+from framework.sources.times import EventTime, shown
+from framework.topology import Stream, did_you_mean, one_of
+
+FILES = "viperstorm.source.files"
+"""The configuration key by which all tasks of a source learn of the same files."""
+MOST_PARTITIONS = 4096
+BLOCK_ROWS = 512
+"""The most rows of a block of text. A CSV record of four columns takes 590 to 630 ns in blocks of 128 to 512,
+and 900 to 1,050 in blocks of 1,024 to 4,096, whose objects find no room in the caches."""
+_ROWS_AT_HAND = 1 << 18
+"""The most rows that a source has at hand of all its files; with many files, blocks are smaller."""
+_MOST_LOGGED = 10
+"""Malformed rows of a task that are logged one by one."""
+
+
+class Portion(NamedTuple):
+    """Some rows of a file."""
+
+    rows: Any
+    """A list of tuples, or a record batch on a stream with a schema."""
+    numbers: Sequence[int]
+    """The number of each row among the records of its file, malformed ones included, from 0."""
+    times: Sequence[int] | None
+    """The event time of each row in microseconds since 1970 UTC; None where the source has no such field."""
+    end: int
+    """How many records of the file have been read so far."""
+
+
+class FileSource(PartitionedSpout):
+    """Reads files, each of which is a partition, so that the output does not depend on the parallelism.
+
+    The rows of all files are merged by event time; among rows of one time, those of the file whose name comes
+    first come first. Without a timestamp field, a row's time is its number, a microsecond each: the first
+    rows of all files, then the second rows, and so on.
+
+    A subclass reads one format. It defines `_portions`.
+
+    Args:
+        path: a file, a folder, a pattern (``logs/*.csv``), or a list of these.
+        timestamp: the field that holds the event time, by which the rows of each file must be sorted.
+        unit: what the numbers in it count since 1970 UTC: s, ms, us or ns. None: it is text in ISO 8601.
+        timestamp_format: how its text is written, as of `datetime.strptime`.
+        in_turn: whether the files are read one after the other, in order, as one partition.
+        follow: whether new files are read as they appear in the folder `path`, in turn; see `GrowingFolder`.
+        end_marker: with `follow`, the name of a file whose appearance ends the source; None: it never ends.
+        on_malformed: ``error`` to end the run at a malformed row, ``skip`` to count and leave out such rows.
+
+    Raises:
+        SourceError: there is no such file, or an argument cannot be.
+    """
+
+    def __init__(
+        self,
+        path: str | Sequence[str],
+        *,
+        timestamp: str | None = None,
+        unit: str | None = None,
+        timestamp_format: str | None = None,
+        in_turn: bool = False,
+        follow: bool = False,
+        end_marker: str | None = None,
+        on_malformed: str = "error",
+    ) -> None:
+        super().__init__()
+        if on_malformed not in ("error", "skip"):
+            advice = did_you_mean(on_malformed, ("error", "skip"))
+            raise SourceError(f"on_malformed is {on_malformed!r}: expected 'error' or 'skip'{advice}")
+        if timestamp is None and (unit is not None or timestamp_format is not None):
+            raise SourceError(
+                "unit and timestamp_format tell how a field is read: name it, as in timestamp='at'"
+            )
+        self._event_time = None if timestamp is None else EventTime(timestamp, unit, timestamp_format)
+        self._paths = [str(path)] if not isinstance(path, list | tuple) else [str(name) for name in path]
+        self._folder = self._followed(follow, end_marker)
+        self._files = [] if self._folder is not None else listed(self._paths)
+        self._in_turn = in_turn
+        self._skips = on_malformed == "skip"
+        self._malformed = 0
+        if not in_turn and len(self._files) > MOST_PARTITIONS:
+            raise SourceError(
+                f"{len(self._files):,} files: at most {MOST_PARTITIONS:,} can be merged by time; read them "
+                "one after the other (in_turn=True)"
+            )
+
+    # -- what the runtime asks for
+
+    @property
+    def partitions(self) -> int:
+        """One for each file; a single one where they are read in turn."""
+        return 1 if self._in_turn or self._folder is not None else len(self._files)
+
+    @property
+    def identity(self) -> str:
+        """Names the files and how they are read; of a folder that grows, its path instead of its files."""
+        kind, order = type(self).__name__, "in turn" if self._in_turn else "merged"
+        if self._folder is not None:
+            return f"{kind}: folder {self._folder.path}, {digest_of((), *self._reading())}"
+        number = f"{len(self._files)} file{'s' * (len(self._files) != 1)}"
+        total = sum(file.bytes for file in self._files)
+        return f"{kind}: {number} {order}, {total:,} bytes, {digest_of(self._files, *self._reading())}"
+
+    def companion(self, conf: Mapping[str, Any]) -> AbstractContextManager[Mapping[str, Any]]:
+        """Nothing runs beside the tasks; they are told which files there were when the run began."""
+        return nullcontext({FILES: [list(file) for file in self._files]})
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        """Take the files that the run began with."""
+        if self._folder is None:
+            self._files = [SourceFile(*file) for file in storm_conf.get(FILES, self._files)]
+
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | Watermark | None]:
+        """All rows of a partition, in order.
+
+        Raises:
+            SourceError: a file cannot be read or has changed, a row is malformed, or time goes back.
+        """
+        if self._folder is not None:
+            files: Iterator[SourceFile | None] = self._folder.files()
+        else:
+            files = iter(self._files if self._in_turn else [self._files[partition]])
+        return self._blocks_of(files, start_us)
+
+    def close(self) -> None:
+        """Report how many rows were malformed."""
+        if self._malformed:
+            self.report_metric("malformed rows", self._malformed)
+
+    # -- what a format defines
+
+    @abstractmethod
+    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion]:
+        """The rows of a file from one of its records on; the last portion tells how many records it has.
+
+        Raises:
+            SourceError: the file cannot be read, or a row is malformed.
+        """
+
+    def _reading(self) -> tuple[object, ...]:
+        """What else the rows depend on: the arguments, as far as they can be written down."""
+        event_time = self._event_time
+        return (
+            None if event_time is None else (event_time.field, event_time.expected),
+            self._skips,
+            [str(output) for output in self.outputs or ()],
+        )
+
+    def _place(self, file: SourceFile, number: int) -> str:
+        """Where a record stands, for messages."""
+        return f"{file.path}:{number + 1}"
+
+    @property
+    def _sample(self) -> SourceFile | None:
+        """The first file, which tells of its fields; None in a folder that is still empty."""
+        if self._folder is not None:
+            return next(self._folder.files())
+        return self._files[0]
+
+    @property
+    def _block_rows(self) -> int:
+        return max(64, min(self._most_block_rows, _ROWS_AT_HAND // max(self.partitions, 1)))
+
+    _most_block_rows = BLOCK_ROWS
+    """The most rows of a block."""
+
+    def _stream(self, fields: Sequence[str], types: Mapping[str, str] | None) -> Stream:
+        """The stream of some fields.
+
+        Args:
+            fields: their names.
+            types: the type of each, where the stream is to have a schema.
+
+        Raises:
+            SourceError: a name that is twice there or empty, or an unknown type.
+        """
+        try:
+            return Stream(fields) if types is None else Stream(fields, schema=types)
+        except (TypeError, ValueError) as error:
+            raise SourceError(str(error)) from None
+
+    def _time_index(self, fields: Sequence[str]) -> int | None:
+        """The index of the timestamp field.
+
+        Raises:
+            SourceError: there is no such field.
+        """
+        if self._event_time is None:
+            return None
+        name = self._event_time.field
+        if name not in fields:
+            found = f"expected {one_of(fields)}{did_you_mean(name, fields)}"
+            raise SourceError(f"timestamp: unknown field {name!r}: {found}")
+        return fields.index(name)
+
+    # -- rows that are looked at one by one
+
+    def _sifted(
+        self,
+        file: SourceFile,
+        records: Sequence[Any],
+        first: int,
+        convert: Callable[[Any], tuple[tuple[Any, ...], int | None] | None],
+    ) -> Portion:
+        """Convert records of which not all are as they should be.
+
+        Args:
+            file: their file.
+            records: the records.
+            first: the number of the first one.
+            convert: makes a row and its time; None where there is no row, as in an empty line. It raises
+                ValueError where a record is malformed.
+
+        Raises:
+            SourceError: one is malformed, and the run is to end with it.
+        """
+        rows: list[tuple[Any, ...]] = []
+        numbers: list[int] = []
+        times: list[int] = []
+        for number, record in enumerate(records, first):
+            try:
+                made = convert(record)
+            except ValueError as error:
+                self._refuse(file, number, error)
+                continue
+            if made is not None:
+                rows.append(made[0])
+                numbers.append(number)
+                if made[1] is not None:
+                    times.append(made[1])
+        return Portion(rows, numbers, None if self._event_time is None else times, first + len(records))
+
+    def _refuse(self, file: SourceFile, number: int, error: Exception) -> None:
+        """A record is malformed: end the run, or count it.
+
+        Raises:
+            SourceError: the run is to end.
+        """
+        if not self._skips:
+            raise SourceError(f"{self._place(file, number)}: {error}") from None
+        self._malformed += 1
+        if self._malformed <= _MOST_LOGGED:
+            last = "; further ones are counted only" if self._malformed == _MOST_LOGGED else ""
+            self.logger.warning("left out: %s: %s%s", self._place(file, number), error, last)
+
+    # -- blocks
+
+    def _blocks_of(self, files: Iterator[SourceFile | None], start_us: int | None) -> Iterator[Block | None]:
+        base, last_us = 0, -(2**63)
+        for file in files:
+            if file is None:
+                yield None
+                continue
+            end = 0
+            first = 0 if self._event_time is not None or start_us is None else max(start_us - base, 0)
+            for portion in self._portions(file, first):
+                end = portion.end
+                times = self._times(file, portion, base)
+                if times:
+                    if self._event_time is not None:
+                        self._check_order(file, portion, last_us)
+                    last_us = times[-1]
+                    yield Block(times, portion.rows, self._is_mutable)
+            base += end
+
+    _is_mutable = False
+    """Whether rows may hold values that a consumer can change."""
+
+    def _times(self, file: SourceFile, portion: Portion, base: int) -> array[int]:
+        if portion.times is None:
+            return array("q", [base + number for number in portion.numbers])
+        try:
+            return array("q", portion.times)
+        except OverflowError:
+            raise SourceError(f"{file.path}: a time is beyond all calendars: is the unit right?") from None
+
+    def _check_order(self, file: SourceFile, portion: Portion, last_us: int) -> None:
+        times = portion.times
+        assert times is not None
+        if last_us <= times[0] and all(map(int.__le__, times, times[1:])):
+            return
+        for number, time_us in zip(portion.numbers, times, strict=True):
+            if time_us < last_us:
+                raise SourceError(
+                    f"{self._place(file, number)}: time goes back from {shown(last_us)} to {shown(time_us)}: "
+                    "sort the rows by their timestamp, and the names of files that are read in turn"
+                )
+            last_us = time_us
+
+    def _followed(self, follow: bool, end_marker: str | None) -> GrowingFolder | None:
+        if end_marker is not None and not follow:
+            raise SourceError("end_marker ends a folder that grows: give follow=True as well")
+        if not follow:
+            return None
+        if len(self._paths) != 1:
+            raise SourceError(f"follow=True watches one folder: found {len(self._paths)} paths")
+        return GrowingFolder(self._paths[0], end_marker)

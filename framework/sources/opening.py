@@ -1,0 +1,125 @@
+"""Opens text files, compressed or not, and reads them in portions of whole lines."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import errno
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, cast
+
+from framework.errors import SourceError
+from framework.sources.listing import SourceFile
+
+CHUNK_CHARACTERS = 1 << 18
+"""How much is read at a time: more gains nothing, and every file that is merged with others has as much."""
+_UTF_8 = ("utf-8", "utf8", "utf_8")
+_BOM = b"\xef\xbb\xbf"
+_DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError)
+
+
+def checked_encoding(encoding: str) -> str:
+    """The encoding itself.
+
+    Raises:
+        SourceError: Python knows none of this name.
+    """
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise SourceError(f"encoding is {encoding!r}, which is none: expected utf-8, latin-1, ...") from None
+    return encoding
+
+
+@contextmanager
+def opened_bytes(file: SourceFile) -> Iterator[IO[bytes]]:
+    """The bytes of a file for the block, unpacked if its name ends in .gz, .bz2 or .xz.
+
+    Raises:
+        SourceError: it cannot be read, is damaged, or is not the file that was found.
+    """
+    try:
+        with open(file.path, "rb") as plain:
+            file.check(plain)
+            yield _unpacked(file.path, plain)
+            file.check(plain)
+    except _DAMAGED as error:
+        raise SourceError(f"{file.path}: the compressed file is damaged or cut off: {error}") from None
+    except OSError as error:
+        raise SourceError(f"{file.path}: {_in_words(error)}") from None
+
+
+@contextmanager
+def opened_text(file: SourceFile, encoding: str, newline: str | None = None) -> Iterator[io.TextIOWrapper]:
+    """The text of a file for the block; a byte order mark of UTF-8 is left out.
+
+    Args:
+        file: the file.
+        encoding: its encoding, as Python names it.
+        newline: as of `open`.
+
+    Raises:
+        SourceError: as of `opened_bytes`, or the text is not of this encoding.
+    """
+    with opened_bytes(file) as stream:
+        if encoding.lower() in _UTF_8 and cast(io.BufferedReader, stream).peek(3)[:3] == _BOM:
+            stream.read(3)
+        text = io.TextIOWrapper(stream, encoding, newline=newline)
+        try:
+            yield text
+        except UnicodeDecodeError as error:
+            raise SourceError(_undecodable(file, encoding, error)) from None
+        finally:
+            text.detach()
+
+
+def portions_of(text: io.TextIOWrapper, most: int) -> Iterator[list[str]]:
+    """The lines of a text without their ends, at most so many at a time, and never the whole text at once."""
+    begun: list[str] = []
+    while chunk := text.read(CHUNK_CHARACTERS):
+        first, newline, others = chunk.partition("\n")
+        begun.append(first)
+        if newline:
+            lines = ["".join(begun), *others.split("\n")]
+            begun = [lines.pop()]
+            for start in range(0, len(lines), most):
+                yield lines[start : start + most]
+    if last := "".join(begun):
+        yield [last]
+
+
+def _unpacked(path: str, plain: io.BufferedReader) -> IO[bytes]:
+    if path.endswith(".gz"):
+        return cast(IO[bytes], gzip.GzipFile(fileobj=plain))
+    if path.endswith(".bz2"):
+        return bz2.BZ2File(plain)
+    if path.endswith(".xz"):
+        return lzma.LZMAFile(plain)
+    return plain
+
+
+def _in_words(error: OSError) -> str:
+    if error.errno == errno.EMFILE:
+        return (
+            f"{error.strerror}: raise the limit (ulimit -n), or read one file after the other (in_turn=True)"
+        )
+    return error.strerror or str(error)
+
+
+def _undecodable(file: SourceFile, encoding: str, error: UnicodeDecodeError) -> str:
+    """What is wrong, with the line where it can be told: not where a line's end is more than one byte."""
+    place, byte, number = file.path, error.object[error.start], 0
+    try:
+        with opened_bytes(file) as stream:
+            for line in stream:
+                number += 1
+                line.decode(encoding)
+    except UnicodeDecodeError as found:
+        if "\n".encode(encoding) == b"\n":
+            place, byte = f"{file.path}:{number}", found.object[found.start]
+    return f"{place}: byte 0x{byte:02x} is not {encoding}: name the file's encoding (encoding='latin-1')"

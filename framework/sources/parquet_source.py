@@ -1,0 +1,196 @@
+"""Rows of Parquet files."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from framework.errors import SourceError
+from framework.sources.file_source import FileSource, Portion
+from framework.sources.listing import SourceFile
+from framework.topology import one_of, unknown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+
+class ParquetSource(FileSource):
+    """Reads Parquet files, a row for each of theirs; it wants pyarrow.
+
+        ParquetSource("trips/", columns=["fare"], timestamp="pickup", typed=True)
+
+    Values are Python's, as `framework.columns.converter` makes them: numbers, text, bytes, dates and so on;
+    timestamps are numbers in the unit of their column. With `typed`, bolts that take columns get them as the
+    file has them. Groups of rows are read one after the other, and in batches, so memory does not grow with a
+    file. Rows without a time (null) are malformed.
+
+    Args:
+        path: a file, a folder, a pattern (``trips/*.parquet``), or a list of these.
+        columns: the columns of a row, in this order; None: all of the first file's.
+        typed: whether the stream has a schema: the types of the first file, which all others must have.
+        **options: as of `FileSource`: ``timestamp``, ``unit`` (for whole numbers; timestamps have their own),
+            ``in_turn``, ``follow``, ``end_marker``, ``on_malformed``.
+
+    Raises:
+        SourceError: there is no such file, it is damaged, it has no such column or one that cannot be
+            carried, or pyarrow is missing.
+    """
+
+    def __init__(
+        self,
+        path: str | Sequence[str],
+        columns: Sequence[str] | None = None,
+        *,
+        typed: bool = False,
+        **options: Any,
+    ) -> None:
+        super().__init__(path, **options)
+        _check_pyarrow()
+        self._typed = typed
+        sample = self._sample
+        if sample is None:
+            raise SourceError(
+                f"{self._paths[0]} is empty, so nobody knows the columns: begin with a first file"
+            )
+        with _opened(sample) as found:
+            schema = found.schema_arrow
+        self._fields = list(schema.names if columns is None else columns)
+        for name in self._fields:
+            if name not in schema.names:
+                raise SourceError(f"{sample.path}: {unknown('column', name, schema.names)}")
+        self._time_index(schema.names)
+        self._schema = _chosen(schema, self._fields)
+        self._outputs = [self._stream(self._fields, self._declared() if typed else None)]
+
+    @property
+    def outputs(self) -> Sequence[Any]:  # type: ignore[override]
+        """The columns."""
+        return self._outputs
+
+    def _declared(self) -> dict[str, str]:
+        from framework.columns import declared_types
+
+        try:
+            return declared_types(self._schema)
+        except ValueError as error:
+            raise SourceError(f"{error}: leave it out by columns, or typed=False") from None
+
+    _most_block_rows = 4096
+
+    def _place(self, file: SourceFile, number: int) -> str:
+        return f"{file.path}, row {number + 1}"
+
+    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion]:
+        with _opened(file) as found:
+            self._check(file, found.schema_arrow)
+            metadata, end = found.metadata, 0
+            groups: list[int] = []
+            for group in range(metadata.num_row_groups):
+                if end + metadata.row_group(group).num_rows <= first and not groups:
+                    end += metadata.row_group(group).num_rows
+                else:
+                    groups.append(group)
+            time = [self._event_time.field] if self._event_time is not None else []
+            wanted = list(dict.fromkeys([*self._fields, *time]))
+            for batch in found.iter_batches(self._block_rows, groups, wanted, use_threads=False):
+                start, end = end, end + batch.num_rows
+                if end > first:
+                    yield self._portion(file, batch.slice(max(first - start, 0)), max(first, start))
+        yield Portion([], (), None, end)
+
+    def _portion(self, file: SourceFile, batch: pa.RecordBatch, first: int) -> Portion:
+        numbers: Sequence[int] = range(first, first + batch.num_rows)
+        times: Sequence[int] | None = None
+        if self._event_time is not None:
+            times = self._times_of(batch.column(self._event_time.field))
+            if times is None:
+                batch, numbers, times = self._with_times(file, batch, first)
+        return Portion(self._rows(file, batch), numbers, times, first + batch.num_rows)
+
+    def _times_of(self, column: pa.Array) -> array[int] | None:
+        """The times of a column of timestamps, or of numbers in the unit that was given."""
+        import pyarrow as pa
+
+        from viper.columns.scalars import micros
+
+        assert self._event_time is not None
+        unit = self._event_time.unit
+        return (
+            micros(column, unit or "us") if unit is not None or pa.types.is_timestamp(column.type) else None
+        )
+
+    def _with_times(
+        self, file: SourceFile, batch: pa.RecordBatch, first: int
+    ) -> tuple[pa.RecordBatch, list[int], list[int]]:
+        """The rows that have a time, where it has to be looked at one by one."""
+        assert self._event_time is not None
+        numbers, times = [], []
+        for number, value in enumerate(batch.column(self._event_time.field).to_pylist(), first):
+            try:
+                times.append(self._event_time.one(value))
+                numbers.append(number)
+            except ValueError as error:
+                self._refuse(file, number, error)
+        return batch.take([number - first for number in numbers]), numbers, times
+
+    def _rows(self, file: SourceFile, batch: pa.RecordBatch) -> Any:
+        from framework.columns import ScalarError, converter, rows_of
+
+        chosen = batch.select(self._fields)
+        if self._typed:
+            return chosen
+        try:
+            converters = [converter(field.name, field.type) for field in chosen.schema]
+            return rows_of(chosen.columns, chosen.num_rows, converters)
+        except ScalarError as error:
+            raise SourceError(f"{file.path}: {error}") from None
+
+    def _check(self, file: SourceFile, schema: pa.Schema) -> None:
+        """See that a file has the columns of the first one, of the same types."""
+        for name in self._fields:
+            if name not in schema.names:
+                found = one_of(schema.names)
+                raise SourceError(
+                    f"{file.path}: no column {name!r}: expected it as in the first file, found {found}"
+                )
+        self._time_index(schema.names)
+        found = _chosen(schema, self._fields)
+        if not found.equals(self._schema):
+            pairs = zip(found, self._schema, strict=True)
+            told = "; ".join(
+                f"{one.name!r} is {one.type}, expected {other.type}" for one, other in pairs if one != other
+            )
+            raise SourceError(f"{file.path}: its columns are not of the types of the first file's: {told}")
+
+
+@contextmanager
+def _opened(file: SourceFile) -> Iterator[pq.ParquetFile]:
+    """A file for the block; each error of Arrow's within it becomes one that names the file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with open(file.path, "rb") as plain:
+            file.check(plain)
+            yield pq.ParquetFile(plain)
+            file.check(plain)
+    except (OSError, pa.ArrowException) as error:
+        raise SourceError(f"{file.path}: cannot be read as Parquet ({error})") from None
+
+
+def _chosen(schema: pa.Schema, names: Sequence[str]) -> pa.Schema:
+    import pyarrow as pa
+
+    return pa.schema([schema.field(name) for name in names])
+
+
+def _check_pyarrow() -> None:
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ImportError as error:
+        raise SourceError(
+            f"Parquet files want pyarrow ({error}): pip install '/path/to/viperstorm[columns]'"
+        ) from None

@@ -1,0 +1,98 @@
+"""Declared states that hold several values per key: lists and maps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from framework.state.access import StateAccess
+from framework.state.declaration import Per, State
+from framework.state.types import PICKLED, code_of
+
+
+class ListState(State):
+    """A list per key. Appending costs the same however long the list is.
+
+    The handle's ``add(value)`` and ``add_all(values)`` append, ``get()`` returns the elements as a list in
+    their order, ``update(values)`` puts others in their place, and ``clear()`` takes them out. ``len`` and
+    iteration are those of the list.
+    """
+
+    kind = "list"
+
+    def __init__(self, type: str | None = None, *, per: Per = "key") -> None:
+        """
+        Args:
+            type: of the elements: ``int64``, ``float64``, ``bool``, ``string`` or ``binary``; None for any
+                values of Python's that can be pickled.
+            per: whether each key has a list of its own, or each task one.
+
+        Raises:
+            ValueError: there is no such type.
+        """
+        super().__init__(per=per)
+        self._type = type
+        self._code = PICKLED if type is None else code_of(type)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """As in the base class."""
+        return (f"[{self._code}",)
+
+    @property
+    def types(self) -> str:
+        """As in the base class."""
+        return f"elements: {self._type or 'any values'}"
+
+    def handle(self, access: StateAccess) -> Any:
+        """As in the base class."""
+        from framework.state.lists import list_handle
+
+        return list_handle(access, typed=self._type is not None)
+
+
+class MapState(State):
+    """A map per key, each entry of which is read and written alone.
+
+    The handle has ``get(key, default=None)``, ``put(key, value)``, ``remove(key)`` (whether there was one),
+    ``contains(key)``, ``keys()``, ``values()`` and ``items()`` as lists in the order in which the keys came,
+    ``is_empty()`` and ``clear()``. ``len``, ``in`` and iteration are those of the keys.
+
+    Keys of a map are what keys of a grouping are: equal ones are one key, whatever their types.
+    """
+
+    kind = "map"
+
+    def __init__(
+        self, key_type: str | None = None, value_type: str | None = None, *, per: Per = "key"
+    ) -> None:
+        """
+        Args:
+            key_type: of the keys: ``int64``, ``float64``, ``bool``, ``string`` or ``binary``; None for any
+                that can be a grouping's.
+            value_type: of the values, likewise; None for any that can be pickled.
+            per: whether each key has a map of its own, or each task one.
+
+        Raises:
+            ValueError: there is no such type.
+        """
+        super().__init__(per=per)
+        self._types = key_type, value_type
+        self._key_code = "" if key_type is None else code_of(key_type)
+        self._code = PICKLED if value_type is None else code_of(value_type)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """As in the base class."""
+        return ("{" + self._code,)
+
+    @property
+    def types(self) -> str:
+        """As in the base class."""
+        key_type, value_type = self._types
+        return f"keys: {key_type or 'any'}, values: {value_type or 'any'}"
+
+    def handle(self, access: StateAccess) -> Any:
+        """As in the base class."""
+        from framework.state.maps import map_handle
+
+        return map_handle(access, self._key_code, typed=self._types[1] is not None)

@@ -1,0 +1,170 @@
+"""Lists and maps of any values against Python's own: in-place changes, tuples that raise, slices, deaths."""
+
+from __future__ import annotations
+
+import pickle
+from copy import deepcopy
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from framework.state import ListState, MapState
+from tests.framework.state.handing import GROUPS, Held
+from viper.hashing import stable_hash
+
+keys = st.sampled_from([0, 1, (1, "x")])
+map_keys = st.integers(0, 3) | st.sampled_from(["a", 1.0, (1,)])
+values = st.lists(st.integers(), max_size=3) | st.integers() | st.text(max_size=20)
+
+
+class AnyValuesMachine(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lists, self.maps = Held(ListState()), Held(MapState())
+        self.committed: dict[str, dict[Any, Any]] = {"list": {}, "map": {}}
+        self.current, self.before = deepcopy(self.committed), deepcopy(self.committed)
+        self.key: Any = None
+
+    @rule(key=keys)
+    def enter(self, key: Any) -> None:
+        self.key = key
+        for held in (self.lists, self.maps):
+            held.enter(key)
+        self.before = deepcopy(self.current)
+
+    def of(self, state: str) -> Any:
+        """What the key of the tuple has; a new tuple begins where none is in process."""
+        if self.key is None:
+            self.enter(0)
+        return self.current[state].setdefault(self.key, [] if state == "list" else {})
+
+    @rule(given=st.lists(values, max_size=4))
+    def add(self, given: list[Any]) -> None:
+        self.of("list").extend(deepcopy(given))
+        self.lists.handle.add_all(given)
+
+    @rule(given=st.lists(values, max_size=4))
+    def update(self, given: list[Any]) -> None:
+        self.of("list")[:] = deepcopy(given)
+        self.lists.handle.update(given)
+
+    @rule(index=st.integers(0, 5))
+    def change_an_element(self, index: int) -> None:
+        expected, found = self.of("list"), self.lists.handle.get()
+        assert found == expected
+        if index < len(found) and isinstance(found[index], list):
+            found[index].append("changed")
+            expected[index].append("changed")
+
+    @rule(key=map_keys, value=values, changes=st.booleans())
+    def put(self, key: Any, value: Any, changes: bool) -> None:
+        entries = self.of("map")
+        self.maps.handle.put(key, value)
+        if changes and isinstance(value, list):
+            value.append("changed")  # before the slice ends
+        entries[key] = (entries[key][0] if key in entries else key), deepcopy(value)
+
+    @rule(key=map_keys)
+    def change_a_value(self, key: Any) -> None:
+        entries = self.of("map")
+        found = self.maps.handle.get(key)
+        assert found == entries.get(key, (None, None))[1]
+        if isinstance(found, list):
+            found.append("changed")
+            entries[key][1].append("changed")
+
+    @rule(key=keys, raises=st.booleans())
+    def change_all(self, key: Any, raises: bool) -> None:
+        self.enter(key)
+        found = [*self.lists.handle.get(), *self.maps.handle.values()]
+        expected = [*self.of("list"), *(value for _, value in self.of("map").values())]
+        assert found == expected
+        for value in [*found, *expected]:
+            if isinstance(value, list):
+                value.append("all")
+        self.add([["new"]])
+        if raises:
+            self.raises()
+
+    @rule(key=map_keys)
+    def remove(self, key: Any) -> None:
+        entries = self.of("map")
+        assert self.maps.handle.contains(key) == (key in entries)
+        assert self.maps.handle.remove(key) == (entries.pop(key, None) is not None)
+
+    @rule()
+    def clear(self) -> None:
+        self.of("list").clear()
+        self.of("map").clear()
+        self.lists.handle.clear()
+        self.maps.handle.clear()
+
+    @rule()
+    def raises(self) -> None:
+        if self.key is not None:
+            self.lists.back()
+            self.maps.back()
+            self.current = deepcopy(self.before)
+
+    @rule()
+    def commit(self) -> None:
+        for held in (self.lists, self.maps):
+            held.commit()
+        self.key = None
+        for state in ("list", "map"):
+            self.current[state] = {key: value for key, value in self.current[state].items() if value}
+        self.committed = deepcopy(self.current)
+        self.check_tables()
+
+    @rule()
+    def die(self) -> None:
+        for held in (self.lists, self.maps):
+            held.die()
+        self.key = None
+        self.current = deepcopy(self.committed)
+        self.check_tables()
+
+    def check_tables(self) -> None:
+        lists = {key: [pickle.loads(data) for data in found] for key, found in self.lists.found().items()}
+        assert lists == self.current["list"]
+        maps = {
+            key: [(entry, pickle.loads(data)) for entry, data in found]
+            for key, found in self.maps.found().items()
+        }
+        expected = {key: [*entries.values()] for key, entries in self.current["map"].items()}
+        assert repr(sorted(maps.items(), key=repr)) == repr(sorted(expected.items(), key=repr))
+
+    @invariant()
+    def same_when_read(self) -> None:
+        if self.key is not None:
+            assert len(self.lists.handle) == len(self.of("list"))
+            assert self.maps.handle.keys() == [key for key, _ in self.of("map").values()]
+
+
+TestAnyValues = AnyValuesMachine.TestCase
+TestAnyValues.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+
+
+def test_the_order_of_keys_does_not_depend_on_slices() -> None:
+    found = []
+    for slices in (1, 2, 100):
+        lists, maps = Held(ListState()), Held(MapState())
+        for number, key in enumerate([3, 1, 2, 3, 1, 0, 3, 7, 2, 9]):
+            for held in (lists, maps):
+                held.enter(key)
+            if number in (4, 6):
+                lists.handle.clear()
+                maps.handle.clear()
+            lists.handle.add([number])
+            maps.handle.put(-number % 4, [number])
+            maps.handle.put(0, [number])
+            if number % slices == 0:
+                lists.commit()
+                maps.commit()
+        lists.commit()
+        maps.commit()
+        found.append((repr(lists.found()), repr(maps.found())))
+    assert len(set(found)) == 1
+    assert len({stable_hash(key) % GROUPS for key in (0, 1, 2, 3, 7, 9)}) < 6

@@ -1,0 +1,123 @@
+/* StateCell: the value that a state has for the key of the tuple in process. */
+#include "state.h"
+
+typedef struct {
+    Cell cell;
+    PyObject *initial; /* what a key has that was given nothing */
+} One;
+
+static PyObject *value(One *self, void *nothing)
+{
+    (void)nothing;
+    if (cell_look(&self->cell))
+        return NULL;
+    return self->cell.row == NULL ? Py_NewRef(self->initial)
+                                  : state_value(self->cell.table, self->cell.code, row_words(self->cell.row));
+}
+
+static int set_value(One *self, PyObject *to, void *nothing)
+{
+    (void)nothing;
+    Cell *cell = &self->cell;
+    if (to == NULL)
+        return cell_drop(cell);
+    vp_savepoint before = cell_savepoint(cell);
+    if (cell_enter(cell) == 0 &&
+        state_set_value(cell->table, cell_heap(cell), cell->code, row_words(cell->row), to) == 0)
+        return 0;
+    table_back(cell->table, before);
+    return -1;
+}
+
+static PyObject *is_set(One *self, void *nothing)
+{
+    (void)nothing;
+    return cell_look(&self->cell) ? NULL : PyBool_FromLong(self->cell.row != NULL);
+}
+
+PyDoc_STRVAR(clear_doc, "clear(): let the key have the initial value again.");
+
+static PyObject *reset(One *self, PyObject *nothing)
+{
+    (void)nothing;
+    return cell_drop(&self->cell) ? NULL : Py_NewRef(Py_None);
+}
+
+PyDoc_STRVAR(add_all_doc,
+             "add_all(keys, amounts=None) -> memoryview: add to the number of each key, 1 if no amounts are given, one after the\n"
+             "other; and tell the number that each has then. Keys are a list of values, or an Arrow column of integers,\n"
+             "strings or binaries; amounts a list, or a buffer of 64-bit numbers. All is added, or nothing.");
+
+static PyObject *add_all(One *self, PyObject *args)
+{
+    return bulk_add(self->cell.table, self->initial, args);
+}
+
+PyDoc_STRVAR(get_all_doc, "get_all(keys) -> list: the value of each key; keys are those of add_all.");
+
+static PyObject *get_all(One *self, PyObject *keys)
+{
+    return bulk_get(self->cell.table, self->initial, keys);
+}
+
+PyDoc_STRVAR(put_all_doc, "put_all(keys, values): give each key a value, the last one if it comes several times. All get theirs, or\n"
+                          "none does.");
+
+static PyObject *put_all(One *self, PyObject *args)
+{
+    return bulk_put(self->cell.table, args);
+}
+
+static PyObject *one_new(PyTypeObject *type, PyObject *args, PyObject *options)
+{
+    PyObject *scope, *table, *initial;
+    if (options != NULL && PyDict_GET_SIZE(options)) {
+        PyErr_SetString(PyExc_TypeError, "StateCell() takes no keywords");
+        return NULL;
+    }
+    if (!PyArg_ParseTuple(args, "OOO", &scope, &table, &initial))
+        return NULL;
+    One *self = (One *)cell_of(type, scope, table, COLUMNS);
+    if (self != NULL)
+        self->initial = Py_NewRef(initial);
+    return (PyObject *)self;
+}
+
+static int one_traverse(One *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->initial);
+    return cell_traverse(&self->cell, visit, arg);
+}
+
+static int one_clear(One *self)
+{
+    Py_CLEAR(self->initial);
+    return cell_clear(&self->cell);
+}
+
+static PyMethodDef one_methods[] = {
+    {"clear", (PyCFunction)reset, METH_NOARGS, clear_doc},
+    {"add_all", (PyCFunction)add_all, METH_VARARGS, add_all_doc},
+    {"get_all", (PyCFunction)get_all, METH_O, get_all_doc},
+    {"put_all", (PyCFunction)put_all, METH_VARARGS, put_all_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef one_getset[] = {
+    {"value", (getter)value, (setter)set_value, "The value of the key of the tuple in process.", NULL},
+    {"is_set", (getter)is_set, NULL, "Whether the key was given a value.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot one_slots[] = {
+    {Py_tp_new, one_new},
+    {Py_tp_doc, "StateCell(scope, table, initial): the value of a state for the scope's key."},
+    {Py_tp_dealloc, cell_dealloc},
+    {Py_tp_traverse, one_traverse},
+    {Py_tp_clear, one_clear},
+    {Py_tp_methods, one_methods},
+    {Py_tp_getset, one_getset},
+    {0, NULL},
+};
+
+PyType_Spec rows_cell_spec = {"viper._rows.StateCell", sizeof(One), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, one_slots};

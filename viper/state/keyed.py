@@ -1,0 +1,179 @@
+"""Tables of what a component remembers by key, divided into key groups."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, Final
+
+from viper._backend import ffi, lib
+from viper._rows import KeyedTable, Scope, canonical_key
+from viper.arena import Arena
+from viper.errors import StateFullError
+from viper.hashing import canonical_of_rare, hash_of_rare
+from viper.state.memory import MOST_OWNERS, Writer
+
+_SHOWN_WORDS: Final = 2
+"""Words of a row before what it holds; viper/csrc/state.h has the same number."""
+
+
+class KeyedState:
+    """What a component remembers by key; `create` makes it, `attach` finds it again.
+
+    What a table's rows hold is told by a letter for each column: `q` an integer of 64 bits, `d` a float, `?`
+    a bool, `s` a text, `y` bytes; or by `[` and the letter of a list's elements, or by `{` and that of a
+    map's values.
+    """
+
+    __slots__ = ("_arena", "_codes", "_first_owner", "groups", "offset")
+
+    def __init__(
+        self, arena: Arena, offset: int, codes: Sequence[str], *, groups: int, first_owner: int
+    ) -> None:
+        self.offset = offset
+        """Where it lies in its arena."""
+        self.groups = groups
+        """Number of key groups."""
+        self._arena = arena
+        self._codes = tuple(codes)
+        self._first_owner = first_owner
+
+    @classmethod
+    def create(cls, arena: Arena, codes: Sequence[str], *, groups: int, first_owner: int) -> KeyedState:
+        """A new one, without keys.
+
+        Args:
+            arena: where its fixed part lies.
+            codes: what the rows of each of its tables hold.
+            groups: number of key groups, a power of two up to 65,536.
+            first_owner: the number under which the first key group claims memory; the others follow.
+
+        Raises:
+            ArenaError: the arena has no room for it.
+            ValueError: a number out of range.
+        """
+        if not 1 <= groups <= 1 << 16 or groups & (groups - 1):
+            raise ValueError(f"{groups} key groups: expected a power of two from 1 to 65,536")
+        if not 1 <= first_owner <= MOST_OWNERS - groups:
+            raise ValueError(f"first_owner={first_owner}: expected 1 to {MOST_OWNERS - groups}")
+        offset = arena.allocate(cls.size(len(codes), groups))
+        made = cls(arena, offset, codes, groups=groups, first_owner=first_owner)
+        for group, owner in enumerate(made.owners):
+            lib.vp_heap_format(arena._header, made._heap(group), owner)
+            for number, columns in enumerate(codes):
+                words = _words_of(columns)
+                if not lib.vp_keyed_format(arena._header, made._table(number, group), words):
+                    raise ValueError(f"a row of {words} words: expected at most {lib.VP_KEYED_WORDS}")
+        return made
+
+    @classmethod
+    def attach(
+        cls, arena: Arena, offset: int, codes: Sequence[str], *, groups: int, first_owner: int
+    ) -> KeyedState:
+        """The one at an offset, made with the same arguments."""
+        return cls(arena, offset, codes, groups=groups, first_owner=first_owner)
+
+    @staticmethod
+    def size(tables: int, groups: int) -> int:
+        """Bytes that the fixed part takes of an arena."""
+        return int(lib.vp_arena_rounded(groups * (lib.vp_heap_size() + tables * lib.vp_keyed_size())))
+
+    @property
+    def owners(self) -> range:
+        """The number under which each key group claims memory."""
+        return range(self._first_owner, self._first_owner + self.groups)
+
+    def used_bytes(self, group: int) -> int:
+        """Bytes of the pool that a key group has."""
+        return int(lib.vp_heap_bytes(lib.vp_arena_at(self._arena._header, self._heap(group))))
+
+    def bytes(self) -> int:
+        """Bytes of the pool that all key groups have; from any process, at any time."""
+        return sum(map(self.used_bytes, range(self.groups)))
+
+    def keys(self, number: int) -> int:
+        """How many keys a table has in all key groups; from any process, at any time.
+
+        Args:
+            number: index of the table.
+        """
+        at, header = lib.vp_arena_at, self._arena._header
+        return sum(
+            int(lib.vp_keyed_count(ffi.cast("vp_keyed *", at(header, self._table(number, group)))))
+            for group in range(self.groups)
+        )
+
+    def table(
+        self,
+        writer: Writer,
+        number: int,
+        name: str,
+        *,
+        groups: Collection[int],
+        full: Callable[[str], Exception] = StateFullError,
+    ) -> KeyedTable:
+        """One of the tables, for the task that owns some of the groups.
+
+        Args:
+            writer: the task's.
+            number: index of the table.
+            name: the state's, for messages.
+            groups: those that the task owns. A key of any other is refused with a `LookupError`.
+            full: makes the exception for a pool without room.
+        """
+        mine = set(groups)
+        return KeyedTable(
+            owner=writer,
+            writer=writer.address,
+            name=name,
+            codes=self._codes[number].encode(),
+            tables=tuple(self._table(number, group) if group in mine else 0 for group in range(self.groups)),
+            heaps=tuple(self._heap(group) if group in mine else 0 for group in range(self.groups)),
+            rare=(hash_of_rare, canonical_of_rare),
+            shown=(pickle.dumps, pickle.loads),
+            full=full,
+        )
+
+    def scope(self, writer: Writer) -> Scope:
+        """What says which key the cells of this state are of."""
+        return Scope(writer, writer.address, hash_of_rare, canonical_of_rare)
+
+    def _heap(self, group: int) -> int:
+        return self.offset + group * int(lib.vp_heap_size())
+
+    def _table(self, number: int, group: int) -> int:
+        tables_at = self.offset + self.groups * int(lib.vp_heap_size())
+        return tables_at + (number * self.groups + group) * int(lib.vp_keyed_size())
+
+
+def scope_of(table: KeyedTable) -> Scope:
+    """A scope for the keys of a table that no tuple in process has; a component's own stays as it is."""
+    writer: Writer = table.owner
+    return Scope(writer, writer.address, hash_of_rare, canonical_of_rare)
+
+
+def token_of(key: object) -> bytes:
+    """Bytes that are the same for equal keys, and for no others.
+
+    Raises:
+        TypeError: a value that is no key.
+    """
+    return canonical_key(key, hash_of_rare, canonical_of_rare)
+
+
+def items(table: KeyedTable, group: int) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """The keys of a group with their values, in the order of insertion. Nothing may be dropped meanwhile."""
+    number = 0
+    while (found := table.next(group, number)) is not None:
+        number, key, values = found
+        number += 1
+        yield key, values
+
+
+def _words_of(codes: str) -> int:
+    """Words of a row; viper/csrc/state_rows.c says what they are."""
+    if codes[:1] == "[":
+        return _SHOWN_WORDS + 3
+    if codes[:1] == "{":
+        return _SHOWN_WORDS + 1
+    return _SHOWN_WORDS + sum(1 if code in "qd?" else 2 for code in codes)
