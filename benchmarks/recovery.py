@@ -1,8 +1,8 @@
-"""What exact recovery costs: a word count with `viper.recovery` exact and best in turn, on one and two processes.
+"""What exact recovery costs: a word count with `viper.recovery` exact and best in turn.
 
-The spout says where it is, the splitter is stateless, the counter's counts are declared state, and the sink takes
-rows. Nothing is killed: the table has the least time and the median of so many runs, in nanoseconds a word, and
-what exact takes of best.
+The spout says where it is, the splitter is stateless, the counter's counts are declared state, and the sink
+takes rows. Nothing is killed: the table has the least time and the median of so many runs on one and on two
+processes, in nanoseconds a word, and what exact takes of best.
 
     python benchmarks/recovery.py [--lines N] [--runs N]
 """

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, Final
 
-from viper._backend import lib
+from viper._backend import ffi, lib
 from viper.arena import Arena
 from viper.bell import Bell
+from viper.codec import decode
 from viper.errors import ArenaError
 from viper.jumbo import Jumbo
 from viper.reader import Reader
+from viper.rows import Decoder
 from viper.source import Source
 from viper.statistics import DeliveryStatistics, GateStatistics, ReaderStatistics, SourceStatistics
 
@@ -185,6 +187,24 @@ class ScaleGate:
             IndexError: there is no reader of that index.
         """
         return int(lib.vp_gate_bury_reader(self._gate, _checked("reader", index, self.reader_count)))
+
+    def tuple_of(self, source: int, number: int) -> tuple[object, ...] | None:
+        """The values of a tuple that a source has added, by its number, as far as they are in the gate.
+
+        For whoever acts in the place of a reader that has died and not released it.
+
+        Raises:
+            CodecError: it cannot be read in this process.
+        """
+        ring = self._rings[_checked("source", source, self.source_count)]
+        slot, index, size = ffi.new("uint32_t *"), ffi.new("uint32_t *"), ffi.new("uint64_t *")
+        if not lib.vp_ring_find(ring, number, slot, index):
+            return None
+        payload = lib.vp_ring_payload(ring, slot[0], size)
+        if not size[0]:
+            return None
+        jumbo = decode(memoryview(ffi.buffer(payload, size[0])), Decoder())
+        return jumbo.alone(index[0]).payload.rows[0]
 
     def drop(self, source: int) -> int:
         """After the process of a source and of all readers died: drop what waits of it.

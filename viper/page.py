@@ -79,7 +79,12 @@ class TaskPage:
             IndexError: the page has not that many inputs.
         """
         _check(first + gate.source_count - 1, self._inputs, "inputs")
-        gate.reader(reader).hold()
+        gate.reader(reader).hold(singly=self.singly > 0)
+        lib.vp_page_read(self._page, first, gate._gate, reader)
+        self._kept.append(gate)
+
+    def read_by_the_dead(self, first: int, gate: ScaleGate, reader: int) -> None:
+        """Say which reader the task took its input by before it died; arguments as of `read`."""
         lib.vp_page_read(self._page, first, gate._gate, reader)
         self._kept.append(gate)
 
@@ -126,6 +131,15 @@ class TaskPage:
         """How many tuples are still to be left out, of all outputs."""
         return sum(int(lib.vp_page_skip(self._page, number, 0)) for number in range(self._outputs))
 
+    @property
+    def singly(self) -> int:
+        """How many tuples it had better take one by one, as a process has died among them."""
+        return int(lib.vp_page_singly(self._page))
+
+    @singly.setter
+    def singly(self, tuples: int) -> None:
+        lib.vp_page_set_singly(self._page, tuples)
+
     # -- for anybody
 
     @property
@@ -142,6 +156,19 @@ class TaskPage:
     def handed_over(self) -> list[int]:
         """The tuples that it has handed over, by output."""
         return [int(lib.vp_page_handed_over(self._page, number)) for number in range(self._outputs)]
+
+    def taken(self) -> list[int]:
+        """After the process died: the tuples that it had taken and not committed, by input."""
+        return [int(lib.vp_page_taken(self._page, number)) for number in range(self._inputs)]
+
+    def leave_out(self, number: int, writer: Writer) -> None:
+        """After the process died: have the successor not get the next tuple of an input. A commit is to follow.
+
+        Raises:
+            StateFullError: the log of the task cannot grow.
+        """
+        if lib.vp_page_leave_out(self._page, writer._writer, number) < 0:
+            raise StateFullError("the pool has no room for the log of a task's page")
 
     def rewind(self, first: int, gate: ScaleGate, reader: int) -> None:
         """After the task's process died and its log was played back: have a successor go on behind the page.

@@ -88,14 +88,17 @@ class Reader:
         """The most tuples that are delivered at once, where it holds them."""
         self._most_runs = _MAX_RUNS
 
-    def hold(self) -> None:
+    def hold(self, *, singly: bool = False) -> None:
         """From now on, release nothing that was delivered but by `release`.
 
         At most half of what a source has room for is delivered at once then, so that the source can go on
         meanwhile.
+
+        Args:
+            singly: whether a single tuple is.
         """
         self._holds = True
-        self._most = max(int(lib.vp_ring_tuples(self._rings[0])) // 2, 1)
+        self._most = 1 if singly else max(int(lib.vp_ring_tuples(self._rings[0])) // 2, 1)
         if len(self._rings) == 1:  # else runs may be much shorter than jumbo tuples
             self._most_runs = min(max(int(lib.vp_ring_slots(self._rings[0])) // 2, 1), _MAX_RUNS)
 

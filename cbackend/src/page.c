@@ -1,4 +1,4 @@
-/* Words in the arena: | commits | delivered, by input ... | handed over, by output ... |
+/* Words in the arena: | singly | commits | delivered, by input ... | handed over, by output ... |
  *
  * The page is noted from what the rings say themselves: a reader's head has the tuples that were delivered, a
  * producer's words those that were published. Nothing is counted for it tuple by tuple.
@@ -18,7 +18,7 @@ typedef struct {
 } fed;
 
 struct vp_page {
-    vp_word *commits, *delivered, *handed_over;
+    vp_word *singly, *commits, *delivered, *handed_over;
     uint32_t input_count, output_count;
     fed *outputs;
     vp_head *heads[]; /* by input; NULL where nobody reads as yet */
@@ -26,7 +26,7 @@ struct vp_page {
 
 uint64_t vp_page_size(uint32_t inputs, uint32_t outputs)
 {
-    return (1 + (uint64_t)inputs + outputs) * sizeof(vp_word);
+    return (2 + (uint64_t)inputs + outputs) * sizeof(vp_word);
 }
 
 vp_page *vp_page_new(void *arena, uint64_t offset, uint32_t inputs, uint32_t outputs)
@@ -38,7 +38,8 @@ vp_page *vp_page_new(void *arena, uint64_t offset, uint32_t inputs, uint32_t out
         free(made);
         return NULL;
     }
-    page->commits = (vp_word *)((char *)arena + offset);
+    page->singly = (vp_word *)((char *)arena + offset);
+    page->commits = page->singly + 1;
     page->delivered = page->commits + 1;
     page->handed_over = page->delivered + inputs;
     page->input_count = inputs;
@@ -51,6 +52,17 @@ void vp_page_free(vp_page *page)
 {
     free(page->outputs);
     free(page);
+}
+
+uint64_t vp_page_singly(const vp_page *page)
+{
+    return vp_read(page->singly);
+}
+
+void vp_page_set_singly(vp_page *page, uint64_t tuples)
+{
+    /* Relaxed: written by the task, or while it is dead. */
+    atomic_store_explicit(page->singly, tuples, memory_order_relaxed);
 }
 
 uint64_t vp_page_commits(const vp_page *page)
@@ -126,6 +138,22 @@ int vp_page_note(vp_page *page, vp_writer *writer)
 }
 
 /* -- after a death */
+
+uint64_t vp_page_taken(const vp_page *page, uint32_t input)
+{
+    /* Relaxed: its reader is dead. */
+    uint64_t delivered = atomic_load_explicit(&page->heads[input]->delivered, memory_order_relaxed);
+    return delivered - vp_page_delivered(page, input);
+}
+
+int vp_page_leave_out(vp_page *page, vp_writer *writer, uint32_t input)
+{
+    if (vp_writer_reserve(writer, 2))
+        return VP_NO_ROOM;
+    vp_write(writer, &page->delivered[input], vp_page_delivered(page, input) + 1);
+    vp_write(writer, page->commits, vp_page_commits(page) + 1);
+    return 0;
+}
 
 void vp_gate_rewind_reader(vp_gate *gate, uint32_t reader, const vp_page *page, uint32_t first)
 {

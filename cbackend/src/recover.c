@@ -82,3 +82,17 @@ vp_last vp_ring_last(const vp_ring *ring)
         .position = {last->ts, last->hi, last->lo, 0},
     };
 }
+
+bool vp_ring_find(const vp_ring *ring, uint64_t number, uint32_t *slot, uint32_t *index)
+{
+    uint64_t tail = atomic_load_explicit(&ring->producer.tail, memory_order_acquire); /* A0 <- R0 */
+    for (uint64_t at = vp_ring_slowest(ring, tail); at != tail; at++) {
+        const vp_slot *found = vp_ring_slot(ring, at);
+        if (number - found->before >= found->count)
+            continue;
+        *slot = (uint32_t)(at & (ring->slot_count - 1));
+        *index = (uint32_t)(number - found->before);
+        return true;
+    }
+    return false;
+}

@@ -32,6 +32,10 @@ vp_page *vp_page_new(void *arena, uint64_t offset, uint32_t inputs, uint32_t out
 
 void vp_page_free(vp_page *page);
 
+/* How many tuples the task had better take one by one, as its process has died among them: not undone by anything. */
+uint64_t vp_page_singly(const vp_page *page);
+void vp_page_set_singly(vp_page *page, uint64_t tuples);
+
 /* As of the last commit, unless a slice is open: how often the task has committed; the tuples that it was delivered
  * from a ring; those that it has handed over to one. */
 uint64_t vp_page_commits(const vp_page *page);
@@ -52,6 +56,13 @@ uint64_t vp_page_skip(vp_page *page, uint32_t output, uint64_t tuples);
  * when all tuples that it was delivered have been processed, and all that was emitted for them lies in the rings; and
  * to be followed by a commit. */
 int vp_page_note(vp_page *page, vp_writer *writer);
+
+/* After a reader died, and its task's log was played back: how many tuples of an input it had taken and not committed.
+ * The reader was said by vp_page_read. */
+uint64_t vp_page_taken(const vp_page *page, uint32_t input);
+
+/* Writes that a successor is not to get the next tuple of an input; a commit is to follow. 0, or VP_NO_ROOM. */
+int vp_page_leave_out(vp_page *page, vp_writer *writer, uint32_t input);
 
 /* After a reader died whose task has a page, for its successor, which goes on behind what the page says; its input
  * `first` is the gate's first source. */

@@ -92,6 +92,10 @@ typedef struct {
 /* To be called before the successor adds anything. */
 vp_last vp_ring_last(const vp_ring *ring);
 
+/* The slot of the jumbo tuple that has the tuple of a number, counted over the ring's whole life, and its index there.
+ * False if it is not in the ring. For whoever acts in the place of a dead reader that has not released it. */
+bool vp_ring_find(const vp_ring *ring, uint64_t number, uint32_t *slot, uint32_t *index);
+
 /* After the process of the producer and of all readers died, with the payloads that were in it alone, and
  * both were set right: the reader's successor gets nothing of what waits for it. Returns how many untracked
  * tuples that is. */

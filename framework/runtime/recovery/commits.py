@@ -39,6 +39,8 @@ class Commits:
         self._page = page
         self._notes = notes
         self._reader = reader
+        self._singly = page.singly if reader is not None else 0
+        """How many tuples are still taken one by one, as a process has died among them."""
         self._parts: list[_Part] = []
         self.has_begun = notes.get(_BEGUN) is not None
         """Whether the task has committed anything, in this process or in one that has died."""
@@ -85,6 +87,15 @@ class Commits:
             self._writer.commit()
             if self._reader is not None:
                 self._reader.release()
+                if self._singly:
+                    self._go_on_singly(self._reader)
+
+    def _go_on_singly(self, reader: Reader) -> None:
+        """One of the tuples has been processed among which a process has died."""
+        self._singly -= 1
+        self._page.singly = self._singly
+        if not self._singly:
+            reader.hold()
 
 
 class _Part:

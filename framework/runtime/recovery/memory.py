@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from framework.planning import Plan, TaskSpec, TimeMode
 from framework.runtime.recovery.commits import Commits
 from framework.runtime.state import StateMemory, TaskState
 from framework.topology import Role
 from viper.gate import ScaleGate
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """What a task was processing when its process died."""
+
+    task: TaskSpec
+    count: int
+    """The number of tuples."""
+    input: int = 0
+    """Of a single tuple: the number of the input that it came by."""
+    values: tuple[object, ...] | None = None
+    """Of a single tuple; None where they are not known."""
+
+    def __str__(self) -> str:
+        what = f"the tuple {self.values!r:.300}" if self.count == 1 else f"{self.count:,} tuples"
+        return f"{self.task.component}:{self.task.id} with {what}"
 
 
 class RecoveryMemory:
@@ -60,6 +78,38 @@ class RecoveryMemory:
         page = self._memory.page(spec)
         for first, gate, index in self._read_by(task):
             page.rewind(first, gate, index)
+
+    def suspects(self, tasks: Iterable[int]) -> list[Suspect]:
+        """After a death that brought tasks no further: what each of them was processing, if anything.
+
+        Where it was several tuples, the successor will take these one by one.
+        """
+        found = [self._suspect(task) for task in tasks]
+        return [suspect for suspect in found if suspect.count]
+
+    def _suspect(self, task: int) -> Suspect:
+        spec = self._tasks[task]
+        self._memory.writer(spec).close()
+        page = self._memory.page(spec)
+        inputs: list[tuple[ScaleGate, int]] = []
+        for first, gate, index in self._read_by(task):
+            page.read_by_the_dead(first, gate, index)
+            inputs += [(gate, source) for source in range(gate.source_count)]
+        taken = page.taken()
+        count = page.singly = sum(taken)
+        if count != 1:
+            return Suspect(spec, count)
+        number = taken.index(1)
+        gate, source = inputs[number]
+        return Suspect(spec, count, number, gate.tuple_of(source, page.delivered[number]))
+
+    def leave_out(self, suspect: Suspect) -> None:
+        """Have the successor of a task go on behind a tuple."""
+        writer, page = self._memory.writer(suspect.task), self._memory.page(suspect.task)
+        page.leave_out(suspect.input, writer)
+        page.singly = 0
+        writer.commit()
+        writer.close()
 
     def committed(self, task: int) -> int:
         """How often a task has committed."""

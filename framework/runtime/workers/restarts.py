@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from framework.config import Settings
 from framework.errors import WorkerError
@@ -13,7 +13,7 @@ from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import NO_RECORDING, RecordingPaths
 from framework.runtime.hosts.faults import RestartBudget
 from framework.runtime.metrics.incidents import Incident
-from framework.runtime.recovery import RecoveryMemory
+from framework.runtime.recovery import RecoveryMemory, Suspect
 from framework.runtime.workers.handle import Phase, WorkerHandle
 from framework.runtime.workers.reclaim import reclaim
 from framework.traits import is_restarted_by_storm
@@ -142,20 +142,37 @@ class RestartPolicy:
             self._budgets[index] = RestartBudget(self._shared.tries, self._window_s)
             self._due[index] = now
             return None
+        assert self._recovery is not None
+        suspects = self._recovery.suspects(self._tasks_of(index))
         pause_s = self._budgets[index].take(now)
         if pause_s is None:
-            return (
-                f"it is not restarted, as {self._shared.tries} restarts in a row have brought it no further "
-                "(viper.worker.restart.tries)"
-            )
-        self._due[index] = now + pause_s
+            told = f"{self._shared.tries} restarts in a row have brought it no further"
+            named = " or ".join(map(str, suspects)) or "a spout"
+            if not self._may_be_left_out(suspects):
+                return (
+                    f"it is not restarted, as {told}; it died in {named} (viper.worker.restart.tries; with "
+                    "viper.on.error: skip, a tuple that kills its process each time is left out)"
+                )
+            log.error("worker %d: %s; it died in %s, which is left out", index + 1, told, named)
+            self._recovery.leave_out(suspects[0])
+            self._budgets[index] = RestartBudget(self._shared.tries, self._window_s)
+        self._due[index] = now + (pause_s or 0.0)
         return None
+
+    def _may_be_left_out(self, suspects: Sequence[Suspect]) -> bool:
+        """Whether it is known which tuple has killed a process, and it is configured to go on without."""
+        if [suspect.count for suspect in suspects] != [1]:
+            return False
+        return bool(self._plan.confs[suspects[0].task.component]["viper.on.error"] == "skip")
+
+    def _tasks_of(self, index: int) -> list[int]:
+        executors = self._plan.placement.processes[index]
+        return [task for executor in executors for task in self._plan.placement.executors[executor].tasks]
 
     def _has_committed(self, index: int) -> bool:
         """Whether the tasks of a process have committed anything since a process in its place died last."""
         assert self._recovery is not None
-        executors = self._plan.placement.processes[index]
-        tasks = [task for executor in executors for task in self._plan.placement.executors[executor].tasks]
+        tasks = self._tasks_of(index)
         before, now = self._committed.get(index, -1), sum(map(self._recovery.committed, tasks))
         self._committed[index] = now
         return now > before

@@ -37,6 +37,7 @@ COUNT = 400
 KILLS = 5
 SPREAD = {"source": 1, "fan": [1, 2], "middle": [2, 3], "count": 3, "sink": 2}
 """Every component has a neighbour in another process."""
+APART = {"source": 2, "middle": 1, "sink": 2}
 TINY = {"viper__channel__jumbos": 1, "viper__channel__tuples": 1, "viper__jumbo__size": 1}
 
 
@@ -178,15 +179,38 @@ def test_what_cannot_be_repeated_ends_the_run_as_diverged(
     builder.set_bolt("middle", middle).global_grouping("source")
     builder.set_bolt("sink", Written).global_grouping("middle")
     with pytest.raises(ComponentError, match=f"(?s)component 'middle'.*DivergedError: .*{told}"):
-        run(builder, tmp_path, 0, kills=0, viper__placement={"source": 2, "middle": 1, "sink": 2})
+        run(builder, tmp_path, 0, kills=0, viper__placement=APART)
 
 
 def test_a_tuple_that_always_kills_ends_the_run(tmp_path: Path) -> None:
     builder = TopologyBuilder()
     builder.set_spout("source", Numbers, kwargs={"count": 30})
     builder.set_bolt("middle", AlwaysDies, config={"viper.stateless": True}).global_grouping("source")
-    with pytest.raises(WorkerError, match="2 restarts in a row have brought it no further"):
-        run(builder, tmp_path, 0, kills=0, viper__worker__restart__tries=2)
+    told = r"2 restarts in a row have brought it no further; it died in middle:1 with the tuple \(0,\)"
+    with pytest.raises(WorkerError, match=told):
+        apart = {"source": 2, "middle": 1}
+        run(builder, tmp_path, 0, kills=0, viper__worker__restart__tries=2, viper__placement=apart)
+
+
+class Allergic(Bolt):
+    """Forwards numbers, but for one that kills its process."""
+
+    outputs = ["number"]
+    config = {"viper.stateless": True, "viper.on.error": "skip"}
+
+    def process(self, tup: Any) -> None:
+        if tup.values[0] == 17:
+            die()
+        self.emit(tup.values)
+
+
+def test_it_is_left_out_where_exceptions_are_skipped(tmp_path: Path) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers, kwargs={"count": 30})
+    builder.set_bolt("middle", Allergic).global_grouping("source")
+    builder.set_bolt("sink", Written).global_grouping("middle")
+    run(builder, tmp_path, 0, kills=0, viper__worker__restart__tries=2, viper__placement=APART)
+    assert written(tmp_path) == "".join(f"({number},)\n" for number in range(30) if number != 17)
 
 
 def test_the_rows_of_a_sink_in_memory_are_told_to_be_lost(tmp_path: Path) -> None:
