@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ from framework.topology import Topology
 TEXT = Path(__file__).parent.parent / "topologies" / "data" / "kjv.txt.gz"
 
 
+@cache
 def read_lines(words: int) -> list[str]:
-    """The text's lines, repeated until they hold so many words."""
+    """The text's lines, repeated until they hold so many words; nobody changes them."""
     with gzip.open(TEXT, "rt") as text:
         once = text.read().splitlines()
     per_pass = sum(len(line.split()) for line in once)
@@ -69,12 +71,12 @@ class Count(Bolt):
         self.emit([word, number])
 
 
-def wordcount(words: int, par: int, *, sink: bool) -> Topology:
+def wordcount(words: int, par: int, *, sink: bool, counter: type[Bolt] = Count) -> Topology:
     """``lines -> split -> count``, and with ``sink`` every word with its count into one counting sink."""
     builder = TopologyBuilder()
     builder.set_spout("lines", Lines, args=[words])
     builder.set_bolt("split", Split, par).shuffle_grouping("lines")
-    builder.set_bolt("count", Count, par).fields_grouping("split", "word")
+    builder.set_bolt("count", counter, par).fields_grouping("split", "word")
     if sink:
         builder.set_bolt("sink", CountingSink).global_grouping("count")
     return builder.build("word-count")

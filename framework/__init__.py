@@ -14,6 +14,7 @@ from framework.components import (
     Rows,
     SeekableSpout,
     Spout,
+    StatefulBolt,
     TicklessBatchingBolt,
     Tuple,
     Watermark,
@@ -22,6 +23,7 @@ from framework.dsl import GlobalStreamId, JavaBolt, JavaSpout, ShellBolt, ShellS
 from framework.running import run
 from framework.state import (
     AggregatingState,
+    KeyValueState,
     ListState,
     MapState,
     ReducingState,
@@ -42,6 +44,7 @@ __all__ = [
     "Grouping",
     "JavaBolt",
     "JavaSpout",
+    "KeyValueState",
     "KeyedStream",
     "ListState",
     "MapState",
@@ -55,6 +58,7 @@ __all__ = [
     "ShellBolt",
     "ShellSpout",
     "Spout",
+    "StatefulBolt",
     "Stream",
     "StreamBuilder",
     "TableState",

@@ -3,7 +3,8 @@
 Every name here is `framework`'s own and no copy, so a class that is imported from either is the same class.
 
 ====================  =======================================================================
-viperstorm.sinks      bolts for the end of a topology
+viperstorm.sinks      bolts for the end of a topology: files, tables, stdout
+viperstorm.sources    spouts that read files
 viperstorm.testing    runs components and topologies in a test
 viperstorm.streams    bolts that call functions, as `StreamBuilder` makes them and YAML names them
 viperstorm.columns    running counts and values of keys, for batch bolts on columns

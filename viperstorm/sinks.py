@@ -1,31 +1,4 @@
 """Bolts for the end of a topology; see `framework.sinks`."""
 
-from framework.sinks import (
-    CollectingSink,
-    ConsoleSink,
-    CountingSink,
-    CsvSink,
-    FileSink,
-    JsonLinesSink,
-    ParquetSink,
-    Sink,
-    SqlAlchemySink,
-    SqliteSink,
-    TextSink,
-    TransactionalSink,
-)
-
-__all__ = [
-    "CollectingSink",
-    "ConsoleSink",
-    "CountingSink",
-    "CsvSink",
-    "FileSink",
-    "JsonLinesSink",
-    "ParquetSink",
-    "Sink",
-    "SqlAlchemySink",
-    "SqliteSink",
-    "TextSink",
-    "TransactionalSink",
-]
+from framework.sinks import *  # noqa: F403 - the same names as there
+from framework.sinks import __all__ as __all__

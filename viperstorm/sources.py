@@ -1,5 +1,4 @@
 """Spouts that read files; see `framework.sources`."""
 
-from framework.sources import CsvSource, FileSource, JsonLinesSource, ParquetSource, TextSource
-
-__all__ = ["CsvSource", "FileSource", "JsonLinesSource", "ParquetSource", "TextSource"]
+from framework.sources import *  # noqa: F403 - the same names as there
+from framework.sources import __all__ as __all__

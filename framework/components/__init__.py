@@ -7,6 +7,7 @@ from framework.components.component import Component
 from framework.components.partitioned import Block, Pace, PartitionedSpout, Watermark
 from framework.components.rows import Rows
 from framework.components.spout import ReliableSpout, SeekableSpout, Spout
+from framework.components.stateful_bolt import StatefulBolt
 from framework.components.tuple import Tuple
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Rows",
     "SeekableSpout",
     "Spout",
+    "StatefulBolt",
     "TicklessBatchingBolt",
     "Tuple",
     "Watermark",

@@ -8,6 +8,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from framework.errors import StateError
 from framework.positions import Position
 from viper.payload import Payload
 from viper.payload import Rows as RowPayload
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from viper.columns.slots import KeySlots
+    from viper.state import Scope
 
 _RAISES: Any = object()
 
@@ -33,6 +35,9 @@ class Origin(NamedTuple):
     """The stream's declared fields; empty where it declares none."""
     schema: Schema | None = None
     """The types of its values; None where it declares none."""
+    key: tuple[Scope, tuple[int, ...]] | None = None
+    """What says which key the bolt's declared state is of, and the indexes of the fields that are the key.
+    None where it declares none by key."""
 
 
 class Rows(Sequence[Any]):
@@ -141,6 +146,26 @@ class Rows(Sequence[Any]):
         if self._values is None:
             self._values = self._payload.rows
         return self._values
+
+    def keyed(self) -> Iterator[tuple[Any, ...]]:
+        """The values of each tuple; meanwhile the bolt's declared state is that of the tuple's key.
+
+            for word, amount in rows.keyed():
+                self.total.value += amount
+
+        If the call raises, all that it has changed is taken back, unless it raises a `RowError`: so a bolt
+        that raises one changes the state of a row last.
+
+        Raises:
+            StateError: the bolt declares no state by key.
+        """
+        if self._origin.key is None:
+            raise StateError("rows.keyed() is there for a batch bolt that declares state by key")
+        scope, indexes = self._origin.key
+        for row in self.values():
+            scope.enter(row, indexes)
+            yield row
+        scope.leave()
 
     def column(self, field: str) -> list[Any]:
         """The values of one field.

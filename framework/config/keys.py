@@ -89,6 +89,11 @@ _ALL = (
     Key("topology.workers", integer(1), "How many workers share the tasks."),
     Key("topology.tasks", optional(integer(1, MAX_TASKS)), "Tasks of a component.", True),
     Key("topology.max.task.parallelism", optional(integer(1)), "The most tasks of a component.", True),
+    Key(
+        "topology.state.checkpoint.interval.ms",
+        integer(1, 2**53),
+        "Milliseconds between the transactions of a stateful bolt.",
+    ),
     Key("topology.tick.tuple.freq.secs", optional(duration(zero=False)), "Seconds between ticks.", True),
     Key("topology.debug", flag(), "What components see as their `debug`.", True),
     Key("topology.error.throttle.interval.secs", duration(zero=True), "Seconds to count repeats in."),

@@ -44,7 +44,7 @@ _TOPOLOGY = """
     sleep.spout.wait.strategy.time.ms spout.recvq.skips spout.wait.park.microsec
     spout.wait.progressive.level1.count spout.wait.progressive.level2.count
     spout.wait.progressive.level3.sleep.millis spout.wait.strategy spread.components
-    state.checkpoint.interval.ms state.kryo.register state.provider state.provider.config
+    state.kryo.register state.provider state.provider.config
     state.synchronization.timeout.secs stats.ewma.enable stats.sample.rate
     submitter.principal submitter.user testing.always.try.serialize
     transactional.id transfer.batch.size transfer.buffer.size
@@ -75,7 +75,6 @@ STORM_DEFAULTS: Mapping[str, Any] = {
     "topology.eventlogger.executors": 0,
     "topology.executor.receive.buffer.size": 32768,
     "topology.shellbolt.max.pending": 100,
-    "topology.state.checkpoint.interval.ms": 1000,
     "topology.stats.sample.rate": 0.05,
 }
 """What components find on a cluster under keys that have no effect here, and so find here as well."""

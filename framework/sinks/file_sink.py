@@ -123,9 +123,9 @@ class FileSink(TransactionalSink):
 
     def close(self) -> None:
         """As in the base class; of a failed run without checkpoints nothing stays."""
-        was_open = self._open_stage is not None
+        is_ours = self._open_stage is not None and self._has_set_out
         super().close()
-        if was_open and self.eager and (self._is_finished or not self._grows):
+        if is_ours and self.eager and (self._is_finished or not self._grows):
             self._journal.unlink(missing_ok=True)
             if not self._grows:
                 self._target.unlink(missing_ok=True)

@@ -54,7 +54,7 @@ class SqlAlchemySink(TableSink):
             raise SinkError(f"{error}: expected e.g. postgresql+psycopg://user@host/database") from None
         self._engine: sa.Engine | None = None
 
-    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+    def connect(self) -> None:
         """Connect, and see that the table is as it must be.
 
         Raises:
@@ -62,7 +62,6 @@ class SqlAlchemySink(TableSink):
         """
         import sqlalchemy as sa
 
-        super().initialize(storm_conf, context)
         with self._explained():
             try:
                 self._engine = sa.create_engine(self._url)
@@ -175,5 +174,5 @@ class SqlAlchemySink(TableSink):
         try:
             yield
         except sa.exc.SQLAlchemyError as error:
-            cause = str(getattr(error, "orig", None) or error).strip()
+            cause = " ".join(str(getattr(error, "orig", None) or error).split())
             raise SinkError(f"{self._name}: {cause}; nothing of the transaction was applied") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from framework.errors import SinkError
 from framework.sinks.sink import Row
@@ -55,7 +55,7 @@ class SqliteSink(TableSink):
         self._database: sqlite3.Connection | None = None
         self._insert = ""
 
-    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+    def connect(self) -> None:
         """Open the database, and see that the table is as it must be.
 
         Raises:
@@ -63,7 +63,6 @@ class SqliteSink(TableSink):
         """
         import sqlite3
 
-        super().initialize(storm_conf, context)
         names = self._chosen.names
         with self._explained():
             self._database = sqlite3.connect(

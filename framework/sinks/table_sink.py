@@ -59,6 +59,15 @@ class TableSink(TransactionalSink):
             if name not in self._chosen.names:
                 raise SinkError(f"key: {unknown('column', name, self._chosen.names)}")
         super().initialize(storm_conf, context)
+        try:
+            self.connect()
+        except BaseException:
+            self.close()
+            raise
+
+    def connect(self) -> None:
+        """Connect, and see that the table is as it must be."""
+        raise NotImplementedError(f"{type(self).__name__} must define connect(self)")
 
     def encode(self, rows: Sequence[Row]) -> bytes:
         """The columns of rows."""

@@ -43,6 +43,7 @@ class TransactionalSink(Sink):
         self._applied_number: int | None = None
         self._task_index = 0
         self._apply_failed = False
+        self._has_set_out = False
 
     # -- what a sink of your own defines
 
@@ -112,14 +113,17 @@ class TransactionalSink(Sink):
         stage, self._open_stage = self._open_stage, None
         if stage is None:
             return
-        if self.eager and self.keeps_leftovers and not self._apply_failed and stage.rows:
+        if not (self.eager and self._has_set_out):  # what is there belongs to another run
+            stage.close()
+            return
+        if self.keeps_leftovers and not self._apply_failed and stage.rows:
             self._open_stage = stage
             try:
                 self.apply_staged()
             except SinkError as error:
                 self.logger.error("%s rows stay staged in %s: %s", stage.rows, stage.folder, error)
             self._open_stage = None
-        if self.eager and (not self.keeps_leftovers or not (stage.rows or stage.cuts)):
+        if not self.keeps_leftovers or not (stage.rows or stage.cuts):
             stage.delete()
         else:
             stage.close()
@@ -155,10 +159,12 @@ class TransactionalSink(Sink):
             self._set_out(part, stage, last_id)
             self.forget(part)
             stage.delete()
+        self._has_set_out = True
 
     def recover(self) -> None:
         """The task goes on in the same run, after its component or its process was made anew."""
         self._applied_number = self.applied(self.part)
+        self._has_set_out = True
 
     def cut(self, id: int) -> None:
         """All rows taken so far belong to checkpoints up to this one; they are on disk when it returns.

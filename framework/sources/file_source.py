@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -141,13 +140,13 @@ class FileSource(PartitionedSpout):
 
     # -- what a format defines
 
-    @abstractmethod
     def _portions(self, file: SourceFile, first: int) -> Iterator[Portion]:
         """The rows of a file from one of its records on; the last portion tells how many records it has.
 
         Raises:
             SourceError: the file cannot be read, or a row is malformed.
         """
+        raise NotImplementedError(f"{type(self).__name__} must define _portions(self, file, first)")
 
     def _reading(self) -> tuple[object, ...]:
         """What else the rows depend on: the arguments, as far as they can be written down."""

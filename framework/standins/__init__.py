@@ -6,10 +6,18 @@ when it is printed, so that it runs on a Storm cluster as well.
 
 from collections.abc import Mapping
 
-from framework.standins.storm import LogInfoBolt, NGrouping, TestGlobalCount, TestWordCounter, TestWordSpout
+from framework.standins.storm import (
+    LogInfoBolt,
+    NGrouping,
+    StatefulWordCounter,
+    TestGlobalCount,
+    TestWordCounter,
+    TestWordSpout,
+)
 from framework.standins.windows import Count, Duration
 
 STAND_INS: Mapping[str, type] = {
+    "org.apache.storm.flux.examples.StatefulWordCounter": StatefulWordCounter,
     "org.apache.storm.flux.wrappers.bolts.LogInfoBolt": LogInfoBolt,
     "org.apache.storm.testing.TestWordSpout": TestWordSpout,
     "org.apache.storm.testing.TestWordCounter": TestWordCounter,

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from framework.components import Bolt, Spout
+from framework.components import Bolt, Spout, StatefulBolt
+from framework.state import KeyValueState
 
 
 class LogInfoBolt(Bolt):
@@ -35,6 +36,23 @@ class TestWordCounter(Bolt):
         word = tup.values[0]
         self._counts[word] += 1
         self.emit([word, self._counts[word]])
+
+
+class StatefulWordCounter(StatefulBolt):
+    """Counts words in its key-value state, and emits each with its count so far."""
+
+    outputs = ("word", "count")
+
+    def init_state(self, state: KeyValueState) -> None:
+        """Keep the state, in which words have their counts."""
+        self._counts = state
+
+    def process(self, tup: Any) -> None:
+        """Count the tuple's first value."""
+        word = tup.values[0]
+        count = self._counts.get(word, 0) + 1
+        self._counts.put(word, count)
+        self.emit([word, count])
 
 
 class TestGlobalCount(Bolt):

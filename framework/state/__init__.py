@@ -12,6 +12,7 @@ types             the types of typed state
 kinds             the kinds of state: value, table, reducing, aggregating
 collections       the kinds that hold several values per key: list, map
 access            what the runtime hands to a state when a task begins
+key_values        the key-value state of Storm's stateful bolts
 handles, pickled  what a component's attribute is while the task runs: of typed, of any values
 lists, maps       likewise of lists and maps
 kept              what of them is unpickled, and may have to be written
@@ -21,11 +22,14 @@ kept              what of them is unpickled, and may have to be written
 from framework.state.access import DirtyHandle, StateAccess
 from framework.state.collections import ListState, MapState
 from framework.state.declaration import State, StateSpec, declared_states
+from framework.state.key_values import KeyValues, KeyValueState
 from framework.state.kinds import AggregatingState, ReducingState, TableState, ValueState
 
 __all__ = [
     "AggregatingState",
     "DirtyHandle",
+    "KeyValueState",
+    "KeyValues",
     "ListState",
     "MapState",
     "ReducingState",

@@ -21,7 +21,8 @@ class StateAccess:
     scope: Scope
     """Says which key the state is of now. That of state by task stays at one key."""
     clock: Scope
-    """Says which tuple is in process: its `number` is another one for each tuple and each other callback."""
+    """Says what is taken back together: its `number` is another one for each tuple and each other callback,
+    such as one with the rows of a batch bolt."""
     goes_on: bool
     """Whether the component may go on after an exception, so that what a tuple changed must be taken back."""
 
@@ -38,4 +39,4 @@ class DirtyHandle(Protocol):
         """
 
     def forget(self) -> None:
-        """Take back what the tuple in process has changed, but for the tables, which go back by themselves."""
+        """Take back what the tuple in process has changed, but for tables, which go back by themselves."""

@@ -107,5 +107,5 @@ class KeptValues:
             return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
         except Exception as error:
             raise StateError(
-                f"state {self._name} was given {value!r:.300}, which cannot be pickled: {error}"
+                f"state {self._name} holds {value!r:.300}, which cannot be pickled: {error}"
             ) from error

@@ -1,56 +1,55 @@
 """A value of any type, which is pickled when a slice that may have changed it ends.
 
-Values that were used are kept as they are, so that each is unpickled once. A value that was read may have
-been changed in place; only of plain values is it sure that they were not.
+A value that was read may have been changed in place; only of plain values is it sure that they were not. Keys
+come and go in the table at once, so that neither their order nor `is_set` depends on where slices end.
 """
 
 from __future__ import annotations
 
 import pickle
-from typing import Any, Final
+from typing import Any
 
-from framework.errors import StateError
 from framework.state.access import StateAccess
+from framework.state.kept import Kept, KeptValues
 from viper.rows import is_plain
-
-MOST_KEPT: Final = 1 << 16
-"""Keys whose values are kept between slices; beyond that all are read anew."""
+from viper.state import StateCell, scope_of
 
 
 class PickledValue:
     """The value of the key of the tuple in process."""
 
     def __init__(self, access: StateAccess, default: Any) -> None:
-        (self._table,) = access.tables
-        self._name = access.name
+        (table,) = access.tables
         self._scope = access.scope
-        self._clock = access.clock
-        self._keeps_images = access.goes_on
-        self._default = default if is_plain(default) else None
-        self._pickled_default = None if is_plain(default) else self._pickled(default)
-        self._kept: dict[bytes, _Kept] = {}
-        """By the canonical bytes of their keys."""
-        self._dirty: dict[bytes, _Kept] = {}
-        """Those that may differ from what the table has."""
-        self._images: dict[bytes, _Image] = {}
-        """Those that the tuple in process may have changed, as they were before it."""
-        self._tuple = -1
-        """The number of that tuple."""
+        self._cell = StateCell(access.scope, table, None)
+        self._any_key = scope_of(table)
+        self._any_cell = StateCell(self._any_key, table, None)
+        self._values = KeptValues(access)
+        self._default = default
+        self._pickled_default = None if is_plain(default) else self._values.pickled(default)
 
     @property
     def value(self) -> Any:
         """The value of the key of the tuple in process."""
         kept = self._look()
+        if kept is None:
+            if self._pickled_default is None:
+                return self._default
+            # The key gets a copy, which may be changed in place.
+            kept = self._give(pickle.loads(self._pickled_default), self._pickled_default)
         if not is_plain(kept.value):
-            self._touch(kept)
-            kept.is_set = True  # as it may be changed in place, and the key have it then
+            self._values.touch(kept)
         return kept.value
 
     @value.setter
     def value(self, value: Any) -> None:
         kept = self._look()
-        self._touch(kept)
-        kept.value, kept.is_set = value, True
+        if kept is None:
+            kept = self._give(value, self._values.pickled(value))
+            if is_plain(value):
+                return
+        self._values.touch(kept)
+        kept.value = value
 
     @value.deleter
     def value(self) -> None:
@@ -58,89 +57,43 @@ class PickledValue:
 
     @property
     def is_set(self) -> bool:
-        """Whether the key was given a value."""
-        return self._look().is_set
+        """Whether the key was given a value, or a copy of a default that may be changed in place."""
+        return self._cell.is_set
 
     def clear(self) -> None:
         """Let the key have the default again."""
-        kept = self._look()
-        self._touch(kept)
-        kept.value, kept.is_set = self._initial(), False
+        kept = self._values.get(self._scope.token)
+        if kept is not None:
+            self._values.drop(kept)
+        self._cell.clear()
 
     def flush(self) -> None:
         """As `DirtyHandle.flush`."""
-        for kept in self._dirty.values():
-            self._write(kept)
-        self._dirty.clear()
-        self._images.clear()
-        if len(self._kept) > MOST_KEPT:
-            self._kept.clear()
+        for kept in self._values.flush():
+            self._any_key.enter((kept.key,), (0,))
+            pickled = self._values.pickled(kept.value)
+            if pickled != self._any_cell.value:
+                self._any_cell.value = pickled
+        self._any_key.leave()
 
     def forget(self) -> None:
         """As `DirtyHandle.forget`."""
-        if self._clock.number != self._tuple:
-            return
-        for token, image in self._images.items():
-            if image is None:  # the table has what the key had
-                self._kept.pop(token, None)
-                self._dirty.pop(token, None)
-            else:
-                kept = self._kept[token]
-                kept.value, kept.is_set = self._unpickled(image[0]), image[1]
-        self._images.clear()
+        self._values.forget()
 
-    def _look(self) -> _Kept:
+    def _look(self) -> Kept | None:
+        """The value of the key; None if it was given none."""
         token = self._scope.token
-        kept = self._kept.get(token)
-        if kept is None:
-            found = self._table.get(self._scope.key)
-            value = self._initial() if found is None else self._unpickled(found[0])
-            kept = self._kept[token] = _Kept(token, self._scope.key, value, found is not None)
+        kept = self._values.get(token)
+        if kept is not None:
+            return kept
+        data = self._cell.value
+        if data is None:
+            return None
+        return self._values.keep(Kept(token, self._scope.key, None, pickle.loads(data)))
+
+    def _give(self, value: Any, pickled: bytes) -> Kept:
+        """Enter the key with a value."""
+        self._cell.value = pickled
+        kept = self._values.keep(Kept(self._scope.token, self._scope.key, None, value))
+        self._values.note(kept)
         return kept
-
-    def _touch(self, kept: _Kept) -> None:
-        """Note that a value may change."""
-        if self._tuple != self._clock.number:
-            self._tuple = self._clock.number
-            self._images.clear()
-        if kept.token not in self._images:
-            was_dirty = kept.token in self._dirty
-            self._images[kept.token] = (
-                (self._pickled(kept.value), kept.is_set) if was_dirty and self._keeps_images else None
-            )
-            self._dirty[kept.token] = kept
-
-    def _write(self, kept: _Kept) -> None:
-        if not kept.is_set:
-            self._table.drop(kept.key)
-            return
-        found, pickled = self._table.get(kept.key), self._pickled(kept.value)
-        if found is None or found[0] != pickled:
-            self._table.set(kept.key, (pickled,))
-
-    def _initial(self) -> Any:
-        return self._default if self._pickled_default is None else pickle.loads(self._pickled_default)
-
-    def _pickled(self, value: Any) -> bytes:
-        try:
-            return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-        except Exception as error:
-            raise StateError(
-                f"state {self._name} holds {value!r:.300}, which cannot be pickled: {error}"
-            ) from error
-
-    def _unpickled(self, data: bytes) -> Any:
-        return pickle.loads(data)
-
-
-class _Kept:
-    __slots__ = ("is_set", "key", "token", "value")
-
-    def __init__(self, token: bytes, key: Any, value: Any, is_set: bool) -> None:
-        self.token = token
-        self.key = key
-        self.value = value
-        self.is_set = is_set
-
-
-_Image = tuple[bytes, bool] | None

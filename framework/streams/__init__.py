@@ -1,18 +1,8 @@
 """Topologies made of functions, by the names of Storm's Streams API, and the bolts that call these."""
 
-from framework.streams.bolts import (
-    AggregateByKey,
-    Branch,
-    CountByKey,
-    Filter,
-    FlatMap,
-    KeyBy,
-    Map,
-    Peek,
-    ReduceByKey,
-    Select,
-)
+from framework.streams.bolts import Branch, Filter, FlatMap, KeyBy, Map, Peek, Select
 from framework.streams.builder import StreamBuilder
+from framework.streams.keyed import AggregateByKey, CountByKey, ReduceByKey
 from framework.streams.streams import KeyedStream, TupleStream
 
 __all__ = [

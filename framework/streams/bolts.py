@@ -6,7 +6,8 @@ A bolt of this kind can stand in any topology. In YAML its function goes by its 
       className: "viperstorm.streams.FlatMap"
       constructorArgs: ["words.split", ["word"]]
 
-Where a function raises, its tuple alone fails, as that of any other bolt does.
+Where a function raises, its tuple alone fails, as that of any other bolt does. Steps that remember something
+of each key are in `framework.streams.keyed`.
 """
 
 from __future__ import annotations
@@ -14,22 +15,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
-from copy import deepcopy
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 from framework.components import BatchBolt, RowError, Rows
 from framework.streams.functions import Function, Stopped, found, stopped
 from framework.topology import Stream
-from viper.rows import call_choosing, call_each, call_flat, kept, misfit
+from viper.rows import call_choosing, call_each, call_flat, misfit
 
 STATELESS = {"viper.stateless": True}
 """What comes of a tuple depends on nothing else, so any task may get it."""
-
-States = dict[tuple[Any, ...], Any]
-"""What is kept for each key."""
-
 
 class Step(BatchBolt):
     """Base of the bolts that are told the names of the values that they emit."""
@@ -224,129 +219,3 @@ class Branch(Step):
 def branch_name(index: int) -> str:
     """The name of the stream of the function with that index."""
     return f"branch{index}"
-
-
-class CountByKey(Step):
-    """Emits for each tuple its key and how many tuples with it have come so far.
-
-    Args:
-        fields: names of the values of the key, which are the first of each tuple, and of the count.
-    """
-
-    def __init__(self, fields: Sequence[str]) -> None:
-        super().__init__(fields)
-        self._width = len(self._fields) - 1
-        self._counts: dict[Any, int] = {}
-
-    def process_rows(self, rows: Rows) -> None:
-        """Count the tuples."""
-        counts, width, made = self._counts, self._width, list[tuple[Any, ...]]()
-        keep, before = made.append, counts.get
-        try:
-            if width == 1:
-                for row in rows.values():
-                    key = row[0]
-                    counts[key] = count = before(key, 0) + 1
-                    keep((key, count))
-            else:
-                for row in rows.values():
-                    counts[row[:width]] = count = before(row[:width], 0) + 1
-                    keep((*row[:width], count))
-        except Exception as error:
-            emit_first(self, made)
-            raise RowError(len(made), error) from error
-        self.emit_rows(made)
-
-
-class Fold(Step):
-    """Base of the bolts that keep a value for each key, and emit it whenever it changes.
-
-    Args:
-        width: how many of the first values of a tuple are its key.
-        fields: names of the values that are emitted: those of the key, and those of the result.
-    """
-
-    def __init__(self, width: int, fields: Sequence[str]) -> None:
-        super().__init__(fields)
-        self._width = width
-        self._states: States = {}
-
-    def process_rows(self, rows: Rows) -> None:
-        """Give each tuple to the value of its key."""
-        states, width, made = self._states, self._width, list[tuple[Any, ...]]()
-        results = len(self._fields) - width
-        try:
-            for row in rows.values():
-                key = row[:width]
-                state = self._next(states, key, row[width:])
-                result = kept(self._result(state))
-                made.append((*key, *result) if results != 1 else (*key, result))
-                states[key] = state
-        except Exception as error:
-            emit_first(self, made)
-            raise RowError(len(made), error) from error
-        self.emit_rows(made)
-
-    @abstractmethod
-    def _next(self, states: States, key: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
-        """The value of a key after a tuple with these values."""
-
-    def _result(self, state: Any) -> Any:
-        return state
-
-
-class ReduceByKey(Fold):
-    """Emits for each tuple its key and what the function makes of the values so far and its own.
-
-    Args:
-        function: makes one value of two, or a tuple of values of two tuples; or its dotted path.
-        width: how many of the first values of a tuple are its key.
-        fields: names of the values.
-    """
-
-    def __init__(self, function: Function, width: int, fields: Sequence[str]) -> None:
-        super().__init__(width, fields)
-        self._function = found(function)
-        self._takes_one = len(self._fields) - width == 1
-
-    def _next(self, states: States, key: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
-        value = values[0] if self._takes_one else values
-        return self._function(states[key], value) if key in states else value
-
-
-class AggregateByKey(Fold):
-    """Emits for each tuple its key and the result so far.
-
-    Args:
-        function: makes the next state of a state and of a tuple's values; or its dotted path.
-        width: how many of the first values of a tuple are its key.
-        fields: names of the values that are emitted.
-        initial: the state of a key before its first tuple.
-        make: makes that state, in the place of `initial`.
-        result: makes the result of a state; None where the state is the result.
-    """
-
-    def __init__(
-        self,
-        function: Function,
-        width: int,
-        fields: Sequence[str],
-        initial: Any = None,
-        make: Function | None = None,
-        result: Function | None = None,
-    ) -> None:
-        super().__init__(width, fields)
-        self._function = found(function)
-        self._make: Callable[[], Any] = partial(deepcopy, initial) if make is None else found(make)
-        self._result_of: Callable[[Any], Any] | None = None if result is None else found(result)
-
-    def _next(self, states: States, key: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
-        return self._function(states[key] if key in states else self._make(), *values)
-
-    def _result(self, state: Any) -> Any:
-        return state if self._result_of is None else self._result_of(state)
-
-
-def emit_first(bolt: BatchBolt, made: list[tuple[Any, ...]]) -> None:
-    """Emit one tuple for each of the first rows in process."""
-    bolt.emit_rows(made, ends=range(1, len(made) + 1))

@@ -11,20 +11,9 @@ from framework.components import BatchBolt, Component
 from framework.sinks import ConsoleSink
 from framework.specs import Par, Spec
 from framework.streams.assembly import Assembly, Input
-from framework.streams.bolts import (
-    AggregateByKey,
-    Branch,
-    CountByKey,
-    Filter,
-    FlatMap,
-    KeyBy,
-    Map,
-    Peek,
-    ReduceByKey,
-    Select,
-    branch_name,
-)
+from framework.streams.bolts import Branch, Filter, FlatMap, KeyBy, Map, Peek, Select, branch_name
 from framework.streams.functions import Function, check_takes, found, told
+from framework.streams.keyed import AggregateByKey, CountByKey, ReduceByKey
 from framework.topology import DEFAULT_STREAM, Grouping, Stream, did_you_mean
 
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")

@@ -22,10 +22,13 @@ class BatchDriver(Driver):
         task: the bolt's.
         stream: declares the fields of the tuples, and their types if they have any.
         most: the most tuples in one batch; None for all that follow one another on a stream.
+        key: indexes of the fields that name the key of its declared state; None if it has none by key.
     """
 
-    def __init__(self, task: Task, stream: Stream, most: int | None) -> None:
-        super().__init__(task)
+    def __init__(
+        self, task: Task, stream: Stream, most: int | None, key: tuple[int, ...] | None = None
+    ) -> None:
+        super().__init__(task, key)
         self._slot = task.slot
         self._stream = stream
         self._most = most
@@ -67,7 +70,8 @@ class BatchDriver(Driver):
     def _called(self, payload: Payload, batch: Sequence[Any]) -> int:
         """Call the bolt; returns as `_processed` does."""
         bulk, (_, component, stream, *_) = self.recorder.bulk, batch[0]
-        origin = Origin(component, stream, self._stream.fields, self._stream.schema)
+        key = self._slot.key_of(self._key)
+        origin = Origin(component, stream, self._stream.fields, self._stream.schema, key)
         rows = Rows.received(payload, origin, (), 0)
         bulk.begin(len(batch), rows.made, payload.lease)
         self._end_call()

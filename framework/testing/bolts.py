@@ -103,7 +103,7 @@ def run_bolt(
     record = task.slot.host.record
     received = [_received(record, number, values, stream) for number, values in enumerate(tuples, start=1)]
     takes_rows = task.slot.host.takes_rows
-    driver = BatchDriver(task, stream, most_rows) if takes_rows else Driver(task, state_key)
+    driver = BatchDriver(task, stream, most_rows, state_key) if takes_rows else Driver(task, state_key)
     driver.run(received)
     values = {tup.id: tup.values for tup in received if not is_tick(tup)}
     responses = driver.recorder.responses

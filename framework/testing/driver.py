@@ -136,6 +136,7 @@ class Driver:
 
     def _take_back(self) -> None:
         if self._state is not None:
+            self._host.roll_back()
             self._state.back()
 
     def _end_call(self) -> None:

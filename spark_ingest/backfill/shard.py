@@ -17,6 +17,7 @@ from framework.runtime.assembly.recording import NO_RECORDING, RecordingIO
 from framework.runtime.assembly.task_factory import TaskFactory
 from framework.runtime.control.stop import StopSignal
 from framework.runtime.execution.executor import Executor
+from framework.runtime.state import StateMemory
 from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.task import Task
 from framework.traits import base_classes, overrides
@@ -108,8 +109,8 @@ def _executor(
     sources = {source: len(plan.topology.component(source).outputs or ()) > 1 for source in sources_of(plan)}
     brought = bringers(Arrivals(received, len(sources)), sources)
     recording_io = ShardIO(plan, stage.component, brought, sender)
-    network = Network.create(plan, settings)
-    factory = TaskFactory(plan, settings, network, Beans(plan.topology.beans), recording_io)
+    network, memory = Network.create(plan, settings), StateMemory.create(plan, settings)
+    factory = TaskFactory(plan, settings, network, Beans(plan.topology.beans), recording_io, memory)
     return make_executor(plan, settings, network, factory, 0, StopSignal(), lambda now_s: None)
 
 

@@ -5,6 +5,7 @@
  *   state_value.c  values in the words of a row
  *   state_rows.c   rows: columns, lists and maps
  *   state_table.c  KeyedTable: the rows of one state in all key groups of a task
+ *   state_count.c  the rows of a batch counted by their keys
  *   state_export.c, state_load.c  rows as bytes
  *   state_bulk.c   the values of many keys in one call
  *   state_cell.c   what a state has for the scope's key
@@ -164,6 +165,9 @@ vp_row *table_find(const KeyedTable *table, uint64_t group, const Key *key);
 
 /* Likewise, but it is entered if there is none; NULL with an error set. */
 vp_row *table_enter(KeyedTable *table, uint64_t group, const Key *key);
+
+/* KeyedTable.count_rows, as Python calls it. */
+PyObject *table_count_rows(KeyedTable *self, PyObject *args);
 
 /* Takes a row out, with all that it holds; -1 with an error set, and not all of it is taken out. */
 int table_drop(KeyedTable *table, uint64_t group, vp_row *row);

@@ -261,6 +261,10 @@ static void table_dealloc(KeyedTable *self)
     Py_DECREF(type);
 }
 
+PyDoc_STRVAR(count_rows_doc,
+             "count_rows(rows, indexes, made): count row after row by its key, which is in the fields with these indexes, and append\n"
+             "these and the count, in a tuple, to the list `made` for each. What it raises is of the row behind those.");
+
 PyDoc_STRVAR(export_doc,
              "export(group, number, entry, limit) -> (bytes, number, entry) | None: the rows of a group as bytes, from a row and\n"
              "an entry of its map on, until there are so many bytes; and the row and entry to go on from. None: no more rows.");
@@ -304,6 +308,7 @@ static PyGetSetDef table_getset[] = {
 };
 
 static PyMethodDef table_methods[] = {
+    {"count_rows", (PyCFunction)table_count_rows, METH_VARARGS, count_rows_doc},
     {"get", (PyCFunction)get, METH_O, get_doc},
     {"set", (PyCFunction)set, METH_VARARGS, set_doc},
     {"drop", (PyCFunction)drop, METH_O, drop_doc},

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from framework.components import Bolt, Spout, TicklessBatchingBolt, Tuple
+from framework.components import Bolt, Spout, StatefulBolt, TicklessBatchingBolt, Tuple
 from framework.components.batch_bolt import BatchBolt
 from framework.components.batching import BatchingBolt
 from framework.runtime.edges.collector import TaskCollector
@@ -54,6 +54,7 @@ class Host:
         self.keeps_columns = not self.takes_rows or bool(self.cls.keeps_columns)
         """Whether the component may keep the columns that it receives."""
         self._gathers = issubclass(self.cls, BatchingBolt)
+        self._is_stateful = issubclass(self.cls, StatefulBolt)
 
     def bind(self, collector: TaskCollector, identity: Identity) -> None:
         """Connect the component to its task."""
@@ -85,8 +86,15 @@ class Host:
         component.pid = os.getpid()
 
     def initialize(self, identity: Identity) -> None:
-        """Call the component's `initialize`."""
+        """Call the component's `initialize`, and give a stateful bolt its state."""
         self.component.initialize(identity.conf, identity.context)
+        if self._is_stateful:
+            self.component.init_state(self.component.key_values)
+
+    def roll_back(self) -> None:
+        """Tell a stateful bolt that its state is about to go back."""
+        if self._is_stateful:
+            self.component.pre_rollback()
 
     @property
     def process(self) -> Any:

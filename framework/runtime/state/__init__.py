@@ -1,12 +1,14 @@
 """Declared state while a run goes on: the memory that all its tasks share, and each task's part of it.
 
-===========  ===================================================================================
-memory       the arena of a run's state, made by its leading process and attached by its workers
-task_state   what a task has of it: bound to its component, committed behind each slice
-===========  ===================================================================================
+============  ===================================================================================
+memory        the arena of a run's state, made by its leading process and attached by its workers
+task_state    what a task has of it: bound to its component, committed behind each slice
+transactions  the commits that a stateful bolt is told of
+============  ===================================================================================
 """
 
 from framework.runtime.state.memory import StateMap, StateMemory
 from framework.runtime.state.task_state import TaskState
+from framework.runtime.state.transactions import Transactions
 
-__all__ = ["StateMap", "StateMemory", "TaskState"]
+__all__ = ["StateMap", "StateMemory", "TaskState", "Transactions"]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from framework.components import BatchBolt
 from framework.errors import StateError
 from framework.state import DirtyHandle, StateAccess, StateSpec, declared_states
 from viper.errors import StateFullError
@@ -57,6 +58,10 @@ class TaskState:
         assert some is not None
         self.scope: Scope = some.scope(self.writer)
         """Says which tuple is in process, and its key."""
+        self._call: Scope = some.scope(self.writer)
+        """Says which callback is going on, where one has many tuples, whose changes go back together."""
+        self._clock = self.scope
+        """What is taken back together: a tuple's changes, or a call's."""
         self._own_scope: Scope = some.scope(self.writer)
         """That of state of the task, which stays at one key."""
         self._own_scope.enter(*_OF_THE_TASK)
@@ -91,6 +96,7 @@ class TaskState:
             StateError: it has an attribute of a state's name.
         """
         self.flush()
+        self._clock = self._call if isinstance(component, BatchBolt) else self.scope
         self.begin_call()
         self._component = type(component).__name__
         self._attributes = vars(component)
@@ -100,7 +106,7 @@ class TaskState:
             if spec.name in self._attributes:
                 raise self._overwritten(spec.name)
             scope = self.scope if spec.per == "key" else self._own_scope
-            access = StateAccess(spec.name, self.tables[spec.name], scope, self.scope, goes_on)
+            access = StateAccess(spec.name, self.tables[spec.name], scope, self._clock, goes_on)
             bound[spec.name] = declared[spec.name].handle(access)
         self._attributes.update(bound)
         if self._count:
@@ -117,14 +123,24 @@ class TaskState:
         return group_of_hash(stable_hash(self.scope.key), self._count) in self.groups
 
     def begin_call(self) -> None:
-        """A callback comes next that is for no tuple with a key, or for several."""
+        """A callback comes next that is for no tuple with a key, or for several.
+
+        Raises:
+            StateError: a value of an earlier call cannot be kept.
+            StateFullError: there is no room for one.
+        """
         self.scope.leave()
+        if self._clock is not self.scope:  # then what earlier calls have changed stays, if this one goes back
+            for handle in self._dirty:
+                handle.flush()
+            self._clock.leave()
 
     def back(self) -> None:
         """Take back what the tuple in process, or the callback, has changed."""
         for handle in self._dirty:
             handle.forget()
-        self.scope.back()
+        self._clock.back()
+        self.scope.renew()
         self._own_scope.renew()
 
     def commit(self) -> None:

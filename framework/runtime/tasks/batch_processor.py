@@ -116,7 +116,7 @@ class BatchProcessor:
         key = stream.component, stream.name
         if key not in self._origins:
             fields = () if stream.values is None else stream.values._fields  # type: ignore[attr-defined]
-            self._origins[key] = Origin(*key, fields, stream.schema)
+            self._origins[key] = Origin(*key, fields, stream.schema, self._slot.key_of(stream.key))
         return self._origins[key]
 
     def _process(self, rows: Rows, count: int, lease: Lease | None) -> int:

@@ -203,7 +203,7 @@ class BoltTask(Task):
                 return self.context.counters.processed - before
         self._steps = None
         if self.commits is not None:
-            self._commit()
+            self._commit(is_last=self.progress is Progress.OVER)
         if self.progress is Progress.OVER:
             self.state = TaskState.ENDING
             self.slot.give_up_restart()
@@ -216,7 +216,7 @@ class BoltTask(Task):
         if self._steps is None:
             self._done_with_input()
             if done and self.commits is not None:
-                self._commit()
+                self._commit(is_last=self.progress is Progress.OVER)
         return done
 
     def _done_with_input(self) -> None:
@@ -247,7 +247,7 @@ class BoltTask(Task):
         if self._agenda.has_clients:
             yield from self._perform(self._agenda.take_until(self._reached(watermark)))
         if self.commits is None:
-            self.slot.commit()
+            self.slot.commit(is_last=self.progress is Progress.OVER)
         self._publish()
 
     def _perform(self, entries: Iterable[Entry]) -> Iterator[None]:

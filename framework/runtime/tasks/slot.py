@@ -6,17 +6,19 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from framework.components import StatefulBolt
 from framework.errors import ComponentError
 from framework.runtime.edges.collector import TaskCollector
 from framework.runtime.hosts.faults import OnError, Recovery
 from framework.runtime.hosts.host import Host
 from framework.runtime.hosts.user_errors import name_the_fields, user_errors
-from framework.runtime.state import TaskState
+from framework.runtime.state import TaskState, Transactions
 from framework.runtime.tasks.context import TaskContext, TaskStopped
 from framework.runtime.tasks.presence import Presence
 
 if TYPE_CHECKING:
     from viper.columns.lease import Lease
+    from viper.state import Scope
 
 
 class ComponentSlot:
@@ -43,6 +45,8 @@ class ComponentSlot:
         self.host = host
         self.state = state
         """What the component declares to remember; None if that is nothing."""
+        self._transactions: Transactions | None = None
+        """Those of a stateful bolt."""
         self.presence = presence
         self.restart_at_s: float | None = None
         """Monotonic time in seconds at which the component is made anew; None where that is not due."""
@@ -75,6 +79,9 @@ class ComponentSlot:
             if self.state is not None:
                 self.state.bind(host.component, goes_on=self._recovery.choice(host) is not OnError.STOP)
             host.initialize(identity)
+            if isinstance(host.component, StatefulBolt):
+                interval_s = identity.conf["topology.state.checkpoint.interval.ms"] / 1_000
+                self._transactions = Transactions(host.component, interval_s)
         except user_errors() as error:
             self._context.fail("initialize", error)
         host.initialized(self._collector)
@@ -133,34 +140,47 @@ class ComponentSlot:
     # -- declared state
 
     def begin_call(self) -> None:
-        """A callback comes next that is for no tuple, or for several."""
+        """A callback comes next that is for no tuple, or for several.
+
+        Raises:
+            ComponentError: a value cannot be kept that an earlier one has changed.
+        """
         if self.state is not None:
-            self.state.begin_call()
+            try:
+                self.state.begin_call()
+            except user_errors() as error:
+                self._context.fail("keeping its state", error)
+
+    def key_of(self, indexes: tuple[int, ...] | None) -> tuple[Scope, tuple[int, ...]] | None:
+        """How rows with their key in certain fields let declared state be that of it; None: they do not."""
+        return None if self.state is None or indexes is None else (self.state.scope, indexes)
 
     def take_back(self) -> None:
         """Take back what the tuple in process, or the callback, has changed of the declared state."""
         if self.state is not None:
+            self.call("pre_rollback", self.host.roll_back)
             self.state.back()
 
-    def commit(self) -> None:
+    def commit(self, *, is_last: bool = False) -> None:
         """Make all changes of the declared state last.
 
-        Raises:
-            ComponentError: a value cannot be kept.
-        """
-        self._keep(TaskState.commit)
-
-    def flush(self) -> None:
-        """Write all changes of the declared state, as a commit follows.
+        Args:
+            is_last: whether nothing comes behind the commit.
 
         Raises:
-            ComponentError: a value cannot be kept.
+            ComponentError: a value cannot be kept, or a stateful bolt raised.
         """
-        self._keep(TaskState.flush)
+        self._keep(TaskState.commit, is_last)
 
-    def _keep(self, how: Callable[[TaskState], None]) -> None:
+    def flush(self, *, is_last: bool = False) -> None:
+        """Write all changes of the declared state, as a commit follows; arguments as of `commit`."""
+        self._keep(TaskState.flush, is_last)
+
+    def _keep(self, how: Callable[[TaskState], None], is_last: bool) -> None:
         if self.state is not None:
             try:
+                if self._transactions is not None:
+                    self._transactions.before_commit(is_last=is_last)
                 how(self.state)
             except user_errors() as error:
                 self._context.fail("keeping its state", error)

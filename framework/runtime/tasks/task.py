@@ -190,10 +190,18 @@ class Task(ABC):
             self.emitter.close_idle(self._last_us)
         return done
 
-    def _commit(self) -> None:
-        """Make what the task has done last, if all that came of it is in channels."""
+    def _commit(self, *, is_last: bool = False) -> None:
+        """Make what the task has done last, if all that came of it is in channels.
+
+        Args:
+            is_last: whether nothing comes behind the commit.
+        """
         if self.commits is not None and self.emitter.flush():
-            self.slot.flush()
+            self.slot.flush(is_last=is_last)
+            if self.slot.waiting_rows:  # as a component may emit when it is told of the commit
+                self.emitter.place()
+                if not self.emitter.flush():
+                    return
             self.commits.commit()
 
     def _check_repeated(self) -> None:

@@ -15,7 +15,7 @@ from tests.portions import at_every_change
 
 REPOSITORY = Path(__file__).parents[3]
 FIRST = ["json", "sqlite"]
-CASES = [(kind, 15) for kind in FIRST] + [(kind, 1) for kind in SINKS]
+CASES = [(kind, 15) for kind in FIRST] + [(kind, 4) for kind in SINKS]
 
 
 def killed(kind: str, folder: Path, every: int, planted: str = "") -> subprocess.CompletedProcess[str]:

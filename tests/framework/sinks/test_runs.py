@@ -19,8 +19,9 @@ from framework.sinks import JsonLinesSink, SqliteSink, TextSink, TransactionalSi
 from framework.sources import CsvSource
 from framework.testing import run_bolt
 from tests.framework.runtime.pieces import run_built
-from tests.framework.runtime.workers.running import INLINE, PROCESSES, Workers, every_kind
+from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers, every_kind
 from tests.framework.sinks.driven import SINKS, begun, held, rows_between
+from tests.portions import at_every_change
 
 COUNT = 1000
 
@@ -40,8 +41,16 @@ def into(sink: TransactionalSink, tasks: int = 1) -> TopologyBuilder:
     return builder
 
 
-@every_kind
-@pytest.mark.parametrize("kind", SINKS)
+WORKERS = [INLINE, PROCESSES, THREADS]
+CASES = [(kind, INLINE) for kind in SINKS] + [
+    ("json", PROCESSES),
+    ("sqlite", THREADS),
+    ("sqlalchemy", PROCESSES),
+]
+CASES += [(kind, workers) for kind in SINKS for workers in WORKERS if (kind, workers) not in CASES]
+
+
+@pytest.mark.parametrize(("kind", "workers"), at_every_change(CASES, len(SINKS) + 3), ids=str)
 def test_every_row_is_there_once(kind: str, workers: Workers, tmp_path: Path) -> None:
     (tmp_path / "expected").mkdir()
     expected = SINKS[kind](tmp_path / "expected")
@@ -58,8 +67,11 @@ def test_every_row_is_there_once(kind: str, workers: Workers, tmp_path: Path) ->
         assert held(tmp_path, kind) == held(tmp_path / "expected", kind)
 
 
-@pytest.mark.parametrize("workers", [INLINE, PROCESSES], ids=str)
-@pytest.mark.parametrize("kind", ["sqlite", "sqlite by key", "sqlalchemy by key"])
+TABLES = [("sqlite", INLINE), ("sqlite by key", PROCESSES), ("sqlalchemy by key", INLINE)]
+TABLES += [("sqlite", PROCESSES), ("sqlalchemy by key", PROCESSES), ("sqlite by key", INLINE)]
+
+
+@pytest.mark.parametrize(("kind", "workers"), at_every_change(TABLES, 3), ids=str)
 def test_rows_of_a_table_do_not_depend_on_the_parallelism(
     kind: str, workers: Workers, tmp_path: Path
 ) -> None:
@@ -197,6 +209,17 @@ def test_what_a_killed_run_had_taken_is_applied_by_the_next_one(
     assert found[3:] == rows_between(0, COUNT)
     assert "applying rows that an earlier run had taken when it was killed" in caplog.text
     assert os.listdir(tmp_path) == ["out.db"]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "json", "json that grows"])
+def test_a_run_that_does_not_begin_leaves_what_another_has_staged(kind: str, tmp_path: Path) -> None:
+    killed = begun(SINKS[kind](tmp_path), eager=True)
+    killed.resume(None)
+    killed.consume(rows_between(0, 2))
+    killed._open_stage.close()
+    before = {path: path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()}
+    begun(SINKS[kind](tmp_path), eager=True).close()
+    assert {path: path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
 def test_a_stop_applies_everything(tmp_path: Path) -> None:

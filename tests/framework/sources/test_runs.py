@@ -22,7 +22,7 @@ from framework.sinks import CollectingSink
 from framework.sources import CsvSource, FileSource, JsonLinesSource, ParquetSource, TextSource
 from tests.framework.runtime.pieces import run_built
 from tests.framework.runtime.test_partitioned import written
-from tests.framework.runtime.workers.running import INLINE, PROCESSES, Workers, every_kind
+from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers
 from tests.portions import at_every_change
 
 Row = tuple[Any, ...]
@@ -98,8 +98,13 @@ def to_sink(rows: FileSource, par: int = 1) -> TopologyBuilder:
     return builder
 
 
-@every_kind
-@pytest.mark.parametrize("kind", SOURCES)
+CASES = [(kind, INLINE) for kind in SOURCES] + [("csv", PROCESSES), ("text", THREADS), ("parquet", PROCESSES)]
+CASES += [
+    (kind, workers) for kind in SOURCES for workers in (PROCESSES, THREADS) if (kind, workers) not in CASES
+]
+
+
+@pytest.mark.parametrize(("kind", "workers"), at_every_change(CASES, len(SOURCES) + 3), ids=str)
 def test_on_every_kind_of_worker(tmp_path: Path, kind: str, workers: Workers) -> None:
     made, expected = source(kind, tmp_path / "data", 3)
     report = workers.run(to_sink(made, 3))
@@ -151,7 +156,7 @@ def stopping(rows: FileSource, par: int, nth: int) -> TopologyBuilder:
     return builder
 
 
-PLACES = [(workers, par, nth) for workers in (INLINE, PROCESSES) for par in (1, 2, 5) for nth in (1, 77, 333)]
+PLACES = [(workers, par, nth) for workers in (INLINE, PROCESSES) for par in (1, 2, 5) for nth in (1, 77, 200)]
 
 
 @pytest.mark.parametrize(("workers", "par", "nth"), at_every_change(PLACES, 6))

@@ -1,4 +1,4 @@
-"""Declarations of state: what they refuse, what a class has of its bases, and handles where there are none."""
+"""Declarations of state: what they refuse, what a class has of its bases, handles where there are none."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.framework.state.remembering import Counts, Owns
         (lambda: ValueState("int64", default=2**63), "default=9223372036854775808 is no int64"),
         (lambda: ValueState("string", default=b""), "is no string"),
         (lambda: ValueState("bool", default=1), "is no bool"),
-        (lambda: ValueState("int64", per="worker"), "per='worker': expected 'key' or 'task'"),  # type: ignore[arg-type]
+        (lambda: ValueState(per="job"), "per='job': expected 'key' or"),  # type: ignore[arg-type]
         (lambda: ReducingState("decimal", max), "unknown type of state 'decimal'"),
         (lambda: AggregatingState("list", create=list, add=max), "unknown type of state 'list'"),
         (lambda: TableState({}), "a table without columns"),
@@ -70,7 +70,8 @@ def test_one_state_is_not_two() -> None:
 
 def test_a_handle_is_there_while_a_task_runs() -> None:
     assert isinstance(Counts.seen, ValueState)
-    with pytest.raises(StateError, match=r"Counts\.seen is declared state, and is there from initialize until"):
+    message = r"Counts\.seen is declared state, and is there from initialize until"
+    with pytest.raises(StateError, match=message):
         Counts().seen  # noqa: B018
     with pytest.raises(StateError, match="owns_key is there while a bolt that declares state by key"):
         Counts().owns_key  # noqa: B018
@@ -130,7 +131,7 @@ def test_values_of_other_types_are_refused(name: str, value: Any, message: str) 
         odd = ValueState("bool")
 
         def process(self, tup: Any) -> None:
-            setattr(getattr(self, name), "value", value)
+            getattr(self, name).value = value
 
     with pytest.raises(TypeError, match=message):
         run_bolt(Sets, [["a"]], fields=["word"], key=["word"])
@@ -141,7 +142,7 @@ def test_a_table_has_its_columns_and_no_others() -> None:
         table = TableState({"count": "int64"})
 
         def process(self, tup: Any) -> None:
-            self.table.cuont = 1
+            self.table.cuont = tup.values[0]
 
     with pytest.raises(AttributeError, match="the table has no column 'cuont'"):
         run_bolt(Sets, [["a"]], fields=["word"], key=["word"])

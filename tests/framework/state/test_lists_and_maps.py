@@ -122,7 +122,7 @@ class TestListsOfAnyValues:
     def test_what_cannot_be_pickled_is_refused_at_once(self) -> None:
         held = Held(ListState())
         held.enter("a")
-        with pytest.raises(StateError, match=r"state seen was given <function .* which cannot be pickled"):
+        with pytest.raises(StateError, match=r"state seen holds <function .* which cannot be pickled"):
             held.handle.add(lambda: None)
         assert len(held.handle) == 0
 
@@ -223,7 +223,7 @@ class TestMapsOfAnyValues:
         assert held.handle.is_empty()
         held.handle.put("a", 1)
         held.handle.put("a", lambda: None)
-        with pytest.raises(StateError, match=r"state seen was given <function .* which cannot be pickled"):
+        with pytest.raises(StateError, match=r"state seen holds <function .* which cannot be pickled"):
             held.commit()
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from framework import Spout
+from framework import Bolt, Spout
+from tests.framework.runtime.workers.dying import die, first_time
 
 
 class Lines(Spout):
@@ -48,3 +49,39 @@ def with_number(seen: list[int], number: int) -> list[int]:
     """The list itself, changed: what was emitted before must not change with it."""
     seen.append(number)
     return seen
+
+
+COUNT = 3_000
+KEYS = 7
+
+
+class Keyed(Spout):
+    """Brings (key, number) for `COUNT` numbers; the keys take turns."""
+
+    outputs = ["key", "number"]
+
+    def tuples(self) -> Iterator[Any]:
+        for number in range(COUNT):
+            yield [f"key {number % KEYS}", number]
+
+
+def collected(before: list[int], number: int) -> list[int]:
+    """The last three numbers, in the list of those before."""
+    before.append(number)
+    del before[:-3]
+    return before
+
+
+class DiesAtTheHalf(Bolt):
+    """Forwards; kills its process when half of the tuples have come."""
+
+    outputs = ["key", "value"]
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        self._seen = 0
+
+    def process(self, tup: Any) -> None:
+        self._seen += 1
+        if self._seen == COUNT // 2 and first_time(self, "half"):
+            die()
+        self.emit(list(tup.values))

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-from framework import Block, Bolt, TopologyBuilder, Watermark
+from framework import Block, Bolt, StreamBuilder, TopologyBuilder, ValueState, Watermark
 from framework.errors import ComponentError, ViperError
 from spark_ingest.backfill.errors import ShardError
 from spark_ingest.backfill.planned import plan_shards
@@ -60,6 +60,26 @@ def test_random_shapes_rows_and_shards(tmp_path: Path, seed: int) -> None:
     shards, batch = drawn.randint(1, 5), drawn.choice((1, 3, 50, 5000))
     found = differences(seeded(seed), tmp_path / "recording", SHOP, shards, batch=batch, drawn=drawn)
     assert found == [], f"seed {seed}: {shards} shards, batches of {batch}"
+
+
+class Remembers(Sums):
+    """The sum so far of a user, as declared state."""
+
+    total = ValueState("int64", default=0)
+
+    def process(self, tup: Any) -> None:
+        self.total.value += tup.values.amount
+        self.emit([str(tup.values.user), self.total.value, tup.values.id])
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_declared_state_is_by_key_in_shards_as_well(tmp_path: Path, shards: int) -> None:
+    builder = StreamBuilder()
+    users = builder.new_stream(Events, name="events").key_by("user", name="users")
+    users.count_by_key(par=2, name="counts").key_by("user").reduce_by_key(max, name="most")
+    users.to(Remembers, par=2, name="sums")
+    outputs = ("counts", "most", "sums")
+    assert differences(builder.build("kept"), tmp_path / "recording", outputs, shards) == []
 
 
 class TestPlantedBugs:

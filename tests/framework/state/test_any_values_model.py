@@ -1,4 +1,4 @@
-"""Lists and maps of any values against Python's own: in-place changes, tuples that raise, slices, deaths."""
+"""Values, lists and maps of any type against plain ones: in-place changes, tuples that raise, deaths."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from framework.state import ListState, MapState
+from framework.state import ListState, MapState, ValueState
 from tests.framework.state.handing import GROUPS, Held
 from viper.hashing import stable_hash
 
@@ -23,14 +23,16 @@ class AnyValuesMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.lists, self.maps = Held(ListState()), Held(MapState())
-        self.committed: dict[str, dict[Any, Any]] = {"list": {}, "map": {}}
+        self.values = Held(ValueState(default=["default"]))
+        self.all = [self.lists, self.maps, self.values]
+        self.committed: dict[str, dict[Any, Any]] = {"list": {}, "map": {}, "value": {}}
         self.current, self.before = deepcopy(self.committed), deepcopy(self.committed)
         self.key: Any = None
 
     @rule(key=keys)
     def enter(self, key: Any) -> None:
         self.key = key
-        for held in (self.lists, self.maps):
+        for held in self.all:
             held.enter(key)
         self.before = deepcopy(self.current)
 
@@ -38,6 +40,8 @@ class AnyValuesMachine(RuleBasedStateMachine):
         """What the key of the tuple has; a new tuple begins where none is in process."""
         if self.key is None:
             self.enter(0)
+        if state == "value":
+            return self.current[state]
         return self.current[state].setdefault(self.key, [] if state == "list" else {})
 
     @rule(given=st.lists(values, max_size=4))
@@ -75,6 +79,24 @@ class AnyValuesMachine(RuleBasedStateMachine):
             found.append("changed")
             entries[key][1].append("changed")
 
+    @rule(value=values, changes=st.booleans())
+    def set(self, value: Any, changes: bool) -> None:
+        of = self.of("value")
+        self.values.handle.value = value
+        if changes and isinstance(value, list):
+            value.append("changed")
+        of[self.key] = deepcopy(value)
+
+    @rule()
+    def change_the_value(self) -> None:
+        expected = self.of("value")
+        assert self.values.handle.is_set == (self.key in expected)
+        found = self.values.handle.value
+        assert found == expected.setdefault(self.key, ["default"])
+        if isinstance(found, list):
+            found.append("changed")
+            expected[self.key].append("changed")
+
     @rule(key=keys, raises=st.booleans())
     def change_all(self, key: Any, raises: bool) -> None:
         self.enter(key)
@@ -85,6 +107,7 @@ class AnyValuesMachine(RuleBasedStateMachine):
             if isinstance(value, list):
                 value.append("all")
         self.add([["new"]])
+        self.change_the_value()
         if raises:
             self.raises()
 
@@ -98,19 +121,21 @@ class AnyValuesMachine(RuleBasedStateMachine):
     def clear(self) -> None:
         self.of("list").clear()
         self.of("map").clear()
+        self.of("value").pop(self.key, None)
+        self.values.handle.clear()
         self.lists.handle.clear()
         self.maps.handle.clear()
 
     @rule()
     def raises(self) -> None:
         if self.key is not None:
-            self.lists.back()
-            self.maps.back()
+            for held in self.all:
+                held.back()
             self.current = deepcopy(self.before)
 
     @rule()
     def commit(self) -> None:
-        for held in (self.lists, self.maps):
+        for held in self.all:
             held.commit()
         self.key = None
         for state in ("list", "map"):
@@ -120,7 +145,7 @@ class AnyValuesMachine(RuleBasedStateMachine):
 
     @rule()
     def die(self) -> None:
-        for held in (self.lists, self.maps):
+        for held in self.all:
             held.die()
         self.key = None
         self.current = deepcopy(self.committed)
@@ -129,6 +154,7 @@ class AnyValuesMachine(RuleBasedStateMachine):
     def check_tables(self) -> None:
         lists = {key: [pickle.loads(data) for data in found] for key, found in self.lists.found().items()}
         assert lists == self.current["list"]
+        assert {key: pickle.loads(data) for key, data in self.values.found().items()} == self.current["value"]
         maps = {
             key: [(entry, pickle.loads(data)) for entry, data in found]
             for key, found in self.maps.found().items()
@@ -148,23 +174,26 @@ TestAnyValues.settings = settings(max_examples=60, stateful_step_count=40, deadl
 
 
 def test_the_order_of_keys_does_not_depend_on_slices() -> None:
+    keys = [key for key in range(100) if stable_hash(key) % GROUPS == 0]
     found = []
     for slices in (1, 2, 100):
         lists, maps = Held(ListState()), Held(MapState())
-        for number, key in enumerate([3, 1, 2, 3, 1, 0, 3, 7, 2, 9]):
-            for held in (lists, maps):
-                held.enter(key)
+        values, defaults = Held(ValueState()), Held(ValueState(default=[]))
+        for number, index in enumerate([3, 1, 2, 3, 1, 0, 3, 2, 1, 4, 3]):
+            for held in (lists, maps, values, defaults):
+                held.enter(keys[index])
             if number in (4, 6):
-                lists.handle.clear()
-                maps.handle.clear()
-            lists.handle.add([number])
-            maps.handle.put(-number % 4, [number])
-            maps.handle.put(0, [number])
-            if number % slices == 0:
-                lists.commit()
-                maps.commit()
-        lists.commit()
-        maps.commit()
-        found.append((repr(lists.found()), repr(maps.found())))
-    assert len(set(found)) == 1
-    assert len({stable_hash(key) % GROUPS for key in (0, 1, 2, 3, 7, 9)}) < 6
+                for held in (lists, maps, values, defaults):
+                    held.handle.clear()
+            else:
+                lists.handle.add([number])
+                maps.handle.put(-number % 4, [number])
+                maps.handle.put(0, [number])
+                values.handle.value = [number]
+                defaults.handle.value.append(number)
+            for held in (lists, maps, values, defaults):
+                if number % slices == 0 or number == 10:
+                    held.commit()
+        found.append([repr(held.found()) for held in (lists, maps, values, defaults)])
+        assert [*lists.found()] == [keys[index] for index in (2, 0, 1, 4, 3)]
+    assert found[0] == found[1] == found[2]

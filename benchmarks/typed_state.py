@@ -1,0 +1,81 @@
+"""Declared, typed state against a dictionary attribute in the per-tuple word count, side by side in one run.
+
+The two bolts count words and emit each with its count. One has its counts in a dict, the other in a
+`ValueState("int64")`, which looks each word up in shared memory, notes the old count, and is committed behind
+each slice. Both are run in turn, several times, each in a process of its own, in one inline worker. What
+counts is the ratio of their medians.
+
+    python benchmarks/typed_state.py [--rounds N] [--words N] [--par N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from counting_words import Count, wordcount
+from running import run_with
+
+from framework import ValueState
+
+
+class CountInState(Count):
+    """Counts each word in declared state."""
+
+    seen = ValueState("int64", default=0)
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        """There is nothing to prepare."""
+
+    def process(self, tup: Any) -> None:
+        """Count one."""
+        self.seen.value += 1
+        self.emit([tup.values[0], self.seen.value])
+
+
+KINDS = {"dict": Count, "state": CountInState}
+
+
+def measure_here(kind: str, words: int, par: int) -> tuple[int, float]:
+    """Words and seconds of one kind."""
+    report = run_with(wordcount(words, par, sink=True, counter=KINDS[kind]), {"viper.worker": "inline"})
+    return int(report.result("sink")), report.elapsed_s
+
+
+def measure(kind: str, words: int, par: int) -> float:
+    """Words per second of one kind, in a process of its own."""
+    command = [sys.executable, __file__, "--kind", kind, "--words", str(words), "--par", str(par)]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    seen, seconds = json.loads(output)
+    return float(seen) / float(seconds)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, and print words per second and the ratio."""
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
+    parser.add_argument("--rounds", type=int, default=5, help="measurements of each kind (5)")
+    parser.add_argument("--words", type=int, default=3_000_000, help="words to count (3,000,000)")
+    parser.add_argument("--par", type=int, default=1, help="parallelism of splitter and counter (1)")
+    parser.add_argument("--kind", choices=KINDS, help="measure one kind in this process")
+    args = parser.parse_args(arguments)
+    if args.kind:
+        print(json.dumps(measure_here(args.kind, args.words, args.par)))
+        return
+    rates: dict[str, list[float]] = {kind: [] for kind in KINDS}
+    for _ in range(args.rounds):
+        for kind, measured in rates.items():
+            measured.append(measure(kind, args.words, args.par))
+    medians = {kind: statistics.median(measured) for kind, measured in rates.items()}
+    for kind, measured in rates.items():
+        print(f"{kind:10} {medians[kind]:12,.0f} words/s   ({min(measured):,.0f} to {max(measured):,.0f})")
+    print(f"ratio      {medians['state'] / medians['dict']:12.2f}")
+
+
+if __name__ == "__main__":
+    main()

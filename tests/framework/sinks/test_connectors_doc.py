@@ -1,0 +1,62 @@
+"""docs/connectors.md: its examples run one after the other, and have the results that it shows."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from framework import sinks, sources
+from framework.errors import ViperError
+from framework.running import run
+from framework.sources import CsvSource
+
+TEXT = (Path(__file__).parents[3] / "docs" / "connectors.md").read_text("utf-8")
+
+
+def blocks(kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
+
+
+def rows(database: str, table: str) -> list[tuple[object, ...]]:
+    connected = sqlite3.connect(database)
+    found = connected.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
+    connected.close()
+    return found
+
+
+def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (sales,), examples = blocks("csv"), blocks("python")
+    Path("sales.csv").write_text(sales)
+    assert len(examples) == 3
+    for example in examples:
+        exec(compile(example, "docs/connectors.md", "exec"), {"__name__": "example"})
+    (shown,) = blocks("rows")
+    found = "".join(f"{item} {cents}\n" for item, cents in rows("takings.db", "takings"))
+    assert found == shown
+
+
+def test_the_yaml_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("sales.csv").write_text(*blocks("csv"))
+    Path("takings.yaml").write_text(*blocks("yaml"))
+    run("takings.yaml")
+    assert len(rows("sales.db", "sales")) == 4
+
+
+def test_the_error_is_as_it_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("broken.csv").write_text("item,cents\ntea,250\ncake,free\n")
+    with pytest.raises(ViperError) as raised:
+        list(CsvSource("broken.csv", types={"cents": "int64"}).blocks(0, None))
+    assert [f"{raised.value}\n"] == blocks("error")
+
+
+def test_every_source_and_sink_is_named() -> None:
+    names = [*sources.__all__, *sinks.__all__]
+    bases = {"FileSource", "FileSink", "Sink", "Row", "CollectingSink", "ConsoleSink", "CountingSink"}
+    assert [name for name in names if name not in bases and f"`{name}(" not in TEXT] == ["TransactionalSink"]
+    assert "(TransactionalSink)" in TEXT
