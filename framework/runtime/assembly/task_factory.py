@@ -234,11 +234,10 @@ class TaskFactory:
         return PartitionedTask(
             context,
             self._slot(context, host, self._plain_collector(context, output)),
-            Emitter(context, output, NO_OUTPUT, recorder),
+            Emitter(context, output, NO_OUTPUT, recorder, self._commits(spec, output, None)),
             partitioning,
             PartitionMerger(level, offsets),
             AlignedStop(self._network.cut_of(spec.id), settings["viper.drain.timeout.secs"] * OF_THE_DRAIN),
-            self._commits(spec, output, None),
         )
 
     def _spout(
@@ -266,9 +265,8 @@ class TaskFactory:
             largest,
             self._plan.emits_outside_input,
         )
-        emitter = Emitter(context, output, assigner, recorder)
-        commits = self._commits(spec, output, None)
-        task = SpoutTask(context, slot, emitter, assigner, outcomes, asking, commits)
+        emitter = Emitter(context, output, assigner, recorder, self._commits(spec, output, None))
+        task = SpoutTask(context, slot, emitter, assigner, outcomes, asking)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
         collector.answer_untracked(outcomes.ack_untracked)
@@ -319,7 +317,7 @@ class TaskFactory:
             collector.answer_by(acker)
         marks = collector.bulk.marks if host.takes_rows else inbox
         assigner = BoltAssigner(collector.buffer, marks, self._inputs.level_beside(spec), acker)
-        emitter = Emitter(context, output, assigner, recorder)
+        emitter = Emitter(context, output, assigner, recorder, self._commits(spec, output, state))
         interludes = Interludes(context, slot, emitter, assigner, acker, recorder)
         due = self._due_by(spec)
         commits = _commits(context, slot, interludes)
@@ -334,7 +332,7 @@ class TaskFactory:
         largest = self._settings["viper.columns.rows"] if host.takes_rows and received.is_typed else None
         answering = Answering(slot, emitter, assigner, processor, acker, context.counters)
         parts = BoltParts(assigner, processor, interludes, answering, acker, largest, commits, agenda)
-        task = BoltTask(context, slot, emitter, received, parts, self._commits(spec, output, state))
+        task = BoltTask(context, slot, emitter, received, parts)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
         if acker is not None:

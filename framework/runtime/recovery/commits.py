@@ -42,8 +42,19 @@ class Commits:
         self._singly = page.singly if reader is not None else 0
         """How many tuples are still taken one by one, as a process has died among them."""
         self._parts: list[_Part] = []
+        self._is_due = False
+        """Whether something was brought in a turn that is over, and not committed as yet."""
         self.has_begun = notes.get(_BEGUN) is not None
         """Whether the task has committed anything, in this process or in one that has died."""
+
+    def make_due(self) -> None:
+        """A turn is over in which something was brought: it is to be committed once it is in channels."""
+        self._is_due = True
+
+    def take_due(self) -> bool:
+        """Whether anything was brought since the last call that is to be committed."""
+        is_due, self._is_due = self._is_due, False
+        return is_due
 
     @property
     def left(self) -> int:

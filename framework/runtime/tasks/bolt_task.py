@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from framework.runtime.inputs import BoltInput, Inlet
 from framework.runtime.pieces import Piece, split_at
 from framework.runtime.positions.lineage import LAST
-from framework.runtime.recovery.commits import Commits
 from framework.runtime.tasks.agenda import Agenda, Entry, Frontier
 from framework.runtime.tasks.answering import Answering
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
@@ -77,7 +76,6 @@ class BoltTask(Task):
         emitter: Emitter,
         received: BoltInput,
         parts: BoltParts,
-        commits: Commits | None = None,
     ) -> None:
         """
         Args:
@@ -86,9 +84,8 @@ class BoltTask(Task):
             emitter: sends off what it emits.
             received: its input.
             parts: what does the work.
-            commits: as in the base class.
         """
-        super().__init__(context, slot, emitter, commits)
+        super().__init__(context, slot, emitter)
         self.progress = Progress.OPEN
         self._received = received
         self._parts = parts

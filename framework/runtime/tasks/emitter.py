@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
 from framework.errors import EmitError
 from framework.recording import Recorder
 from framework.runtime.edges.buffer import SPILL_AT
 from framework.runtime.edges.output import Output
+from framework.runtime.recovery.commits import Commits
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tracking.reasons import Cause, Reason
 from viper.errors import CodecError, DivergedError
@@ -75,7 +77,12 @@ class Emitter:
     """Sends off what a task emits, and tells the task's consumers how far it is."""
 
     def __init__(
-        self, context: TaskContext, output: Output, assigner: Assigner, recorder: Recorder | None = None
+        self,
+        context: TaskContext,
+        output: Output,
+        assigner: Assigner,
+        recorder: Recorder | None = None,
+        commits: Commits | None = None,
     ) -> None:
         """
         Args:
@@ -83,7 +90,10 @@ class Emitter:
             output: routes what is emitted.
             assigner: gives it positions.
             recorder: records it, if it shall be.
+            commits: what the task commits by what it has done; None where it commits nothing.
         """
+        self.commits = commits
+        """What the task commits by what it has done; None where it commits nothing."""
         self.output = output
         self.blocked = False
         """Whether something that was emitted waits for room."""
@@ -92,8 +102,8 @@ class Emitter:
         self.is_laden = False
         """Whether anything was placed that has not been handed over, in the middle of a callback perhaps, for
         an emit that asked for its receivers."""
-        self.discards = False
-        """Whether what is emitted goes nowhere, as a process before this one has emitted it."""
+        self._discards = False
+        """Whether what is emitted goes nowhere."""
         self._has_consumers = bool(output.destinations)
         self._context = context
         self._assigner = assigner
@@ -117,6 +127,13 @@ class Emitter:
     def resume(self, floor: Position) -> None:
         """Go on where another process had come to; nothing may be emitted below the floor."""
         self.published = self._floor = floor
+
+    @contextmanager
+    def discarding(self) -> Iterator[None]:
+        """Within the block, what is emitted goes nowhere."""
+        self._discards = True
+        yield
+        self._discards = False
 
     @property
     def last_placed(self) -> Position:
@@ -192,7 +209,7 @@ class Emitter:
             self._is_busy = False
 
     def _send(self, emission: Emission, deliver: Callable[[Emission], T]) -> T:
-        if self.discards:
+        if self._discards:
             return deliver(_NOTHING)
         self._last_positions = emission.positions
         self.is_laden = self._has_consumers

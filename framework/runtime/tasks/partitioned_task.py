@@ -10,7 +10,6 @@ from framework.runtime.control.stop import StopReason
 from framework.runtime.hosts.faults import OnError
 from framework.runtime.hosts.user_errors import user_errors
 from framework.runtime.positions.lineage import LAST
-from framework.runtime.recovery.commits import Commits
 from framework.runtime.tasks.aligned_stop import AlignedStop
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
@@ -49,7 +48,6 @@ class PartitionedTask(SourceTask):
         partitioning: Partitioning,
         merger: PartitionMerger,
         aligned_stop: AlignedStop,
-        commits: Commits | None = None,
     ) -> None:
         """
         Args:
@@ -59,9 +57,8 @@ class PartitionedTask(SourceTask):
             partitioning: which partitions that are.
             merger: reads them.
             aligned_stop: where it stops when the run is to drain.
-            commits: as in the base class.
         """
-        super().__init__(context, slot, emitter, PollTimer(partitioning.longest_pause_s), commits)
+        super().__init__(context, slot, emitter, PollTimer(partitioning.longest_pause_s))
         self._partitioning = partitioning
         self._merger = merger
         self._aligned_stop = aligned_stop
@@ -203,7 +200,8 @@ class PartitionedTask(SourceTask):
             count = self.context.counters.emitted - before
             quota.settle(granted, count)
         now_s = time.monotonic()
-        self._is_uncommitted = self.commits is not None and (count > 0 or self._exhausted)
+        if self.commits is not None and (count or self._exhausted):
+            self.commits.make_due()
         self.unblock()
         self._rest(count, now_s)
         self._aligned_stop.brought(count, now_s)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-from framework.runtime.recovery.commits import Commits
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.pause import PollTimer
@@ -18,25 +17,15 @@ class SourceTask(Task):
     is_source = True
     waiting_for = None
 
-    def __init__(
-        self,
-        context: TaskContext,
-        slot: ComponentSlot,
-        emitter: Emitter,
-        poll: PollTimer,
-        commits: Commits | None = None,
-    ) -> None:
+    def __init__(self, context: TaskContext, slot: ComponentSlot, emitter: Emitter, poll: PollTimer) -> None:
         """
         Args:
-            context: as in the base class, like all but `poll`.
+            context: as in the base class, like all but the last.
             slot: holds its component.
             emitter: sends off what that emits.
             poll: says when the source is asked again that had nothing.
-            commits: what it commits by what it has brought.
         """
-        super().__init__(context, slot, emitter, commits)
-        self._is_uncommitted = False
-        """Whether it has brought something in a turn that is over, and not committed it as yet."""
+        super().__init__(context, slot, emitter)
         self.active = False
         """Whether tuples are asked for."""
         self._poll = poll
@@ -108,8 +97,7 @@ class SourceTask(Task):
     def unblock(self) -> bool:
         """As in the base class; between two turns, all that was brought is committed then."""
         done = super().unblock()
-        if done and self._is_uncommitted:
-            self._is_uncommitted = False
+        if done and self.commits is not None and self.commits.take_due():
             self._commit()
         return done
 

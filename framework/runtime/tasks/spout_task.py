@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from framework.runtime.edges.buffer import SPILL_AT
 from framework.runtime.positions.lineage import LAST
-from framework.runtime.recovery.commits import Commits
 from framework.runtime.tasks.allowance import Allowance
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
@@ -55,7 +54,6 @@ class SpoutTask(SourceTask):
         assigner: SpoutAssigner,
         outcomes: Outcomes,
         asking: Asking,
-        commits: Commits | None = None,
     ) -> None:
         """
         Args:
@@ -65,9 +63,8 @@ class SpoutTask(SourceTask):
             assigner: gives that positions.
             outcomes: tell it what has become of its tuples.
             asking: how it is asked for tuples.
-            commits: as in the base class.
         """
-        super().__init__(context, slot, emitter, PollTimer(asking.longest_pause_s), commits)
+        super().__init__(context, slot, emitter, PollTimer(asking.longest_pause_s))
         self._assigner = assigner
         self._outcomes = outcomes
         self._asking = asking
@@ -259,8 +256,9 @@ class SpoutTask(SourceTask):
         self._asking.allowance.give_back()
         emitted = self.context.counters.emitted - before
         self._rest(emitted)
-        self._is_uncommitted = self.commits is not None and emitted > 0
-        if self.emitter.is_laden or self._is_uncommitted:
+        if emitted and self.commits is not None:
+            self.commits.make_due()
+        if self.emitter.is_laden or self.commits is not None:
             self.unblock()
         if self._exhausted and self._outcomes.are_awaited:
             self._wait_for_answers()

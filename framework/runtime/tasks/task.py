@@ -53,17 +53,13 @@ class Task(ABC):
     is_source = False
     """Whether the task brings tuples, and receives none."""
 
-    def __init__(
-        self, context: TaskContext, slot: ComponentSlot, emitter: Emitter, commits: Commits | None = None
-    ) -> None:
+    def __init__(self, context: TaskContext, slot: ComponentSlot, emitter: Emitter) -> None:
         """
         Args:
             context: what is fixed about the task.
             slot: holds its component.
             emitter: sends off what that emits.
-            commits: what it commits by what it has done; None where a killed worker process loses that.
         """
-        self.commits = commits
         self.context = context
         self.slot = slot
         self.emitter = emitter
@@ -81,6 +77,11 @@ class Task(ABC):
     def name(self) -> str:
         """``component:task id``, for messages."""
         return self.context.name
+
+    @property
+    def commits(self) -> Commits | None:
+        """What it commits by what it has done; None where a killed worker process loses that."""
+        return self.emitter.commits
 
     @property
     def is_finished(self) -> bool:
@@ -150,12 +151,12 @@ class Task(ABC):
             ComponentError: it raised.
         """
         self._scheduler = scheduler
-        # A process before this one has emitted already what is emitted at the beginning.
-        self.emitter.discards = self.commits is not None and self.commits.has_begun
-        self._begin()
-        if self.emitter.discards:
-            self.emitter.discards = False
+        if self.commits is not None and self.commits.has_begun:
+            with self.emitter.discarding():  # as a process before this one has emitted it
+                self._begin()
             self.slot.take_back()
+        else:
+            self._begin()
         self.state = TaskState.RUNNING
 
     @abstractmethod
