@@ -136,8 +136,8 @@ class TaskPage:
         """How many tuples it had better take one by one, as a process has died among them."""
         return int(lib.vp_page_singly(self._page))
 
-    @singly.setter
-    def singly(self, tuples: int) -> None:
+    def go_singly(self, tuples: int) -> None:
+        """Have the task, or its successor, take so many tuples one by one."""
         lib.vp_page_set_singly(self._page, tuples)
 
     # -- for anybody
@@ -162,7 +162,7 @@ class TaskPage:
         return [int(lib.vp_page_taken(self._page, number)) for number in range(self._inputs)]
 
     def leave_out(self, number: int, writer: Writer) -> None:
-        """After the process died: have the successor not get the next tuple of an input. A commit is to follow.
+        """After the process died: keep the next tuple of an input from the successor. A commit is to follow.
 
         Raises:
             StateFullError: the log of the task cannot grow.

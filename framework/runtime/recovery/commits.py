@@ -41,7 +41,9 @@ class Commits:
         self._reader = reader
         self._singly = page.singly if reader is not None else 0
         """How many tuples are still taken one by one, as a process has died among them."""
-        self._parts: list[_Part] = []
+        self._parts: dict[str, Noted] = {}
+        self._noted: dict[str, bytes] = {}
+        """The pickled note of each part, as of the last commit."""
         self._is_due = False
         """Whether something was brought in a turn that is over, and not committed as yet."""
         self.has_begun = notes.get(_BEGUN) is not None
@@ -69,16 +71,14 @@ class Commits:
             part: the part. It takes the place of one that was kept by this name in this process; then nothing
                 is restored.
         """
-        for kept in self._parts:
-            if kept.name == name:
-                kept.part = part
-                return
+        if name in self._parts:
+            self._parts[name] = part
+            return
         found = self._notes.get(name)
-        kept = _Part(name, part)
         if found is not None:
-            (kept.noted,) = found
-            part.restore(pickle.loads(kept.noted))
-        self._parts.append(kept)
+            (self._noted[name],) = found
+            part.restore(pickle.loads(self._noted[name]))
+        self._parts[name] = part
 
     def commit(self) -> None:
         """Make what was done since the last commit last, and release the input that it was done for.
@@ -89,11 +89,11 @@ class Commits:
         if not self.has_begun:
             self._notes.set(_BEGUN, (b"",))
             self.has_begun = True
-        for part in self._parts:
-            noted = pickle.dumps(part.part.note(), _PROTOCOL)
-            if noted != part.noted:
-                self._notes.set(part.name, (noted,))
-                part.noted = noted
+        for name, part in self._parts.items():
+            noted = pickle.dumps(part.note(), _PROTOCOL)
+            if noted != self._noted.get(name):
+                self._notes.set(name, (noted,))
+                self._noted[name] = noted
         if self._page.note(self._writer) or self._writer.written:
             self._writer.commit()
             if self._reader is not None:
@@ -104,16 +104,6 @@ class Commits:
     def _go_on_singly(self, reader: Reader) -> None:
         """One of the tuples has been processed among which a process has died."""
         self._singly -= 1
-        self._page.singly = self._singly
+        self._page.go_singly(self._singly)
         if not self._singly:
             reader.hold()
-
-
-class _Part:
-    __slots__ = ("name", "noted", "part")
-
-    def __init__(self, name: str, part: Noted) -> None:
-        self.name = name
-        self.part = part
-        self.noted = b""
-        """Its pickled note, as of the last commit."""

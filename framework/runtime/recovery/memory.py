@@ -96,7 +96,8 @@ class RecoveryMemory:
             page.read_by_the_dead(first, gate, index)
             inputs += [(gate, source) for source in range(gate.source_count)]
         taken = page.taken()
-        count = page.singly = sum(taken)
+        count = sum(taken)
+        page.go_singly(count)
         if count != 1:
             return Suspect(spec, count)
         number = taken.index(1)
@@ -107,7 +108,7 @@ class RecoveryMemory:
         """Have the successor of a task go on behind a tuple."""
         writer, page = self._memory.writer(suspect.task), self._memory.page(suspect.task)
         page.leave_out(suspect.input, writer)
-        page.singly = 0
+        page.go_singly(0)
         writer.commit()
         writer.close()
 
