@@ -20,7 +20,7 @@ from framework.components import (
     Watermark,
 )
 from framework.dsl import GlobalStreamId, JavaBolt, JavaSpout, ShellBolt, ShellSpout, Topology
-from framework.running import run
+from framework.running import run, suspend
 from framework.state import (
     AggregatingState,
     KeyValueState,
@@ -70,4 +70,5 @@ __all__ = [
     "ValueState",
     "Watermark",
     "run",
+    "suspend",
 ]

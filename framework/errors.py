@@ -6,6 +6,7 @@ ViperError
 ├── LoadError (ValueError)         a target that names no topology
 ├── RecordingError (ValueError)    a recording that cannot be written, read or replayed
 ├── PlaceError (ValueError)        a report of a run that another run cannot go on from
+│   └── CheckpointError            a checkpoint that cannot be read, or gone on from
 ├── SourceError (ValueError)       files that a source cannot read, or rows in them that it refuses
 ├── SinkError (RuntimeError)       a sink that cannot write, or must not write where it was told to
 ├── EmitError (ValueError)         an emit that the stream it goes to does not allow
@@ -14,6 +15,7 @@ ViperError
 ├── ComponentError (RuntimeError)  user code raised while a topology ran
 ├── ProgramError (RuntimeError)    a program that cannot be started or does not speak the protocol
 ├── WorkerError (RuntimeError)     a worker process that could not start, or ended before its time
+├── SuspendError (RuntimeError)     a run that was to be suspended and goes on, or has ended otherwise
 └── InternalError (RuntimeError)   a bug of ours, never the user's mistake
 """
 
@@ -65,6 +67,10 @@ class PlaceError(ViperError, ValueError):
     """A report of a run that another run cannot go on from."""
 
 
+class CheckpointError(PlaceError):
+    """A checkpoint that cannot be read, cannot be made of a topology, or that a run cannot go on from."""
+
+
 class SourceError(ViperError, ValueError):
     """Files that a source cannot read, or a row in one that it refuses."""
 
@@ -111,6 +117,10 @@ class ProgramError(ViperError, RuntimeError):
 
 class WorkerError(ViperError, RuntimeError):
     """A worker process that could not start, or ended before its time."""
+
+
+class SuspendError(ViperError, RuntimeError):
+    """A run that was to be suspended and goes on, or that has ended without its checkpoint."""
 
 
 class InternalError(ViperError, RuntimeError):

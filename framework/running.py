@@ -39,6 +39,7 @@ def run(
     record: str | os.PathLike[str] | None = None,
     replay: str | os.PathLike[str] | None = None,
     start: str | os.PathLike[str] | None = None,
+    checkpoints: str | os.PathLike[str] | None = None,
     stop: StopSignal | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> RunReport:
@@ -62,7 +63,10 @@ def run(
         environment: chooses from a ``par`` that is given per environment.
         record: the file to record the run in.
         replay: a recording whose input stands in for the spouts.
-        start: the report of a stopped run (``viper run --report``), to go on where it had stopped.
+        start: a checkpoint, or a folder of which it is the last, to go on from; or the report of a stopped
+            run (``viper run --report``), to go on where its spouts had stopped.
+        checkpoints: the folder where `suspend` finds the run, and where it writes its checkpoint; None for
+            that of `start`, if that is one.
         stop: ends the run from another thread by ``stop.request(StopReason.INTERRUPTED)``.
         on_progress: called about ten times a second with how far the run is, and once at its end.
 
@@ -73,6 +77,8 @@ def run(
         WorkerError: worker processes could not start, or died more often than they may be restarted.
         RecordingError: nothing can be recorded there, or the recording is of another topology.
         PlaceError: the run cannot go on from that report.
+        CheckpointError: it cannot go on from that checkpoint, or no checkpoint can be made of this topology.
+        SuspendError: it was suspended, but its checkpoint cannot be written.
         KeyboardInterrupt: a second Ctrl-C.
     """
     _refuse_in_worker()
@@ -100,7 +106,29 @@ def run(
             record=_path(record),
             replay=_path(replay),
             start=_path(start),
+            checkpoints=_path(checkpoints),
         )
+
+
+def suspend(folder: str | os.PathLike[str]) -> Path:
+    """Suspend the run that has its checkpoints in a folder, in this process or in another one.
+
+    All its sources stop at one event time, and everything before that is processed. Nothing is told that the
+    input is over, and no last ticks fire: ``run(..., start=folder)`` goes on from there.
+
+    Args:
+        folder: as it was given to `run` as ``checkpoints``.
+
+    Returns:
+        The path of the checkpoint, once it is on the disk.
+
+    Raises:
+        SuspendError: no run is going on that has this folder; or the run goes on, as a source has not come to
+            the time that others had reached, or has come to its end.
+    """
+    from framework.checkpoints.control import ask
+
+    return Path(ask(Path(folder), "suspend")["path"])
 
 
 def _planned(

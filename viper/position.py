@@ -112,7 +112,7 @@ class SourceClock:
         """How many tuples had no room left for their place among those of the same timestamp."""
         return int(self._handle.overflowed)
 
-    def note(self) -> tuple[int, int, int]:
+    def save(self) -> tuple[int, int, int]:
         """All that it remembers."""
         return int(self._handle.ts), int(self._handle.ordinal), int(self._handle.overflowed)
 

@@ -2,6 +2,7 @@
 
 from framework.errors import (
     AnswerError,
+    CheckpointError,
     ComponentError,
     ConfigError,
     EmitError,
@@ -14,6 +15,7 @@ from framework.errors import (
     SinkError,
     SourceError,
     StateError,
+    SuspendError,
     TopologyError,
     ViperError,
     WorkerError,
@@ -21,6 +23,7 @@ from framework.errors import (
 
 __all__ = [
     "AnswerError",
+    "CheckpointError",
     "ComponentError",
     "ConfigError",
     "EmitError",
@@ -33,6 +36,7 @@ __all__ = [
     "SinkError",
     "SourceError",
     "StateError",
+    "SuspendError",
     "TopologyError",
     "ViperError",
     "WorkerError",

@@ -6,6 +6,7 @@ import os
 
 import click
 
+from framework.cli.checkpoint import checkpoint
 from framework.cli.completion import completion
 from framework.cli.config import config
 from framework.cli.diff import diff
@@ -15,6 +16,8 @@ from framework.cli.graph import graph
 from framework.cli.init import init
 from framework.cli.plan import plan
 from framework.cli.run import run
+from framework.cli.state import state
+from framework.cli.stop import stop
 from framework.cli.validate import validate
 from framework.version import VERSION
 
@@ -35,5 +38,5 @@ def main(ctx: click.Context, debug: bool) -> None:
         ctx.color = False
 
 
-for _command in (run, validate, graph, plan, diff, config, flux, init, completion):
+for _command in (run, stop, checkpoint, state, validate, graph, plan, diff, config, flux, init, completion):
     main.add_command(_command)

@@ -92,9 +92,17 @@ if TYPE_CHECKING:
 @click.option(
     "--from",
     "start",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="REPORT",
-    help="Go on where the run of this report (--report) had stopped; for spouts that bring partitions.",
+    type=click.Path(exists=True, path_type=Path),
+    metavar="CHECKPOINT",
+    help="Go on from this checkpoint, or the last one of this folder; or, without what bolts remember, where "
+    "the run of this report (--report) had stopped. For spouts that bring partitions.",
+)
+@click.option(
+    "--checkpoints",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Where the run writes its checkpoints (viper.checkpoint.secs, viper checkpoint, viper stop "
+    "--checkpoint); the folder of --from, if that is one.",
 )
 @click.option(
     "--statistics", is_flag=True, help="Show at the end what went through each channel, and what waited."
@@ -127,6 +135,7 @@ def run(
     record: Path | None,
     replay: Path | None,
     start: Path | None,
+    checkpoints: Path | None,
     statistics: bool,
     inactive: bool,
     quiet: bool,
@@ -163,6 +172,7 @@ def run(
             replay=replay,
             inactive=inactive,
             start=start,
+            checkpoints=checkpoints,
         )
     if not quiet:
         note("\n".join(summary_lines(done)))

@@ -24,6 +24,7 @@ _REASONS = {
     "duration": "time is up",
     "max-tuples": "enough tuples",
     "interrupted": "interrupted",
+    "suspended": "suspended",
     "failed": "FAILED",
 }
 _LONGEST_RESULT = 200
@@ -51,6 +52,13 @@ def summary_lines(report: RunReport) -> Iterator[str]:
     yield from (f"  A WORKER DIED: {incident}" for incident in report.incidents)
     if report.lost:
         yield f"  TUPLES ARE LOST: {report.lost:,} that nobody tracks; the result is not whole"
+    if report.checkpoint is not None:
+        written = report.checkpoint
+        number = f", the last of {report.checkpoints:,}" if report.checkpoints > 1 else ""
+        yield (
+            f"  checkpoint {written.id}{number}, was written in {written.elapsed_s:.1f} s, {written.size:,} "
+            f"bytes of state; go on with --from {written.path}"
+        )
     if report.reason == "failed":
         yield "  what was in flight when it failed is lost"
     elif not report.drained:

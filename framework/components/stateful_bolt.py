@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from framework.components.bolt import Bolt
-from framework.state import KeyValues, KeyValueState, ValueState
+from framework.state import KeyValues, KeyValueState, ReducingState
 
 
 class StatefulBolt(Bolt):
@@ -27,8 +27,8 @@ class StatefulBolt(Bolt):
 
     key_values = KeyValues()
     """The state."""
-    transactions = ValueState("int64", default=0, per="task")
-    """The number of the last transaction."""
+    transactions = ReducingState("int64", max, per="task")
+    """The number of the last transaction; None before the first."""
 
     def init_state(self, state: KeyValueState) -> None:
         """Receive the state, once, behind `initialize` and before the first tuple; must be overridden.

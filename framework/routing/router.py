@@ -7,10 +7,11 @@ in where a row goes. Tasks are indexes into the consumer's tasks, sorted by id.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Hashable, Sequence
 from operator import itemgetter
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias
 
 from framework.routing.storm_hash import storm_hash
 from framework.topology import Grouping, GroupingKind
@@ -32,17 +33,6 @@ _ROUNDS = 16
 """Rounds of runs of one length, after which they are twice as long."""
 
 
-@runtime_checkable
-class Counting(Protocol):
-    """A router whose choice depends on the rows before."""
-
-    def note(self) -> tuple[int, ...]:
-        """What the choice depends on."""
-
-    def restore(self, noted: tuple[int, ...]) -> None:
-        """Go on from what was noted."""
-
-
 class Router(Protocol):
     """Chooses one task per row."""
 
@@ -61,7 +51,19 @@ class Router(Protocol):
         """
 
 
-class Shuffle:
+class CountingRouter(ABC):
+    """A router whose choice depends on what it has chosen before."""
+
+    @abstractmethod
+    def save(self) -> list[int]:
+        """What it has counted, for `restore`."""
+
+    @abstractmethod
+    def restore(self, counts: Sequence[int]) -> None:
+        """Go on where another one had come to; where that had other tasks or runs, begin from the start."""
+
+
+class Shuffle(CountingRouter):
     """Shuffle: the tasks get runs of tuples in turn, all runs of a round as long as one another.
 
     Runs keep a merge behind the tasks from changing its source with every tuple. They begin with a single
@@ -92,16 +94,6 @@ class Shuffle:
         self._left = rounds * len(self._round)
         """Tuples until the runs grow, if they are not the longest."""
 
-    def note(self) -> tuple[int, ...]:
-        """Whose turn it is."""
-        return self._length, self._next, self._left
-
-    def restore(self, noted: tuple[int, ...]) -> None:
-        """Go on with whose turn it was."""
-        length, following, left = noted
-        self._begin(length, 0)
-        self._next, self._left = following, left
-
     def targets(self, rows: Sequence[Row]) -> Targets:
         """The task index of each row."""
         return self._deal(len(rows))
@@ -120,6 +112,17 @@ class Shuffle:
             self._begin(min(2 * self._length, self._longest), _ROUNDS)
         self._left -= count
         return found + self._take(count)
+
+    def save(self) -> list[int]:
+        """As in the base class."""
+        return [self._tasks, self._longest, self._length, self._next, self._left]
+
+    def restore(self, counts: Sequence[int]) -> None:
+        """As in the base class."""
+        tasks, longest, length, following, left = counts
+        if (tasks, longest) == (self._tasks, self._longest):
+            self._begin(length, 0)
+            self._next, self._left = following, left
 
     def _take(self, count: int) -> Targets:
         """The next targets, all from runs of this length."""
@@ -224,7 +227,7 @@ class ByKeyUnremembered:
         return self._strings[key] if type(key) is str else self._place(key)
 
 
-class PartialKey:
+class PartialKey(CountingRouter):
     """Each key has two tasks; the one that this producer has sent less to is taken."""
 
     def __init__(self, indexes: Sequence[int], tasks: int) -> None:
@@ -249,13 +252,14 @@ class PartialKey:
         hashes = hashes_of_columns([columns[index] for index in self._indexes])
         return None if hashes is None else self._choices(hashes)
 
-    def note(self) -> tuple[int, ...]:
-        """How much was sent to each task."""
-        return tuple(self._sent)
+    def save(self) -> list[int]:
+        """As in the base class."""
+        return list(self._sent)
 
-    def restore(self, noted: tuple[int, ...]) -> None:
-        """Go on with what was sent to each task before."""
-        self._sent = list(noted)
+    def restore(self, counts: Sequence[int]) -> None:
+        """As in the base class."""
+        if len(counts) == len(self._sent):
+            self._sent = list(counts)
 
     def _choices(self, hashes: bytes) -> Targets:
         return array("H", map(self._choose, memoryview(hashes).cast("Q")))

@@ -10,6 +10,7 @@ from framework.planning import Plan
 from framework.runtime.control.stop import StopReason
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
+from framework.runtime.metrics.saved import Written
 from framework.runtime.metrics.statistics import (
     ChannelStatistics,
     ExecutorStatistics,
@@ -64,6 +65,10 @@ class RunReport:
     """Worker processes that died, in order."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """For each partitioned spout the name of the data that it brought; `TaskCounters.places` says how far."""
+    checkpoint: Written | None = None
+    """The last checkpoint that it has written; None for none."""
+    checkpoints: int = 0
+    """How many it has written."""
 
     @property
     def lost(self) -> int:

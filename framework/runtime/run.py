@@ -8,63 +8,31 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
+from framework.checkpoints import folder_locked, folder_of, found_at
+from framework.checkpoints.going_on import check_can_checkpoint, going_on_from
 from framework.config import Settings
-from framework.errors import ViperError, first_of, with_notes
+from framework.errors import SuspendError, ViperError, first_of, with_notes
 from framework.importing import importable
 from framework.planning import Plan, WorkerKind
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import RecordingPaths, recording_paths
 from framework.runtime.assembly.statistics import channel_statistics
-from framework.runtime.control.companions import accompanied, identities
+from framework.runtime.checkpointing import Checkpointing
+from framework.runtime.control.companions import accompanied, partitioned_spouts
 from framework.runtime.control.signals import draining_by_signals
 from framework.runtime.control.stop import StopReason, StopSignal
-from framework.runtime.metrics.counters import TaskCounters
-from framework.runtime.metrics.incidents import Incident
+from framework.runtime.metrics.saved import Written
 from framework.runtime.metrics.statistics import (
-    ExecutorStatistics,
     RunStatistics,
     StateStatistics,
-    WorkerReport,
 )
 from framework.runtime.observer import LONGEST_PAUSE_S, PERIOD_S, Observer
 from framework.runtime.positions.offsets import going_on
 from framework.runtime.report import Progress, RunReport, progress_of, run_report
-from framework.runtime.state import StateMemory
+from framework.runtime.state import StateMemory, load_states
+from framework.runtime.workers.group import WorkerGroup
 from framework.runtime.workers.worker import Worker
-
-
-class WorkerGroup(Protocol):
-    """Does the work of a run, by the executors of this process or by worker processes.
-
-    The phases are called in order; each ends when all have completed it.
-    """
-
-    def surroundings(self) -> AbstractContextManager[None]:
-        """The context that surrounds all phases."""
-
-    def prepare(self) -> None:
-        """Make and initialize all components."""
-
-    def run(self) -> None:
-        """Run until every task has ended, or the run is stopped."""
-
-    def close(self) -> Sequence[ViperError]:
-        """Close all components that were initialized; returns what they raised."""
-
-    def reports(self) -> Sequence[WorkerReport]:
-        """The report of each process."""
-
-    @property
-    def incidents(self) -> Sequence[Incident]:
-        """The processes that died and were restarted."""
-
-    def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
-        """The counters of each process, by task; from any thread."""
-
-    def statistics(self) -> Sequence[ExecutorStatistics]:
-        """The statistics of the executors; from any thread."""
 
 
 class Run:
@@ -84,7 +52,12 @@ class Run:
         replay: such a file, to be the input instead of the spouts.
         inactive: whether the spouts are left alone until `activate`.
         start: the report of another run, as ``viper run --report`` writes it: its spouts, which must be
-            partitioned, go on where they had stopped there.
+            partitioned, go on where they had stopped there. Or a checkpoint, or a folder of checkpoints, of
+            which it is the last: then bolts go on as well.
+        checkpoints: the folder for the checkpoints of this run; None for that of `start`, if that is one.
+
+    Raises:
+        CheckpointError: no checkpoint can be made of this topology, or while it replays a recording.
     """
 
     def __init__(
@@ -100,9 +73,16 @@ class Run:
         replay: Path | None = None,
         inactive: bool = False,
         start: Path | None = None,
+        checkpoints: Path | None = None,
     ) -> None:
         self._plan = plan
         self._start = start
+        if checkpoints is None and start is not None and start.is_dir():
+            checkpoints = folder_of(start)
+        if checkpoints is not None:
+            check_can_checkpoint(plan, replays=replay is not None)
+        self._folder = checkpoints
+        self._checkpointing: Checkpointing | None = None
         self._settings = settings
         self._duration_s = duration_s
         self._stop = stop or StopSignal()
@@ -111,7 +91,7 @@ class Run:
         self._replay = replay
         if inactive:
             self._stop.deactivate()
-        self._network = Network.create(plan, settings, max_tuples)
+        self._network = Network.create(plan, settings, max_tuples, checkpoints=checkpoints is not None)
         self._memory = StateMemory.create(plan, settings)
         self._is_limited = max_tuples is not None
         self.report: RunReport | None = None
@@ -130,29 +110,55 @@ class Run:
             WorkerError: a worker process died, and none could take its place.
             RecordingError: nothing can be recorded there, or what shall be replayed does not fit.
             PlaceError: it cannot go on from that report.
+            CheckpointError: it cannot go on from that checkpoint, or another run has its checkpoints in the
+                same folder.
+            SuspendError: it was suspended, but its checkpoint cannot be written.
             KeyboardInterrupt: a second Ctrl-C, or the first while a companion of the spouts is being started.
         """
         with (
             importable(self._plan.topology.import_paths),
             draining_by_signals(self._stop),
             recording_paths(self._plan, self._record, self._replay) as recording,
+            folder_locked(self._folder),
             self._prepared() as self._plan,
+            self._commanded(),
         ):
             return self._executed(recording)
 
     @contextlib.contextmanager
     def _prepared(self) -> Iterator[Plan]:
         """For as long as the block runs, what runs beside the spouts runs; gives the plan as they need it."""
-        plan = self._plan
-        known = identities(plan) if self._replay is None or self._start is not None else {}
-        if self._start is not None:
+        plan, start = self._plan, None
+        spouts = partitioned_spouts(plan) if self._replay is None or self._start is not None else {}
+        known = {name: spout.identity for name, spout in spouts.items()}
+        if self._start is not None and self._start.is_dir():
+            start = found_at(self._start)
+            plan = going_on_from(plan, self._settings, start, spouts)
+            load_states(self._memory, start)
+        elif self._start is not None:
             plan = going_on(plan, self._start, known)
+        if self._folder is not None:
+            self._checkpointing = Checkpointing(
+                plan,
+                self._settings,
+                self._network,
+                self._memory,
+                self._folder,
+                start=start,
+                stop=self._stop,
+                sources=known,
+                lost=self._lost,
+            )
         if self._replay is not None:  # which stands in for the spouts
             yield plan
             return
         self._sources = known
         with accompanied(plan, self._stop) as accompanied_plan:
             yield accompanied_plan
+
+    def _commanded(self) -> AbstractContextManager[None]:
+        """For as long as the block runs, other processes may find the run by its folder, and suspend it."""
+        return contextlib.nullcontext() if self._checkpointing is None else self._checkpointing.commanded()
 
     def _executed(self, recording: RecordingPaths) -> RunReport:
         workers = self._workers = self._make_workers(recording)
@@ -177,7 +183,11 @@ class Run:
         elapsed_s = self._elapsed(ended)
         report = run_report(self._plan, workers.reports(), channels, reason, elapsed_s, workers.incidents)
         statistics = replace(report.statistics, states=self._state_statistics())
-        return replace(report, sources=self._sources, statistics=statistics)
+        report = replace(report, sources=self._sources, statistics=statistics)
+        if self._checkpointing is None:
+            return report
+        made = self._checkpointing
+        return replace(report, checkpoint=made.written, checkpoints=made.count)
 
     def activate(self) -> None:
         """Have the spouts asked for tuples (again); from any thread."""
@@ -186,6 +196,39 @@ class Run:
     def deactivate(self) -> None:
         """Have the spouts asked for no more tuples until `activate`; what they have brought is processed."""
         self._stop.deactivate()
+
+    def suspend(self) -> Written:
+        """End the run at one event time, so that another one goes on from there; from any other thread.
+
+        All rows before that time are processed, and none behind it. It is not the end of the input: nothing
+        is told that it is over, and no last ticks fire.
+
+        Returns:
+            The checkpoint, once it is on the disk.
+
+        Raises:
+            SuspendError: the run has no folder for checkpoints, has come to its end, or goes on, as a source
+                has not come to the time of the others (``viper.checkpoint.timeout.secs``).
+        """
+        if self._checkpointing is None:
+            raise SuspendError("the run has no folder for checkpoints, or has not begun")
+        return self._checkpointing.suspend()
+
+    def checkpoint(self) -> Written:
+        """Make a checkpoint, and go on; from any other thread.
+
+        The sources come to one event time, all that lies before it is processed, and what is remembered then
+        is copied; the run stands still so long. It goes on while the copy is written.
+
+        Returns:
+            The checkpoint, which is on the disk.
+
+        Raises:
+            SuspendError: none was made, as for `suspend`; or a bolt has not come to that time.
+        """
+        if self._checkpointing is None:
+            raise SuspendError("the run has no folder for checkpoints, or has not begun")
+        return self._checkpointing.take()
 
     def statistics(self) -> RunStatistics:
         """The statistics of channels and executors while the run goes on; from any thread."""
@@ -197,6 +240,7 @@ class Run:
         return self._memory.statistics() if self._memory is not None else ()
 
     def _make_workers(self, recording: RecordingPaths) -> WorkerGroup:
+        on_report = (lambda report: None) if self._checkpointing is None else self._checkpointing.note
         if self._plan.placement.kind is WorkerKind.PROCESS:
             from framework.runtime.workers.supervisor import Supervisor  # a run in this process needs none
 
@@ -208,6 +252,7 @@ class Run:
                 stop=self._stop,
                 recording=recording,
                 on_look=self._look,
+                on_report=on_report,
             )
         return Worker(
             self._plan,
@@ -217,6 +262,7 @@ class Run:
             stop=self._stop,
             recording=recording,
             on_look=self._look,
+            on_report=on_report,
         )
 
     def _lead(self, workers: WorkerGroup) -> None:
@@ -228,13 +274,24 @@ class Run:
             workers.prepare()
             self._started = time.monotonic()
             workers.run()
+            written = self._write_checkpoint(workers)
         except BaseException as error:
             self._stop.abort()
             with_notes(error, workers.close())
             raise
-        failures = workers.close()
+        failures = workers.close(written)
         if failures:
             raise first_of(failures)
+
+    def _write_checkpoint(self, workers: WorkerGroup) -> int | None:
+        """The id of the checkpoint, if the run was suspended."""
+        if self._checkpointing is None or self._stop.reason is not StopReason.SUSPENDED:
+            return None
+        return self._checkpointing.write(workers.saved())
+
+    def _lost(self) -> int:
+        """Untracked tuples that were lost with worker processes."""
+        return sum(incident.lost for incident in self._workers.incidents) if self._workers else 0
 
     def _observed(self) -> AbstractContextManager[None]:
         """For as long as the block runs, another thread looks at the clock and tells of progress."""
@@ -290,6 +347,7 @@ def run(
     replay: Path | None = None,
     inactive: bool = False,
     start: Path | None = None,
+    checkpoints: Path | None = None,
 ) -> RunReport:
     """Run a plan to its end; arguments and errors as in `Run`."""
     return Run(
@@ -303,4 +361,5 @@ def run(
         replay=replay,
         inactive=inactive,
         start=start,
+        checkpoints=checkpoints,
     ).execute()

@@ -52,9 +52,9 @@ class Chosen:
         Raises:
             SinkError: a row has another number of values.
         """
-        for row in rows:
-            if len(row) != self._width:
-                raise SinkError(f"a row has {len(row)} values, expected {self._width}: {row!r:.200}")
+        if set(map(len, rows)) - {self._width}:
+            row = next(row for row in rows if len(row) != self._width)
+            raise SinkError(f"a row has {len(row)} values, expected {self._width}: {row!r:.200}")
         return rows if self._choice is None else list(map(self._choice, rows))
 
 

@@ -95,7 +95,8 @@ class SqliteSink(TableSink):
                     f"column {name!r} has a value of class {found}, which SQLite does not take: make it a "
                     "number, text or bytes first"
                 )
-            if int in classes and any(type(value) is int and abs(value) > _GREATEST for value in values):
+            numbers = [value for value in values if type(value) is int] if int in classes else [0]
+            if max(numbers) > _GREATEST or min(numbers) < -_GREATEST - 1:
                 raise SinkError(
                     f"column {name!r} has a whole number of more than 64 bits: make it text first"
                 )

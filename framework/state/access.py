@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from viper.state import KeyedTable, Scope
+
+
+def no_time() -> int:
+    """The time where no tuple is in process.
+
+    Raises:
+        LookupError: always.
+    """
+    raise LookupError("state that is forgotten by time is there while a tuple is processed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +34,8 @@ class StateAccess:
     such as one with the rows of a batch bolt."""
     goes_on: bool
     """Whether the component may go on after an exception, so that what a tuple changed must be taken back."""
+    now: Callable[[], int] = no_time
+    """The time of the tuple in process, in microseconds."""
 
 
 @runtime_checkable

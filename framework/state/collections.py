@@ -19,24 +19,26 @@ class ListState(State):
 
     kind = "list"
 
-    def __init__(self, type: str | None = None, *, per: Per = "key") -> None:
+    def __init__(self, type: str | None = None, *, per: Per = "key", ttl: float | None = None) -> None:
         """
         Args:
             type: of the elements: ``int64``, ``float64``, ``bool``, ``string`` or ``binary``; None for any
                 values of Python's that can be pickled.
             per: whether each key has a list of its own, or each task one.
+            ttl: seconds for which a key's list is remembered behind its last change; see `State`. It needs a
+                type.
 
         Raises:
             ValueError: there is no such type.
         """
-        super().__init__(per=per)
+        super().__init__(per=per, ttl=ttl)
         self._type = type
-        self._code = PICKLED if type is None else code_of(type)
+        self._code = self._timed("[" + (PICKLED if type is None else code_of(type)), type)
 
     @property
     def codes(self) -> tuple[str, ...]:
         """As in the base class."""
-        return (f"[{self._code}",)
+        return (self._code,)
 
     @property
     def types(self) -> str:
@@ -63,7 +65,12 @@ class MapState(State):
     kind = "map"
 
     def __init__(
-        self, key_type: str | None = None, value_type: str | None = None, *, per: Per = "key"
+        self,
+        key_type: str | None = None,
+        value_type: str | None = None,
+        *,
+        per: Per = "key",
+        ttl: float | None = None,
     ) -> None:
         """
         Args:
@@ -71,19 +78,21 @@ class MapState(State):
                 that can be a grouping's.
             value_type: of the values, likewise; None for any that can be pickled.
             per: whether each key has a map of its own, or each task one.
+            ttl: seconds for which a key's map is remembered behind its last change; see `State`. It needs a
+                type of values.
 
         Raises:
             ValueError: there is no such type.
         """
-        super().__init__(per=per)
+        super().__init__(per=per, ttl=ttl)
         self._types = key_type, value_type
         self._key_code = "" if key_type is None else code_of(key_type)
-        self._code = PICKLED if value_type is None else code_of(value_type)
+        self._code = self._timed("{" + (PICKLED if value_type is None else code_of(value_type)), value_type)
 
     @property
     def codes(self) -> tuple[str, ...]:
         """As in the base class."""
-        return ("{" + self._code,)
+        return (self._code,)
 
     @property
     def types(self) -> str:

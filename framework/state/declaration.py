@@ -11,6 +11,8 @@ from framework.state.access import StateAccess
 
 Per = Literal["key", "task"]
 _PER: Final = ("key", "task")
+_SHORTEST_S: Final = 1e-6
+_LONGEST_S: Final = 10**11
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +41,25 @@ class State(ABC):
     kind: ClassVar[str]
     """Flink's word for it."""
 
-    def __init__(self, *, per: Per = "key") -> None:
+    def __init__(self, *, per: Per = "key", ttl: float | None = None) -> None:
         """
         Args:
             per: whether each key has a value of its own, or each task one.
+            ttl: seconds for which a key is remembered behind its last change, by the time of the tuples; None
+                for ever.
+
+        Raises:
+            ValueError: a `per` that is none, no time to live, or one of state of a task.
         """
         if per not in _PER:
             raise ValueError(f"per={per!r}: expected 'key' or 'task'")
+        if ttl is not None and not _SHORTEST_S <= ttl <= _LONGEST_S:
+            raise ValueError(f"ttl={ttl!r}: expected seconds, from 0.000001 to {_LONGEST_S}")
+        if ttl is not None and per == "task":
+            raise ValueError(f"ttl={ttl!r} and per='task': only state by key can be forgotten by time")
         self.per: Per = per
+        self.ttl = ttl
+        """Seconds for which a key is remembered; None: for ever."""
         self.name = ""
         """Of the attribute; empty until a class has it."""
 
@@ -67,10 +80,26 @@ class State(ABC):
         One that holds changes back is a `DirtyHandle`.
         """
 
+    def attach(self, access: StateAccess) -> Any:
+        """Make the handle for a task, whose keys go by time if they shall."""
+        if self.ttl is not None:
+            for table in access.tables:
+                table.expire(round(self.ttl * 1_000_000), access.now)
+        return self.handle(access)
+
     @property
     def spec(self) -> StateSpec:
         """What a plan knows of it."""
-        return StateSpec(self.name, self.kind, self.types, self.per, self.codes)
+        types = self.types if self.ttl is None else f"{self.types}, for {self.ttl:g} s"
+        return StateSpec(self.name, self.kind, types, self.per, self.codes)
+
+    def _timed(self, code: str, type: object) -> str:
+        """The letters of a table's columns, behind the one for keys that go by time."""
+        if self.ttl is None:
+            return code
+        if type is None:
+            raise ValueError(f"ttl={self.ttl!r} of any values: expected a type, such as 'int64'")
+        return f"@{code}"
 
     def __set_name__(self, owner: type, name: str) -> None:
         if self.name and self.name != name:

@@ -21,19 +21,27 @@ class ValueState(State):
 
     kind = "value"
 
-    def __init__(self, type: str | None = None, default: Any = None, *, per: Per = "key") -> None:
+    def __init__(
+        self,
+        type: str | None = None,
+        default: Any = None,
+        *,
+        per: Per = "key",
+        ttl: float | None = None,
+    ) -> None:
         """
         Args:
             type: ``int64``, ``float64``, ``bool``, ``string`` or ``binary``; None for any values of Python's
                 that can be pickled.
             default: the value of a key that was given none. Of any values, each key gets a copy of it.
             per: whether each key has a value of its own, or each task one.
+            ttl: seconds for which a key is remembered behind its last change; see `State`. It needs a type.
 
         Raises:
             ValueError: there is no such type, or the default is not of it.
         """
-        super().__init__(per=per)
-        self._code = PICKLED if type is None else code_of(type)
+        super().__init__(per=per, ttl=ttl)
+        self._code = self._timed(PICKLED if type is None else code_of(type), type)
         self._type = type
         self._default = default if type is None or default is None else checked_default(type, default)
 
@@ -64,7 +72,12 @@ class TableState(State):
     kind = "table"
 
     def __init__(
-        self, columns: Mapping[str, str], defaults: Mapping[str, Any] | None = None, *, per: Per = "key"
+        self,
+        columns: Mapping[str, str],
+        defaults: Mapping[str, Any] | None = None,
+        *,
+        per: Per = "key",
+        ttl: float | None = None,
     ) -> None:
         """
         Args:
@@ -72,11 +85,12 @@ class TableState(State):
             defaults: what columns hold of a key that was given nothing; 0, 0.0, False or nothing at all where
                 a column is left out.
             per: whether each key has columns of its own, or each task.
+            ttl: seconds for which a key is remembered behind its last change; see `State`.
 
         Raises:
             ValueError: no columns, no such type, a default that is not of it, or a name that cannot be one.
         """
-        super().__init__(per=per)
+        super().__init__(per=per, ttl=ttl)
         if not columns:
             raise ValueError("a table without columns: expected at least one")
         for name in columns:
@@ -85,7 +99,7 @@ class TableState(State):
         for name in defaults or {}:
             if name not in columns:
                 raise ValueError(f"a default for {name!r}, which is no column: expected {list(columns)}")
-        self._code = "".join(map(code_of, columns.values()))
+        self._code = self._timed("".join(map(code_of, columns.values())), columns)
         self._types = dict(columns)
         given = dict(defaults or {})
         self._defaults = {
@@ -117,18 +131,26 @@ class ReducingState(State):
 
     kind = "reducing"
 
-    def __init__(self, type: str | None, function: Callable[[Any, Any], Any], *, per: Per = "key") -> None:
+    def __init__(
+        self,
+        type: str | None,
+        function: Callable[[Any, Any], Any],
+        *,
+        per: Per = "key",
+        ttl: float | None = None,
+    ) -> None:
         """
         Args:
             type: as for `ValueState`.
             function: makes one value of what was added so far and of the value that is added.
             per: whether each key has a value of its own, or each task one.
+            ttl: seconds for which a key is remembered behind its last change; see `State`. It needs a type.
 
         Raises:
             ValueError: there is no such type.
         """
-        super().__init__(per=per)
-        self._value = ValueState(type)
+        super().__init__(per=per, ttl=ttl)
+        self._value = ValueState(type, ttl=ttl)
         self._function = function
 
     @property
@@ -165,6 +187,7 @@ class AggregatingState(State):
         add: Callable[[Any, Any], Any],
         result: Callable[[Any], Any] | None = None,
         per: Per = "key",
+        ttl: float | None = None,
     ) -> None:
         """
         Args:
@@ -173,12 +196,13 @@ class AggregatingState(State):
             add: takes an accumulator and a value, and returns the accumulator with it, a new one or the same.
             result: what a reader gets for an accumulator; the accumulator itself if it is left out.
             per: whether each key has an accumulator of its own, or each task one.
+            ttl: seconds for which a key is remembered behind its last change; see `State`. It needs a type.
 
         Raises:
             ValueError: there is no such type.
         """
-        super().__init__(per=per)
-        self._value = ValueState(type)
+        super().__init__(per=per, ttl=ttl)
+        self._value = ValueState(type, ttl=ttl)
         self._functions = create, add, result
 
     @property

@@ -18,18 +18,22 @@ import numpy as np
 from framework import Rows, Spout, Stream
 from framework.importing import import_class
 from framework.sinks import Sink
+from framework.state import declared_states
 from framework.topology import ComponentSpec, ObjectDef, PythonImplementation, Role, Topology, class_path
 from tests.determinism.components import Batches, Numbers
 from tests.determinism.special_components import Asks, Directs, MixedKeys, Wares
+from tests.determinism.state_components import Counted, CountedInRows
 from tests.framework.runtime.batches import InBatches
 
 FORMS: Final = ("single", "typed", "mixed")
 """As it is; with typed streams; and with typed streams, in batches, by rows or by columns, as it is drawn."""
-_TYPES: Final = {"key": "int64 not null", "trail": "string", "time": "int64"}
+_TYPES: Final = {"key": "int64 not null", "trail": "string", "time": "int64", "side": "string"}
 _UNTYPED: Final = (MixedKeys, Wares)
 """Spouts whose values are of any type, and so are those of what stands behind them."""
 _SINGLE: Final = (Asks, Batches, Directs, Sink)
 """Bolts that ask who receives a tuple, or name who does; batches of their own; and sinks."""
+_BY_ROWS: Final = {Counted: CountedInRows}
+"""What declares state has none within another bolt; these do the same by rows."""
 MOST_ROWS: Final = 9
 
 
@@ -127,8 +131,13 @@ def in_form(topology: Topology, form: str, seed: str) -> Topology:
 
 
 def _class(component: ComponentSpec) -> type:
+    cls: type = _definition(component).cls
+    return cls
+
+
+def _definition(component: ComponentSpec) -> Any:
     implementation: Any = component.implementation
-    return implementation.definition.cls  # type: ignore[no-any-return]
+    return implementation.definition
 
 
 def _changed(component: ComponentSpec, form: str, draw: random.Random) -> ComponentSpec:
@@ -139,6 +148,8 @@ def _changed(component: ComponentSpec, form: str, draw: random.Random) -> Compon
     cls = _class(component)
     if form == "typed" or issubclass(cls, _SINGLE):
         return component
+    if declared_states(cls):
+        return _made(component, _BY_ROWS.get(cls, cls), _definition(component).args)
     if component.role is Role.SPOUT:
         brings = is_typed and issubclass(cls, Numbers) and draw.random() < 0.6
         return _within(component, BringsColumns) if brings else component
@@ -154,7 +165,10 @@ def _typed(stream: Stream) -> Stream:
 
 def _within(component: ComponentSpec, cls: type, *more: Any) -> ComponentSpec:
     """The component within another one, which gets these arguments, too."""
-    implementation: Any = component.implementation
-    definition = implementation.definition
-    args = definition.class_name, list(definition.args), *more
-    return replace(component, implementation=PythonImplementation(ObjectDef(class_path(cls), args, cls=cls)))
+    definition = _definition(component)
+    return _made(component, cls, (definition.class_name, list(definition.args), *more))
+
+
+def _made(component: ComponentSpec, cls: type, args: Sequence[Any]) -> ComponentSpec:
+    made = ObjectDef(class_path(cls), tuple(args), cls=cls)
+    return replace(component, implementation=PythonImplementation(made))

@@ -15,6 +15,7 @@ from typing import Any
 from framework import Tuple
 from framework.topology import ComponentSpec, Role, Topology
 from framework.topology.graph import depths
+from tests.determinism.plain_states import PlainStates
 
 Path = tuple[tuple[int, ...], ...]
 Position = tuple[int, Path]
@@ -23,7 +24,10 @@ Placed = tuple[Position, str, tuple[Any, ...]]
 
 
 class Oracle:
-    """One topology of generator spouts and of bolts without ticks; every bolt has one task."""
+    """One topology of generator spouts and of bolts without ticks; every bolt has one task.
+
+    What bolts declare as state is in dictionaries.
+    """
 
     def __init__(self, topology: Topology) -> None:
         self._topology = topology
@@ -64,10 +68,16 @@ class Oracle:
     def _bolt(self, component: ComponentSpec) -> list[Placed]:
         bolt = self._made(component, 0)
         collector = bolt._collector = _Collector()
+        states = PlainStates(bolt)
         depth, tag = self._depths[component.id], self._tag(component)
         placed: list[Placed] = []
         for (ts, path), source, stream, values in self._inputs(component):
-            bolt.process(Tuple("", source, stream, 0, copy.deepcopy(values)))
+            tup = Tuple("", source, stream, 0, copy.deepcopy(values))
+            if states.is_empty:
+                bolt.process(tup)
+            else:
+                states.enter(self._key(component, tup))
+                _process_or_skip(bolt, tup, states)
             for ordinal, (name, emitted) in enumerate(collector.take(), 1):
                 placed.append(((ts, self._marked(path, depth, (tag, ordinal))), name, emitted))
         return placed
@@ -89,6 +99,13 @@ class Oracle:
         ]
         return sorted(found, key=itemgetter(0))
 
+    def _key(self, component: ComponentSpec, tup: Tuple) -> tuple[Any, ...]:
+        """The values of the fields that a tuple is grouped by; those of the bolt if it gets all."""
+        found = next(i for i in component.inputs if (i.source, i.stream) == (tup.component, tup.stream))
+        outputs = self._topology.component(found.source).outputs or ()
+        fields = next(stream.fields for stream in outputs if stream.name == tup.stream)
+        return tuple(tup.values[fields.index(name)] for name in found.grouping.names or ("key",))
+
     def _tag(self, component: ComponentSpec) -> int:
         """Its place among those of its depth, in the order of their definition."""
         depth = self._depths[component.id]
@@ -97,6 +114,14 @@ class Oracle:
     def _marked(self, path: Path, depth: int, mark: tuple[int, ...]) -> Path:
         """The path with a mark; the depths that it went past have none."""
         return (*path, *[()] * (depth - len(path)), mark)
+
+
+def _process_or_skip(bolt: Any, tup: Tuple, states: PlainStates) -> None:
+    """Process a tuple; one that raises before it emits anything has been there for nothing."""
+    try:
+        bolt.process(tup)
+    except ValueError:
+        states.back()
 
 
 class _Collector:

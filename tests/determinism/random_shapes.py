@@ -22,6 +22,7 @@ from tests.determinism.components import (
     Timed,
 )
 from tests.determinism.special_components import Asks, ByTrail
+from tests.determinism.state_components import Counted, Recalls, RecallsAny, Stumbles
 from tests.determinism.variants import JUMBO_SIZES, PARALLELISMS, WORKERS, Variant
 
 KEYLESS = (
@@ -34,6 +35,10 @@ KEYLESS = (
     Grouping.custom(ByTrail),
 )
 """What a bolt without state may be fed by."""
+STATEFUL = (Counted, Recalls, RecallsAny, Stumbles)
+"""Bolts that declare state."""
+KEYS = (Grouping.fields("key"), Grouping.fields("trail", "key"))
+"""What all inputs of one of these are grouped by."""
 MOST_BOLTS = 5
 
 
@@ -115,12 +120,13 @@ def _nodes(draw: st.DrawFn, offered: Sequence[tuple[int, str]], tag: str) -> Nod
             st.tuples(st.just(Keep), st.tuples(st.sampled_from([0, 0.01, 0.5, 1]))),
             st.tuples(st.just(Gather), st.tuples(st.integers(1, 3))),
             st.tuples(st.sampled_from([History, Fork, Join, Asks, Burst, Settle]), st.just(())),
+            st.tuples(st.sampled_from(STATEFUL), st.just(())),
         )
     )
     sources = draw(st.lists(st.sampled_from(offered), min_size=1, max_size=2, unique=True))
     par = draw(st.sampled_from(PARALLELISMS))
-    if cls in (History, Gather):
-        keyed = Grouping.fields("key")
+    if cls in (History, Gather, *STATEFUL):
+        keyed = draw(st.sampled_from(KEYS)) if cls in STATEFUL else Grouping.fields("key")
         return Node(cls, args, tuple(Read(*source, keyed) for source in sources), par)
     reads = tuple(Read(*source, draw(st.sampled_from(KEYLESS))) for source in sources)
     if cls is Settle:

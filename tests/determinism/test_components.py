@@ -10,14 +10,14 @@ import sys
 import pytest
 
 from framework.components import Component
-from tests.determinism import components, special_components
+from tests.determinism import components, special_components, state_components
 from tests.determinism.components import Numbers
 from tests.determinism.noise import NOISE, Noise, Silence, noise_of
 
 CLASSES = sorted(
     {
         f"{cls.__module__}:{cls.__qualname__}"
-        for module in (components, special_components)
+        for module in (components, special_components, state_components)
         for _, cls in inspect.getmembers(module, inspect.isclass)
         if cls.__module__ == module.__name__
     }

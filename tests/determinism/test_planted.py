@@ -12,11 +12,15 @@ import pytest
 from framework.routing.router import Row, Shuffle, Targets
 from framework.runtime.edges.output import Output
 from framework.runtime.positions.lineage import Lineage
+from framework.runtime.state import TaskState
+from framework.state.pickled import PickledValue
+from framework.traits import Traits
 from tests.determinism.comparing import Difference, difference, serial
 from tests.determinism.sampling import SAMPLED
 from tests.determinism.topologies import FOR_ONE_PARALLELISM, INSIDE, TOPOLOGIES
 from tests.determinism.variants import PARALLELISMS, parse, sample
 from viper.columns.payload import Columns
+from viper.hashing import groups_of_task
 from viper.link import Link
 from viper.payload import Payload, Rows
 from viper.position import LEAST, Position, Positions
@@ -127,6 +131,42 @@ def beyond(self: Link) -> Position:
     return self.floor()
 
 
+def of_the_next_task(index: int, tasks: int, groups: int) -> range:
+    """As `groups_of_task`, but the first group of each task but the first is taken to be the one's before."""
+    owned = groups_of_task(index, tasks, groups)
+    return range(owned.start + (index > 0), owned.stop + (index < tasks - 1))
+
+
+def first_field(kind: Any, names: Sequence[str], traits: Traits) -> tuple[str, ...]:
+    """As `_key_fields`, but the first field alone is the key of the state."""
+    return tuple(names[:1]) or traits.state_key
+
+
+def nothing_goes_back(self: TaskState) -> None:
+    """As `TaskState.back`, but all stays as the tuple that raised has left it."""
+
+
+def only_tables_go_back(self: TaskState) -> None:
+    """As `TaskState.back`, but Python's values stay as the tuple that raised has left them."""
+    self.scope.back()
+
+
+look = PickledValue._look
+
+
+def last_changed(self: PickledValue) -> Any:
+    """As `PickledValue._look`, but it stays at the key that was changed last in this slice."""
+    return next(reversed(self._dirty.values())) if self._dirty else look(self)
+
+
+def not_behind_the_slice(self: TaskState) -> None:
+    """As `TaskState._flush`, but what Python holds back is given up in the place of being written."""
+    for handle in self._dirty:
+        handle.forget()
+        vars(handle).get("_dirty", {}).clear()
+        vars(handle).get("_kept", {}).clear()
+
+
 PLANTED: dict[str, tuple[str, Any, str]] = {
     "ties are broken by source": (
         "viper.reader.Reader.get_interleaved",
@@ -167,6 +207,36 @@ PLANTED: dict[str, tuple[str, Any, str]] = {
         "viper.link.Link.watermark",
         beyond,
         "topology=diamond par=1 worker=inline workers=1 jumbo=64 seed=1",
+    ),
+    "a key group is taken for the next task's": (
+        "framework.runtime.state.memory.groups_of_task",
+        of_the_next_task,
+        "topology=recalled par=4 worker=inline workers=1 jumbo=7 seed=3",
+    ),
+    "the first field alone is the key of the state": (
+        "framework.planning.keys._key_fields",
+        first_field,
+        "topology=recalled par=1 worker=inline workers=1 jumbo=7 seed=3",
+    ),
+    "what a tuple has changed that raised is left": (
+        "framework.runtime.state.TaskState.back",
+        nothing_goes_back,
+        "topology=recalled par=2 worker=inline workers=1 jumbo=7 seed=3",
+    ),
+    "Python's values are left as a tuple made them that raised": (
+        "framework.runtime.state.TaskState.back",
+        only_tables_go_back,
+        "topology=recalled par=2 worker=inline workers=1 jumbo=7 seed=3",
+    ),
+    "state stays at the key of the tuple before": (
+        "framework.state.pickled.PickledValue._look",
+        last_changed,
+        "topology=recalled par=2 worker=inline workers=1 jumbo=7 seed=3",
+    ),
+    "Python's values are not written behind a slice": (
+        "framework.runtime.state.TaskState._flush",
+        not_behind_the_slice,
+        "topology=recalled par=2 worker=inline workers=1 jumbo=7 seed=3",
     ),
     "values are shared": (
         "viper.payload.Rows.own",

@@ -32,6 +32,15 @@ from tests.determinism.special_components import (
     Wares,
     Where,
 )
+from tests.determinism.state_components import (
+    Counted,
+    Owns,
+    Recalls,
+    RecallsAny,
+    RecallsTicks,
+    Sides,
+    Stumbles,
+)
 
 COUNT = 60
 """Rows from each partition of a spout; where many are made of each they fill jumbo tuples of 1,024."""
@@ -144,6 +153,42 @@ def keyed(par: int) -> TopologyBuilder:
     return _ended(builder, "second")
 
 
+def recalled(par: int) -> TopologyBuilder:
+    """Declared state of each kind by one field and by two, of several inputs, where some rows are skipped."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers, 2, args=[COUNT])
+    builder.set_bolt("sides", Sides, par).shuffle_grouping("source")
+    builder.set_bolt("count", Counted, par).fields_grouping("source", "key")
+    recalls = builder.set_bolt("recalls", Recalls, par).fields_grouping("sides", "key", "side")
+    recalls.fields_grouping("count", "key", "trail")
+    stumbles = builder.set_bolt("stumbles", Stumbles, par).fields_grouping("source", "key")
+    stumbles.fields_grouping("recalls", "key")
+    any_values = builder.set_bolt("any", RecallsAny, par).fields_grouping("sides", "side")
+    any_values.fields_grouping("stumbles", "key")
+    return _ended(builder, "any", "stumbles", "recalls")
+
+
+def owned(par: int) -> TopologyBuilder:
+    """Declared state in the owner's task of all that get a row, under keys that are equal across types."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", MixedKeys, 2, args=[COUNT])
+    builder.set_bolt("owns", Owns, par).all_grouping("source")
+    builder.set_bolt("count", Counted, par).fields_grouping("owns", "key")
+    return _ended(builder, "count")
+
+
+def recalled_ticks(par: int) -> TopologyBuilder:
+    """Declared state of one task, which is told at ticks by event time, behind state by key."""
+    builder = TopologyBuilder()
+    builder.set_spout("first", Timed, args=[COUNT, "a", 3, 150])
+    builder.set_spout("second", Timed, args=[COUNT // 4, "b", 1, 333])
+    count = builder.set_bolt("count", Counted, par).fields_grouping("first", "key")
+    count.fields_grouping("second", "key")
+    builder.set_bolt("ticked", RecallsTicks).global_grouping("count")
+    builder.set_bolt("recalls", Recalls, par).fields_grouping("ticked", "key")
+    return _ended(builder, "recalls")
+
+
 def gathered(par: int) -> TopologyBuilder:
     """Batches by count, without ticks."""
     builder = TopologyBuilder()
@@ -241,6 +286,15 @@ def ticked_replicas(par: int) -> TopologyBuilder:
     return _ended(builder, "batches", "ticked")
 
 
+def recalled_replicas(par: int) -> TopologyBuilder:
+    """Declared state of several tasks, each with ticks of its own."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", Timed, 2, args=[COUNT, "a", 2, 170])
+    builder.set_bolt("ticked", RecallsTicks, par).shuffle_grouping("source")
+    builder.set_bolt("recalls", Recalls, par).fields_grouping("ticked", "key")
+    return _ended(builder, "recalls", "ticked")
+
+
 def all_replicas_emit(par: int) -> TopologyBuilder:
     """An ``all`` grouping whose copies meet again, and a custom one that sends to several."""
     builder = TopologyBuilder()
@@ -263,6 +317,9 @@ INSIDE: dict[str, Shape] = {
             streams,
             broadcast,
             keyed,
+            recalled,
+            owned,
+            recalled_ticks,
             gathered,
             uneven_spouts,
             deep,
@@ -277,7 +334,7 @@ INSIDE: dict[str, Shape] = {
 """Inside the order guarantee: the same for every parallelism."""
 
 FOR_ONE_PARALLELISM: dict[str, Shape] = {
-    shape.__name__: shape for shape in (where, ticked_replicas, all_replicas_emit)
+    shape.__name__: shape for shape in (where, ticked_replicas, recalled_replicas, all_replicas_emit)
 }
 """Outside of it, and still the same for every other choice of a plan."""
 

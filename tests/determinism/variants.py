@@ -11,7 +11,7 @@ from typing import Any
 from framework.config.keys import KEYS
 from tests.determinism.forms import FORMS
 from tests.determinism.noise import NOISE
-from tests.determinism.topologies import TOPOLOGIES
+from tests.determinism.topologies import FOR_ONE_PARALLELISM, TOPOLOGIES
 
 PARALLELISMS = (1, 2, 3, 4, 6)
 JUMBO_SIZES = (1, 2, 7, 64, 1024, 4096)
@@ -62,6 +62,7 @@ class Variant:
             "viper.columns.rows": draw_columns.choice((1, 3, 16_384)),
             "viper.channel.bytes": draw_columns.choice((65_536, 8 * 1024 * 1024)),
             "viper.slice.tuples": draw.choice((1, 3, 64, 4096)),
+            **self._groups(),
             "viper.chains": self._draw("chains").random() < 0.75,
             "viper.scheduling": "random" if self.seed else "downstream",
             "viper.seed": self.seed,
@@ -78,6 +79,12 @@ class Variant:
         if "viper.placement" not in KEYS:
             return {}
         return {"viper.placement": draw.choice(("round-robin", "component"))}
+
+    def _groups(self) -> dict[str, Any]:
+        """The number of key groups says which task gets a key: that shows where replicas are told apart."""
+        if self.topology in FOR_ONE_PARALLELISM:
+            return {}
+        return {"viper.key.groups": self._draw("groups").choice((8, 256, 1024))}
 
     def _draw(self, purpose: str) -> random.Random:
         # By its text: Python hashes a str differently in each process.

@@ -5,6 +5,7 @@
  *   state_value.c  values in the words of a row
  *   state_rows.c   rows: columns, lists and maps
  *   state_table.c  KeyedTable: the rows of one state in all key groups of a task
+ *   state_ttl.c    rows that go by time
  *   state_count.c  the rows of a batch counted by their keys
  *   state_export.c, state_load.c  rows as bytes
  *   state_bulk.c   the values of many keys in one call
@@ -49,6 +50,9 @@ const Key *scope_key(Scope *scope);
 /* What a column of a state holds, and an element of a list or of a map. */
 enum { INTEGER = 'q', REAL = 'd', TRUTH = '?', STRING = 's', BINARY = 'y' };
 
+/* Before the codes of a table whose rows go by time. */
+enum { TIMED = '@' };
+
 /* What a row of a state holds; of a list or a map the code of its elements stands behind this one. */
 enum { COLUMNS = 0, LIST = '[', MAP = '{' };
 
@@ -60,6 +64,12 @@ typedef struct {
     PyObject *name;  /* for messages */
     char kind;       /* COLUMNS, LIST or MAP */
     PyObject *codes; /* bytes: what each column holds, or the elements */
+    int words;       /* of what a row holds */
+    int is_timed;    /* whether a row has the time of its last change behind them */
+    int64_t ttl;     /* rows that were not changed for so long are gone */
+    PyObject *now;   /* tells the time; NULL: none goes */
+    int64_t time;    /* of the key that was asked for last */
+    uint64_t *swept; /* by group, the row that is looked at next by who looks for rows that are gone; NULL: nobody does */
     PyObject *full;  /* an exception class, for a pool without room */
     PyObject *dump, *load; /* make bytes of keys that canonical bytes do not tell whole, and back */
     Rare rare;
@@ -109,7 +119,7 @@ static inline uint64_t *row_words(vp_row *row)
     return vp_row_values(row) + SHOWN_WORDS;
 }
 
-/* How many words the columns have. */
+/* How many words the columns have, or an element. */
 int columns_words(const KeyedTable *table);
 
 /* Enters a key into a table, or into one within it; NULL with an error set. */
@@ -154,7 +164,7 @@ PyObject *entry_item(const KeyedTable *table, vp_row *row);
 
 /* -- tables */
 
-/* The group of a key; -1 with an error set if it is another task's. */
+/* The group of a key that is asked for now; -1 with an error set if it is another task's. */
 int64_t table_group(KeyedTable *table, const Key *key);
 
 /* Whether the task owns a group: 0, or -1 with an error set. */
@@ -165,6 +175,37 @@ vp_row *table_find(const KeyedTable *table, uint64_t group, const Key *key);
 
 /* Likewise, but it is entered if there is none; NULL with an error set. */
 vp_row *table_enter(KeyedTable *table, uint64_t group, const Key *key);
+
+/* The word of a timed row with the time of its last change. */
+static inline uint64_t *row_time(const KeyedTable *table, vp_row *row)
+{
+    return row_words(row) + table->words;
+}
+
+/* Whether a row has been gone since its time to live was over. */
+static inline int table_is_gone(const KeyedTable *table, vp_row *row)
+{
+    return table->now != NULL && table->time - (int64_t)*row_time(table, row) >= table->ttl;
+}
+
+/* Asks for the time if rows go by it; -1 with an error set. */
+int table_ask_time(KeyedTable *table);
+
+static inline int table_tell_time(KeyedTable *table)
+{
+    return table->now == NULL ? 0 : table_ask_time(table);
+}
+
+/* Notes that a row has changed; -1 with an error set. */
+int table_note_time(KeyedTable *table, vp_row *row);
+
+static inline int table_touch(KeyedTable *table, vp_row *row)
+{
+    return table->now == NULL ? 0 : table_note_time(table, row);
+}
+
+/* Has rows go by time from now on: (microseconds, a function that tells the time). */
+PyObject *table_expire(KeyedTable *table, PyObject *args);
 
 /* KeyedTable.count_rows, as Python calls it. */
 PyObject *table_count_rows(KeyedTable *self, PyObject *args);

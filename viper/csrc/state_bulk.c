@@ -49,9 +49,14 @@ static int open_column(Keys *self, PyObject *column)
 }
 
 /* To be closed whatever the result is; -1 with an error set. */
-static int keys_open(Keys *self, PyObject *keys)
+static int keys_open(Keys *self, const KeyedTable *table, PyObject *keys)
 {
     *self = (Keys){0};
+    if (table->is_timed) {
+        PyErr_Format(PyExc_TypeError, "state %U forgets keys by time, and many keys in one call have no time of their own",
+                     table->name);
+        return -1;
+    }
     if (PyObject_HasAttrString(keys, "__arrow_c_array__"))
         return open_column(self, keys);
     self->list = PySequence_Tuple(keys); /* what makes a key's bytes may change a list */
@@ -282,7 +287,7 @@ PyObject *bulk_add(KeyedTable *table, PyObject *initial, PyObject *args)
     Keys keys;
     Amounts amounts = {0};
     vp_savepoint before = vp_writer_savepoint(table->writer);
-    int failed = keys_open(&keys, given) || amounts_open(&amounts, code, by, keys.count);
+    int failed = keys_open(&keys, table, given) || amounts_open(&amounts, code, by, keys.count);
     if (!failed)
         made = PyBytes_FromStringAndSize(NULL, keys.count * (Py_ssize_t)sizeof(uint64_t));
     if (made != NULL && add_each(&keys, &amounts, table, initial, (uint64_t *)(void *)PyBytes_AS_STRING(made))) {
@@ -299,7 +304,7 @@ PyObject *bulk_add(KeyedTable *table, PyObject *initial, PyObject *args)
 PyObject *bulk_get(KeyedTable *table, PyObject *initial, PyObject *given)
 {
     Keys keys;
-    PyObject *values = keys_open(&keys, given) ? NULL : PyList_New(0);
+    PyObject *values = keys_open(&keys, table, given) ? NULL : PyList_New(0);
     for (Py_ssize_t i = 0; values != NULL && i < keys.count; i++) {
         vp_row *row;
         PyObject *value = NULL;
@@ -332,7 +337,7 @@ PyObject *bulk_put(KeyedTable *table, PyObject *args)
         return NULL;
     Keys keys;
     vp_savepoint before = vp_writer_savepoint(table->writer);
-    int failed = keys_open(&keys, given);
+    int failed = keys_open(&keys, table, given);
     if (!failed && PyTuple_GET_SIZE(values) != keys.count) {
         PyErr_Format(PyExc_ValueError, "%zd values for %zd keys", PyTuple_GET_SIZE(values), keys.count);
         failed = -1;

@@ -1,6 +1,6 @@
 /* Rows as bytes, for checkpoints: in their order, one after the other, all numbers little-endian.
  *
- *   row      its key, and what it holds: its columns; or the elements of a list: their number in 8 bytes, how many
+ *   row      its key; of a timed table the time of its last change in 8 bytes; and what it holds: its columns; or the elements of a list: their number in 8 bytes, how many
  *            bytes they are in 8, and these; or the entries of a map: their number in 4 bytes, and these
  *   entry    its key, and one column
  *   key      its hash in 8 bytes; its length in 4, ROW_SHOWN in the upper bits; itself, and with ROW_SHOWN the bytes by
@@ -104,6 +104,8 @@ static int add_entries(Buffer *to, const KeyedTable *table, vp_row *of, uint64_t
 static int add_row(Buffer *to, const KeyedTable *table, vp_row *row, uint64_t lowest, uint64_t *entry, size_t limit)
 {
     if (add_key(to, table, row, lowest))
+        return -1;
+    if (table->is_timed && add_64(to, *row_time(table, row)))
         return -1;
     if (table->kind == COLUMNS)
         return add_columns(to, table, row);

@@ -129,7 +129,7 @@ static int write_encoded(Cell *self, const Encoded *from, int anew)
         return -1;
     }
     vp_write(table->writer, (vp_word *)list_count(self->row), count + from->count);
-    return 0;
+    return table_touch(table, self->row);
 }
 
 /* Likewise to the row of the scope's key. */

@@ -162,7 +162,7 @@ static int load_row(KeyedTable *table, uint64_t group, Reader *from)
         return -1;
     }
     vp_row *row = enter(table, table->tables[group], heap, &key);
-    if (row == NULL)
+    if (row == NULL || (table->is_timed && load_number(table, row_time(table, row), from)))
         return -1;
     return table->kind == COLUMNS ? load_columns(table, heap, row, from)
          : table->kind == LIST    ? load_list(table, heap, row, from)

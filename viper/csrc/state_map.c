@@ -59,7 +59,9 @@ static int write_entry(Map *self, PyObject *value)
     vp_keyed *rows = enter_map(cell);
     vp_row *row = rows == NULL ? NULL : rows_enter(cell->table, rows, cell_heap(cell), &self->key);
     cell->moves = cell->table->moves; /* rows within the map may have moved, but not its own */
-    return row == NULL ? -1 : state_set_value(cell->table, cell_heap(cell), cell->code, row_words(row), value);
+    if (row == NULL || state_set_value(cell->table, cell_heap(cell), cell->code, row_words(row), value))
+        return -1;
+    return table_touch(cell->table, cell->row);
 }
 
 /* -1 with an error set. */
@@ -89,7 +91,7 @@ static int drop_entry(Cell *cell, vp_row *row)
     if (vp_keyed_count(rows) == 1)
         return cell_drop(cell);
     vp_savepoint before = cell_savepoint(cell);
-    if (rows_drop(cell->table, rows, cell_heap(cell), row) == 0)
+    if (rows_drop(cell->table, rows, cell_heap(cell), row) == 0 && table_touch(cell->table, cell->row) == 0)
         return 0;
     table_back(cell->table, before);
     return -1;

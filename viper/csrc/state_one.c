@@ -23,7 +23,8 @@ static int set_value(One *self, PyObject *to, void *nothing)
         return cell_drop(cell);
     vp_savepoint before = cell_savepoint(cell);
     if (cell_enter(cell) == 0 &&
-        state_set_value(cell->table, cell_heap(cell), cell->code, row_words(cell->row), to) == 0)
+        state_set_value(cell->table, cell_heap(cell), cell->code, row_words(cell->row), to) == 0 &&
+        table_touch(cell->table, cell->row) == 0)
         return 0;
     table_back(cell->table, before);
     return -1;

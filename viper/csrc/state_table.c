@@ -20,7 +20,9 @@ static int foreign(const KeyedTable *table, const Key *key, uint64_t group)
 int64_t table_group(KeyedTable *table, const Key *key)
 {
     uint64_t group = key->hash & (table->groups - 1);
-    return table->tables[group] == NULL ? foreign(table, key, group) : (int64_t)group;
+    if (table->tables[group] == NULL)
+        return foreign(table, key, group);
+    return table_tell_time(table) ? -1 : (int64_t)group;
 }
 
 int table_owns(const KeyedTable *table, uint64_t group)
@@ -34,12 +36,8 @@ int table_owns(const KeyedTable *table, uint64_t group)
 
 vp_row *table_find(const KeyedTable *table, uint64_t group, const Key *key)
 {
-    return vp_keyed_find(table->writer, table->tables[group], key->hash, key->bytes, key->length);
-}
-
-vp_row *table_enter(KeyedTable *table, uint64_t group, const Key *key)
-{
-    return rows_enter(table, table->tables[group], table->heaps[group], key);
+    vp_row *row = vp_keyed_find(table->writer, table->tables[group], key->hash, key->bytes, key->length);
+    return row == NULL || table_is_gone(table, row) ? NULL : row;
 }
 
 void table_back(KeyedTable *table, vp_savepoint place)
@@ -89,7 +87,7 @@ static PyObject *set(KeyedTable *self, PyObject *args)
         return NULL;
     vp_savepoint before = vp_writer_savepoint(self->writer);
     vp_row *row = table_enter(self, (uint64_t)group, &self->key);
-    if (row != NULL && row_set_columns(self, self->heaps[group], row, values) == 0)
+    if (row != NULL && row_set_columns(self, self->heaps[group], row, values) == 0 && table_touch(self, row) == 0)
         Py_RETURN_NONE;
     table_back(self, before); /* all values, or none */
     return NULL;
@@ -120,10 +118,12 @@ static PyObject *next(KeyedTable *self, PyObject *args)
     unsigned long long group, first;
     if (!PyArg_ParseTuple(args, "KK", &group, &first))
         return NULL;
-    if (table_owns(self, group))
+    if (table_owns(self, group) || table_tell_time(self))
         return NULL;
     uint64_t number = first;
-    vp_row *row = vp_keyed_next(self->writer, self->tables[group], &number);
+    vp_row *row;
+    while ((row = vp_keyed_next(self->writer, self->tables[group], &number)) != NULL && table_is_gone(self, row))
+        number++;
     if (row == NULL)
         Py_RETURN_NONE;
     PyObject *key = row_key(self, row), *values = key == NULL ? NULL : row_values(self, row);
@@ -151,16 +151,20 @@ static int read_codes(KeyedTable *self, PyObject *codes)
 {
     const char *text = PyBytes_AS_STRING(codes);
     Py_ssize_t count = PyBytes_GET_SIZE(codes);
+    self->is_timed = text[0] == TIMED;
+    text += self->is_timed;
+    count -= self->is_timed;
     self->kind = count && (text[0] == LIST || text[0] == MAP) ? text[0] : COLUMNS;
     if (self->kind != COLUMNS && count != 2)
         return -1;
-    self->codes = self->kind == COLUMNS ? Py_NewRef(codes) : PyBytes_FromStringAndSize(text + 1, 1);
+    self->codes = PyBytes_FromStringAndSize(text + (self->kind != COLUMNS), self->kind == COLUMNS ? count : 1);
     if (self->codes == NULL)
         return -1;
     for (Py_ssize_t i = 0; i < PyBytes_GET_SIZE(self->codes); i++)
         if (!words_of_code(PyBytes_AS_STRING(self->codes)[i]))
             return -1;
-    return SHOWN_WORDS + columns_words(self) <= VP_KEYED_WORDS ? 0 : -1;
+    self->words = self->kind == LIST ? 3 : self->kind == MAP ? 1 : columns_words(self);
+    return SHOWN_WORDS + self->words + self->is_timed <= VP_KEYED_WORDS ? 0 : -1;
 }
 
 static void *place_at(char *arena, PyObject *offsets, Py_ssize_t group)
@@ -212,6 +216,7 @@ static PyObject *table_new(PyTypeObject *type, PyObject *args, PyObject *options
         return NULL;
     }
     self->writer = address;
+    self->time = INT64_MIN;
     self->owner = Py_NewRef(owner);
     self->name = Py_NewRef(name);
     self->full = Py_NewRef(full);
@@ -233,6 +238,7 @@ static int table_traverse(KeyedTable *self, visitproc visit, void *arg)
     Py_VISIT(self->rare.hash);
     Py_VISIT(self->rare.canonical);
     Py_VISIT(self->key.value);
+    Py_VISIT(self->now);
     return 0;
 }
 
@@ -244,6 +250,7 @@ static int table_clear(KeyedTable *self)
     Py_CLEAR(self->rare.hash);
     Py_CLEAR(self->rare.canonical);
     key_clear(&self->key);
+    Py_CLEAR(self->now);
     Py_CLEAR(self->owner);
     return 0;
 }
@@ -257,6 +264,7 @@ static void table_dealloc(KeyedTable *self)
     Py_CLEAR(self->codes);
     PyMem_Free(self->tables);
     PyMem_Free(self->heaps);
+    PyMem_Free(self->swept);
     type->tp_free(self);
     Py_DECREF(type);
 }
@@ -271,14 +279,16 @@ PyDoc_STRVAR(export_doc,
 
 PyDoc_STRVAR(load_doc, "load(group, data): enter the rows that export gave, in their order, of a table of the same codes.");
 
+PyDoc_STRVAR(expire_doc, "expire(ttl, now): have keys be gone that were not changed for so many microseconds, by the time that a\n"
+                         "function tells for the tuple in process; one that goes back counts as the latest. The codes begin with @.");
+
 PyDoc_STRVAR(codes_doc, "What its rows hold, as viper.state.KeyedState tells it.");
 
 static PyObject *codes(KeyedTable *self, void *nothing)
 {
     (void)nothing;
-    if (self->kind == COLUMNS)
-        return PyUnicode_FromFormat("%s", PyBytes_AS_STRING(self->codes));
-    return PyUnicode_FromFormat("%c%s", self->kind, PyBytes_AS_STRING(self->codes));
+    const char kind[] = {self->kind, '\0'}; /* empty for columns */
+    return PyUnicode_FromFormat("%s%s%s", self->is_timed ? "@" : "", kind, PyBytes_AS_STRING(self->codes));
 }
 
 static PyObject *group_count(KeyedTable *self, void *nothing)
@@ -316,6 +326,7 @@ static PyMethodDef table_methods[] = {
     {"count", (PyCFunction)count, METH_O, count_doc},
     {"export", (PyCFunction)table_export, METH_VARARGS, export_doc},
     {"load", (PyCFunction)table_load, METH_VARARGS, load_doc},
+    {"expire", (PyCFunction)table_expire, METH_VARARGS, expire_doc},
     {NULL, NULL, 0, NULL},
 };
 

@@ -22,7 +22,7 @@ class KeyedState:
 
     What a table's rows hold is told by a letter for each column: `q` an integer of 64 bits, `d` a float, `?`
     a bool, `s` a text, `y` bytes; or by `[` and the letter of a list's elements, or by `{` and that of a
-    map's values.
+    map's values. All that stands behind an `@` where keys go by time (`KeyedTable.expire`).
     """
 
     __slots__ = ("_arena", "_codes", "_first_owner", "groups", "offset")
@@ -172,6 +172,8 @@ def items(table: KeyedTable, group: int) -> Iterator[tuple[Any, tuple[Any, ...]]
 
 def _words_of(codes: str) -> int:
     """Words of a row; viper/csrc/state_rows.c says what they are."""
+    if codes[:1] == "@":
+        return _words_of(codes[1:]) + 1
     if codes[:1] == "[":
         return _SHOWN_WORDS + 3
     if codes[:1] == "{":

@@ -1,5 +1,5 @@
-"""Everything that the processes of a run share lies in one arena: channels, bells, the quota, cuts, trees and
-black boxes."""
+"""Everything that the processes of a run share lies in one arena: channels, bells, the quota, cuts, trees,
+black boxes and the alignment for checkpoints."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from framework.config import Settings
 from framework.errors import ConfigError
 from framework.planning import Channel, Plan, WorkerKind, is_exact
+from framework.runtime.control.alignment import Alignment
 from framework.runtime.edges.buffer import SPILL_AT
 from framework.topology import Role
 from viper.arena import Arena, ArenaHandle
@@ -49,6 +50,8 @@ class NetworkMap:
     """By process; empty where all tasks run in this one."""
     forest: int | None = None
     """None where nothing is tracked."""
+    alignment: int | None = None
+    """None where no checkpoints are made."""
 
 
 class Network:
@@ -113,10 +116,22 @@ class Network:
         ]
         self.forest = None if offsets.forest is None else Forest.attach(arena, offsets.forest)
         """The trees of tracked tuples, with a table for each task; None where none are tracked."""
+        self.alignment = (
+            None if offsets.alignment is None else Alignment.attach(arena, offsets.alignment, plan)
+        )
+        """Where sources come to one event time for a checkpoint; None where none are made."""
 
     @classmethod
-    def create(cls, plan: Plan, settings: Settings, max_tuples: int | None = None) -> Network:
+    def create(
+        cls, plan: Plan, settings: Settings, max_tuples: int | None = None, *, checkpoints: bool = False
+    ) -> Network:
         """Make everything, in memory that worker processes can share if there are any.
+
+        Args:
+            plan: says which tasks feed which, and which of them share a process.
+            settings: the configuration it was planned with.
+            max_tuples: how many tuples all spouts may emit together; None for no limit.
+            checkpoints: whether checkpoints can be made.
 
         Raises:
             ConfigError: the system has less memory than the channels need.
@@ -127,6 +142,7 @@ class Network:
         small = (len(plan.placement.executors) + len(processes) + 1) * Bell.size()
         small += Quota.size(len(processes))
         small += sum(Cut.size(len(tasks)) for tasks in plan.aligned_stops)
+        small += Alignment.size(plan) if checkpoints else 0
         trees = _trees(plan, settings)
         boxes = list(_black_boxes(plan))
         small += sum(map(BlackBox.size, boxes))
@@ -145,6 +161,7 @@ class Network:
             cuts,
             tuple(BlackBox.create(arena, capacity).offset for capacity in boxes),
             forest.offset if forest else None,
+            Alignment.create(arena, plan).offset if checkpoints else None,
         )
         process = -1 if plan.placement.kind is WorkerKind.PROCESS else 0
         network = cls(plan, settings, arena, offsets, process)

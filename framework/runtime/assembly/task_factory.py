@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from framework.runtime.assembly.inputs import InputFactory
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.outputs import OutputFactory
 from framework.runtime.assembly.recording import RecordingIO
+from framework.runtime.control.alignment import SourceAlignment
 from framework.runtime.edges.buffer import PAUSE_AT, SPILL_AT
 from framework.runtime.edges.collector import EmitRules, SpoutCollector, TaskCollector
 from framework.runtime.edges.output import Output
@@ -39,7 +40,8 @@ from framework.runtime.tasks.answering import Answering
 from framework.runtime.tasks.batch_processor import BatchProcessor
 from framework.runtime.tasks.bolt_agenda import DueBy, make_agenda
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
-from framework.runtime.tasks.bolt_task import BoltParts, BoltTask
+from framework.runtime.tasks.bolt_parts import BoltParts
+from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import NO_OUTPUT, Emitter
 from framework.runtime.tasks.holdback import ERROR, Holdback, Lateness
@@ -51,7 +53,7 @@ from framework.runtime.tasks.presence import BlockingPresence, Presence
 from framework.runtime.tasks.processors import Processor, SinkProcessor, TupleProcessor
 from framework.runtime.tasks.pullers import make_puller
 from framework.runtime.tasks.replay_task import ReplayTask
-from framework.runtime.tasks.sink_commits import SinkCommits
+from framework.runtime.tasks.sink_commits import CheckpointCommits, SinkCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.source_task import SourceTask
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
@@ -154,7 +156,10 @@ class TaskFactory:
 
     def _host(self, spec: TaskSpec) -> Host:
         topology = self._plan.topology
-        return make_host(topology.component(spec.component), spec, self._beans, topology.import_paths)
+        host = make_host(topology.component(spec.component), spec, self._beans, topology.import_paths)
+        if isinstance(host.component, TransactionalSink):
+            host.component.eager = self._network.alignment is None
+        return host
 
     def _slot(
         self, context: TaskContext, host: Host, collector: TaskCollector, state: TaskState | None = None
@@ -176,7 +181,7 @@ class TaskFactory:
             lambda: self._host(context.spec),
         )
 
-    def _commits(self, spec: TaskSpec, output: Output, state: TaskState | None) -> Commits | None:
+    def _slice_commits(self, spec: TaskSpec, output: Output, state: TaskState | None) -> Commits | None:
         """What a task commits by, with whose turn it is on its edges; None where it commits nothing."""
         if self._recovery_memory is None:
             return None
@@ -184,7 +189,7 @@ class TaskFactory:
         for port in output.ports:
             for number, edge in enumerate(port.edges):
                 if edge.counting is not None:
-                    commits.keep(f"edge {port.tag}.{number}", edge.counting)
+                    commits.keep(f"edge {port.tag}.{number}", edge.counting[1])
         return commits
 
     def _emit_rules(self, context: TaskContext, host: Host) -> EmitRules:
@@ -234,10 +239,11 @@ class TaskFactory:
         return PartitionedTask(
             context,
             self._slot(context, host, self._plain_collector(context, output)),
-            Emitter(context, output, NO_OUTPUT, recorder, self._commits(spec, output, None)),
+            Emitter(context, output, NO_OUTPUT, recorder, self._slice_commits(spec, output, None)),
             partitioning,
             PartitionMerger(level, offsets),
             AlignedStop(self._network.cut_of(spec.id), settings["viper.drain.timeout.secs"] * OF_THE_DRAIN),
+            SourceAlignment(self._network.alignment, spec.id),
         )
 
     def _spout(
@@ -265,7 +271,7 @@ class TaskFactory:
             largest,
             self._plan.emits_outside_input,
         )
-        emitter = Emitter(context, output, assigner, recorder, self._commits(spec, output, None))
+        emitter = Emitter(context, output, assigner, recorder, self._slice_commits(spec, output, None))
         task = SpoutTask(context, slot, emitter, assigner, outcomes, asking)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
@@ -317,11 +323,14 @@ class TaskFactory:
             collector.answer_by(acker)
         marks = collector.bulk.marks if host.takes_rows else inbox
         assigner = BoltAssigner(collector.buffer, marks, self._inputs.level_beside(spec), acker)
-        emitter = Emitter(context, output, assigner, recorder, self._commits(spec, output, state))
+        emitter = Emitter(context, output, assigner, recorder, self._slice_commits(spec, output, state))
         interludes = Interludes(context, slot, emitter, assigner, acker, recorder)
         due = self._due_by(spec)
-        commits = _commits(context, slot, interludes)
-        agenda = partial(make_agenda, due, context, slot, received, emitter, interludes, acker, commits)
+        alignment = self._network.alignment
+        may_end = partial(alignment.may_end, spec.id) if alignment is not None else lambda: True
+        commits = self._commits(context, slot, interludes, may_end)
+        parts_of_agenda = slot, received, emitter, interludes, acker, may_end, commits
+        agenda = partial(make_agenda, due, context, *parts_of_agenda)
         processor: Processor
         if host.takes_rows:
             processor = BatchProcessor(slot, collector.bulk, acker, context.counters, keeps=keeps)
@@ -331,13 +340,26 @@ class TaskFactory:
             processor = TupleProcessor(slot, inbox, acker, context.counters)
         largest = self._settings["viper.columns.rows"] if host.takes_rows and received.is_typed else None
         answering = Answering(slot, emitter, assigner, processor, acker, context.counters)
-        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, commits, agenda)
+        told_by = commits, alignment
+        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, *told_by, agenda)
         task = BoltTask(context, slot, emitter, received, parts)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
         if acker is not None:
             acker.watch(task.stirred, always=slot.presence.is_blocking)
         return task
+
+    def _commits(
+        self, context: TaskContext, slot: ComponentSlot, interludes: Interludes, may_end: Callable[[], bool]
+    ) -> SinkCommits | None:
+        if not isinstance(slot.host.component, TransactionalSink):
+            return None
+        alignment = self._network.alignment
+        if alignment is not None:
+            start_id = self._plan.start_id
+            return CheckpointCommits(context, slot, interludes.restart, start_id, alignment, may_end)
+        rows, seconds = context.conf["viper.sink.apply.rows"], context.conf["viper.sink.apply.secs"]
+        return SinkCommits(context, slot, interludes.restart, rows=rows, seconds=seconds)
 
     def _acker(self, context: TaskContext, inbox: Inbox) -> Acker | None:
         forest, task = self._network.forest, context.spec.id
@@ -366,13 +388,6 @@ class TaskFactory:
                         seen.add(subscription.source)
                         todo.append(subscription.source)
         return False
-
-
-def _commits(context: TaskContext, slot: ComponentSlot, interludes: Interludes) -> SinkCommits | None:
-    if not isinstance(slot.host.component, TransactionalSink):
-        return None
-    rows, seconds = context.conf["viper.sink.apply.rows"], context.conf["viper.sink.apply.secs"]
-    return SinkCommits(context, slot, interludes.restart, rows=rows, seconds=seconds)
 
 
 def _time_fields(output: Output, conf: Mapping[str, Any]) -> dict[int, int]:

@@ -45,8 +45,17 @@ def identities(plan: Plan) -> Mapping[str, str]:
     Raises:
         ComponentError: a constructor raised.
     """
+    return {name: spout.identity for name, spout in partitioned_spouts(plan).items()}
+
+
+def partitioned_spouts(plan: Plan) -> Mapping[str, PartitionedSpout]:
+    """An instance of each partitioned spout, not initialized, by its id.
+
+    Raises:
+        ComponentError: a constructor raised.
+    """
     spouts = [spout.id for spout in plan.topology.spouts if plan.traits[spout.id].partitioned]
-    return {spout: _made(plan, spout).identity for spout in spouts}
+    return {spout: _made(plan, spout) for spout in spouts}
 
 
 def _entered(plan: Plan, spout: str, stack: ExitStack) -> Mapping[str, Any]:

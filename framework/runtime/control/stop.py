@@ -23,6 +23,8 @@ class StopReason(enum.StrEnum):
     """The spouts have emitted as many tuples as they may."""
     INTERRUPTED = "interrupted"
     """Ctrl-C was pressed, or SIGTERM came."""
+    SUSPENDED = "suspended"
+    """A checkpoint was asked for, and the run ended there; its input did not, so another run goes on."""
     FAILED = "failed"
     """A component raised."""
 
@@ -119,9 +121,11 @@ class StopSignal:
         Raises:
             KeyboardInterrupt: this is the second call, or the first in a block of `at_once`.
         """
-        self._signalled = True
-        if self.reason is StopReason.INTERRUPTED:
+        again, self._signalled = self._signalled, True
+        if self.reason is StopReason.INTERRUPTED or (again and self.reason is StopReason.SUSPENDED):
             raise KeyboardInterrupt
+        if self.reason is StopReason.SUSPENDED:  # which ends soon, and is lost if it is not let end
+            return
         if self.requested:  # draining for another reason: a first Ctrl-C shows that this takes too long
             self.reason = StopReason.INTERRUPTED
         self.request(StopReason.INTERRUPTED)
@@ -144,14 +148,15 @@ class DrainDeadline:
     def is_past(self, now_s: float, grace_s: float = 0.0, began_s: float = 0.0) -> bool:
         """Whether the time to drain is over; False as long as the run was not asked to end.
 
-        A run that has failed is not drained, so its time is over as soon as it was aborted.
+        A run that has failed is not drained, so its time is over as soon as it was aborted. A run that is
+        suspended takes its time, as what was not processed would be lost.
 
         Args:
             now_s: monotonic time in seconds.
             grace_s: seconds that are granted beyond the time to drain.
             began_s: monotonic time in seconds at which the time to drain begins at the earliest.
         """
-        if self._stop.at_s is None:
+        if self._stop.at_s is None or self._stop.reason is StopReason.SUSPENDED:
             return False
         drain_s = 0.0 if self._stop.aborted else self._drain_s
         return now_s > max(self._stop.at_s, began_s) + drain_s + grace_s

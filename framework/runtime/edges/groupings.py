@@ -14,7 +14,7 @@ from itertools import compress
 from typing import Any
 
 from framework.errors import EmitError
-from framework.routing.router import Counting, Router, Targets
+from framework.routing.router import CountingRouter, Router, Targets
 from framework.runtime.edges.destination import Destination
 from viper.jumbo import Emission
 from viper.payload import Payload, Row
@@ -39,14 +39,14 @@ class Edge(ABC):
         self.destinations = tuple(destinations)
         self.mutates = mutates
 
-    @property
-    def counting(self) -> Counting | None:
-        """What its choice of destinations depends on beside the tuples; None if that is nothing."""
-        return None
-
     @abstractmethod
     def assign(self, payload: Payload) -> Assignment:
         """Choose the destinations of tuples."""
+
+    @property
+    def counting(self) -> tuple[str, CountingRouter] | None:
+        """A name of the edge, and its router, if what that chooses depends on what it has chosen before."""
+        return None
 
     def deliver(self, emission: Emission, *, shared: bool) -> None:
         """Put tuples and their positions into the chosen destinations.
@@ -107,9 +107,9 @@ class SpreadEdge(Edge):
         self._grouping = grouping
 
     @property
-    def counting(self) -> Counting | None:
-        """Its router, if that counts."""
-        return self._router if isinstance(self._router, Counting) else None
+    def counting(self) -> tuple[str, CountingRouter] | None:
+        """As in the base class."""
+        return (self._grouping, self._router) if isinstance(self._router, CountingRouter) else None
 
     def assign(self, payload: Payload) -> Assignment:
         """Choose the destinations of tuples."""

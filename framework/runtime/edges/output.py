@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from framework.routing import CountingRouter
 from framework.runtime.edges.destination import Destination
 from framework.runtime.edges.groupings import DirectEdge, Edge, put_members
 from framework.runtime.edges.typed import TypedForm
@@ -69,6 +70,19 @@ class Output:
     def is_used(self) -> bool:
         """Whether tuples of any stream go anywhere."""
         return bool(self.destinations) or any(port.kept for port in self.ports)
+
+    def save_routing(self) -> dict[str, list[int]]:
+        """What the edges have counted that go by counts, by name; for `restore_routing`."""
+        return {name: router.save() for name, router in self._counting()}
+
+    def restore_routing(self, counts: Mapping[str, Sequence[int]]) -> None:
+        """Have the edges go on where those of another run had come to, as far as they are the same."""
+        for name, router in self._counting():
+            if name in counts:
+                router.restore(counts[name])
+
+    def _counting(self) -> Iterator[tuple[str, CountingRouter]]:
+        return (e.counting for port in self.ports for e in port.edges if e.counting is not None)
 
     def waiting_untracked(self) -> int:
         """The number of untracked tuples that wait for room."""

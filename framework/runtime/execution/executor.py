@@ -296,7 +296,11 @@ class Executor:
             return self.undrained
         if self._stop.aborted:
             self.undrained = True
-        elif not self.undrained and time.monotonic() - started >= timeout_s:
+        elif (
+            not self.undrained
+            and self._stop.reason is not StopReason.SUSPENDED
+            and time.monotonic() - started >= timeout_s
+        ):
             self.undrained = True
             log.warning("not drained within %g s: %s", timeout_s, self._held_up_by or self._unfinished())
         return self.undrained

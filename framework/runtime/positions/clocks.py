@@ -39,7 +39,7 @@ class Clock(ABC):
         """Go on where the task that died had come to: nothing is placed below the floor."""
 
     @abstractmethod
-    def note(self) -> Any:
+    def save(self) -> Any:
         """How far it is."""
 
     @abstractmethod
@@ -85,7 +85,7 @@ class LogicalClock(Clock):
         """Count on from where the task that died had come to."""
         self._next = max(self._next, _next_time(floor))
 
-    def note(self) -> Any:
+    def save(self) -> Any:
         """The next time."""
         return self._next
 
@@ -127,9 +127,9 @@ class IngestClock(Clock):
         """Go on behind what the task that died had come to."""
         self._now = max(self._now, _next_time(floor))
 
-    def note(self) -> Any:
+    def save(self) -> Any:
         """The latest time, and how many tuples it has."""
-        return self._now, self._clock.note()
+        return self._now, self._clock.save()
 
     def restore(self, noted: Any) -> None:
         """Go on from there, or from what is promised already."""
@@ -171,9 +171,9 @@ class EventClock(Clock):
         """From now on time that lies before what the task that died had come to is raised to that."""
         self._floor = floor
 
-    def note(self) -> Any:
+    def save(self) -> Any:
         """The latest time, how many tuples it has, and the least position of the next one."""
-        return self._clock.note(), None if self._next is None else tuple(self._next)
+        return self._clock.save(), None if self._next is None else tuple(self._next)
 
     def restore(self, noted: Any) -> None:
         """Go on from there."""

@@ -54,7 +54,7 @@ class Lineage:
         """Place at a position what would fall below it: it was promised that nothing would."""
         self._descent.stay_above(max(self._descent.floor, promised))
 
-    def note(self) -> tuple[Any, ...]:
+    def save(self) -> tuple[Any, ...]:
         """Below which position outputs were placed last, how many, and at which level."""
         level = self._level_below_parent
         return tuple(self._descent.parent), self._descent.children, None if level is None else astuple(level)

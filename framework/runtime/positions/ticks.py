@@ -27,14 +27,6 @@ class EventTicks:
         self._since_input = 0
         self._next: int | None = None
 
-    def note(self) -> tuple[int, int | None]:
-        """How many ticks were given since the last input, and when the next one is due."""
-        return self._since_input, self._next
-
-    def restore(self, noted: tuple[int, int | None]) -> None:
-        """Go on from what was noted."""
-        self._since_input, self._next = noted
-
     def due(self, until_us: int) -> Iterator[int]:
         """Yield the times, in microseconds, of the ticks that are due at or before a time."""
         if self._next is None:  # event time begins with the first tuple
@@ -47,6 +39,15 @@ class EventTicks:
         self._since_input += number
         for nth in range(number):
             yield first + nth * self._period
+
+    @property
+    def state(self) -> tuple[int | None, int]:
+        """The time of the next tick, and the number of ticks since the last input."""
+        return self._next, self._since_input
+
+    @state.setter
+    def state(self, state: tuple[int | None, int]) -> None:
+        self._next, self._since_input = state
 
     def input_seen(self) -> None:
         """Note that an input came after the ticks so far."""

@@ -17,7 +17,7 @@ _BEGUN: Final = "begun"
 class Noted(Protocol):
     """A part of a task that goes on in another process where it was at the last commit."""
 
-    def note(self) -> Any:
+    def save(self) -> Any:
         """What a successor must know; it can be pickled, and is the same where nothing has changed."""
 
     def restore(self, noted: Any) -> None:
@@ -90,7 +90,7 @@ class Commits:
             self._notes.set(_BEGUN, (b"",))
             self.has_begun = True
         for name, part in self._parts.items():
-            noted = pickle.dumps(part.note(), _PROTOCOL)
+            noted = pickle.dumps(part.save(), _PROTOCOL)
             if noted != self._noted.get(name):
                 self._notes.set(name, (noted,))
                 self._noted[name] = noted

@@ -47,6 +47,19 @@ class StateMap:
     """Pages of tasks, by task; empty where a dead worker process loses what it was about."""
     notes: Mapping[int, int]
     """What tasks note for their successors, likewise."""
+    spare_log: int
+    """For the process that leads the run, before and after the tasks have their state open."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenState:
+    """A state with its tables, as the process that leads the run sees it."""
+
+    component: str
+    index: int | None
+    """Of the task whose state it is, within its component; None for state by key."""
+    spec: StateSpec
+    tables: tuple[KeyedTable, ...]
 
 
 class StateMemory:
@@ -111,7 +124,7 @@ class StateMemory:
             KeyedState.size(len(_codes(plan.traits[_component_of(plan, task)], BY_TASK)), 1)
             for task in owners.by_task
         )
-        fixed += len(tasks) * UndoLog.size()
+        fixed += (len(tasks) + 1) * UndoLog.size()
         fixed += sum(TaskPage.size(*found) + KeyedState.size(1, 1) for found in ends.values())
         arena = _arena(plan, size_bytes, Pool.size(size_bytes) + fixed)
         offsets = StateMap(
@@ -140,6 +153,7 @@ class StateMemory:
                 task: KeyedState.create(arena, _NOTES, groups=1, first_owner=owners.notes[task]).offset
                 for task in ends
             },
+            spare_log=UndoLog.create(arena, owner=len(plan.tasks) + 1).offset,
         )
         return cls(plan, settings, arena, offsets)
 
@@ -185,6 +199,30 @@ class StateMemory:
         state = KeyedState.attach(self.arena, offset, _NOTES, groups=1, first_owner=owner)
         return state.table(writer, 0, "notes", groups=(0,), full=NoStateRoomError)
 
+    def opened(self, *, to_write: bool) -> tuple[Writer, Sequence[OpenState]]:
+        """All states with all their keys, for the process that leads the run.
+
+        Args:
+            to_write: whether anything is to be changed, which is allowed before any task has its state open.
+                To read is allowed again when all tasks have come to their end.
+        """
+        states = [*self._by_key.values(), *self._by_task.values()]
+        owners = [owner for state in states for owner in state.owners] if to_write else []
+        log = UndoLog.attach(self.arena, self.offsets.spare_log, owner=len(self._plan.tasks) + 1)
+        writer = Writer(self.arena, self._pool, log, owners)
+        found = [
+            OpenState(component, None, spec, _tables(state, writer, spec, number))
+            for component, state in self._by_key.items()
+            for number, spec in _numbered(self._plan.traits[component], BY_KEY)
+        ]
+        for task, state in self._by_task.items():
+            component, index = self._component(task), self._plan.tasks[task - 1].index
+            found += [
+                OpenState(component, index, spec, _tables(state, writer, spec, number))
+                for number, spec in _numbered(self._plan.traits[component], BY_TASK)
+            ]
+        return writer, found
+
     def statistics(self) -> Sequence[StateStatistics]:
         """How much every component remembers; from any process, at any time."""
         found = [
@@ -208,7 +246,7 @@ class _Owners:
     """The numbers under which memory is claimed: that of a task for its log, and others for tables."""
 
     def __init__(self, plan: Plan, groups: int) -> None:
-        numbers = count(len(plan.tasks) + 1)
+        numbers = count(len(plan.tasks) + 2)  # the first one behind the tasks' is that of the spare log
         self.by_key: dict[str, int] = {}
         self.by_task: dict[int, int] = {}
         for component in sorted(plan.traits):
@@ -242,6 +280,13 @@ def _arena(plan: Plan, size_bytes: int, whole_bytes: int) -> Arena:
         return Arena.private(whole_bytes)
     except ArenaError as error:
         raise ConfigError(f"{told} less: {error}") from error
+
+
+def _tables(state: KeyedState, writer: Writer, spec: StateSpec, number: int) -> tuple[KeyedTable, ...]:
+    return tuple(
+        state.table(writer, n, spec.name, groups=range(state.groups))
+        for n in range(number, number + len(spec.codes))
+    )
 
 
 def _numbered(traits: Traits, per: str) -> list[tuple[int, StateSpec]]:

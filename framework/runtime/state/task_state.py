@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from framework.components import BatchBolt
 from framework.errors import StateError
 from framework.state import DirtyHandle, StateAccess, StateSpec, declared_states
+from framework.state.access import no_time
 from viper.errors import StateFullError
 from viper.hashing import group_of_hash, stable_hash
 from viper.state import KeyedState, KeyedTable, Scope, Writer
@@ -84,6 +85,8 @@ class TaskState:
         """Those of the component."""
         self._dirty: list[DirtyHandle] = []
         self._component = ""
+        self.now: Callable[[], int] = no_time
+        """Tells the time of the tuple in process; set, before `bind`, by whoever hands tuples out."""
 
     def bind(self, component: Any, *, goes_on: bool) -> None:
         """Give a component its handles; what the one before it has not written yet is written.
@@ -106,8 +109,8 @@ class TaskState:
             if spec.name in self._attributes:
                 raise self._overwritten(spec.name)
             scope = self.scope if spec.per == "key" else self._own_scope
-            access = StateAccess(spec.name, self.tables[spec.name], scope, self._clock, goes_on)
-            bound[spec.name] = declared[spec.name].handle(access)
+            access = StateAccess(spec.name, self.tables[spec.name], scope, self._clock, goes_on, self.now)
+            bound[spec.name] = declared[spec.name].attach(access)
         self._attributes.update(bound)
         if self._count:
             component._owns_key = self.owns_key

@@ -31,7 +31,7 @@ class Transactions:
             return
         self._due_s = now_s + self._interval_s
         bolt = self._bolt
-        txid = bolt.transactions.value + 1
+        txid = (bolt.transactions.value or 0) + 1
         bolt.pre_prepare(txid)
         bolt.pre_commit(txid)
-        bolt.transactions.value = txid
+        bolt.transactions.add(txid)

@@ -7,7 +7,7 @@ the order of positions, through the same bounded way as tuples.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from framework.recording.ticks import ReplayTicks, Tick, TickKind
@@ -65,11 +65,12 @@ class AgendaClient:
         """Monotonic time in seconds at which `take_timed` gives the next entry; infinite if it never does."""
         return float("inf")
 
-    def note(self) -> Any:
-        """What it must know in another process, to go on there; None if that is nothing."""
+    def save(self) -> dict[str, Any]:
+        """What another run must know to go on, as JSON can hold it, by names that no other client uses."""
+        return {}
 
-    def restore(self, noted: Any) -> None:
-        """Go on from what was noted."""
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Before anything was due: go on where another run had come to, by what all clients have saved."""
 
 
 class Agenda:
@@ -108,22 +109,21 @@ class Agenda:
         for client in self._clients:
             yield from client.take_timed(now_s)
 
+    def save(self) -> dict[str, Any]:
+        """What another run must know to go on; for `restore`."""
+        return {name: value for client in self._clients for name, value in client.save().items()}
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Before anything was due: go on where another run had come to."""
+        for client in self._clients:
+            client.restore(saved)
+
     @property
     def due_at_s(self) -> float:
         """Monotonic time in seconds at which the next entry is due by the wall clock."""
         if not self._clients:
             return NEVER_S
         return min([client.due_at_s for client in self._clients])
-
-
-    def note(self) -> list[Any]:
-        """What the clients must know in another process."""
-        return [client.note() for client in self._clients]
-
-    def restore(self, noted: list[Any]) -> None:
-        """Go on from what was noted."""
-        for client, part in zip(self._clients, noted, strict=True):
-            client.restore(part)
 
 
 class EventTimeTicks(AgendaClient):
@@ -168,13 +168,15 @@ class EventTimeTicks(AgendaClient):
             return
         yield from self._entries(frontier.time_us)
 
-    def note(self) -> Any:
-        """Which ticks were given."""
-        return self._ticks.note()
+    def save(self) -> dict[str, Any]:
+        """The time of the next tick, and the number of ticks since the last input."""
+        return {"ticks": self._ticks.state}
 
-    def restore(self, noted: Any) -> None:
-        """Give none of those that were given."""
-        self._ticks.restore(noted)
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """As in the base class."""
+        if "ticks" in saved:
+            next_us, since_input = saved["ticks"]
+            self._ticks.state = next_us, since_input
 
     def _entries(self, time_us: int) -> Iterator[Entry]:
         for due_us in self._ticks.due(time_us):
@@ -262,6 +264,8 @@ class LastEntries(AgendaClient):
         take_new_holds: whether the component has kept tuples since this was asked last, which it may answer
             at its next tick or batch.
         published: what the task's consumers know: nothing is placed below it.
+        may_end: whether the end of the input is also that of what the run is a part of; asked once they are
+            due.
     """
 
     def __init__(
@@ -272,7 +276,9 @@ class LastEntries(AgendaClient):
         waits_for_end: bool,
         take_new_holds: Callable[[], bool],
         published: Callable[[], Position],
+        may_end: Callable[[], bool] = lambda: True,
     ) -> None:
+        self._may_end = may_end
         self._at = Position(LAST.ts + depth, 0, 0)
         self._runs = tuple(runs)
         self._waits_for_end = waits_for_end
@@ -288,20 +294,21 @@ class LastEntries(AgendaClient):
 
     def take_until(self, frontier: Frontier) -> Iterator[Entry]:
         """The last entries, if they are due."""
-        if frontier.position < self._at or not self._are_due(frontier):
+        if frontier.position < self._at or not self._are_due(frontier) or not self._may_end():
             return
         self._were_due, self._input_since = True, False
         at = max(self._at, self._published())
         for run in self._runs:
             yield Entry(at, run)
 
-    def note(self) -> Any:
+    def save(self) -> dict[str, Any]:
         """Whether they were due, and whether any input came behind them."""
-        return self._were_due, self._input_since
+        return {"last": [self._were_due, self._input_since]}
 
-    def restore(self, noted: Any) -> None:
-        """Give them no more if they were given."""
-        self._were_due, self._input_since = noted
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """As in the base class: they are given no more if they were given."""
+        if "last" in saved:
+            self._were_due, self._input_since = saved["last"]
 
     def _are_due(self, frontier: Frontier) -> bool:
         holds = self._take_new_holds()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from framework.runtime.control.alignment import QUIET_S, QUIET_TURNS
 from viper.cut import Cut
 from viper.partitions import NO_LIMIT
 
@@ -9,10 +10,6 @@ OF_THE_DRAIN = 0.25
 """Which part of the time to drain an aligned stop may take. Whoever asks for an end does not want to wait,
 and a task can be far ahead: the tuples of a stream with few rows lie in its channel before others come to
 them."""
-QUIET_S = 1.0
-"""Seconds without a row after which a task stops where it is: its source stands still."""
-QUIET_TURNS = 10
-"""As many times it must have been asked by then: a busy machine is no source that stands still."""
 
 
 class AlignedStop:

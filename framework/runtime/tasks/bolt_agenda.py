@@ -47,7 +47,8 @@ def make_agenda(
     emitter: Emitter,
     interludes: Interludes,
     acker: Acker | None,
-    commits: SinkCommits | None = None,
+    may_end: Callable[[], bool],
+    commits: SinkCommits | None,
 ) -> Agenda:
     """The agenda of a bolt's task; to be made when its component has been initialized.
 
@@ -59,6 +60,8 @@ def make_agenda(
         emitter: knows what its consumers were promised.
         interludes: do what is due.
         acker: knows which tuples the component holds; None where nothing is tracked.
+        may_end: asked when the last entries are due: whether the end of the input is not only that of a run
+            that another one goes on with.
         commits: tells a transactional sink when to apply what it has taken; None for other components.
     """
     clients: list[AgendaClient] = []
@@ -88,6 +91,7 @@ def make_agenda(
                 waits_for_end=not due.sources_wait,
                 take_new_holds=acker.take_new_holds if acker is not None else lambda: False,
                 published=lambda: emitter.published,
+                may_end=may_end,
             )
         )
     clients += [commits] if commits is not None else []

@@ -5,23 +5,20 @@ from __future__ import annotations
 import enum
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
+from framework.runtime.control.alignment import ENDED, Alignment
 from framework.runtime.inputs import BoltInput, Inlet
 from framework.runtime.pieces import Piece, split_at
 from framework.runtime.positions.lineage import LAST
 from framework.runtime.tasks.agenda import Agenda, Entry, Frontier
-from framework.runtime.tasks.answering import Answering
-from framework.runtime.tasks.bolt_assigner import BoltAssigner
+from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
-from framework.runtime.tasks.interludes import Interludes
-from framework.runtime.tasks.processors import Processor
-from framework.runtime.tasks.sink_commits import SinkCommits
+from framework.runtime.tasks.sink_commits import CheckpointCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.task import Task, TaskState
-from framework.runtime.tracking.acker import Acker
 from viper.errors import CodecError
 from viper.position import END, Position, Positions
 
@@ -37,28 +34,6 @@ class Progress(enum.IntEnum):
     """All has been processed, but for what may come back through a cycle."""
     OVER = enum.auto()
     """Nothing will come."""
-
-
-@dataclass(frozen=True, slots=True)
-class BoltParts:
-    """What does the work of a bolt's task."""
-
-    assigner: BoltAssigner
-    """Gives outputs their positions."""
-    processor: Processor
-    """Gives tuples to the component."""
-    interludes: Interludes
-    """Call the component for what is no input."""
-    answering: Answering
-    """Answers for the tuples of a slice."""
-    acker: Acker | None
-    """Knows which tracked tuples are unanswered; None where none are tracked."""
-    largest_slice: int | None
-    """As `Task.largest_slice`."""
-    commits: SinkCommits | None
-    """Tells a transactional sink when to apply what it has taken; None for other components."""
-    make_agenda: Callable[[], Agenda]
-    """Makes the list of what is due; called when the component has been initialized, which may have a say."""
 
 
 class BoltTask(Task):
@@ -89,7 +64,10 @@ class BoltTask(Task):
         self.progress = Progress.OPEN
         self._received = received
         self._parts = parts
+        self._alignment = parts.alignment
         self._agenda = Agenda()
+        self._restored: Mapping[str, Any] | None = None
+        """Where the task of another run had come to, if this one goes on from there."""
         self._positions = Positions()
         """Of the input of this slice."""
         self._steps: Iterator[None] | None = None
@@ -144,6 +122,7 @@ class BoltTask(Task):
             or self.state is TaskState.ENDING
             or (self._agenda.has_clients and self._agenda.due_at_s <= now_s)
             or self._parts.assigner.has_output  # of a thread of the component's own
+            or (self._alignment is not None and self._has_passed(self._alignment))
         )
 
     # -- lifecycle
@@ -158,6 +137,25 @@ class BoltTask(Task):
         if self._parts.commits is not None:
             self._parts.commits.is_successor = True
 
+    def save(self) -> dict[str, Any]:
+        """As in the base class."""
+        return {**super().save(), "agenda": self._agenda.save(), "tick": self._parts.interludes.number}
+
+    def cut(self, number: int) -> None:
+        """As in the base class."""
+        if isinstance(self._parts.commits, CheckpointCommits):
+            self._parts.commits.cut(number)
+
+    def complete(self, number: int) -> None:
+        """As in the base class."""
+        if isinstance(self._parts.commits, CheckpointCommits):
+            self._parts.commits.complete(number)
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """As in the base class."""
+        super().restore(saved)
+        self._restored = saved
+
     def _begin(self) -> None:
         self._parts.interludes.begin()
         if self._parts.commits is not None:
@@ -169,6 +167,9 @@ class BoltTask(Task):
             self.commits.keep("lineage", self._parts.assigner.lineage)
             self.commits.keep("ticks", self._parts.interludes)
             self.commits.keep("agenda", self._agenda)
+        if self._restored is not None:
+            self._agenda.restore(self._restored["agenda"])
+            self._parts.interludes.number = self._restored["tick"]
 
     def end_cycle(self) -> None:
         """Nothing comes back through the cycle any more."""
@@ -201,11 +202,29 @@ class BoltTask(Task):
         self._steps = None
         if self.commits is not None:
             self._commit(is_last=self.progress is Progress.OVER)
+        if self._alignment is not None:
+            self._pass(self._alignment)
         if self.progress is Progress.OVER:
             self.state = TaskState.ENDING
             self.slot.give_up_restart()
             self._finish()
         return self.context.counters.processed - before
+
+    def _pass(self, alignment: Alignment) -> None:
+        """Report for a checkpoint when all up to its time is processed, and at the end of all input."""
+        if self.progress is Progress.OVER:
+            self._report(ENDED)
+        elif self._has_passed(alignment) and not self.is_blocked:
+            self.slot.commit()
+            self.cut(alignment.number)
+            self._report(alignment.attempt)
+
+    def _has_passed(self, alignment: Alignment) -> bool:
+        """Whether all up to the time of a checkpoint is processed, and the task has not reported yet."""
+        passing = alignment.passing(self.context.spec.id)
+        if passing is None or self._reported == alignment.attempt:
+            return False
+        return self._parts.assigner.lineage.frontier >= passing[1]
 
     def unblock(self) -> bool:
         """As in the base class; between two turns, all input that has left no output behind is done with."""
@@ -342,6 +361,9 @@ class BoltTask(Task):
     def _reached(self, watermark: Position) -> Frontier:
         frontier = self._parts.assigner.lineage.frontier
         time_us = frontier.ts if frontier < LAST else self._last_us
+        if self._alignment is not None:  # asked behind the input, whose promises may come of it
+            passing = self._alignment.passing(self.context.spec.id)
+            time_us = time_us if passing is None else min(time_us, passing[0])
         return Frontier(watermark, time_us, self.progress is Progress.OVER)
 
     def _publish(self) -> None:

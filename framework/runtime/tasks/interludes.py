@@ -46,18 +46,18 @@ class Interludes:
         self._assigner = assigner
         self._acker = acker
         self._recorder = recorder
-        self._number = 0
+        self.number = 0
         """Of the last tick."""
         self._last_input = LEAST
         """Where the last tuple of the last slice stands, if that is recorded."""
 
-    def note(self) -> int:
+    def save(self) -> int:
         """The number of the last tick."""
-        return self._number
+        return self.number
 
     def restore(self, noted: int) -> None:
         """Go on with the number of the last tick."""
-        self._number = noted
+        self.number = noted
 
     def begin(self) -> None:
         """Initialize the component.
@@ -83,10 +83,10 @@ class Interludes:
     def tick(self, at: Position | None) -> None:
         """Give the component a tick; what it emits is placed at a position, or at the frontier."""
         if self._is_ready(at, TickKind.TICK):
-            self._number += 1
+            self.number += 1
             self._context.counters.ticks += 1
             values = (self._context.conf.get("topology.tick.tuple.freq.secs"),)
-            record, tick_id = self._slot.host.record, f"{TICK_ID}-{self._number}"
+            record, tick_id = self._slot.host.record, f"{TICK_ID}-{self.number}"
             tup = tuple.__new__(record, (tick_id, TICK_COMPONENT, TICK_STREAM, -1, values))
             self._call(at, "process_tick", lambda: self._slot.host.tick(tup), tup)
 

@@ -69,7 +69,7 @@ class PartitionMerger:
         self._saturated = self.saturated
         self._offsets.update(offsets)
 
-    def note(self) -> dict[int, Place]:
+    def save(self) -> dict[int, Place]:
         """As `offsets`."""
         return self.offsets
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from typing import Any
 
 from framework.components.partitioned import Pace
+from framework.runtime.control.alignment import ENDED, SourceAlignment
 from framework.runtime.control.stop import StopReason
 from framework.runtime.hosts.faults import OnError
 from framework.runtime.hosts.user_errors import user_errors
@@ -18,9 +20,16 @@ from framework.runtime.tasks.partition_merger import PartitionMerger
 from framework.runtime.tasks.pause import PollTimer
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.source_task import SourceTask
+from framework.runtime.tasks.task import TaskState
 from viper.errors import OrderError
+from viper.partitions import NO_LIMIT
 from viper.position import END, LEAST, Position
 from viper.quota import Quota
+
+ALIGNING_PAUSE_S = 0.001
+"""Seconds between two looks at how far others are that the task waits for."""
+LONGEST_PAUSE_S = 0.1
+"""The longest pause in seconds of a task that may be asked to align itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +57,7 @@ class PartitionedTask(SourceTask):
         partitioning: Partitioning,
         merger: PartitionMerger,
         aligned_stop: AlignedStop,
+        alignment: SourceAlignment,
     ) -> None:
         """
         Args:
@@ -57,11 +67,13 @@ class PartitionedTask(SourceTask):
             partitioning: which partitions that are.
             merger: reads them.
             aligned_stop: where it stops when the run is to drain.
+            alignment: where it waits when a checkpoint is to be made.
         """
         super().__init__(context, slot, emitter, PollTimer(partitioning.longest_pause_s))
         self._partitioning = partitioning
         self._merger = merger
         self._aligned_stop = aligned_stop
+        self._alignment = alignment
         self._floor = LEAST
         self._pacer: Pacer | None = None
         self._exhausted = False
@@ -87,7 +99,12 @@ class PartitionedTask(SourceTask):
     def pass_time(self) -> None:
         """Let the time of a paced replay go on while no row is due."""
         if self.passes_time:
-            self.emitter.publish(self._frontier(time.monotonic()))
+            self._publish(time.monotonic())
+
+    def _ends_now(self, now_s: float) -> bool:
+        if self.state is TaskState.RUNNING and not self._is_draining and self._alignment.is_asked:
+            return False  # whoever waits behind its last row has not ended
+        return super()._ends_now(now_s)
 
     def _stops(self, now_s: float) -> bool:
         return not self.active or self._aligned_stop.is_there(self._merger.behind.ts, now_s)
@@ -141,6 +158,10 @@ class PartitionedTask(SourceTask):
         if self.active:
             self.activate()
 
+    def save(self) -> dict[str, Any]:
+        """As in the base class, with the offset in each partition."""
+        return {**super().save(), "places": {str(n): place for n, place in self._merger.offsets.items()}}
+
     def activate(self) -> None:
         """Tell the spout that rows will be asked for; the time of a paced replay passes from now on."""
         super().activate()
@@ -160,12 +181,17 @@ class PartitionedTask(SourceTask):
         super().drain(reason, now_s)
         self._aligned_stop.ask(now_s)
         self._aligned_stop.report(self.emitter.last_placed.ts)
-        if reason is StopReason.MAX_TUPLES:
+        if reason in (StopReason.MAX_TUPLES, StopReason.SUSPENDED):
             self._aligned_stop.leave()
+        until_us = self._alignment.until_us
+        if reason is StopReason.SUSPENDED and until_us is not None and not self._exhausted:
+            self._last_us = max(self._last_us, until_us)
         self._poll.ask_at(0.0)
 
     def _stop_asking(self) -> None:
         self._aligned_stop.report(self.emitter.last_placed.ts)
+        self._alignment.end(self._told_us)
+        self._report(ENDED)
         self._exhausted = True
         if self.active:
             self.deactivate()
@@ -175,6 +201,11 @@ class PartitionedTask(SourceTask):
     def _close_partitions(self) -> None:
         for error in self._merger.close():
             self.slot.report(error, "blocks")
+
+    @property
+    def _told_us(self) -> int:
+        """How far the consumers were told that the task is, as event time in microseconds."""
+        return max(self.emitter.last_placed.ts, self.emitter.published.ts)
 
     def _note_offsets(self) -> None:
         self.context.counters.places = self._merger.offsets
@@ -205,14 +236,20 @@ class PartitionedTask(SourceTask):
         self.unblock()
         self._rest(count, now_s)
         self._aligned_stop.brought(count, now_s)
-        if self._merger.has_partitions:
-            self.emitter.publish(self._frontier(now_s))
+        last, behind = self.emitter.last_placed, self._merger.behind
+        self._alignment.brought(last, behind, now_s, waits=self._merger.waits_for_rows)
+        self._publish(now_s)
         return count
 
     def _bring(self, limit: int) -> None:
-        until_us = self._aligned_stop.until_us
-        if until_us is None:
+        if self._alignment.is_asked:
+            self._alignment.answer(self._told_us)
+            if self._alignment.is_there:
+                return
+        until_us, aligned_us = self._aligned_stop.until_us, self._alignment.until_us
+        if until_us is None or aligned_us is None:
             return
+        until_us = min(until_us, aligned_us)
         if self._pacer is not None:
             until_us = min(until_us, self._pacer.now_us(time.monotonic()))
         while limit > 0 and not self._exhausted:
@@ -246,10 +283,27 @@ class PartitionedTask(SourceTask):
         next_us = self._merger.next_row_us
         if count:
             self._poll.found()
+        elif self._alignment.is_asked:
+            self._poll.ask_at(now_s + ALIGNING_PAUSE_S)
         elif self._merger.waits_for_rows or self._pacer is None or self._aligned_stop.asked:
             self._poll.found_nothing(now_s)
         elif not self._exhausted:
-            self._poll.ask_at(self._pacer.due_s(next_us) if next_us is not None else 0.0)
+            due_s = self._pacer.due_s(next_us) if next_us is not None else 0.0
+            if self._alignment.may_be_asked:
+                due_s = min(due_s, now_s + LONGEST_PAUSE_S)
+            self._poll.ask_at(due_s)
+
+    def _publish(self, now_s: float) -> None:
+        """Tell the consumers how far the task is, and nothing beyond where it waits."""
+        until_us, passing = self._alignment.until_us, self._alignment.passing
+        if until_us is None or not self._merger.has_partitions:
+            return
+        if passing is not None:
+            self.emitter.publish(passing)
+            self._report(self._alignment.attempt)
+            return
+        frontier = self._frontier(now_s)
+        self.emitter.publish(frontier if until_us == NO_LIMIT else min(frontier, Position(until_us, 0, 0)))
 
     def _frontier(self, now_s: float) -> Position:
         """Nothing that is brought later will have a smaller position."""

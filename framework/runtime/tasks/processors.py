@@ -61,6 +61,11 @@ class TupleProcessor:
         self._inbox = inbox
         self._acker = acker
         self._counters = counters
+        self._positions = Positions()
+        self._first = 0
+        """Index in there of the tuple that was loaded first."""
+        if slot.state is not None:
+            slot.state.now = self._now
 
     @property
     def last_begun(self) -> int:
@@ -68,7 +73,13 @@ class TupleProcessor:
         return self._inbox.last_id
 
     def begin(self, positions: Positions) -> None:
-        """The component is not told where its tuples stand."""
+        """The component is not told where its tuples stand; its state may ask for their times."""
+        self._positions = positions
+        self._first = 0
+
+    def _now(self) -> int:
+        """The time of the tuple in process."""
+        return self._positions[self._first + self._inbox.handed - 1].ts
 
     def process(self, pieces: list[Piece]) -> Iterable[None]:
         """Process tuples."""
@@ -100,6 +111,7 @@ class TupleProcessor:
                     return False
         if inbox.paused:
             return False
+        self._first += inbox.handed
         if acker is not None:
             acker.passed(inbox.handed)
         return True

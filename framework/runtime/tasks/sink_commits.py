@@ -1,10 +1,12 @@
-"""When a transactional sink applies what it has staged, in a run without checkpoints."""
+"""When a transactional sink applies what it has staged: by rows and seconds, or with a run's checkpoints."""
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 
+from framework.runtime.control.alignment import Alignment
 from framework.runtime.hosts.user_errors import user_errors
 from framework.runtime.tasks.agenda import NEVER_S, AgendaClient, Entry, Frontier
 from framework.runtime.tasks.context import TaskContext
@@ -38,6 +40,8 @@ class SinkCommits(AgendaClient):
     ) -> None:
         self.is_successor = False
         """Whether the task goes on in the place of one whose process has died."""
+        self._start_id: int | None = None
+        """The checkpoint that the run goes on from; None if it begins anew."""
         self._context = context
         self._slot = slot
         self._restart = restart
@@ -53,7 +57,7 @@ class SinkCommits(AgendaClient):
         first, self._sink = self._sink is None, self._found()
         sink = self._sink
         if first and not self.is_successor:
-            self._call("resume", lambda: sink.resume(None))
+            self._call("resume", lambda: sink.resume(self._start_id))
         else:
             self._call("recover", sink.recover)
         self._note(time.monotonic())
@@ -121,3 +125,69 @@ class SinkCommits(AgendaClient):
             callback()
         except user_errors() as error:
             self._context.fail(during, error)
+
+
+class CheckpointCommits(SinkCommits):
+    """Has a transactional sink apply with each checkpoint what belongs to it, and the rest behind all input.
+
+    Args:
+        context: the task's.
+        slot: holds the sink.
+        restart: makes the component anew, if it has raised.
+        start_id: the checkpoint that the run goes on from; None if it begins anew.
+        alignment: says which checkpoint exists.
+        may_end: whether the end of the input is not only that of a run that another one goes on with.
+    """
+
+    def __init__(
+        self,
+        context: TaskContext,
+        slot: ComponentSlot,
+        restart: Callable[[], None],
+        start_id: int | None,
+        alignment: Alignment,
+        may_end: Callable[[], bool],
+    ) -> None:
+        super().__init__(context, slot, restart, rows=sys.maxsize, seconds=NEVER_S)
+        self._start_id = start_id
+        self._alignment = alignment
+        self._completed = 0
+        """The last checkpoint of this run that the sink has applied."""
+        self._may_end = may_end
+
+    @property
+    def due_at_s(self) -> float:
+        """At once where a checkpoint exists that has not been applied."""
+        return 0.0 if self._alignment.completed > self._completed and not self._slot.is_gone else NEVER_S
+
+    def take_timed(self, now_s: float) -> Iterator[Entry]:
+        """Applies what belongs to the last checkpoint that exists."""
+        number = self._alignment.completed
+        if number > self._completed and not self._slot.is_gone:
+            yield Entry(None, lambda _at: self.complete(number))
+
+    def take_until(self, frontier: Frontier) -> Iterator[Entry]:
+        """Applies everything when all input has come, and no other run goes on."""
+        if frontier.is_over and not self._has_finished and self._may_end():
+            yield from super().take_until(frontier)
+
+    def cut(self, number: int) -> None:
+        """All that the sink has taken belongs to the checkpoint of this id.
+
+        Raises:
+            ComponentError: the sink has no room for it.
+        """
+        if self._slot.is_gone:  # what it has staged must not be lost
+            self._restart()
+        self.consuming()
+        self._call("cut", lambda: self._found().cut(number))
+
+    def complete(self, number: int) -> None:
+        """The checkpoint exists.
+
+        Raises:
+            ComponentError: the sink cannot apply what belongs to it; it stays staged.
+        """
+        self._completed = number
+        self.consuming()
+        self._call("complete", lambda: self._found().complete(number))

@@ -77,9 +77,9 @@ class SpoutAssigner:
         """Go on where another process had come to: nothing is placed below the floor."""
         self._clock.resume(floor)
 
-    def note(self) -> Any:
+    def save(self) -> Any:
         """Whether it brings repeats only, and how far its clock is."""
-        return self._has_brought_all, self._clock.note()
+        return self._has_brought_all, self._clock.save()
 
     def restore(self, noted: Any) -> None:
         """Go on from what was noted."""

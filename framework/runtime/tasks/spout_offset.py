@@ -21,7 +21,7 @@ class SpoutOffset:
         self._context = context
         self._spout = spout if isinstance(spout, SeekableSpout) else None
 
-    def note(self) -> Any:
+    def save(self) -> Any:
         """Where the spout is.
 
         Raises:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import enum
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import NoReturn, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn, Protocol
 
 from framework.errors import ComponentError, EmitError
 from framework.runtime.control.stop import StopReason
@@ -68,6 +68,10 @@ class Task(ABC):
         self.is_signalled = True
         """Whether there may be something to do: input, a watermark, room."""
         self._is_draining = False
+        self.report_saved: Callable[[int, dict[str, Any]], None] = lambda attempt, saved: None
+        """Takes what the task saves in an attempt to make a checkpoint, or at its end."""
+        self._reported = 0
+        """The last attempt that it has reported for."""
         self._last_us = LEAST.ts
         """How far event time came here, in microseconds, which a position behind all input no longer says."""
 
@@ -143,6 +147,37 @@ class Task(ABC):
         """
         if self.commits is None:
             self.emitter.resume(floor)
+
+    def save(self) -> dict[str, Any]:
+        """What another run must know to go on behind what this task has processed, as JSON can hold it.
+
+        To be called when the task has finished.
+        """
+        return {"routing": self.emitter.output.save_routing()}
+
+    def _report(self, attempt: int) -> None:
+        """Report what the task has saved, once in each attempt."""
+        if self._reported != attempt:
+            self._reported = attempt
+            self.report_saved(attempt, self.save())
+
+    def cut(self, number: int) -> None:  # noqa: B027
+        """All that has been processed belongs to the checkpoint of this id.
+
+        Raises:
+            ComponentError: what a sink has taken cannot be made to last.
+        """
+
+    def complete(self, number: int) -> None:  # noqa: B027
+        """The checkpoint of this id exists.
+
+        Raises:
+            ComponentError: what a sink has taken cannot be applied.
+        """
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Before the start: go on where the task of another run had come to, by what that has saved."""
+        self.emitter.output.restore_routing(saved["routing"])
 
     def start(self, scheduler: Scheduler) -> None:
         """Initialize the component; what it emits there comes before everything else.

@@ -32,6 +32,7 @@ from framework.runtime.workers.messages import (
     Logged,
     Ran,
     Ready,
+    Reported,
     SetActive,
     Stop,
     forward_logs,
@@ -88,6 +89,8 @@ class _Line:
         """Set by the parent."""
         self.closing = threading.Event()
         """Set when the parent asks for the components to be closed."""
+        self.written: int | None = None
+        """The id of the checkpoint that the parent has written by then."""
         self._dump: Callable[[], None] = lambda: None
         threading.Thread(target=self._listen, name="viper-parent", daemon=True).start()
 
@@ -127,7 +130,8 @@ class _Line:
                 self._begins.put(False)
             case Dump():
                 self._dump()
-            case Close():
+            case Close(written):
+                self.written = written
                 self.closing.set()
             case Begin():
                 self._begins.put(True)
@@ -161,6 +165,7 @@ class _Child:
             recording=job.recording,
             on_look=self._on_look,
             on_moved=lambda: self._status.moved(),
+            on_report=lambda report: line.send(Reported(report)),
         )
         self._status = StatusWriter(self._worker, self._network.black_box(job.process))
 
@@ -174,11 +179,11 @@ class _Child:
                     self._line.send(Ready())
                     if self._line.may_begin():
                         self._worker.run()
-                    self._line.send(Ran())
+                    self._line.send(Ran(self._worker.saved()))
                 except Exception as error:
                     self._line.send(Failed.of(error))
                 self._line.closing.wait()
-            failures = [Failed.of(error) for error in self._worker.close()]
+            failures = [Failed.of(error) for error in self._worker.close(self._line.written)]
         self._send_counted()
         (report,) = self._worker.reports()
         self._line.send(Closed(with_packed_results(report, self._job.plan), failures))

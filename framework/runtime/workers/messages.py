@@ -16,6 +16,7 @@ from framework.errors import ComponentError, LoadError, ViperError, WorkerError
 from framework.log import Counting, Limits, key_of
 from framework.log.forms import error_name, traceback_text
 from framework.runtime.control.stop import StopReason
+from framework.runtime.metrics.saved import SavedTasks, TaskReport
 from framework.runtime.metrics.statistics import WorkerReport
 from framework.tracebacks import RemoteTraceback, of_user_code
 from viper.arena import ArenaHandle
@@ -64,6 +65,9 @@ class Dump:
 @dataclass(frozen=True, slots=True)
 class Close:
     """All workers have run: close the components, report, and end."""
+
+    written: int | None = None
+    """The id of the checkpoint that was written meanwhile; None for none."""
 
 
 ToWorker = Begin | SetActive | Stop | Abort | Dump | Close
@@ -116,6 +120,9 @@ class Failed:
 class Ran:
     """All tasks of the worker have ended."""
 
+    saved: SavedTasks | None = None
+    """What they have saved, if the run is suspended and all that came to them was processed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Closed:
@@ -125,7 +132,14 @@ class Closed:
     failures: Sequence[Failed]
 
 
-FromWorker = Ready | Logged | Failed | Ran | Closed
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A task has come to the time of a checkpoint, or to its end."""
+
+    report: TaskReport
+
+
+FromWorker = Ready | Logged | Failed | Ran | Closed | Reported
 
 # -- log records
 

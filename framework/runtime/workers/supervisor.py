@@ -19,6 +19,7 @@ from framework.runtime.control.signals import asked_by_sigquit
 from framework.runtime.control.stop import DrainDeadline, StopSignal
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
+from framework.runtime.metrics.saved import SavedTasks, TaskReport
 from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.recovery import RecoveryMemory
 from framework.runtime.state import StateMemory
@@ -36,6 +37,7 @@ from framework.runtime.workers.messages import (
     Logged,
     Ran,
     Ready,
+    Reported,
     SetActive,
     Stop,
     ToWorker,
@@ -66,6 +68,7 @@ class Supervisor:
         stop: StopSignal,
         recording: RecordingPaths,
         on_look: Callable[[float], None],
+        on_report: Callable[[TaskReport], None] = lambda report: None,
     ) -> None:
         """
         Args:
@@ -77,6 +80,7 @@ class Supervisor:
             recording: the files that the run records to and replays.
             on_look: called with the monotonic time in seconds whenever a worker process has sent something or
                 something is asked of the run, and every `LOOK_PERIOD_S` where the quota is limited.
+            on_report: called when a task has come to the time of a checkpoint.
         """
         self._plan = plan
         self._settings = settings
@@ -89,9 +93,11 @@ class Supervisor:
         if memory is not None and is_exact(plan, settings):
             recovery = RecoveryMemory(plan, memory, network.gates())
         self._restarts = RestartPolicy(plan, settings, network, recording, recovery)
+        self._on_report = on_report
         self._workers: list[WorkerHandle] = []
         """The last process of each worker, by its index in the plan's placement."""
         self._failures: list[ViperError] = []
+        self._saved: list[SavedTasks] = []
         self._sent_stop = self._sent_abort = False
         self._sent_active = True
         self._deadline = DrainDeadline(stop, settings["viper.drain.timeout.secs"])
@@ -141,10 +147,17 @@ class Supervisor:
         self._wait_for(Phase.RAN)
         self._raise_failures()
 
-    def close(self) -> Sequence[ViperError]:
-        """Close all components, even if some raise; return the errors."""
+    def saved(self) -> SavedTasks | None:
+        """What the tasks of all processes have saved; None if any has saved nothing."""
+        if len(self._saved) < len(self._workers):
+            return None
+        tasks = {task: found for saved in self._saved for task, found in saved.tasks.items()}
+        return SavedTasks(tasks, sum(saved.lost for saved in self._saved))
+
+    def close(self, written: int | None = None) -> Sequence[ViperError]:
+        """Close all components, even if some raise; return the errors. Argument as of `Worker.close`."""
         self._failures.clear()
-        self._send_all(Close())
+        self._send_all(Close(written))
         self._wait_for(Phase.CLOSED)
         return self._failures
 
@@ -285,10 +298,14 @@ class Supervisor:
                 worker.close_with(self._read(report))
                 for found in failures:
                     self._note(found.raised())
+            case Reported(report):
+                self._on_report(report)
             case Ready():
                 worker.reached(Phase.READY)
-            case Ran():
+            case Ran(saved):
                 worker.reached(Phase.RAN)
+                if saved is not None:
+                    self._saved.append(saved)
 
     def _read(self, report: WorkerReport) -> WorkerReport:
         try:

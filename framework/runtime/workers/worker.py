@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
+from typing import Any
 
 from framework.config import Settings
 from framework.errors import ComponentError
@@ -27,13 +28,14 @@ from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import RecordingIO, RecordingPaths
 from framework.runtime.assembly.task_factory import TaskFactory
 from framework.runtime.control.signals import asked_by_sigquit
-from framework.runtime.control.stop import DrainDeadline, StopSignal
+from framework.runtime.control.stop import DrainDeadline, StopReason, StopSignal
 from framework.runtime.execution.alarm import ending_in_time
 from framework.runtime.execution.executor import Executor
 from framework.runtime.execution.stand_in import standing_in
 from framework.runtime.execution.watchdog import Watch
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
+from framework.runtime.metrics.saved import SavedTasks, TaskReport
 from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.state import StateMemory
 from framework.runtime.tasks.task import Task
@@ -63,6 +65,7 @@ class Worker:
         recording: RecordingPaths,
         on_look: Callable[[float], None] = lambda now: None,
         on_moved: Callable[[], None] | None = None,
+        on_report: Callable[[TaskReport], None] = lambda report: None,
     ) -> None:
         """
         Args:
@@ -78,6 +81,7 @@ class Worker:
             on_look: called at every turn of the first executor, with the monotonic time in seconds.
             on_moved: called by the executors' threads after each turn in which tuples have moved; None if
                 nobody is to know.
+            on_report: called by the executors' threads when a task has come to the time of a checkpoint.
         """
         self._plan = plan
         self._settings = settings
@@ -85,6 +89,7 @@ class Worker:
         self._stop = stop
         self._on_look = on_look
         self._on_moved = on_moved
+        self._on_report = on_report
         self._recording_io = RecordingIO(recording, plan)
         beans = Beans(plan.topology.beans)
         self._factory = TaskFactory(plan, settings, network, beans, self._recording_io, memory)
@@ -154,12 +159,31 @@ class Worker:
         ):
             self._threads.everywhere(self._run)
 
-    def close(self) -> list[ComponentError]:
-        """Close every task that was started, even if others raise; return the errors."""
+    def saved(self) -> SavedTasks | None:
+        """What its tasks have saved; None if the run is not suspended, or not everything was processed.
+
+        Raises:
+            ComponentError: a sink has raised while it made lasting what it had taken.
+        """
+        undrained = self._threads.any_unfinished or any(e.undrained for e in self.executors)
+        if self._stop.reason is not StopReason.SUSPENDED or undrained:
+            return None
+        alignment = self._network.alignment
+        for index, task in self._begun if alignment is not None else ():
+            self._threads.in_thread(index, partial(self._cut, index, task))
+        lost = sum(task.context.counters.lost for task in self.tasks)
+        return SavedTasks({task.context.spec.id: task.save() for task in self.tasks}, lost)
+
+    def close(self, written: int | None = None) -> list[ComponentError]:
+        """Close every task that was started, even if others raise; return the errors.
+
+        Args:
+            written: the id of the checkpoint that was written before; None for none.
+        """
         failures: list[ComponentError] = []
         for index, task in self._begun:
             try:
-                self._threads.in_thread(index, partial(self._close, index, task))
+                self._threads.in_thread(index, partial(self._close, index, task, written))
             except ComponentError as error:
                 with speaking_as(Origin(error.component, error.task)):
                     task.context.logger.debug("%s", error, exc_info=error.__cause__ or error)
@@ -226,6 +250,10 @@ class Worker:
         for task in (*executor.bolts, *executor.spouts):
             if self._resumes:
                 task.resume(self._network.floor(task.context.spec.id))
+            has_gone_on = self._resumes if task.commits is None else task.commits.has_begun
+            if not has_gone_on and task.context.spec.id in self._plan.saved:
+                task.restore(self._plan.saved[task.context.spec.id])
+            task.report_saved = partial(self._report, task)
             self._begun.append((index, task))
             executor.start(task)
 
@@ -236,8 +264,22 @@ class Worker:
             self._stop.abort()  # so that the others stop, too
             raise
 
-    def _close(self, index: int, task: Task) -> None:
-        self._executors[index].call(task, task.close)
+    def _report(self, task: Task, attempt: int, saved: dict[str, Any]) -> None:
+        context = task.context
+        self._on_report(TaskReport(context.spec.id, attempt, saved, context.counters.lost))
+
+    def _cut(self, index: int, task: Task) -> None:
+        alignment = self._network.alignment
+        assert alignment is not None
+        self._executors[index].call(task, task.cut, alignment.number)
+
+    def _close(self, index: int, task: Task, written: int | None) -> None:
+        executor = self._executors[index]
+        try:
+            if written is not None:
+                executor.call(task, task.complete, written)
+        finally:
+            executor.call(task, task.close)
 
     def _is_left(self, index: int) -> bool:
         """Whether an executor's thread is in a callback of a task that was ended without it."""

@@ -81,6 +81,18 @@ class TestFiles:
         ]
         assert (tmp_path / "a.csv").read_text() == '"a ""b""\nc";\nä, ö;1.5\n'
 
+    def test_every_text_is_a_line_of_json(self, tmp_path: Path) -> None:
+        texts = ["}", "}\n{", "\0", '"}, {"', "\u2028", "\\n", "", ", ", "}\0{", "a\r\n"]
+        rows = [(text, other) for text in texts for other in (*texts, 1, None, True, 0.5)]
+        for index, values in enumerate([rows, [(row[0], [row[1]]) for row in rows]]):
+            sink = self.eager(JsonLinesSink(str(tmp_path / f"{index}.jsonl")))
+            sink.consume(values)
+            sink.apply_and_finish()
+            sink.close()
+            lines = (tmp_path / f"{index}.jsonl").read_bytes().decode().removesuffix("\n").split("\n")
+            found = [json.loads(line) for line in lines]
+            assert found == [{"word": word, "n": n} for word, n in values]
+
     def test_the_bytes_of_parquet_do_not_depend_on_when_rows_were_applied(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

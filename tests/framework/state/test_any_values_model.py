@@ -6,12 +6,14 @@ import pickle
 from copy import deepcopy
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from framework.state import ListState, MapState, ValueState
 from tests.framework.state.handing import GROUPS, Held
+from tests.portions import at_every_change
 from viper.hashing import stable_hash
 
 keys = st.sampled_from([0, 1, (1, "x")])
@@ -169,8 +171,10 @@ class AnyValuesMachine(RuleBasedStateMachine):
             assert self.maps.handle.keys() == [key for key, _ in self.of("map").values()]
 
 
-TestAnyValues = AnyValuesMachine.TestCase
-TestAnyValues.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+@pytest.mark.parametrize("examples", at_every_change([20, 100]))
+def test_any_values_are_those_of_plain_python(examples: int) -> None:
+    with_settings = settings(max_examples=examples, stateful_step_count=40, deadline=None)
+    run_state_machine_as_test(AnyValuesMachine, settings=with_settings)  # type: ignore[no-untyped-call]
 
 
 def test_the_order_of_keys_does_not_depend_on_slices() -> None:

@@ -23,6 +23,7 @@ from tests.framework.state.gathering import (
     Raises,
     gathered,
 )
+from tests.portions import at_every_change
 
 COUNT = 150
 NUMBERED: list[tuple[Any, int]] = [(key, number) for key, number in Numbered(COUNT).tuples()]
@@ -47,7 +48,7 @@ def expected() -> list[tuple[Any, Any]]:
 
 
 @every_kind
-@pytest.mark.parametrize("par", [1, 3])
+@pytest.mark.parametrize("par", at_every_change([3, 1]))
 def test_the_output_is_that_of_plain_python(par: int, workers: Workers, expected: list[Any]) -> None:
     assert output(workers.run(topology(Gathers, par))) == expected
 

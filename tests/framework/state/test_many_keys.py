@@ -12,8 +12,9 @@ from framework import BatchBolt, Bolt, Spout, Stream, TopologyBuilder, ValueStat
 from framework.runtime import RunReport
 from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import run_built
-from tests.framework.runtime.workers.running import Workers, every_kind
+from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers, every_kind
 from tests.framework.state.gathering import Numbered
+from tests.portions import at_every_change
 
 COUNT = 150
 NUMBERED: list[tuple[Any, int]] = [(key, number) for key, number in Numbered(COUNT).tuples()]
@@ -84,12 +85,12 @@ def output(report: RunReport) -> list[tuple[Any, ...]]:
 
 
 @every_kind
-@pytest.mark.parametrize("par", [1, 3])
+@pytest.mark.parametrize("par", at_every_change([3, 1]))
 def test_lists_of_keys(par: int, workers: Workers) -> None:
     assert output(workers.run(topology(Numbered, CountsBatches, par))) == counted(NUMBERED)
 
 
-@every_kind
+@pytest.mark.parametrize("workers", at_every_change([INLINE, THREADS, PROCESSES], 2), ids=str)
 def test_columns_of_keys(workers: Workers) -> None:
     expected = [(key, seen) for key, (seen, _) in counted((k, n) for k, n in Texts(COUNT).tuples())]
     assert output(workers.run(topology(Texts, CountsColumns, 3))) == expected

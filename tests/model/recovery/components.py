@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import Any
 
-from tests.model.recovery.cut import DECIDED, IDLE, PROPOSED, Record, Steps
+from tests.model.recovery.cut import IDLE, LOOKED, PROPOSED, Record, Steps
 from tests.model.recovery.disk import LAST, Part
 from tests.model.recovery.group import Group
 from tests.model.recovery.memory import Process, Writer
@@ -27,20 +27,21 @@ class Source(Task):
 
     def __init__(self, group: Group, name: str, process: Process) -> None:
         super().__init__(group, name, process)
-        self.offsets: dict[int, int] = {p: self.writer.read(("offset", p), 0) for p in group.partitions_of(name)}
+        own = group.partitions_of(name)
+        self.offsets: dict[int, int] = {p: self.writer.read(("offset", p), 0) for p in own}
         self._acked = group.first_epoch
         self._in_hand = LEAST
 
     def slice(self) -> Steps:
         self.answer()
         self.ack_what_is_complete()
-        yield IDLE
+        yield LOOKED
         emitted = self._emit()
         if emitted:
             yield from self.finish(self._in_hand)
         following = self._next_position()
-        limit = self.limit()
-        yield IDLE
+        limit = self.limit_of_promises()
+        yield LOOKED
         self.outputs.promise(min(following, limit))
         record = self.group.record
         if self.is_due(record) and following >= record.place:
@@ -51,7 +52,7 @@ class Source(Task):
     def _emit(self) -> bool:
         """Emit some rows, none of them at or beyond the place of a cut that the source has accepted."""
         emitted, limit = False, self.limit()
-        for _ in range(self.group.draw.randint(1, 4)):
+        for _ in range(self.group.draw.randint(1, self.group.lines_at_once)):
             row = self._next_row()
             if row is None or row[0] >= limit:
                 break
@@ -110,13 +111,17 @@ class Source(Task):
     def while_waiting_for_room(self) -> None:
         self.answer()  # others wait for it at the place, and room may come only from them
 
+    def waits_for_decision(self) -> bool:
+        record = self.group.record
+        return record.state == PROPOSED and self.group.answers[self.name] == (record.epoch, True)
+
     def limit(self) -> Position:
         """What the source may not pass."""
         record = self.group.record
-        accepted = self.group.answers[self.name] == (record.epoch, True)
-        if (record.state == PROPOSED and accepted) or self.is_due(record):
-            return record.place
-        return END
+        return record.place if self.waits_for_decision() or self.is_due(record) else END
+
+    def limit_of_promises(self) -> Position:
+        return self.group.record.before if self.waits_for_decision() else self.limit()
 
     def part(self) -> Part:
         return {"offsets": dict(self.offsets), **super().part()}
@@ -245,6 +250,3 @@ class Sink(Bolt):
         self.process.store()
         self.group.disk.marks[record.epoch] = len(self.group.disk.file)
         yield from super().write_part(record)
-
-
-__all__ = ["DECIDED", "Counter", "Sink", "Source", "StatelessBolt"]

@@ -2,13 +2,14 @@
 
 The parent proposes a time. Each source answers before it publishes at or beyond it: it accepts, and then
 waits there for the decision, or it is ahead already. If all accept, the time is decided, otherwise the
-proposal is void, and a later time is proposed. Each task writes its part where it has processed all that
-lies before that time, and nothing else. When all parts are there, the checkpoint is complete.
+proposal is void, and a later time is proposed. Until it is decided, nobody is told that all below it has
+come, either: that would be enough for a tick at that time. Each task writes its part where it has processed
+all that lies before that time, and nothing else. When all parts are there, the checkpoint is complete.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from tests.model.recovery.disk import Manifest
@@ -21,10 +22,12 @@ PROPOSED, DECIDED, VOID = "proposed", "decided", "void"
 MOST_PROPOSALS = 4
 """A checkpoint is given up when so many were void; the run goes on."""
 
-IDLE = "idle"
-"""What a step yields that has found nothing to do; others yield None."""
+IDLE, LOOKED = "idle", "looked"
+"""What a step yields that found nothing to do, and one that only looked; others yield None."""
 
 Steps = Iterator[str | None]
+Whether = Generator[str | None, None, bool]
+"""Steps that end with an answer."""
 
 
 class Record(NamedTuple):
@@ -38,6 +41,11 @@ class Record(NamedTuple):
     def place(self) -> Position:
         """Below it lies all that belongs to the checkpoint."""
         return (self.time,)
+
+    @property
+    def before(self) -> Position:
+        """Behind all that belongs to the checkpoint, and below the place, where a tick may be."""
+        return (self.time - 1, *END)
 
 
 NONE = Record(0, 0, VOID)
@@ -61,7 +69,7 @@ class Coordinator:
             self.voids += 1
             margin *= 2
 
-    def _agree(self, margin: int) -> Iterator[str | None]:
+    def _agree(self, margin: int) -> Whether:
         group = self._group
         group.epoch += 1
         time = max(self._published(name) for name in group.sources) + margin

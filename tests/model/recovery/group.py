@@ -20,13 +20,21 @@ class Settings:
     checkpoints: bool
     margin: int
     """How far ahead of what is published the first proposal of a cut lies."""
+    lines_at_once: int
+    """The most that a source emits in a slice."""
 
 
 class Group:
     """What the processes of a run share."""
 
     def __init__(
-        self, topology: Topology, layout: Layout, disk: Disk, broker: Broker, settings: Settings, draw: random.Random
+        self,
+        topology: Topology,
+        layout: Layout,
+        disk: Disk,
+        broker: Broker,
+        settings: Settings,
+        draw: random.Random,
     ) -> None:
         self.topology = topology
         self.disk = disk
@@ -34,6 +42,7 @@ class Group:
         self.draw = draw
         self.checkpoints = settings.checkpoints
         self.margin = settings.margin
+        self.lines_at_once = settings.lines_at_once
         components = ("lines", "split", "tag")[: len(topology.groupings) + 1]
         self.components = [
             [f"{name}{n}" for n in range(tasks)]

@@ -36,7 +36,7 @@ class Page:
     def __init__(self) -> None:
         self.words: dict[Hashable, Any] = {}
         self.cells: dict[int, int] = {}
-        """Written without a note in the log, as nobody reads a cell before it is taken or after it is freed."""
+        """Written without a note in the log, as nobody reads a cell that is not taken."""
         self.entries: list[tuple[Hashable, Any]] = []
         self.length = 0
         """How many entries of the log count."""

@@ -49,7 +49,7 @@ class Ring:
 
     def reaches(self, bound: Position) -> bool:
         """Whether anything at or above a bound was published, or nothing below it is to come any more."""
-        return self.last >= bound or self.progress > bound
+        return self.last >= bound or self.progress >= bound
 
     def row(self, number: int) -> Row:
         row = self.slots[number % len(self.slots)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tests.model.recovery.components import Counter, Sink, Source, StatelessBolt
-from tests.model.recovery.cut import Coordinator, Steps
+from tests.model.recovery.cut import DECIDED, IDLE, Coordinator, Steps
 from tests.model.recovery.disk import Broker, Disk
 from tests.model.recovery.group import Group, Settings
 from tests.model.recovery.memory import Killed, Process
@@ -15,9 +15,11 @@ from tests.model.recovery.ring import Broken, Row
 from tests.model.recovery.tasks import Task
 from tests.model.recovery.topology import Layout, Topology, drawn_layout, drawn_topology, expected, merged
 
-END_OF_CHECKPOINT = "end of checkpoint"
-PATIENCE = 2000
-"""Steps in which nobody has found anything to do, behind which a run counts as stuck."""
+PARENT, END_OF_CHECKPOINT = "parent", "end of checkpoint"
+PATIENCE = 1000
+"""Times in a row that somebody finds nothing to do, behind which a run counts as stuck."""
+PREEMPTIONS = (20, 20, 200)
+"""For how many turns of others somebody is stopped, wherever they are, now and then."""
 
 
 @dataclass
@@ -59,7 +61,7 @@ class Schedule:
         self.saturates = draw.random() < 0.25
         self.topology: Topology = drawn_topology(draw, self.saturates)
         self.layout: Layout = drawn_layout(draw, self.topology)
-        self.settings = Settings(checkpoints=draw.random() < 0.7, margin=draw.randint(1, 8))
+        self.settings = Settings(draw.random() < 0.75, draw.choice((1, 2, 4, 8)), draw.choice((1, 1, 2, 8)))
         group_deaths, checkpoints = (draw.randint(0, 3), 6) if self.settings.checkpoints else (0, 0)
         self._faults = Faults(draw.randint(1, 10), group_deaths, checkpoints)
         self._burst = draw.choice((1, 4, 15))
@@ -105,7 +107,7 @@ class Schedule:
         group = Group(self.topology, self.layout, disk, self._broker, self.settings, draw)
         coordinator, workers = Coordinator(group), Workers(group, self.layout, self.events)
         parent: Steps = iter(())
-        suspends, idle = draw.random() < 0.3, 0
+        suspends, idle, turns = draw.random() < 0.3, 0, Turns([*group.names, PARENT], draw)
         while not disk.database.is_complete and not self._dies(group):
             if suspends and len(disk.manifests) > before and disk.database.id == group.completed:
                 self.events.suspended += 1
@@ -113,12 +115,15 @@ class Schedule:
             if self._faults.kills and draw.random() < 0.03:
                 self._faults.kills -= 1
                 workers.arm(draw)
-            chosen = int(draw.random() * (len(group.names) + 1)) - 1
+            chosen = turns.next()
             for _ in range(int(draw.random() * self._burst) + 1):
-                step = workers.step(group.names[chosen]) if chosen >= 0 else next(parent, END_OF_CHECKPOINT)
+                step = next(parent, END_OF_CHECKPOINT) if chosen == PARENT else workers.step(chosen)
                 if step == END_OF_CHECKPOINT:
                     parent = self._next_checkpoint(coordinator)
-                idle = 0 if step is None else idle + 1
+                if step in (IDLE, END_OF_CHECKPOINT):
+                    idle += 1
+                    break
+                idle = 0 if step is None else idle
             if idle > PATIENCE:
                 raise Broken("nobody finds anything to do")
         self.events.checkpoints += len(disk.manifests) - before
@@ -132,12 +137,37 @@ class Schedule:
 
     def _dies(self, group: Group) -> bool:
         """Whether the group is killed now: mostly while a checkpoint is being made, and behind one."""
-        likely = group.epoch > group.first_epoch
-        if not self._faults.group_deaths or self._draw.random() >= (0.004 if likely else 0.0005):
+        if not self._faults.group_deaths:
+            return False
+        likelihood = 0.0005
+        if group.record.state == DECIDED:
+            likelihood = 0.01 if group.completed < group.epoch else 0.02
+        if self._draw.random() >= likelihood:
             return False
         self._faults.group_deaths -= 1
         self.events.group_deaths += 1
         return True
+
+
+class Turns:
+    """Whose turn it is: anybody's, but for one that is preempted now and then, between any two steps."""
+
+    def __init__(self, names: list[str], draw: random.Random) -> None:
+        self._names = names
+        self._draw = draw
+        self._preempted, self._stays = "", 0
+
+    def next(self) -> str:
+        while True:
+            name = self._names[int(self._draw.random() * len(self._names))]
+            if self._stays:
+                self._stays -= 1
+                if name != self._preempted:
+                    return name
+            elif self._draw.random() >= 0.03:
+                return name
+            else:
+                self._preempted, self._stays = name, self._draw.choice(PREEMPTIONS)
 
 
 class Workers:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from tests.model.recovery.cut import DECIDED, IDLE, NONE, Record, Steps
+from tests.model.recovery.cut import DECIDED, IDLE, LOOKED, NONE, Record, Steps, Whether
 from tests.model.recovery.disk import Part
 from tests.model.recovery.memory import Process, Writer
 from tests.model.recovery.outputs import Outputs
@@ -110,7 +110,7 @@ class Bolt(Task):
         sees the decision.
         """
         self.refresh()
-        yield IDLE
+        yield LOOKED
         self._record = self.group.record
 
     def refresh(self) -> None:
@@ -132,10 +132,11 @@ class Bolt(Task):
         elif not did_something:
             yield IDLE
 
-    def _process_below(self, limit: Position) -> Iterator[str | None]:
+    def _process_below(self, limit: Position) -> Whether:
         """Process some rows, with the ticks before them; they lie below a place."""
         draw, taken = self.group.draw, 0
-        most = [max(1, len(ring.slots) // 2) + cursor for ring, cursor in zip(self.inputs, self.cursors, strict=True)]
+        half = max(1, len(self.inputs[0].slots) // 2)
+        most = [cursor + half for cursor in self.cursors]
         for _ in range(draw.randint(1, 6)):
             bound, root = self._root()
             if bound >= limit or self.cursors[root] == min(self._tails[root], most[root]):

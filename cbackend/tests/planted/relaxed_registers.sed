@@ -1,0 +1,1 @@
+s/memory_order_seq_cst/memory_order_relaxed/

@@ -1,0 +1,129 @@
+"""How other commands reach the run that holds a checkpoint folder: by a socket in that folder.
+
+A request is a line of JSON, ``{"command": ...}``, and so is its answer. Whoever may write to the folder may
+ask. A run that was killed leaves its socket behind, which nobody answers at, and the next run replaces it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from framework.checkpoints.lock import is_locked
+from framework.errors import SuspendError, ViperError
+
+SOCKET = "control"
+"""Its name in the folder."""
+_LONGEST_PATH = 100
+"""Bytes of a path that a socket's address has room for on every system."""
+_LAST_ANSWERS_S = 5.0
+
+Command = Callable[[], Mapping[str, Any]]
+
+
+@contextmanager
+def answering(folder: Path, commands: Mapping[str, Command]) -> Iterator[None]:
+    """While the block runs, let other processes give commands.
+
+    Args:
+        folder: of the checkpoints; the run holds its lock.
+        commands: by name what is called, in a thread of its own; it returns what the answer holds, or raises
+            a `ViperError`. Those that are going on when the block ends may still answer.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        (folder / SOCKET).unlink()
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    answers: list[threading.Thread] = []
+    with contextlib.closing(listening):
+        with _address_of(folder) as address:
+            listening.bind(address)
+        os.chmod(folder / SOCKET, 0o600)
+        listening.listen()
+        arguments = (listening, commands, answers)
+        threading.Thread(target=_accept, args=arguments, name="viper-control", daemon=True).start()
+        try:
+            yield
+        finally:
+            listening.shutdown(socket.SHUT_RDWR)  # which ends the accept that is going on
+            (folder / SOCKET).unlink(missing_ok=True)
+            for answer in answers:
+                answer.join(_LAST_ANSWERS_S)
+
+
+def ask(folder: Path, command: str) -> Mapping[str, Any]:
+    """Give the run that holds a folder a command, and wait for its answer.
+
+    Raises:
+        SuspendError: there is no such run, it ends without an answer, or refuses.
+    """
+    if not is_locked(folder):
+        raise SuspendError(f"no run is going on that has its checkpoints in {folder}")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+        try:
+            with _address_of(folder) as address:
+                line.connect(address)
+            line.sendall(json.dumps({"command": command}).encode() + b"\n")
+            answer = json.loads(_line_from(line))
+        except (OSError, ValueError) as error:
+            raise SuspendError(f"the run that holds {folder} gives no answer: {error}") from error
+    if "error" in answer:
+        raise SuspendError(answer["error"])
+    found: Mapping[str, Any] = answer
+    return found
+
+
+@contextmanager
+def _address_of(folder: Path) -> Iterator[str]:
+    """A path of the socket that is short enough for a system that has few bytes for it."""
+    path = folder / SOCKET
+    if len(os.fsencode(path)) <= _LONGEST_PATH:
+        yield str(path)
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{descriptor}/{SOCKET}"
+    finally:
+        os.close(descriptor)
+
+
+def _accept(
+    listening: socket.socket, commands: Mapping[str, Command], answers: list[threading.Thread]
+) -> None:
+    with contextlib.suppress(OSError):  # the run has ended
+        while True:
+            line, _ = listening.accept()
+            answer = threading.Thread(target=_answer, args=(line, commands), name="viper-answer", daemon=True)
+            answers.append(answer)
+            answer.start()
+
+
+def _answer(line: socket.socket, commands: Mapping[str, Command]) -> None:
+    with line, contextlib.suppress(OSError):  # whoever has asked may be gone
+        line.sendall(json.dumps(_done(_line_from(line), commands)).encode() + b"\n")
+
+
+def _done(request: bytes, commands: Mapping[str, Command]) -> Mapping[str, Any]:
+    try:
+        name = json.loads(request)["command"]
+        command = commands[name]
+    except (ValueError, TypeError, KeyError):
+        return {"error": f"the run does not know what to do for {request!r:.100}"}
+    try:
+        return command()
+    except ViperError as error:
+        return {"error": str(error)}
+
+
+def _line_from(line: socket.socket) -> bytes:
+    with line.makefile("rb") as file:
+        found = file.readline()
+    if not found:
+        raise ConnectionError("the connection was closed")
+    return found

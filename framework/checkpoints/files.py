@@ -1,0 +1,79 @@
+"""The file operations of a checkpoint folder, behind a protocol, so that tests can lose its power."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+
+class Files(Protocol):
+    """What a checkpoint folder asks of a file system; every method may raise OSError.
+
+    A write is on the disk only once the file was fsynced, and a name only once its folder was.
+    """
+
+    def make_folder(self, path: Path) -> None:
+        """Make a folder, and those above it; one that exists is left alone."""
+
+    def write(self, path: Path, content: bytes) -> None:
+        """Write a new file and fsync it."""
+
+    def sync_folder(self, path: Path) -> None:
+        """Fsync a folder: the names in it are on the disk then."""
+
+    def rename(self, path: Path, target: Path) -> None:
+        """Give a folder another name, at once or not at all; no folder of that name exists."""
+
+    def remove(self, path: Path) -> None:
+        """Remove a folder with all that is in it."""
+
+    def read(self, path: Path) -> bytes:
+        """All that a file holds."""
+
+    def names(self, path: Path) -> Sequence[str]:
+        """The names in a folder, sorted; none if it does not exist."""
+
+
+class SystemFiles:
+    """The file system of this machine."""
+
+    def make_folder(self, path: Path) -> None:
+        """As in `Files`."""
+        path.mkdir(parents=True, exist_ok=True)
+
+    def write(self, path: Path, content: bytes) -> None:
+        """As in `Files`."""
+        with open(path, "xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def sync_folder(self, path: Path) -> None:
+        """As in `Files`."""
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def rename(self, path: Path, target: Path) -> None:
+        """As in `Files`."""
+        path.rename(target)
+
+    def remove(self, path: Path) -> None:
+        """As in `Files`."""
+        shutil.rmtree(path)
+
+    def read(self, path: Path) -> bytes:
+        """As in `Files`."""
+        return path.read_bytes()
+
+    def names(self, path: Path) -> Sequence[str]:
+        """As in `Files`."""
+        try:
+            return sorted(entry.name for entry in path.iterdir())
+        except FileNotFoundError:
+            return ()

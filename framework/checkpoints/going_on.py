@@ -1,0 +1,167 @@
+"""Makes a plan that goes on where a checkpoint was taken, or says why it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from framework.checkpoints.folder import Checkpoint
+from framework.checkpoints.manifest import Manifest, Saved, described
+from framework.checkpoints.states import SavedState, states_in
+from framework.components import PartitionedSpout
+from framework.config import Settings
+from framework.errors import CheckpointError
+from framework.planning import Plan
+from framework.tap import is_tap
+from framework.topology import Role
+from framework.traits import Batching
+
+UNKNOWN_US = -(2**63)
+"""The time in a place that nobody knows, as the process that had read there has died."""
+
+
+def check_can_checkpoint(plan: Plan, *, replays: bool) -> None:
+    """Refuse a plan of which no checkpoint can be made.
+
+    Args:
+        plan: what is to run.
+        replays: whether a recording stands in for its spouts.
+
+    Raises:
+        CheckpointError: it has spouts that cannot say where they are, cycles, or bolts that gather batches.
+    """
+    of_replay = ["a recording stands in for its spouts, and says not where it is"] if replays else []
+    refuse(sorted({*_hindrances(plan), *of_replay}), "no checkpoint can be made of this run")
+
+
+def _hindrances(plan: Plan) -> Iterator[str]:
+    for spout in plan.topology.spouts:
+        if not plan.traits[spout.id].partitioned:
+            yield (
+                f"spout {spout.id!r} cannot say where it is: let it bring partitions (PartitionedSpout), "
+                "as those of framework.sources do"
+            )
+    for subscription in plan.subscriptions:
+        if subscription.feedback:
+            yield (
+                f"what goes back from {subscription.source!r} to {subscription.target!r} has no place in "
+                "event time: a topology with a cycle cannot be gone on with"
+            )
+    for bolt in plan.topology.bolts:
+        if plan.traits[bolt.id].batching is not Batching.NONE:
+            yield (
+                f"bolt {bolt.id!r} gathers batches, which no checkpoint holds: declare a ListState, "
+                "and process it in process_tick"
+            )
+
+
+def going_on_from(
+    plan: Plan, settings: Settings, checkpoint: Checkpoint, spouts: Mapping[str, PartitionedSpout]
+) -> Plan:
+    """Make a plan that goes on where a checkpoint was taken.
+
+    Args:
+        plan: of the same topology; its parallelism and its workers may be others.
+        settings: the configuration it was planned with.
+        checkpoint: of another run.
+        spouts: all spouts of the plan, by id.
+
+    Raises:
+        CheckpointError: what was saved does not fit what is to run.
+    """
+    manifest = Manifest.read(checkpoint.content)
+    refuse(sorted(set(_misfits(plan, settings, manifest, spouts))), f"cannot go on from {checkpoint.path}")
+    saved: dict[int, Saved] = {}
+    for component, tasks in manifest.tasks.items():
+        specs = plan.tasks_of(component)
+        for spec in specs:
+            saved[spec.id] = tasks[spec.index] if len(specs) == len(tasks) else _common(tasks)
+    offsets = {spout: manifest.places(spout) for spout in spouts}
+    return replace(plan, offsets=offsets, saved=saved, start_id=checkpoint.id)
+
+
+def _common(tasks: Sequence[Saved]) -> Saved:
+    """What other tasks than there were go on with: a bolt's time, but no routing by counts."""
+    ticks = [saved["agenda"]["ticks"] for saved in tasks if saved.get("agenda", {}).get("ticks")]
+    begun = [tuple(state) for state in ticks if state[0] is not None]
+    agenda = {"ticks": max(begun)} if begun else {}
+    return {
+        "routing": {},
+        "agenda": agenda,
+        "tick": max((saved.get("tick", 0) for saved in tasks), default=0),
+    }
+
+
+def _misfits(
+    plan: Plan, settings: Settings, manifest: Manifest, spouts: Mapping[str, PartitionedSpout]
+) -> Iterator[str]:
+    ours = {component.id: component for component in plan.topology.components if not is_tap(component.id)}
+    for missing in manifest.components.keys() - ours.keys():
+        yield f"component {missing!r} is missing: put it back, or start from the beginning"
+    for added in ours.keys() - manifest.components.keys():
+        if ours[added].role is Role.SPOUT:
+            yield f"spout {added!r} was not there: its rows would come too late; start from the beginning"
+    for spout, found in spouts.items():
+        if spout in manifest.sources:
+            yield from _other_data(spout, found, manifest)
+    for name in manifest.components.keys() & ours.keys():
+        yield from _changes(plan, name, manifest)
+    for state in states_in(manifest.states):
+        if state.component in ours:
+            yield from _changed_state(plan, settings, state, len(manifest.tasks[state.component]))
+
+
+def _other_data(spout: str, found: PartitionedSpout, manifest: Manifest) -> Iterator[str]:
+    before, places = manifest.sources[spout], manifest.places(spout)
+    if found.identity != before:
+        yield f"spout {spout!r} had other data, {before!r}: found {found.identity!r}; give it the same"
+    if places and max(places) >= found.partitions:
+        yield (
+            f"spout {spout!r} had a partition {max(places)}: found {found.partitions} partitions; "
+            "partitions can be appended, not removed"
+        )
+    if any(ts == UNKNOWN_US for ts, _ in places.values()):
+        yield f"a worker of spout {spout!r} had died, and nobody knows how far it was; use another checkpoint"
+
+
+def _changes(plan: Plan, name: str, manifest: Manifest) -> Iterator[str]:
+    before, now = manifest.components[name], described(plan.topology.component(name), plan)
+    if before["role"] != now["role"]:
+        yield f"{name!r} was a {before['role']}: found a {now['role']}; give it another id"
+    was, is_now = ({(i[0], i[1]): i[2] for i in told["inputs"]} for told in (before, now))
+    for source, stream in was.keys() & is_now.keys():
+        old, new = was[source, stream], is_now[source, stream]
+        if old != new:
+            yield (
+                f"bolt {name!r} had stream {stream!r} of {source!r} grouped by {old}: found {new}; "
+                "keys would come to tasks that do not have their state"
+            )
+    if before["state_key"] != now["state_key"]:
+        yield f"state of {name!r} had the key {before['state_key']}: found {now['state_key']}"
+
+
+def _changed_state(plan: Plan, settings: Settings, before: SavedState, old_tasks: int) -> Iterator[str]:
+    component, tasks = before.component, len(plan.tasks_of(before.component))
+    now = next((spec for spec in plan.traits[component].states if spec.name == before.state), None)
+    if now is None:
+        yield f"{component!r} does not declare the state {before.state!r} any more: declare it, used or not"
+        return
+    old = f"{before.kind} of {before.types}, per {before.per}"
+    new = f"{now.kind} of {now.types}, per {now.per}"
+    if old != new or list(before.codes) != list(now.codes):
+        yield f"state {before.state!r} of {component!r} was {old}: found {new}; declare another state"
+    elif before.index is None and before.groups != settings["viper.key.groups"]:
+        found = settings["viper.key.groups"]
+        yield f"there were {before.groups} key groups: found viper.key.groups={found}; set it to the same"
+    elif before.index is not None and tasks != old_tasks:
+        yield f"each task of {component!r} has state of its own: found {tasks} tasks, expected {old_tasks}"
+
+
+def refuse(reasons: Sequence[str], what: str) -> None:
+    """Raise if there are reasons to.
+
+    Raises:
+        CheckpointError: there are.
+    """
+    if reasons:
+        raise CheckpointError(f"{what}: {'; '.join(reasons)}")

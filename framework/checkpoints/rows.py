@@ -1,0 +1,102 @@
+"""The rows of a state in a checkpoint, as keys and values, without the topology that has made them."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from collections.abc import Iterator
+from typing import Any, Final
+
+from framework.checkpoints.folder import Checkpoint
+from framework.checkpoints.states import SavedState, chunks_of
+from framework.errors import CheckpointError
+from viper.arena import Arena
+from viper.state import (
+    KeyedState,
+    ListCell,
+    MapCell,
+    Pool,
+    Scope,
+    UndoLog,
+    Writer,
+    items,
+    load,
+    scope_of,
+)
+
+_ANY: Final = "any values"
+_ROOM_FACTOR: Final = 16
+"""A table takes at most so many times the bytes of its rows in a part."""
+_LEAST_ROOM: Final = 1 << 26
+
+
+class Unreadable:
+    """A pickled value whose classes are not here."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unreadable) and self._data == other._data
+
+    def __hash__(self) -> int:
+        return hash(self._data)
+
+    def __repr__(self) -> str:
+        return f"<pickled, {len(self._data)} bytes>"
+
+
+def rows_of(checkpoint: Checkpoint, saved: SavedState) -> Iterator[tuple[Any, Any]]:
+    """The keys of a state and what it holds of each: group by group, each in the order of insertion.
+
+    Pickled values are loaded, which may run code: a checkpoint is trusted like a program.
+
+    Raises:
+        CheckpointError: a part is not what was written.
+    """
+    by_group = itertools.groupby(chunks_of(checkpoint, saved), key=lambda chunk: chunk[0])
+    for group, chunks in by_group:
+        try:
+            yield from _rows_in(saved, group, [chunk for _, _, chunk in chunks])
+        except ValueError as error:
+            raise CheckpointError(f"{checkpoint.path}: {error}") from error
+
+
+def _rows_in(saved: SavedState, group: int, chunks: list[bytes]) -> Iterator[tuple[Any, Any]]:
+    room = max(_ROOM_FACTOR * sum(map(len, chunks)), _LEAST_ROOM)
+    arena = Arena.private(Pool.size(room) + KeyedState.size(1, saved.groups) + UndoLog.size())
+    pool = Pool.create(arena, room)
+    state = KeyedState.create(arena, saved.codes, groups=saved.groups, first_owner=2)
+    writer = Writer(arena, pool, UndoLog.create(arena, owner=1), state.owners)
+    table = state.table(writer, 0, saved.state, groups=[group])
+    for chunk in chunks:
+        load(table, group, chunk)
+        writer.commit()
+    scope, (code,), is_any = scope_of(table), saved.codes, _ANY in saved.types
+    for key, values in items(table, group):
+        if code.startswith("["):
+            _enter(scope, key)
+            found: Any = [_loaded(value, is_any) for value in ListCell(scope, table)]
+        elif code.startswith("{"):
+            _enter(scope, key)
+            found = {k: _loaded(v, is_any) for k, v in MapCell(scope, table).items()}
+        elif saved.kind == "table":
+            names = [column.partition(":")[0] for column in saved.types.split(", ")]
+            found = dict(zip(names, values, strict=True))
+        else:
+            found = _loaded(values[0], is_any)
+        yield key, found
+
+
+def _enter(scope: Scope, key: Any) -> None:
+    row = key if isinstance(key, tuple) else (key,)
+    scope.enter(row, tuple(range(len(row))))
+
+
+def _loaded(value: Any, is_any: bool) -> Any:
+    if not is_any:
+        return value
+    try:
+        return pickle.loads(value)
+    except Exception:
+        return Unreadable(value)

@@ -1,0 +1,39 @@
+"""What does the work of a bolt's task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from framework.runtime.control.alignment import Alignment
+from framework.runtime.tasks.agenda import Agenda
+from framework.runtime.tasks.answering import Answering
+from framework.runtime.tasks.bolt_assigner import BoltAssigner
+from framework.runtime.tasks.interludes import Interludes
+from framework.runtime.tasks.processors import Processor
+from framework.runtime.tasks.sink_commits import SinkCommits
+from framework.runtime.tracking.acker import Acker
+
+
+@dataclass(frozen=True, slots=True)
+class BoltParts:
+    """What does the work of a bolt's task."""
+
+    assigner: BoltAssigner
+    """Gives outputs their positions."""
+    processor: Processor
+    """Gives tuples to the component."""
+    interludes: Interludes
+    """Call the component for what is no input."""
+    answering: Answering
+    """Answers for the tuples of a slice."""
+    acker: Acker | None
+    """Knows which tracked tuples are unanswered; None where none are tracked."""
+    largest_slice: int | None
+    """As `Task.largest_slice`."""
+    commits: SinkCommits | None
+    """Tells a transactional sink when to apply what it has taken; None for other components."""
+    alignment: Alignment | None
+    """Where the task hears that a checkpoint is made; None where none are."""
+    make_agenda: Callable[[], Agenda]
+    """Makes the list of what is due; called when the component has been initialized, which may have a say."""

@@ -1,0 +1,52 @@
+"""What a run asks of those who do its work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from framework.errors import ViperError
+from framework.runtime.metrics.counters import TaskCounters
+from framework.runtime.metrics.incidents import Incident
+from framework.runtime.metrics.saved import SavedTasks
+from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
+
+
+class WorkerGroup(Protocol):
+    """Does the work of a run, by the executors of this process or by worker processes.
+
+    The phases are called in order; each ends when all have completed it.
+    """
+
+    def surroundings(self) -> AbstractContextManager[None]:
+        """The context that surrounds all phases."""
+
+    def prepare(self) -> None:
+        """Make and initialize all components."""
+
+    def run(self) -> None:
+        """Run until every task has ended, or the run is stopped."""
+
+    def saved(self) -> SavedTasks | None:
+        """What the tasks of a suspended run have saved; None if not all of them have."""
+
+    def close(self, written: int | None = None) -> Sequence[ViperError]:
+        """Close all components that were initialized; returns what they raised.
+
+        Args:
+            written: the id of the checkpoint that was written before; None for none.
+        """
+
+    def reports(self) -> Sequence[WorkerReport]:
+        """The report of each process."""
+
+    @property
+    def incidents(self) -> Sequence[Incident]:
+        """The processes that died and were restarted."""
+
+    def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
+        """The counters of each process, by task; from any thread."""
+
+    def statistics(self) -> Sequence[ExecutorStatistics]:
+        """The statistics of the executors; from any thread."""

@@ -1,0 +1,122 @@
+"""Runs that are suspended when a row comes, and what they bring."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from framework import Bolt, TopologyBuilder
+from framework.components import Block
+from framework.errors import SuspendError
+from framework.runtime import Run, RunReport
+from framework.runtime.control.alignment import Stage
+from framework.sinks import CollectingSink
+from tests.framework.runtime.partitioned import Partitions
+from tests.framework.runtime.pieces import plan_of
+
+SIGNAL = signal.SIGURG
+"""Asks the process that leads the run to suspend it; whoever does not expect it ignores it."""
+
+
+class Suspending(Partitions):
+    """Has the leader of the run suspend it when a row of partition 1 comes; or do something else."""
+
+    def __init__(
+        self, partitions: int, count: int, seed: int, leader: int = 0, at: int = -1, every: int = 0
+    ) -> None:
+        super().__init__(partitions, count, seed)
+        self._leader = leader
+        self._at = at
+        self._every = every
+
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | None]:
+        for block in super().blocks(partition, start_us):
+            yield block
+            if partition == 1 and block is not None and block.rows and block.rows[-1][1] >= self._at >= 0:
+                self._at = self._at + self._every if self._every else -1
+                os.kill(self._leader, SIGNAL)
+
+
+class Twice(Bolt):
+    """Emits each row two times; it keeps nothing."""
+
+    outputs = ["partition", "number", "copy"]
+    config = {"viper.stateless": True}
+
+    def process(self, tup: Any) -> None:
+        for copy in range(2):
+            self.emit([*tup.values[:2], copy])
+
+
+class Clock(Bolt):
+    """Emits the number of each tick."""
+
+    outputs = ["partition", "number", "copy"]
+    config = {"topology.tick.tuple.freq.secs": 0.000002}
+
+    def process(self, tup: Any) -> None:
+        pass
+
+    def process_tick(self, tup: Any) -> None:
+        self.emit(["tick", tup.id, 0])
+
+
+def built(spout: Partitions, sources: int, bolts: int) -> TopologyBuilder:
+    """Rows by shuffle and by partial key, doubled and doubled again, and ticks among them."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", spout, sources)
+    builder.set_bolt("twice", Twice, bolts).shuffle_grouping("source")
+    builder.set_bolt("again", Twice, bolts).partial_key_grouping("twice", "number")
+    builder.set_bolt("clock", Clock).global_grouping("twice")
+    sink = builder.set_bolt("sink", CollectingSink)
+    sink.global_grouping("again")
+    sink.global_grouping("clock")
+    builder.set_bolt("tasks", CollectingSink, bolts).shuffle_grouping("source")
+    return builder
+
+
+@contextmanager
+def suspending(run: Run, *, goes_on: bool = False) -> Iterator[list[SuspendError]]:
+    """While the block runs, the signal suspends the run or makes a checkpoint; gives what prevented it."""
+    refused: list[SuspendError] = []
+    threads: list[threading.Thread] = []
+
+    def suspend() -> None:
+        try:
+            run.checkpoint() if goes_on else run.suspend()
+        except SuspendError as error:
+            refused.append(error)
+
+    def handle(*_: object) -> None:
+        if threads and threads[-1].is_alive():
+            return  # one at a time
+        threads.append(threading.Thread(target=suspend))
+        threads[-1].start()
+        alignment = run._network.alignment
+        assert alignment is not None
+        while alignment.stage is Stage.NOTHING and threads[-1].is_alive():
+            pass
+
+    before = signal.signal(SIGNAL, handle)
+    try:
+        yield refused
+    finally:
+        signal.signal(SIGNAL, before)
+        for thread in threads:
+            thread.join()
+
+
+def run_suspended(
+    builder: TopologyBuilder, checkpoints: Path, start: Path | None = None, **options: Any
+) -> RunReport:
+    """Run what was built until it is suspended, or to its end; options with dots written as ``__``."""
+    run = Run(*plan_of(builder, **options), checkpoints=checkpoints, start=start)
+    with suspending(run) as refused:
+        report = run.execute()
+    assert not refused, refused
+    return report

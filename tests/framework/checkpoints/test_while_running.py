@@ -1,0 +1,165 @@
+"""Checkpoints are made while a run goes on; whatever ends it, another run goes on from the last one."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from framework.checkpoints import CheckpointFolder
+from framework.runtime import Run, RunReport
+from framework.runtime.control.alignment import Alignment, Stage
+from framework.runtime.control.stop import StopReason
+from framework.runtime.tasks.bolt_task import BoltTask
+from tests.framework.checkpoints import test_states, test_with_sinks
+from tests.framework.checkpoints.suspended import Suspending, built, suspending
+from tests.framework.runtime.partitioned import Partitions
+from tests.framework.runtime.pieces import plan_of, run_built
+from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
+from tests.portions import at_every_change
+
+COUNT = 600
+KEEP = {"viper__checkpoint__keep": 1000}
+REPOSITORY = Path(__file__).parents[3]
+
+
+def run_with_checkpoints(
+    builder: object, folder: Path, workers: Workers = INLINE, **options: object
+) -> RunReport:
+    """Run what was built to its end, with a checkpoint whenever the spout asks for one."""
+    run = Run(*plan_of(builder, **{**workers.options, **KEEP, **options}), checkpoints=folder)
+    with suspending(run, goes_on=True) as refused:
+        report = run.execute()
+    assert report.reason is StopReason.EXHAUSTED
+    assert all(re.search("has come to its end|has begun its end", str(error)) for error in refused), refused
+    return report
+
+
+@pytest.mark.parametrize("seed", at_every_change(range(20), 4))
+def test_the_output_is_the_same_and_every_checkpoint_can_be_gone_on_from(tmp_path: Path, seed: int) -> None:
+    whole = test_states.expected(seed)
+    sources, bolts = 1 + seed % 3, 1 + seed % 4
+    spout = Suspending(4, COUNT, seed, os.getpid(), 20 + seed, 90)
+    report = run_with_checkpoints(test_states.built(spout, sources, bolts), tmp_path)
+    assert report.result("sink") == whole
+    ids = CheckpointFolder(tmp_path).ids
+    assert ids
+    for number in ids:
+        builder = test_states.built(Partitions(4, COUNT, seed), 1 + number % 3, 1 + number % 5)
+        again = run_built(builder, {"start": tmp_path / f"checkpoint-{number:06}"}).result("sink")
+        assert 0 < len(again) < len(whole) and again == whole[-len(again) :], number
+
+
+@pytest.mark.parametrize("seed", at_every_change(range(20), 2))
+def test_ticks_and_routing(tmp_path: Path, seed: int) -> None:
+    whole = run_built(built(Partitions(4, COUNT, seed), 2, 3)).results
+    spout = Suspending(4, COUNT, seed, os.getpid(), 20 + seed, 90)
+    assert run_with_checkpoints(built(spout, 2, 3), tmp_path).results == whole
+    for number in CheckpointFolder(tmp_path).ids:
+        start = {"start": tmp_path / f"checkpoint-{number:06}"}
+        again = run_built(built(Partitions(4, COUNT, seed), 2, 3), start).results
+        for sink in ("sink", "tasks"):
+            for rows, all_rows in zip(again[sink], whole[sink], strict=True):
+                assert rows == all_rows[len(all_rows) - len(rows) :], (number, sink)
+
+
+@every_kind
+def test_on_every_kind_of_worker(tmp_path: Path, workers: Workers) -> None:
+    whole = test_states.expected(3, 2000)
+    spout = Suspending(4, 2000, 3, os.getpid(), 200, 300)
+    report = run_with_checkpoints(test_states.built(spout, 2, 3), tmp_path, workers)
+    assert report.result("sink") == whole
+    number = CheckpointFolder(tmp_path).ids[0]
+    again = workers.run(
+        test_states.built(Partitions(4, 2000, 3), 3, 2), {"start": tmp_path / f"checkpoint-{number:06}"}
+    ).result("sink")
+    assert 0 < len(again) < len(whole) and again == whole[-len(again) :]
+
+
+def test_a_bolt_that_does_not_wait_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The checks above can fail: here bolts report before all has come to them."""
+
+    def at_once(self: BoltTask, alignment: Alignment) -> bool:
+        return alignment.stage is Stage.PASSING and self._reported != alignment.attempt
+
+    whole = test_states.expected(1)
+    monkeypatch.setattr(BoltTask, "_has_passed", at_once)
+    spout = Suspending(4, COUNT, 1, os.getpid(), 20, 90)
+    slow = {"viper__slice__tuples": 1, "viper__scheduling": "random", "viper__seed": 3}
+    run_with_checkpoints(test_states.built(spout, 2, 3), tmp_path, **slow)
+    wrong = 0
+    for number in CheckpointFolder(tmp_path).ids:
+        start = {"start": tmp_path / f"checkpoint-{number:06}"}
+        again = run_built(test_states.built(Partitions(4, COUNT, 1), 1, 1), start).result("sink")
+        wrong += again != whole[len(whole) - len(again) :]
+    assert wrong
+
+
+def test_sinks_apply_with_each_checkpoint(tmp_path: Path) -> None:
+    run_built(
+        test_with_sinks.built(Partitions(4, COUNT, 1), tmp_path / "whole"), {"checkpoints": tmp_path / "w"}
+    )
+    spout = Suspending(4, COUNT, 1, os.getpid(), 50, 90)
+    run_with_checkpoints(test_with_sinks.built(spout, tmp_path / "out"), tmp_path / "checkpoints")
+    assert test_with_sinks.written(tmp_path / "out") == test_with_sinks.written(tmp_path / "whole")
+
+
+# -- the whole group is killed
+
+PROGRAM = """
+    import sys
+    from pathlib import Path
+
+    import framework
+    from tests.framework.checkpoints import test_with_sinks
+    from tests.framework.runtime.partitioned import Partitions
+
+    if __name__ == "__main__":
+        folder, count, workers = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+        builder = test_with_sinks.built(Partitions(4, count, 1), folder / "out", 2, 3)
+        kept = folder / "checkpoints"
+        start = kept if any(kept.glob("checkpoint-*")) else None
+        conf = {"viper.checkpoint.secs": 0.02, "viper.slice.tuples": 16}
+        options = {"worker": "process", "workers": workers, "conf": conf}
+        framework.run(builder.build("tested"), start=start, checkpoints=kept, **options)
+"""
+
+
+@pytest.mark.parametrize(("seed", "most"), at_every_change([(0, 2), (1, 7), (2, 7), (3, 6)]))
+def test_killed_as_a_whole(tmp_path: Path, seed: int, most: int) -> None:
+    """Its sinks have the rows of an undisturbed run in the end, each once and in order."""
+    chance, count = Random(seed), 1500 * most
+    run_built(
+        test_with_sinks.built(Partitions(4, count, 1), tmp_path / "whole", 1, 1),
+        {"checkpoints": tmp_path / "none"},
+    )
+    program = tmp_path / "program.py"
+    program.write_text(textwrap.dedent(PROGRAM), encoding="utf-8")
+    kills = 0
+    while True:
+        command = [sys.executable, str(program), str(tmp_path), str(count), str(1 + seed % 2)]
+        environ = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+        running = subprocess.Popen(
+            command, env=environ, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+        with running:
+            try:
+                _, told = running.communicate(timeout=None if kills == most else 1.0 + chance.random() * 0.5)
+                assert running.returncode == 0, told
+                break
+            except subprocess.TimeoutExpired:
+                os.killpg(running.pid, signal.SIGKILL)
+                kills += 1
+    assert kills and len(CheckpointFolder(tmp_path / "checkpoints").ids) > 1
+    assert test_with_sinks.written(tmp_path / "out") == test_with_sinks.written(tmp_path / "whole")
+    with sqlite3.connect(tmp_path / "out" / "told.db") as database:
+        assert database.execute("select count(*) from told").fetchone() == (4 * count,)
+    database.close()
