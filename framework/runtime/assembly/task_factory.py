@@ -15,7 +15,7 @@ from framework.components.component import LOGGER_PREFIX
 from framework.config import Settings
 from framework.instantiate import Beans
 from framework.log import Origin, speaking_as
-from framework.planning import Plan, TaskSpec, TimeMode, is_exact
+from framework.planning import Plan, TaskSpec, TimeMode
 from framework.recording import Recorder
 from framework.runtime.assembly.inputs import InputFactory
 from framework.runtime.assembly.network import Network
@@ -88,10 +88,7 @@ class TaskFactory:
             memory: of declared state, as this process sees it; None where no component declares any.
         """
         self._memory = memory
-        self._recovery_memory: RecoveryMemory | None = None
-        """The pages of all tasks; None where a worker process that dies loses what it was about."""
-        if memory is not None and is_exact(plan, settings):
-            self._recovery_memory = RecoveryMemory(plan, memory, network.gates())
+        self._pages = RecoveryMemory.of(plan, settings, memory, network.gates())
         self._plan = plan
         self._settings = settings
         self._network = network
@@ -181,16 +178,8 @@ class TaskFactory:
             lambda: self._host(context.spec),
         )
 
-    def _slice_commits(self, spec: TaskSpec, output: Output, state: TaskState | None) -> Commits | None:
-        """What a task commits by, with whose turn it is on its edges; None where it commits nothing."""
-        if self._recovery_memory is None:
-            return None
-        commits = self._recovery_memory.commits(spec, state)
-        for port in output.ports:
-            for number, edge in enumerate(port.edges):
-                if edge.counting is not None:
-                    commits.keep(f"edge {port.tag}.{number}", edge.counting[1])
-        return commits
+    def _slice_commits(self, spec: TaskSpec, state: TaskState | None = None) -> Commits | None:
+        return None if self._pages is None else self._pages.commits(spec, state)
 
     def _emit_rules(self, context: TaskContext, host: Host) -> EmitRules:
         rules = EmitRules.configured(context.conf)
@@ -239,7 +228,7 @@ class TaskFactory:
         return PartitionedTask(
             context,
             self._slot(context, host, self._plain_collector(context, output)),
-            Emitter(context, output, NO_OUTPUT, recorder, self._slice_commits(spec, output, None)),
+            Emitter(context, output, NO_OUTPUT, recorder, self._slice_commits(spec)),
             partitioning,
             PartitionMerger(level, offsets),
             AlignedStop(self._network.cut_of(spec.id), settings["viper.drain.timeout.secs"] * OF_THE_DRAIN),
@@ -271,7 +260,7 @@ class TaskFactory:
             largest,
             self._plan.emits_outside_input,
         )
-        emitter = Emitter(context, output, assigner, recorder, self._slice_commits(spec, output, None))
+        emitter = Emitter(context, output, assigner, recorder, self._slice_commits(spec))
         task = SpoutTask(context, slot, emitter, assigner, outcomes, asking)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
@@ -323,7 +312,7 @@ class TaskFactory:
             collector.answer_by(acker)
         marks = collector.bulk.marks if host.takes_rows else inbox
         assigner = BoltAssigner(collector.buffer, marks, self._inputs.level_beside(spec), acker)
-        emitter = Emitter(context, output, assigner, recorder, self._slice_commits(spec, output, state))
+        emitter = Emitter(context, output, assigner, recorder, self._slice_commits(spec, state))
         interludes = Interludes(context, slot, emitter, assigner, acker, recorder)
         due = self._due_by(spec)
         alignment = self._network.alignment

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from framework.planning import Plan, TaskSpec, TimeMode
+from framework.config import Settings
+from framework.planning import Plan, TaskSpec, TimeMode, is_exact
 from framework.runtime.recovery.commits import Commits
 from framework.runtime.state import StateMemory, TaskState
 from framework.topology import Role
@@ -48,6 +49,17 @@ class RecoveryMemory:
         self._memory = memory
         self._gates = list(gates)
         self._tasks = {task.id: task for task in plan.tasks}
+
+    @classmethod
+    def of(
+        cls,
+        plan: Plan,
+        settings: Settings,
+        memory: StateMemory | None,
+        gates: Iterable[tuple[tuple[Sequence[int], Sequence[int]], ScaleGate]],
+    ) -> RecoveryMemory | None:
+        """The pages of a run; None where a worker process that dies loses what it was about."""
+        return cls(plan, memory, gates) if memory is not None and is_exact(plan, settings) else None
 
     def commits(self, task: TaskSpec, state: TaskState | None) -> Commits:
         """What a task commits by, in the process that runs it; what a dead process had begun is taken back.

@@ -73,6 +73,14 @@ class Signallable(Protocol):
         """Look for something to do."""
 
 
+class _Routing:
+    """Whose turn it is in the groupings of an output, for the successor of its task."""
+
+    def __init__(self, output: Output) -> None:
+        self.save = output.save_routing
+        self.restore = output.restore_routing
+
+
 class Emitter:
     """Sends off what a task emits, and tells the task's consumers how far it is."""
 
@@ -92,6 +100,8 @@ class Emitter:
             recorder: records it, if it shall be.
             commits: what the task commits by what it has done; None where it commits nothing.
         """
+        if commits is not None:
+            commits.keep("routing", _Routing(output))
         self.commits = commits
         """What the task commits by what it has done; None where it commits nothing."""
         self.output = output

@@ -12,7 +12,7 @@ from framework.config import Settings
 from framework.errors import ComponentError, ViperError, WorkerError, first_of
 from framework.lifeline import Lifeline
 from framework.log import active_limits
-from framework.planning import Plan, is_exact
+from framework.planning import Plan
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import RecordingPaths
 from framework.runtime.control.signals import asked_by_sigquit
@@ -89,9 +89,7 @@ class Supervisor:
         self._stop = stop
         self._recording = recording
         self._on_look = on_look
-        recovery = None
-        if memory is not None and is_exact(plan, settings):
-            recovery = RecoveryMemory(plan, memory, network.gates())
+        recovery = RecoveryMemory.of(plan, settings, memory, network.gates())
         self._restarts = RestartPolicy(plan, settings, network, recording, recovery)
         self._on_report = on_report
         self._workers: list[WorkerHandle] = []

@@ -85,7 +85,7 @@ PLANT = "KILLED_PLANT"
 
 def forget_turns() -> None:
     """Successors do not know whose turn it is on their edges."""
-    _forget("edge")
+    _forget("routing")
 
 
 def forget_offsets() -> None:
