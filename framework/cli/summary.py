@@ -52,13 +52,7 @@ def summary_lines(report: RunReport) -> Iterator[str]:
     yield from (f"  A WORKER DIED: {incident}" for incident in report.incidents)
     if report.lost:
         yield f"  TUPLES ARE LOST: {report.lost:,} that nobody tracks; the result is not whole"
-    if report.checkpoint is not None:
-        written = report.checkpoint
-        number = f", the last of {report.checkpoints:,}" if report.checkpoints > 1 else ""
-        yield (
-            f"  checkpoint {written.id}{number}, was written in {written.elapsed_s:.1f} s, {written.size:,} "
-            f"bytes of state; go on with --from {written.path}"
-        )
+    yield from _checkpoints(report)
     if report.reason == "failed":
         yield "  what was in flight when it failed is lost"
     elif not report.drained:
@@ -74,6 +68,17 @@ def _states(report: RunReport) -> Iterator[str]:
         taken[state.component] = state.bytes
     for component, told in by_component.items():
         yield f"  state of {component}: {', '.join(told)}, {taken[component]:,} bytes"
+
+
+def _checkpoints(report: RunReport) -> Iterator[str]:
+    """The last checkpoint; one that another run can go on from, unless the input has come to its end."""
+    written = report.checkpoint
+    if written is None:
+        return
+    number = f", the last of {report.checkpoints:,}," if report.checkpoints > 1 else ""
+    told = f"written in {written.elapsed_s:.1f} s, {written.size:,} bytes of state"
+    goes_on = report.reason in ("suspended", "failed")
+    yield f"  checkpoint {written.id}{number} {told}" + f"; go on with --from {written.path}" * goes_on
 
 
 def _late(report: RunReport) -> Iterator[str]:
