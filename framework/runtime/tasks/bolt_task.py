@@ -130,7 +130,8 @@ class BoltTask(Task):
     def resume(self, floor: Position) -> None:
         """As in the base class."""
         super().resume(floor)
-        self._parts.assigner.lineage.resume(floor)
+        if self.commits is None:
+            self._parts.assigner.lineage.resume(floor)
         if self._parts.acker is not None:
             self._parts.acker.resume()
         if self._parts.commits is not None:
@@ -159,8 +160,13 @@ class BoltTask(Task):
         self._parts.interludes.begin()
         if self._parts.commits is not None:
             self._parts.commits.begin()
-        self.slot.commit()
+        if self.commits is None:
+            self.slot.commit()
         self._agenda = self._parts.make_agenda()
+        if self.commits is not None:
+            self.commits.keep("lineage", self._parts.assigner.lineage)
+            self.commits.keep("ticks", self._parts.interludes)
+            self.commits.keep("agenda", self._agenda)
         if self._restored is not None:
             self._agenda.restore(self._restored["agenda"])
             self._parts.interludes.number = self._restored["tick"]
@@ -194,6 +200,8 @@ class BoltTask(Task):
             if not self.unblock() or self.slot.is_gone:
                 return self.context.counters.processed - before
         self._steps = None
+        if self.commits is not None:
+            self._commit(is_last=self.progress is Progress.OVER)
         if self._alignment is not None:
             self._pass(self._alignment)
         if self.progress is Progress.OVER:
@@ -223,6 +231,8 @@ class BoltTask(Task):
         done = super().unblock()
         if self._steps is None:
             self._done_with_input()
+            if done and self.commits is not None:
+                self._commit(is_last=self.progress is Progress.OVER)
         return done
 
     def _done_with_input(self) -> None:
@@ -252,7 +262,8 @@ class BoltTask(Task):
         watermark = self._advance()
         if self._agenda.has_clients:
             yield from self._perform(self._agenda.take_until(self._reached(watermark)))
-        self.slot.commit(is_last=self.progress is Progress.OVER)
+        if self.commits is None:
+            self.slot.commit(is_last=self.progress is Progress.OVER)
         self._publish()
 
     def _perform(self, entries: Iterable[Entry]) -> Iterator[None]:

@@ -51,6 +51,14 @@ class Interludes:
         self._last_input = LEAST
         """Where the last tuple of the last slice stands, if that is recorded."""
 
+    def save(self) -> int:
+        """The number of the last tick."""
+        return self.number
+
+    def restore(self, noted: int) -> None:
+        """Go on with the number of the last tick."""
+        self.number = noted
+
     def begin(self) -> None:
         """Initialize the component.
 

@@ -114,8 +114,9 @@ class PartitionedTask(SourceTask):
     def resume(self, floor: Position) -> None:
         """As in the base class: what lies below the floor has been brought by the process before."""
         super().resume(floor)
-        self._floor = floor
-        self._exhausted = floor >= LAST
+        if self.commits is None:
+            self._floor = floor
+            self._exhausted = floor >= LAST
 
     def _begin(self) -> None:
         self.slot.begin()
@@ -128,6 +129,8 @@ class PartitionedTask(SourceTask):
         spout, spec = self.slot.host.component, self.context.spec
         numbers = range(spout.partitions)[spec.index :: self._partitioning.tasks]
         port = next(iter(self.emitter.output.ports), None)
+        if self.commits is not None:
+            self.commits.keep("offsets", self._merger)
         self._merger.open(spout, numbers, port, self._floor)
         pace = spout.pace()
         self._pacer = None if pace is None else self._made_pacer(pace)
@@ -228,6 +231,8 @@ class PartitionedTask(SourceTask):
             count = self.context.counters.emitted - before
             quota.settle(granted, count)
         now_s = time.monotonic()
+        if self.commits is not None and (count or self._exhausted):
+            self.commits.make_due()
         self.unblock()
         self._rest(count, now_s)
         self._aligned_stop.brought(count, now_s)
