@@ -252,7 +252,7 @@ class Worker:
                 task.resume(self._network.floor(task.context.spec.id))
             elif task.context.spec.id in self._plan.saved:
                 task.restore(self._plan.saved[task.context.spec.id])
-            task.report_saved = partial(self._report, task)
+            task.context.checkpoints.listen(partial(self._report, task))
             self._begun.append((index, task))
             executor.start(task)
 
@@ -263,7 +263,7 @@ class Worker:
             self._stop.abort()  # so that the others stop, too
             raise
 
-    def _report(self, task: Task, attempt: int, saved: dict[str, Any]) -> None:
+    def _report(self, task: Task, attempt: int, saved: Mapping[str, Any]) -> None:
         context = task.context
         self._on_report(TaskReport(context.spec.id, attempt, saved, context.counters.lost))
 

@@ -88,7 +88,7 @@ def test_a_bolt_that_does_not_wait_shows(tmp_path: Path, monkeypatch: pytest.Mon
     """The checks above can fail: here bolts report before all has come to them."""
 
     def at_once(self: BoltTask, alignment: Alignment) -> bool:
-        return alignment.stage is Stage.PASSING and self._reported != alignment.attempt
+        return alignment.stage is Stage.PASSING and self.context.checkpoints.reported != alignment.attempt
 
     whole = test_states.expected(1)
     monkeypatch.setattr(BoltTask, "_has_passed", at_once)
