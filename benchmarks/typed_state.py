@@ -1,9 +1,9 @@
 """Declared, typed state against a dictionary attribute in the per-tuple word count, side by side in one run.
 
-The two bolts count words and emit each with its count. One has its counts in a dict, the other in a
+The bolts count words and emit each with its count. One has its counts in a dict, the others in a
 `ValueState("int64")`, which looks each word up in shared memory, notes the old count, and is committed behind
-each slice. Both are run in turn, several times, each in a process of its own, in one inline worker. What
-counts is the ratio of their medians.
+each slice; one of these by `value`, one by `add`. All are run in turn, several times, each in a process of its
+own, in one inline worker. What counts are the ratios of their medians to that of the dict.
 
     python benchmarks/typed_state.py [--rounds N] [--words N] [--par N]
 """
@@ -38,7 +38,15 @@ class CountInState(Count):
         self.emit([tup.values[0], self.seen.value])
 
 
-KINDS = {"dict": Count, "state": CountInState}
+class CountByAdd(CountInState):
+    """The same by the method that adds and tells what there is then."""
+
+    def process(self, tup: Any) -> None:
+        """Count one."""
+        self.emit([tup.values[0], self.seen.add(1)])
+
+
+KINDS = {"dict": Count, "state": CountInState, "add": CountByAdd}
 
 
 def measure_here(kind: str, words: int, par: int) -> tuple[int, float]:
@@ -56,7 +64,7 @@ def measure(kind: str, words: int, par: int) -> float:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, and print words per second and the ratio."""
+    """Measure, and print words per second and the ratios."""
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("--rounds", type=int, default=5, help="measurements of each kind (5)")
@@ -74,7 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     medians = {kind: statistics.median(measured) for kind, measured in rates.items()}
     for kind, measured in rates.items():
         print(f"{kind:10} {medians[kind]:12,.0f} words/s   ({min(measured):,.0f} to {max(measured):,.0f})")
-    print(f"ratio      {medians['state'] / medians['dict']:12.2f}")
+    for kind in list(KINDS)[1:]:
+        print(f"{kind + ' ratio':10} {medians[kind] / medians['dict']:12.2f}")
 
 
 if __name__ == "__main__":

@@ -10,19 +10,9 @@ from typing import Any, Final
 from framework.checkpoints.folder import Checkpoint
 from framework.checkpoints.states import SavedState, chunks_of
 from framework.errors import CheckpointError
+from framework.state.declaration import TO_LIVE
 from viper.arena import Arena
-from viper.state import (
-    KeyedState,
-    ListCell,
-    MapCell,
-    Pool,
-    Scope,
-    UndoLog,
-    Writer,
-    items,
-    load,
-    scope_of,
-)
+from viper.state import KeyedState, Pool, UndoLog, Writer, items, load
 
 _ANY: Final = "any values"
 _ROOM_FACTOR: Final = 16
@@ -72,25 +62,19 @@ def _rows_in(saved: SavedState, group: int, chunks: list[bytes]) -> Iterator[tup
     for chunk in chunks:
         load(table, group, chunk)
         writer.commit()
-    scope, (code,), is_any = scope_of(table), saved.codes, _ANY in saved.types
+    is_any = _ANY in saved.types
     for key, values in items(table, group):
-        if code.startswith("["):
-            _enter(scope, key)
-            found: Any = [_loaded(value, is_any) for value in ListCell(scope, table)]
-        elif code.startswith("{"):
-            _enter(scope, key)
-            found = {k: _loaded(v, is_any) for k, v in MapCell(scope, table).items()}
+        if saved.kind == "list":
+            found: Any = [_loaded(value, is_any) for value in values[0]]
+        elif saved.kind == "map":
+            found = {k: _loaded(v, is_any) for k, v in values[0]}
         elif saved.kind == "table":
-            names = [column.partition(":")[0] for column in saved.types.split(", ")]
+            columns = saved.types.removesuffix(TO_LIVE).split(", ")
+            names = [column.partition(":")[0] for column in columns]
             found = dict(zip(names, values, strict=True))
         else:
             found = _loaded(values[0], is_any)
         yield key, found
-
-
-def _enter(scope: Scope, key: Any) -> None:
-    row = key if isinstance(key, tuple) else (key,)
-    scope.enter(row, tuple(range(len(row))))
 
 
 def _loaded(value: Any, is_any: bool) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import marshal
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 _CLASSES = frozenset({int, float, str, bytes, bool, type(None)})
 """The classes of values that SQLite takes."""
 _GREATEST = 2**63 - 1
+_MARSHAL = 4
+"""A version that every Python from 3.4 on reads."""
 
 
 class SqliteSink(TableSink):
@@ -95,12 +98,17 @@ class SqliteSink(TableSink):
                     f"column {name!r} has a value of class {found}, which SQLite does not take: make it a "
                     "number, text or bytes first"
                 )
-            numbers = [value for value in values if type(value) is int] if int in classes else [0]
-            if max(numbers) > _GREATEST or min(numbers) < -_GREATEST - 1:
+            numbers = values if classes == {int} else [value for value in values if type(value) is int]
+            if numbers and (max(numbers) > _GREATEST or min(numbers) < -_GREATEST - 1):
                 raise SinkError(
                     f"column {name!r} has a whole number of more than 64 bits: make it text first"
                 )
-        return super(TableSink, self).encode(chosen)
+        return marshal.dumps(list(chosen), _MARSHAL)  # in half the time that pickle takes
+
+    def decode(self, entry: bytes) -> Iterable[Row]:
+        """The rows of an entry."""
+        rows: list[Row] = marshal.loads(entry)
+        return rows
 
     def applied(self, part: str) -> int | None:
         """As in the base class."""

@@ -98,7 +98,7 @@ class MapState(State):
     def types(self) -> str:
         """As in the base class."""
         key_type, value_type = self._types
-        return f"keys: {key_type or 'any'}, values: {value_type or 'any'}"
+        return f"{key_type or 'any keys'} to {value_type or 'any values'}"
 
     def handle(self, access: StateAccess) -> Any:
         """As in the base class."""

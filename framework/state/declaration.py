@@ -11,6 +11,8 @@ from framework.state.access import StateAccess
 
 Per = Literal["key", "task"]
 _PER: Final = ("key", "task")
+TO_LIVE: Final = ", with a time to live"
+"""What the types of a state end with that is forgotten by time; how long that is may change between runs."""
 _SHORTEST_S: Final = 1e-6
 _LONGEST_S: Final = 10**11
 
@@ -90,7 +92,7 @@ class State(ABC):
     @property
     def spec(self) -> StateSpec:
         """What a plan knows of it."""
-        types = self.types if self.ttl is None else f"{self.types}, for {self.ttl:g} s"
+        types = self.types if self.ttl is None else f"{self.types}{TO_LIVE}"
         return StateSpec(self.name, self.kind, types, self.per, self.codes)
 
     def _timed(self, code: str, type: object) -> str:

@@ -105,6 +105,12 @@ int state_set_value(KeyedTable *table, vp_heap *heap, char code, uint64_t *words
 /* The word of a number; -1 with an error set where it does not fit without loss. */
 int state_word(const KeyedTable *table, char code, PyObject *value, uint64_t *word);
 
+/* Whether a column holds numbers, which can be summed up: 0, or -1 with an error set. */
+int state_check_sums(const KeyedTable *table, char code);
+
+/* The sum of two numbers in their words; -1 with an error set. */
+int state_sum(const KeyedTable *table, char code, uint64_t word, uint64_t amount, uint64_t *made);
+
 /* Whether a map's key is of a type, 0: of any; -1 with an error set if it is not. */
 int state_check_key(const KeyedTable *table, char code, PyObject *key);
 

@@ -225,26 +225,6 @@ static int amount_at(const Amounts *self, const KeyedTable *table, char code, Py
     return 0;
 }
 
-/* The sum of two words; -1 with an error set. */
-static int sum(const KeyedTable *table, char code, const uint64_t *row, uint64_t amount, uint64_t *made)
-{
-    if (code == REAL) {
-        double before, by;
-        memcpy(&before, row, sizeof before);
-        memcpy(&by, &amount, sizeof by);
-        before += by;
-        memcpy(made, &before, sizeof before);
-        return 0;
-    }
-    int64_t number;
-    int too_large = __builtin_add_overflow((int64_t)*row, (int64_t)amount, &number);
-    *made = (uint64_t)number;
-    if (too_large)
-        PyErr_Format(PyExc_OverflowError, "state %U: %lld and %lld are more than an int of 64 bits", table->name,
-                     (long long)*row, (long long)amount);
-    return too_large ? -1 : 0;
-}
-
 static int add_each(Keys *keys, const Amounts *amounts, KeyedTable *table, PyObject *initial, uint64_t *made)
 {
     char code = PyBytes_AS_STRING(table->codes)[0];
@@ -252,7 +232,7 @@ static int add_each(Keys *keys, const Amounts *amounts, KeyedTable *table, PyObj
         uint64_t amount;
         /* The amount first: what is asked for its repr may change the table. */
         vp_row *row = amount_at(amounts, table, code, i, &amount) ? NULL : enter(keys, table, i, initial);
-        if (row == NULL || sum(table, code, row_words(row), amount, &made[i]))
+        if (row == NULL || state_sum(table, code, row_words(row)[0], amount, &made[i]))
             return -1;
         if (vp_writer_reserve(table->writer, 1)) {
             table_is_full(table);
@@ -280,10 +260,8 @@ PyObject *bulk_add(KeyedTable *table, PyObject *initial, PyObject *args)
     char code = PyBytes_AS_STRING(table->codes)[0];
     if (!PyArg_ParseTuple(args, "O|O", &given, &by))
         return NULL;
-    if (code != INTEGER && code != REAL) {
-        PyErr_Format(PyExc_TypeError, "state %U holds no numbers, so nothing can be added", table->name);
+    if (state_check_sums(table, code))
         return NULL;
-    }
     Keys keys;
     Amounts amounts = {0};
     vp_savepoint before = vp_writer_savepoint(table->writer);

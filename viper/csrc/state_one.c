@@ -1,9 +1,15 @@
-/* StateCell: the value that a state has for the key of the tuple in process. */
+/* StateCell: the value that a state has for the key of the tuple in process.
+ *
+ * What a bolt does for each tuple is looked at first: the attribute `value` and the method `add` are told by the address
+ * of their interned names, before the type is asked for them.
+ */
 #include "state.h"
 
 typedef struct {
     Cell cell;
     PyObject *initial; /* what a key has that was given nothing */
+    PyObject *value_name, *add_name;
+    PyObject *bound_add; /* made once */
 } One;
 
 static PyObject *value(One *self, void *nothing)
@@ -15,12 +21,37 @@ static PyObject *value(One *self, void *nothing)
                                   : state_value(self->cell.table, self->cell.code, row_words(self->cell.row));
 }
 
+/* Writes a number into the row of a cell that was looked for; -1 with an error set. */
+static int put_word(Cell *cell, uint64_t word)
+{
+    int enters = cell->row == NULL;
+    vp_savepoint before = {0, 0, 0};
+    if (enters) {
+        before = cell_savepoint(cell);
+        if (cell_enter(cell)) {
+            table_back(cell->table, before);
+            return -1;
+        }
+    }
+    if (vp_writer_reserve(cell->table->writer, 1) == 0) {
+        vp_write(cell->table->writer, (vp_word *)row_words(cell->row), word);
+        return 0;
+    }
+    if (enters)
+        table_back(cell->table, before);
+    table_is_full(cell->table);
+    return -1;
+}
+
 static int set_value(One *self, PyObject *to, void *nothing)
 {
     (void)nothing;
     Cell *cell = &self->cell;
+    uint64_t word;
     if (to == NULL)
         return cell_drop(cell);
+    if (words_of_code(cell->code) == 1) /* the word first: what is asked for its repr may change the table */
+        return state_word(cell->table, cell->code, to, &word) || cell_look(cell) || put_word(cell, word) ? -1 : 0;
     vp_savepoint before = cell_savepoint(cell);
     if (cell_enter(cell) == 0 &&
         state_set_value(cell->table, cell_heap(cell), cell->code, row_words(cell->row), to) == 0 &&
@@ -28,6 +59,24 @@ static int set_value(One *self, PyObject *to, void *nothing)
         return 0;
     table_back(cell->table, before);
     return -1;
+}
+
+PyDoc_STRVAR(add_doc, "add(amount) -> int | float: add to the number of the key, and tell the number that it has then.");
+
+static PyObject *add(One *self, PyObject *by)
+{
+    Cell *cell = &self->cell;
+    const KeyedTable *table = cell->table;
+    uint64_t amount, number = 0;
+    if (state_check_sums(table, cell->code) || state_word(table, cell->code, by, &amount) || cell_look(cell))
+        return NULL;
+    if (cell->row != NULL)
+        number = row_words(cell->row)[0];
+    else if (self->initial != Py_None && state_word(table, cell->code, self->initial, &number))
+        return NULL;
+    if (state_sum(table, cell->code, number, amount, &number) || put_word(cell, number))
+        return NULL;
+    return state_value(table, cell->code, &number);
 }
 
 static PyObject *is_set(One *self, void *nothing)
@@ -79,24 +128,52 @@ static PyObject *one_new(PyTypeObject *type, PyObject *args, PyObject *options)
     if (!PyArg_ParseTuple(args, "OOO", &scope, &table, &initial))
         return NULL;
     One *self = (One *)cell_of(type, scope, table, COLUMNS);
-    if (self != NULL)
-        self->initial = Py_NewRef(initial);
+    if (self == NULL)
+        return NULL;
+    self->initial = Py_NewRef(initial);
+    self->value_name = PyUnicode_InternFromString("value");
+    self->add_name = PyUnicode_InternFromString("add");
+    if (self->add_name != NULL)
+        self->bound_add = PyObject_GenericGetAttr((PyObject *)self, self->add_name);
+    if (self->value_name == NULL || self->bound_add == NULL)
+        Py_CLEAR(self);
     return (PyObject *)self;
+}
+
+static PyObject *get_attribute(One *self, PyObject *name)
+{
+    if (name == self->value_name)
+        return value(self, NULL);
+    if (name == self->add_name && self->bound_add != NULL)
+        return Py_NewRef(self->bound_add);
+    return PyObject_GenericGetAttr((PyObject *)self, name);
+}
+
+static int set_attribute(One *self, PyObject *name, PyObject *to)
+{
+    return name == self->value_name ? set_value(self, to, NULL) : PyObject_GenericSetAttr((PyObject *)self, name, to);
 }
 
 static int one_traverse(One *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->initial);
+    Py_VISIT(self->value_name);
+    Py_VISIT(self->add_name);
+    Py_VISIT(self->bound_add);
     return cell_traverse(&self->cell, visit, arg);
 }
 
 static int one_clear(One *self)
 {
     Py_CLEAR(self->initial);
+    Py_CLEAR(self->value_name);
+    Py_CLEAR(self->add_name);
+    Py_CLEAR(self->bound_add);
     return cell_clear(&self->cell);
 }
 
 static PyMethodDef one_methods[] = {
+    {"add", (PyCFunction)add, METH_O, add_doc},
     {"clear", (PyCFunction)reset, METH_NOARGS, clear_doc},
     {"add_all", (PyCFunction)add_all, METH_VARARGS, add_all_doc},
     {"get_all", (PyCFunction)get_all, METH_O, get_all_doc},
@@ -116,6 +193,8 @@ static PyType_Slot one_slots[] = {
     {Py_tp_dealloc, cell_dealloc},
     {Py_tp_traverse, one_traverse},
     {Py_tp_clear, one_clear},
+    {Py_tp_getattro, get_attribute},
+    {Py_tp_setattro, set_attribute},
     {Py_tp_methods, one_methods},
     {Py_tp_getset, one_getset},
     {0, NULL},

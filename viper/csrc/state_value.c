@@ -93,6 +93,33 @@ int state_word(const KeyedTable *table, char code, PyObject *value, uint64_t *wo
     return 0;
 }
 
+int state_check_sums(const KeyedTable *table, char code)
+{
+    if (code == INTEGER || code == REAL)
+        return 0;
+    PyErr_Format(PyExc_TypeError, "state %U holds no numbers, so nothing can be added", table->name);
+    return -1;
+}
+
+int state_sum(const KeyedTable *table, char code, uint64_t word, uint64_t amount, uint64_t *made)
+{
+    if (code == REAL) {
+        double sum, by;
+        memcpy(&sum, &word, sizeof sum);
+        memcpy(&by, &amount, sizeof by);
+        sum += by;
+        memcpy(made, &sum, sizeof sum);
+        return 0;
+    }
+    int64_t number;
+    int too_large = __builtin_add_overflow((int64_t)word, (int64_t)amount, &number);
+    *made = (uint64_t)number;
+    if (too_large)
+        PyErr_Format(PyExc_OverflowError, "state %U: %lld and %lld are more than an int of 64 bits", table->name,
+                     (long long)word, (long long)amount);
+    return too_large ? -1 : 0;
+}
+
 static int write_word(KeyedTable *table, uint64_t *words, uint64_t word)
 {
     if (vp_writer_reserve(table->writer, 1)) {

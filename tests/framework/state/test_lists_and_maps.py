@@ -17,7 +17,7 @@ class TestDeclarations:
         assert ListState("int64").codes == ("[q",) and ListState().codes == ("[y",)
         assert ListState("int64").types == "elements: int64"
         assert MapState("string", "float64").codes == ("{d",) and MapState().codes == ("{y",)
-        assert MapState("string").types == "keys: string, values: any"
+        assert MapState("string").types == "string to any values"
 
     def test_a_type_that_is_none_is_refused(self) -> None:
         for make in (lambda: ListState("int"), lambda: MapState("int"), lambda: MapState(None, "int")):

@@ -135,9 +135,9 @@ def test_it_does_not_depend_on_the_schedule_nor_on_ticks(seed: int) -> None:
     assert output(report) == expected()
 
 
-def test_the_plan_tells_the_time() -> None:
+def test_the_plan_tells_that_there_is_one() -> None:
     spec = Forgets.seen.spec
-    assert (spec.types, spec.codes) == ("int64, for 3 s", ("@q",))
+    assert (spec.types, spec.codes) == ("int64, with a time to live", ("@q",))
     assert Forgets.names.spec.codes == ("@{s",) and Forgets.table.spec.codes == ("@qs",)
 
 

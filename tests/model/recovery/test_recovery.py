@@ -31,13 +31,13 @@ RUNS = 8
 
 @pytest.mark.parametrize("first", at_every_change(schedules()[::AT_ONCE]))
 def test_the_sink_shows_what_a_run_without_faults_shows(first: int) -> None:
-    happened = Events()
-    for seed in range(first * RUNS, min(first + AT_ONCE, schedules().stop) * RUNS):
+    happened, end = Events(), min(first + AT_ONCE, schedules().stop)
+    for seed in range(first * RUNS, end * RUNS):
         schedule = Schedule(seed)
         problem = schedule.problem()
         assert not problem, problem
         happened.add(schedule.events)
-    assert all(vars(happened).values()), happened
+    assert end < first + AT_ONCE or all(vars(happened).values()), happened
 
 
 # -- mistakes that this must find

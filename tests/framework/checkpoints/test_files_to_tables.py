@@ -1,0 +1,97 @@
+"""From files into every kind of sink, with checkpoints: each row once, although runs fail again and again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework import Bolt, TopologyBuilder, ValueState
+from framework.checkpoints import CheckpointFolder
+from framework.errors import ComponentError
+from framework.sources import CsvSource
+from tests.framework.runtime.workers.running import INLINE, PROCESSES, Workers
+from tests.framework.sinks.driven import SINKS, held
+from tests.portions import at_every_change
+
+FILES, COUNT = 3, 1500
+FAILURES = (700, 1900, 3100)
+KINDS = ["json that grows", "sqlite", "parquet", "json", "csv", "sqlite by key", "sqlalchemy"]
+CASES = [("sqlite", PROCESSES)] + [(kind, INLINE) for kind in KINDS]
+CASES += [(kind, PROCESSES) for kind in KINDS if kind != "sqlite"]
+
+
+class Count(Bolt):
+    """Counts each word, in declared state."""
+
+    outputs = ["word", "n"]
+    seen = ValueState("int64", default=0)
+
+    def process(self, tup: Any) -> None:
+        self.seen.value += 1
+        self.emit([tup.values.word, self.seen.value])
+
+
+class Fails(Bolt):
+    """Raises at each of some numbers of tuples, once."""
+
+    outputs = ["word", "n"]
+    total = ValueState("int64", default=0, per="task")
+
+    def __init__(self, folder: str, at: Sequence[int]) -> None:
+        super().__init__()
+        self._folder = Path(folder)
+        self._at = list(at)
+
+    def process(self, tup: Any) -> None:
+        self.total.value += 1
+        marker = self._folder / f"failed at {self.total.value}"
+        if self.total.value in self._at and not marker.exists():
+            marker.touch()
+            raise OSError("the power is gone")
+        self.emit(tup.values)
+
+
+def written(folder: Path) -> None:
+    folder.mkdir()
+    for number in range(FILES):
+        rows = (f"{at * 2 + number % 2},w{at * (number + 3) % 11}\n" for at in range(COUNT))
+        (folder / f"{number}.csv").write_text("at,word\n" + "".join(rows))
+
+
+def counting(data: Path, out: Path, kind: str, par: int, failures: Sequence[int] = ()) -> TopologyBuilder:
+    builder = TopologyBuilder()
+    builder.set_spout("rows", CsvSource(str(data), timestamp="at", unit="ms"), par)
+    builder.set_bolt("count", Count, par).fields_grouping("rows", "word")
+    builder.set_bolt("fails", Fails(str(out), failures)).global_grouping("count")
+    builder.set_bolt("sink", SINKS[kind](out)).global_grouping("fails")
+    return builder
+
+
+@pytest.mark.parametrize(("kind", "workers"), at_every_change(CASES, 4), ids=str)
+def test_each_row_is_there_once(kind: str, workers: Workers, tmp_path: Path) -> None:
+    data, whole, out, kept = (tmp_path / name for name in ("data", "whole", "out", "kept"))
+    written(data)
+    whole.mkdir()
+    out.mkdir()
+    INLINE.run(counting(data, whole, kind, 1), {"checkpoints": tmp_path / "none"})
+    options = {"viper__checkpoint__secs": 0.01, "viper__slice__tuples": 32, "viper__jumbo__size": 16}
+    gone_on = 0
+    for par in (1, 2, 3, 1):
+        ids = CheckpointFolder(kept).ids if kept.exists() else []
+        gone_on += bool(ids)
+        start = {"start": kept} if ids else {"checkpoints": kept}
+        builder = counting(data, out, kind, par, FAILURES)
+        if par == 1 and len(list(out.glob("failed at *"))) == len(FAILURES):
+            assert workers.run(builder, start, **options).drained
+            break
+        with pytest.raises(ComponentError, match="the power is gone"):
+            workers.run(builder, start, **options)
+    assert gone_on
+    assert held(out, kind) == held(whole, kind)
+    if kind == "json":
+        rows = [json.loads(line) for line in held(out, kind).splitlines()]
+        assert len(rows) == FILES * COUNT
