@@ -19,7 +19,7 @@ from running import print_row, run_with
 from framework import Bolt, SeekableSpout, TopologyBuilder, ValueState
 from framework.sinks import CountingSink
 
-WORDS: Final = "the quick brown fox jumps over the lazy dog again".split()
+WORDS: Final = ["the", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog", "again"]
 PLACES: Final = {
     1: {"lines": 1, "split": 1, "count": 1, "sink": 1},
     2: {"lines": 1, "split": 1, "count": 2, "sink": 2},

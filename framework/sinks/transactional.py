@@ -130,6 +130,10 @@ class TransactionalSink(Sink):
 
     # -- what the runtime calls, in the task's thread
 
+    def wait_for_checkpoints(self, waits: bool) -> None:
+        """Before `initialize`: whether rows are applied with checkpoints, and at the end, only."""
+        self.eager = not waits
+
     @property
     def part(self) -> str:
         """The name of the task's part: topology, component and the task's index."""

@@ -155,7 +155,7 @@ class TaskFactory:
         topology = self._plan.topology
         host = make_host(topology.component(spec.component), spec, self._beans, topology.import_paths)
         if isinstance(host.component, TransactionalSink):
-            host.component.eager = self._network.alignment is None
+            host.component.wait_for_checkpoints(self._network.alignment is not None)
         return host
 
     def _slot(
@@ -222,6 +222,7 @@ class TaskFactory:
             settings["viper.poll.pause.max.ms"] / 1000,
             self._network.quota,
             self._largest_slice(output),
+            SourceAlignment(self._network.alignment, spec.id),
         )
         level = self._plan.layout.components[spec.component]
         offsets = self._plan.offsets.get(spec.component, {})
@@ -232,7 +233,6 @@ class TaskFactory:
             partitioning,
             PartitionMerger(level, offsets),
             AlignedStop(self._network.cut_of(spec.id), settings["viper.drain.timeout.secs"] * OF_THE_DRAIN),
-            SourceAlignment(self._network.alignment, spec.id),
         )
 
     def _spout(

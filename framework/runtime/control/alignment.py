@@ -21,7 +21,7 @@ from framework.planning import Plan
 from framework.topology import Role
 from viper.arena import Arena
 from viper.partitions import NO_LIMIT
-from viper.position import Position
+from viper.position import END, Position
 from viper.registers import Registers
 
 ENDED = 2**63 - 1
@@ -277,6 +277,16 @@ class SourceAlignment:
         """Whether an attempt is going on, or the run was closed."""
         return self._alignment is not None and self._alignment.stage is not Stage.NOTHING
 
+    @property
+    def keeps_from_end(self) -> bool:
+        """Whether the task does not end although it has brought its last row, as the run may end before.
+
+        Where the run goes on it ends: a promise that its last microsecond is over would let a tick fire that
+        no row comes to.
+        """
+        stage = Stage.NOTHING if self._alignment is None else self._alignment.stage
+        return stage in (Stage.ENDING, Stage.CLOSING, Stage.CLOSED)
+
     def answer(self, time_us: int) -> None:
         """Say how far the task is, unless it has said so in this attempt; to be called while one goes on."""
         if self._alignment is not None:
@@ -323,6 +333,8 @@ class SourceAlignment:
         """
         until_us = self.until_us
         if self._alignment is None or self.is_there or until_us is None or until_us == NO_LIMIT:
+            return
+        if behind == END and not self.keeps_from_end:
             return
         if behind.ts > until_us:
             self._alignment.arrive(self._task, Position(until_us + 1, 0, 0))

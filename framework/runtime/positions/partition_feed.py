@@ -72,7 +72,8 @@ class PartitionFeed:
         if self.ended:
             return WHOLE
         ts, count = self.partition.place
-        if count:
+        # A source that is read from its beginning comes by rows first that were brought before.
+        if count and (self._before is None or (ts, count) > self._before):
             return ts, count
         return UNKNOWN if self._raised else self._before
 

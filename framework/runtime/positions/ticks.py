@@ -40,14 +40,13 @@ class EventTicks:
         for nth in range(number):
             yield first + nth * self._period
 
-    @property
-    def state(self) -> tuple[int | None, int]:
-        """The time of the next tick, and the number of ticks since the last input."""
+    def save(self) -> tuple[int | None, int]:
+        """The time of the next tick in microseconds, and the number of ticks since the last input."""
         return self._next, self._since_input
 
-    @state.setter
-    def state(self, state: tuple[int | None, int]) -> None:
-        self._next, self._since_input = state
+    def restore(self, next_us: int | None, since_input: int) -> None:
+        """Go on where others had come to, by what `save` has returned."""
+        self._next, self._since_input = next_us, since_input
 
     def input_seen(self) -> None:
         """Note that an input came after the ticks so far."""

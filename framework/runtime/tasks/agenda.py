@@ -170,13 +170,12 @@ class EventTimeTicks(AgendaClient):
 
     def save(self) -> dict[str, Any]:
         """The time of the next tick, and the number of ticks since the last input."""
-        return {"ticks": self._ticks.state}
+        return {"ticks": self._ticks.save()}
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         """As in the base class."""
         if "ticks" in saved:
-            next_us, since_input = saved["ticks"]
-            self._ticks.state = next_us, since_input
+            self._ticks.restore(*saved["ticks"])
 
     def _entries(self, time_us: int) -> Iterator[Entry]:
         for due_us in self._ticks.due(time_us):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import time
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from framework.runtime.control.alignment import ENDED, Alignment
@@ -64,10 +64,7 @@ class BoltTask(Task):
         self.progress = Progress.OPEN
         self._received = received
         self._parts = parts
-        self._alignment = parts.alignment
         self._agenda = Agenda()
-        self._restored: Mapping[str, Any] | None = None
-        """Where the task of another run had come to, if this one goes on from there."""
         self._positions = Positions()
         """Of the input of this slice."""
         self._steps: Iterator[None] | None = None
@@ -122,7 +119,7 @@ class BoltTask(Task):
             or self.state is TaskState.ENDING
             or (self._agenda.has_clients and self._agenda.due_at_s <= now_s)
             or self._parts.assigner.has_output  # of a thread of the component's own
-            or (self._alignment is not None and self._has_passed(self._alignment))
+            or (self._parts.alignment is not None and self._has_passed(self._parts.alignment))
         )
 
     # -- lifecycle
@@ -151,11 +148,6 @@ class BoltTask(Task):
         if isinstance(self._parts.commits, CheckpointCommits):
             self._parts.commits.complete(number)
 
-    def restore(self, saved: Mapping[str, Any]) -> None:
-        """As in the base class."""
-        super().restore(saved)
-        self._restored = saved
-
     def _begin(self) -> None:
         self._parts.interludes.begin()
         if self._parts.commits is not None:
@@ -163,13 +155,14 @@ class BoltTask(Task):
         if self.commits is None:
             self.slot.commit()
         self._agenda = self._parts.make_agenda()
-        if self.commits is not None:
+        restored = self.context.checkpoints.restored
+        if restored is not None:
+            self._agenda.restore(restored["agenda"])
+            self._parts.interludes.restore(restored["tick"])
+        if self.commits is not None:  # behind a checkpoint, as what a predecessor has committed is later
             self.commits.keep("lineage", self._parts.assigner.lineage)
             self.commits.keep("ticks", self._parts.interludes)
             self.commits.keep("agenda", self._agenda)
-        if self._restored is not None:
-            self._agenda.restore(self._restored["agenda"])
-            self._parts.interludes.number = self._restored["tick"]
 
     def end_cycle(self) -> None:
         """Nothing comes back through the cycle any more."""
@@ -202,8 +195,8 @@ class BoltTask(Task):
         self._steps = None
         if self.commits is not None:
             self._commit(is_last=self.progress is Progress.OVER)
-        if self._alignment is not None:
-            self._pass(self._alignment)
+        if self._parts.alignment is not None:
+            self._pass(self._parts.alignment)
         if self.progress is Progress.OVER:
             self.state = TaskState.ENDING
             self.slot.give_up_restart()
@@ -213,16 +206,16 @@ class BoltTask(Task):
     def _pass(self, alignment: Alignment) -> None:
         """Report for a checkpoint when all up to its time is processed, and at the end of all input."""
         if self.progress is Progress.OVER:
-            self._report(ENDED)
+            self.context.checkpoints.report(ENDED, self.save)
         elif self._has_passed(alignment) and not self.is_blocked:
             self.slot.commit()
             self.cut(alignment.number)
-            self._report(alignment.attempt)
+            self.context.checkpoints.report(alignment.attempt, self.save)
 
     def _has_passed(self, alignment: Alignment) -> bool:
         """Whether all up to the time of a checkpoint is processed, and the task has not reported yet."""
         passing = alignment.passing(self.context.spec.id)
-        if passing is None or self._reported == alignment.attempt:
+        if passing is None or self.context.checkpoints.reported == alignment.attempt:
             return False
         return self._parts.assigner.lineage.frontier >= passing[1]
 
@@ -361,8 +354,8 @@ class BoltTask(Task):
     def _reached(self, watermark: Position) -> Frontier:
         frontier = self._parts.assigner.lineage.frontier
         time_us = frontier.ts if frontier < LAST else self._last_us
-        if self._alignment is not None:  # asked behind the input, whose promises may come of it
-            passing = self._alignment.passing(self.context.spec.id)
+        if self._parts.alignment is not None:  # asked behind the input, whose promises may come of it
+            passing = self._parts.alignment.passing(self.context.spec.id)
             time_us = time_us if passing is None else min(time_us, passing[0])
         return Frontier(watermark, time_us, self.progress is Progress.OVER)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from framework.errors import ComponentError
 from framework.planning import TaskSpec
 from framework.runtime.hosts.host import Identity
 from framework.runtime.metrics.counters import TaskCounters
+from framework.runtime.tasks.checkpoints import TaskCheckpoints
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class TaskContext:
     """What the component is told about itself."""
     counters: TaskCounters
     """What the task counts."""
+    checkpoints: TaskCheckpoints = field(default_factory=TaskCheckpoints)
+    """What it has to do with checkpoints."""
 
     @property
     def name(self) -> str:

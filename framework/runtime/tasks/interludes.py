@@ -55,9 +55,9 @@ class Interludes:
         """The number of the last tick."""
         return self.number
 
-    def restore(self, noted: int) -> None:
-        """Go on with the number of the last tick."""
-        self.number = noted
+    def restore(self, saved: int) -> None:
+        """Before the first tick: go on behind that with this number."""
+        self.number = saved
 
     def begin(self) -> None:
         """Initialize the component.

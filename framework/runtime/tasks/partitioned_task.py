@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from framework.components.partitioned import Pace
@@ -44,6 +44,8 @@ class Partitioning:
     """Bounds how much all spouts emit together."""
     largest_slice: int | None = None
     """As `Task.largest_slice`."""
+    alignment: SourceAlignment = field(default_factory=SourceAlignment)
+    """Where it waits when a checkpoint is to be made."""
 
 
 class PartitionedTask(SourceTask):
@@ -57,7 +59,6 @@ class PartitionedTask(SourceTask):
         partitioning: Partitioning,
         merger: PartitionMerger,
         aligned_stop: AlignedStop,
-        alignment: SourceAlignment,
     ) -> None:
         """
         Args:
@@ -67,13 +68,11 @@ class PartitionedTask(SourceTask):
             partitioning: which partitions that are.
             merger: reads them.
             aligned_stop: where it stops when the run is to drain.
-            alignment: where it waits when a checkpoint is to be made.
         """
         super().__init__(context, slot, emitter, PollTimer(partitioning.longest_pause_s))
         self._partitioning = partitioning
         self._merger = merger
         self._aligned_stop = aligned_stop
-        self._alignment = alignment
         self._floor = LEAST
         self._pacer: Pacer | None = None
         self._exhausted = False
@@ -102,7 +101,8 @@ class PartitionedTask(SourceTask):
             self._publish(time.monotonic())
 
     def _ends_now(self, now_s: float) -> bool:
-        if self.state is TaskState.RUNNING and not self._is_draining and self._alignment.is_asked:
+        goes_on = self.state is TaskState.RUNNING and not self._is_draining
+        if goes_on and self._partitioning.alignment.keeps_from_end:
             return False  # whoever waits behind its last row has not ended
         return super()._ends_now(now_s)
 
@@ -183,15 +183,15 @@ class PartitionedTask(SourceTask):
         self._aligned_stop.report(self.emitter.last_placed.ts)
         if reason in (StopReason.MAX_TUPLES, StopReason.SUSPENDED):
             self._aligned_stop.leave()
-        until_us = self._alignment.until_us
+        until_us = self._partitioning.alignment.until_us
         if reason is StopReason.SUSPENDED and until_us is not None and not self._exhausted:
             self._last_us = max(self._last_us, until_us)
         self._poll.ask_at(0.0)
 
     def _stop_asking(self) -> None:
         self._aligned_stop.report(self.emitter.last_placed.ts)
-        self._alignment.end(self._told_us)
-        self._report(ENDED)
+        self._partitioning.alignment.end(self._told_us)
+        self.context.checkpoints.report(ENDED, self.save)
         self._exhausted = True
         if self.active:
             self.deactivate()
@@ -237,16 +237,16 @@ class PartitionedTask(SourceTask):
         self._rest(count, now_s)
         self._aligned_stop.brought(count, now_s)
         last, behind = self.emitter.last_placed, self._merger.behind
-        self._alignment.brought(last, behind, now_s, waits=self._merger.waits_for_rows)
+        self._partitioning.alignment.brought(last, behind, now_s, waits=self._merger.waits_for_rows)
         self._publish(now_s)
         return count
 
     def _bring(self, limit: int) -> None:
-        if self._alignment.is_asked:
-            self._alignment.answer(self._told_us)
-            if self._alignment.is_there:
+        if self._partitioning.alignment.is_asked:
+            self._partitioning.alignment.answer(self._told_us)
+            if self._partitioning.alignment.is_there:
                 return
-        until_us, aligned_us = self._aligned_stop.until_us, self._alignment.until_us
+        until_us, aligned_us = self._aligned_stop.until_us, self._partitioning.alignment.until_us
         if until_us is None or aligned_us is None:
             return
         until_us = min(until_us, aligned_us)
@@ -283,24 +283,24 @@ class PartitionedTask(SourceTask):
         next_us = self._merger.next_row_us
         if count:
             self._poll.found()
-        elif self._alignment.is_asked:
+        elif self._partitioning.alignment.is_asked:
             self._poll.ask_at(now_s + ALIGNING_PAUSE_S)
         elif self._merger.waits_for_rows or self._pacer is None or self._aligned_stop.asked:
             self._poll.found_nothing(now_s)
         elif not self._exhausted:
             due_s = self._pacer.due_s(next_us) if next_us is not None else 0.0
-            if self._alignment.may_be_asked:
+            if self._partitioning.alignment.may_be_asked:
                 due_s = min(due_s, now_s + LONGEST_PAUSE_S)
             self._poll.ask_at(due_s)
 
     def _publish(self, now_s: float) -> None:
         """Tell the consumers how far the task is, and nothing beyond where it waits."""
-        until_us, passing = self._alignment.until_us, self._alignment.passing
+        until_us, passing = self._partitioning.alignment.until_us, self._partitioning.alignment.passing
         if until_us is None or not self._merger.has_partitions:
             return
         if passing is not None:
             self.emitter.publish(passing)
-            self._report(self._alignment.attempt)
+            self.context.checkpoints.report(self._partitioning.alignment.attempt, self.save)
             return
         frontier = self._frontier(now_s)
         self.emitter.publish(frontier if until_us == NO_LIMIT else min(frontier, Position(until_us, 0, 0)))

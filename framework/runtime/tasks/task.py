@@ -68,10 +68,6 @@ class Task(ABC):
         self.is_signalled = True
         """Whether there may be something to do: input, a watermark, room."""
         self._is_draining = False
-        self.report_saved: Callable[[int, dict[str, Any]], None] = lambda attempt, saved: None
-        """Takes what the task saves in an attempt to make a checkpoint, or at its end."""
-        self._reported = 0
-        """The last attempt that it has reported for."""
         self._last_us = LEAST.ts
         """How far event time came here, in microseconds, which a position behind all input no longer says."""
 
@@ -155,12 +151,6 @@ class Task(ABC):
         """
         return {"routing": self.emitter.output.save_routing()}
 
-    def _report(self, attempt: int) -> None:
-        """Report what the task has saved, once in each attempt."""
-        if self._reported != attempt:
-            self._reported = attempt
-            self.report_saved(attempt, self.save())
-
     def cut(self, number: int) -> None:  # noqa: B027
         """All that has been processed belongs to the checkpoint of this id.
 
@@ -177,6 +167,7 @@ class Task(ABC):
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Before the start: go on where the task of another run had come to, by what that has saved."""
+        self.context.checkpoints.restore(saved)
         self.emitter.output.restore_routing(saved["routing"])
 
     def start(self, scheduler: Scheduler) -> None:

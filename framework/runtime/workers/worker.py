@@ -253,7 +253,7 @@ class Worker:
             has_gone_on = self._resumes if task.commits is None else task.commits.has_begun
             if not has_gone_on and task.context.spec.id in self._plan.saved:
                 task.restore(self._plan.saved[task.context.spec.id])
-            task.report_saved = partial(self._report, task)
+            task.context.checkpoints.listen(partial(self._report, task))
             self._begun.append((index, task))
             executor.start(task)
 
@@ -264,7 +264,7 @@ class Worker:
             self._stop.abort()  # so that the others stop, too
             raise
 
-    def _report(self, task: Task, attempt: int, saved: dict[str, Any]) -> None:
+    def _report(self, task: Task, attempt: int, saved: Mapping[str, Any]) -> None:
         context = task.context
         self._on_report(TaskReport(context.spec.id, attempt, saved, context.counters.lost))
 

@@ -53,7 +53,9 @@ def test_all_come_to_the_latest_time(alignment: Alignment, sources: tuple[int, i
     first.brought(Position(9, 0, 1), Position(9, 1, 0), BEGUN, waits=False)  # a row of that time may come
     assert list(alignment.laggards()) == list(sources)
     first.brought(Position(9, 0, 1), Position(10, 0, 0), BEGUN, waits=False)
-    second.brought(Position(9, 0, 1), END, BEGUN, waits=False)
+    second.brought(Position(9, 0, 1), END, BEGUN, waits=False)  # which ends, as the run goes on
+    assert list(alignment.laggards()) == [sources[1]]
+    second.brought(Position(9, 0, 1), Position(12, 0, 0), BEGUN, waits=False)
     assert not list(alignment.laggards())
     assert alignment.close() == [] and alignment.stage is Stage.CLOSED
     assert first.until_us == 9

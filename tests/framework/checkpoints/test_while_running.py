@@ -88,7 +88,7 @@ def test_a_bolt_that_does_not_wait_shows(tmp_path: Path, monkeypatch: pytest.Mon
     """The checks above can fail: here bolts report before all has come to them."""
 
     def at_once(self: BoltTask, alignment: Alignment) -> bool:
-        return alignment.stage is Stage.PASSING and self._reported != alignment.attempt
+        return alignment.stage is Stage.PASSING and self.context.checkpoints.reported != alignment.attempt
 
     whole = test_states.expected(1)
     monkeypatch.setattr(BoltTask, "_has_passed", at_once)
@@ -153,7 +153,8 @@ def test_killed_as_a_whole(tmp_path: Path, seed: int, most: int) -> None:
         with running:
             try:
                 _, told = running.communicate(timeout=None if kills == most else 1.0 + chance.random() * 0.5)
-                assert running.returncode == 0, told
+                # It may have been killed when all was applied: nothing goes on from its checkpoints then.
+                assert running.returncode == 0 or "have been applied, and the run goes on" in told, told
                 break
             except subprocess.TimeoutExpired:
                 os.killpg(running.pid, signal.SIGKILL)
