@@ -43,6 +43,10 @@ class Bolt(Component):
         """
         return self._owns_key()
 
+    def _judge_keys_by(self, owns_key: Callable[[], bool]) -> None:
+        """Have `owns_key` ask the state of the task that the bolt is about to work for."""
+        self._owns_key = owns_key
+
     @staticmethod
     def is_tick(tup: Tuple) -> bool:
         """Whether a tuple is a tick."""

@@ -21,7 +21,7 @@ class PlainStates:
         self.is_empty = not declared_states(type(bolt))
         for name, state in declared_states(type(bolt)).items():
             vars(bolt)[name] = _handle(state, self)
-        bolt._owns_key = lambda: True
+        bolt._judge_keys_by(lambda: True)
 
     def enter(self, key: Any) -> None:
         """Go on to a tuple with this key."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from framework.components import BatchBolt
+from framework.components import BatchBolt, Bolt
 from framework.errors import StateError
 from framework.state import DirtyHandle, StateAccess, StateSpec, declared_states
 from framework.state.access import no_time
@@ -85,8 +85,12 @@ class TaskState:
         """Those of the component."""
         self._dirty: list[DirtyHandle] = []
         self._component = ""
-        self.now: Callable[[], int] = no_time
-        """Tells the time of the tuple in process; set, before `bind`, by whoever hands tuples out."""
+        self._now: Callable[[], int] = no_time
+        """Tells the time of the tuple in process."""
+
+    def tell_time_by(self, now: Callable[[], int]) -> None:
+        """Have handles that `bind` makes ask for the time of the tuple in process, in microseconds."""
+        self._now = now
 
     def bind(self, component: Any, *, goes_on: bool) -> None:
         """Give a component its handles; what the one before it has not written yet is written.
@@ -109,11 +113,11 @@ class TaskState:
             if spec.name in self._attributes:
                 raise self._overwritten(spec.name)
             scope = self.scope if spec.per == "key" else self._own_scope
-            access = StateAccess(spec.name, self.tables[spec.name], scope, self._clock, goes_on, self.now)
+            access = StateAccess(spec.name, self.tables[spec.name], scope, self._clock, goes_on, self._now)
             bound[spec.name] = declared[spec.name].attach(access)
         self._attributes.update(bound)
-        if self._count:
-            component._owns_key = self.owns_key
+        if self._count and isinstance(component, Bolt):
+            component._judge_keys_by(self.owns_key)
         self._bound = bound
         self._dirty = [handle for handle in bound.values() if isinstance(handle, DirtyHandle)]
 

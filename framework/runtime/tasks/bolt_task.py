@@ -132,7 +132,7 @@ class BoltTask(Task):
         if self._parts.acker is not None:
             self._parts.acker.resume()
         if self._parts.commits is not None:
-            self._parts.commits.is_successor = True
+            self._parts.commits.take_over()
 
     def save(self) -> dict[str, Any]:
         """As in the base class."""

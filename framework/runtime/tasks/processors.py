@@ -65,7 +65,7 @@ class TupleProcessor:
         self._first = 0
         """Index in there of the tuple that was loaded first."""
         if slot.state is not None:
-            slot.state.now = self._now
+            slot.state.tell_time_by(self._now)
 
     @property
     def last_begun(self) -> int:

@@ -38,7 +38,7 @@ class SinkCommits(AgendaClient):
         rows: int,
         seconds: float,
     ) -> None:
-        self.is_successor = False
+        self._is_successor = False
         """Whether the task goes on in the place of one whose process has died."""
         self._start_id: int | None = None
         """The checkpoint that the run goes on from; None if it begins anew."""
@@ -52,11 +52,15 @@ class SinkCommits(AgendaClient):
         self._due_at_s = NEVER_S
         self._has_finished = False
 
+    def take_over(self) -> None:
+        """Go on, once `begin` is called, in the place of a task whose process has died."""
+        self._is_successor = True
+
     def begin(self) -> None:
         """The sink has been initialized: tell it where the run begins."""
         first, self._sink = self._sink is None, self._found()
         sink = self._sink
-        if first and not self.is_successor:
+        if first and not self._is_successor:
             self._call("resume", lambda: sink.resume(self._start_id))
         else:
             self._call("recover", sink.recover)
