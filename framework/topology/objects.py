@@ -6,8 +6,10 @@ printed, compared, and built again in another process.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 
@@ -86,8 +88,19 @@ def deserialized(serialized: bytes) -> ObjectDef:
 
 
 def class_path(cls: type) -> str:
-    """``package.module.Class`` of a class."""
-    return f"{cls.__module__}.{cls.__qualname__}"
+    """``package.module.Class`` of a class, or ``package.Class`` where a package around its module exports it.
+
+    Of several such packages the outermost one counts, as users import the class from there.
+    """
+    name = cls.__qualname__
+    packages = accumulate(cls.__module__.split("."), "{}.{}".format)
+    exporting = (package for package in packages if _exports(package, name, cls))
+    return f"{next(exporting, cls.__module__)}.{name}"
+
+
+def _exports(package: str, name: str, cls: type) -> bool:
+    found = sys.modules.get(package)
+    return found is not None and vars(found).get(name) is cls
 
 
 def references(definition: ObjectDef) -> Sequence[str]:
