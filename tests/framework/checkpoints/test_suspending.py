@@ -44,7 +44,7 @@ def test_suspended_and_gone_on_with_any_parallelism(tmp_path: Path, seed: int) -
 
 @every_kind
 def test_on_every_kind_of_worker(tmp_path: Path, workers: Workers) -> None:
-    count, seed = 3000, 3
+    count, seed = 1000, 3
     whole = expected(count, seed)
     spout = Suspending(4, count, seed, os.getpid(), count // 3)
     first = run_suspended(built(spout, 2, 2), tmp_path, **workers.options)

@@ -23,7 +23,7 @@ from tests.portions import at_every_change
 from tests.rotation import schedules
 
 Patch = pytest.MonkeyPatch
-AT_ONCE = 50
+AT_ONCE = 20
 """Numbers of schedules that one test goes through."""
 RUNS = 8
 """Runs that a number stands for."""
