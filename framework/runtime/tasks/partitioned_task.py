@@ -236,6 +236,12 @@ class PartitionedTask(SourceTask):
         self._publish(now_s)
         return count
 
+    def unblock(self) -> bool:
+        """As in the base class; others may wait to hear how far a task is that has no room for its rows."""
+        if self._partitioning.alignment.is_asked:
+            self._partitioning.alignment.answer(self._told_us)
+        return super().unblock()
+
     def _bring(self, limit: int) -> None:
         if self._partitioning.alignment.is_asked:
             self._partitioning.alignment.answer(self._told_us)
@@ -280,6 +286,7 @@ class PartitionedTask(SourceTask):
             self._poll.found()
         elif self._partitioning.alignment.is_asked:
             self._poll.ask_at(now_s + ALIGNING_PAUSE_S)
+            self.emitter.signal_neighbours()  # so that the executor looks at others, which may be blocked
         elif self._merger.waits_for_rows or self._pacer is None or self._aligned_stop.asked:
             self._poll.found_nothing(now_s)
         elif not self._exhausted:
