@@ -2,8 +2,8 @@
 
 The bolts count words and emit each with its count. One has its counts in a dict, the others in a
 `ValueState("int64")`, which looks each word up in shared memory, notes the old count, and is committed behind
-each slice; one of these by `value`, one by `add`. All are run in turn, several times, each in a process of its
-own, in one inline worker. What counts are the ratios of their medians to that of the dict.
+each slice; one of these by `value`, one by `add`. All are run in turn, several times, each in a process of
+its own, in one inline worker. What counts are the ratios of their medians to that of the dict.
 
     python benchmarks/typed_state.py [--rounds N] [--words N] [--par N]
 """

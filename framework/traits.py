@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from framework import components
-from framework.components import Component, PartitionedSpout, Spout
+from framework.components import Component, PartitionedSpout, SeekableSpout, Spout
 from framework.errors import LoadError
 from framework.importing import import_class
 from framework.state import StateSpec, declared_states
@@ -47,6 +47,12 @@ class Traits:
     """Whether it is declared to keep no state (``viper.stateless``)."""
     partitioned: bool = False
     """Whether it is a spout that brings partitions."""
+    seekable: bool = False
+    """Whether it is a spout that says where it is, and can go on from there."""
+    is_class_known: bool = False
+    """Whether it is a Python class that is at hand; else most of what is said here is a guess."""
+    forgets: bool = False
+    """Whether it keeps its result in the memory of its process, whatever it declares."""
     event_time: bool = False
     """Whether all that a spout brings has event time: its partitions do, or it declares a field for it."""
     bounded: bool | None = None
@@ -107,6 +113,9 @@ def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None)
         hears_ticks=cls is not None and issubclass(cls, bolt) and overrides(cls, "process_tick", bolt),
         stateless=bool(conf.get("viper.stateless")),
         partitioned=partitioned,
+        seekable=cls is not None and issubclass(cls, SeekableSpout),
+        is_class_known=cls is not None,
+        forgets=bool(getattr(cls, "dies_with_process", False)),
         event_time=partitioned or conf.get("viper.timestamp.field") is not None,
         bounded=_bounded(component, conf, cls),
         states=() if cls is None else tuple(state.spec for state in declared_states(cls).values()),

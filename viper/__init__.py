@@ -14,6 +14,7 @@
     viper.blackbox   what a process last wrote about itself, readable after it has died
     viper.forest     trees of tracked tuples: when all that descends from one has been processed
     viper.state      what tasks remember by key, in tables that go back with a slice
+    viper.page       how far a task has come, for its successor after a kill
     viper.quota      a budget that tasks of several processes share
     viper.statistics what has passed a gate, and what waits in it
     viper.memory     how much memory the system could still give

@@ -11,6 +11,7 @@ import pickle
 from array import array
 from struct import Struct
 from typing import Final
+from zlib import crc32
 
 from viper.errors import CodecError
 from viper.jumbo import Jumbo
@@ -23,6 +24,8 @@ _ALIGNMENT: Final = 8
 _PLAIN: Final = 0
 _PICKLED: Final = 1
 _COLUMNS: Final = 2
+UNKNOWN: Final = 1
+"""The mark of values that nothing is known of."""
 
 
 def encode(jumbo: Jumbo) -> bytes:
@@ -36,6 +39,28 @@ def encode(jumbo: Jumbo) -> bytes:
         form, payload = _PICKLED, _pickled(jumbo.payload.rows)
     tags = b"" if jumbo.tags is None else jumbo.tags.tobytes()
     return b"".join((_HEADER.pack(form, len(tags)), tags, bytes(-len(tags) % _ALIGNMENT), payload))
+
+
+def mark_of(jumbo: Jumbo) -> int:
+    """A number that jumbo tuples of the same values have in common.
+
+    It is `UNKNOWN` where only pickle carries them, as what that makes of equal values may differ.
+    """
+    encoded = Rows(jumbo.payload.rows).encoded()
+    return UNKNOWN if encoded is None else UNKNOWN + 1 + crc32(encoded)
+
+
+def are_same(one: Jumbo, other: Jumbo) -> bool:
+    """Whether two jumbo tuples have the same tuples, as another process would see them.
+
+    Raises:
+        CodecError: a value cannot be carried to another process.
+    """
+    mine, others = (Jumbo(Rows(jumbo.payload.rows), jumbo.tags) for jumbo in (one, other))
+    if encode(mine) == encode(others):
+        return True
+    # A set, for instance, may be encoded in another order.
+    return mine.tags == others.tags and one.payload.rows == other.payload.rows
 
 
 def _pickled(rows: list[Row]) -> bytes:

@@ -10,7 +10,8 @@ ViperLayerError
 ├── ForestError (MemoryError)       no room for another tree of tracked tuples
 ├── StateFullError (MemoryError)    no room for what a task would remember
 ├── SourceClosedError (ValueError)  a jumbo tuple after its source was closed
-└── ReentryError (RuntimeError)     an add to a source in the middle of another one to it
+├── ReentryError (RuntimeError)     an add to a source in the middle of another one to it
+└── DivergedError (RuntimeError)    a successor that does not repeat what a killed producer has done
 """
 
 from __future__ import annotations
@@ -68,3 +69,7 @@ class SourceClosedError(ViperLayerError, ValueError):
 
 class ReentryError(ViperLayerError, RuntimeError):
     """An add to a source in the middle of another one: by a finalizer, a signal handler or another thread."""
+
+
+class DivergedError(ViperLayerError, RuntimeError):
+    """A successor of a killed producer emits something else for the same input than that one had emitted."""

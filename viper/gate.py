@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, Final
 
-from viper._backend import lib
+from viper._backend import ffi, lib
 from viper.arena import Arena
 from viper.bell import Bell
+from viper.codec import decode
 from viper.errors import ArenaError
 from viper.jumbo import Jumbo
 from viper.reader import Reader
+from viper.rows import Decoder
 from viper.source import Source
 from viper.statistics import DeliveryStatistics, GateStatistics, ReaderStatistics, SourceStatistics
 
@@ -30,7 +32,9 @@ _LIMITS: Final = {
 class ScaleGate:
     """One gate, as one process sees it; `create` makes one, `attach` finds it again."""
 
-    def __init__(self, arena: Arena, offset: int, local_readers: Collection[int]) -> None:
+    def __init__(
+        self, arena: Arena, offset: int, local_readers: Collection[int], *, survives: bool = False
+    ) -> None:
         self.offset = offset
         """Where it lies in its arena."""
         self._arena = arena
@@ -40,6 +44,7 @@ class ScaleGate:
         self.reader_count = int(lib.vp_gate_readers(self._gate))
         """Number of consuming tasks."""
         self._rings = [lib.vp_gate_ring(self._gate, index) for index in range(self.source_count)]
+        self._survives = survives
         self._local_readers = frozenset(_checked("reader", i, self.reader_count) for i in local_readers)
         self._payloads: dict[tuple[int, int], list[Jumbo | None]] = {}
         self._sources: dict[int, Source] = {}
@@ -70,7 +75,14 @@ class ScaleGate:
         return cls(arena, offset, range(readers))
 
     @classmethod
-    def attach(cls, arena: Arena, offset: int, *, local_readers: Collection[int] | None = None) -> ScaleGate:
+    def attach(
+        cls,
+        arena: Arena,
+        offset: int,
+        *,
+        local_readers: Collection[int] | None = None,
+        survives: bool = False,
+    ) -> ScaleGate:
         """The gate at an offset.
 
         Args:
@@ -78,12 +90,14 @@ class ScaleGate:
             offset: where it lies there.
             local_readers: readers that this process takes, through this very object: its sources
                 hand them jumbo tuples by reference. All others read bytes.
+            survives: whether what waits is to survive this process, so that its sources write bytes for the
+                successors of local readers, too.
 
         Raises:
             ArenaError: no gate was made there.
             IndexError: a local reader that does not exist.
         """
-        return cls(arena, offset, local_readers or ())
+        return cls(arena, offset, local_readers or (), survives=survives)
 
     @staticmethod
     def size(sources: int, readers: int, slots: int, tuples: int, payload_bytes: int) -> int:
@@ -109,8 +123,8 @@ class ScaleGate:
 
     def _make_source(self, index: int) -> Source:
         local = [self._payloads_of(reader, index) for reader in sorted(self._local_readers)]
-        encodes = len(local) < self.reader_count
-        return Source(index, self._rings[index], self._arena, local, encodes)
+        encodes = self._survives or len(local) < self.reader_count
+        return Source(index, self._rings[index], self._arena, local, encodes, self._survives)
 
     def reader(self, index: int) -> Reader:
         """The consuming end for one reader; the same each time.
@@ -173,6 +187,24 @@ class ScaleGate:
             IndexError: there is no reader of that index.
         """
         return int(lib.vp_gate_bury_reader(self._gate, _checked("reader", index, self.reader_count)))
+
+    def tuple_of(self, source: int, number: int) -> tuple[object, ...] | None:
+        """The values of a tuple that a source has added, by its number, as far as they are in the gate.
+
+        For whoever acts in the place of a reader that has died and not released it.
+
+        Raises:
+            CodecError: it cannot be read in this process.
+        """
+        ring = self._rings[_checked("source", source, self.source_count)]
+        slot, index, size = ffi.new("uint32_t *"), ffi.new("uint32_t *"), ffi.new("uint64_t *")
+        if not lib.vp_ring_find(ring, number, slot, index):
+            return None
+        payload = lib.vp_ring_payload(ring, slot[0], size)
+        if not size[0]:
+            return None
+        jumbo = decode(memoryview(ffi.buffer(payload, size[0])), Decoder())
+        return jumbo.alone(index[0]).payload.rows[0]
 
     def drop(self, source: int) -> int:
         """After the process of a source and of all readers died: drop what waits of it.

@@ -45,3 +45,13 @@ class Jumbo:
 
     def __repr__(self) -> str:
         return f"Jumbo({self.size} tuples)"
+
+    def behind(self, count: int) -> Jumbo:
+        """All its tuples but the first so many."""
+        tags = None if self.tags is None else self.tags[count:]
+        return Jumbo(self.payload.slice(count, self.size - count), tags)
+
+    def alone(self, index: int) -> Jumbo:
+        """One of its tuples."""
+        tags = None if self.tags is None else self.tags[index : index + 1]
+        return Jumbo(self.payload.slice(index, 1), tags)

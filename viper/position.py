@@ -112,6 +112,14 @@ class SourceClock:
         """How many tuples had no room left for their place among those of the same timestamp."""
         return int(self._handle.overflowed)
 
+    def save(self) -> tuple[int, int, int]:
+        """All that it remembers."""
+        return int(self._handle.ts), int(self._handle.ordinal), int(self._handle.overflowed)
+
+    def restore(self, noted: tuple[int, int, int]) -> None:
+        """Go on from what was noted."""
+        self._handle.ts, self._handle.ordinal, self._handle.overflowed = noted
+
     def advance(self, ts: int) -> None:
         """Go on to a timestamp later than the latest: the next tuple gets this one or a later one."""
         self._handle.ts, self._handle.ordinal = ts, 0

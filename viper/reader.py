@@ -83,6 +83,28 @@ class Reader:
         self._release = lib.vp_merge_release
         self._look_out = lib.vp_merge_outlook
         self._set_working = lib.vp_merge_working
+        self._holds = False
+        self._most = 0
+        """The most tuples that are delivered at once, where it holds them."""
+        self._most_runs = _MAX_RUNS
+
+    def hold(self, *, singly: bool = False) -> None:
+        """From now on, release nothing that was delivered but by `release`.
+
+        At most half of what a source has room for is delivered at once then, so that the source can go on
+        meanwhile.
+
+        Args:
+            singly: whether a single tuple is.
+        """
+        self._holds = True
+        self._most = 1 if singly else max(int(lib.vp_ring_tuples(self._rings[0])) // 2, 1)
+        if len(self._rings) == 1:  # else runs may be much shorter than jumbo tuples
+            self._most_runs = min(max(int(lib.vp_ring_slots(self._rings[0])) // 2, 1), _MAX_RUNS)
+
+    def release(self) -> None:
+        """Release all that was delivered, where it holds that."""
+        self._release(self._merge)
 
     def get_ready(self, limit: int, into: Positions, *, borrows: bool = False) -> list[Run]:
         """Deliver up to `limit` tuples that are ready, in order.
@@ -130,7 +152,7 @@ class Reader:
         if not self._loans.are_due:
             return None
         kept = self._loans.end()
-        if kept is None:
+        if kept is None and not self._holds:
             self._release(self._merge)
         return kept
 
@@ -140,8 +162,10 @@ class Reader:
         before, due, order = into._handle.length, self._loans.due, None
         if borrows:
             limit = self._loans.limit(limit)
+        if self._holds:
+            limit = min(limit, self._most)
         try:
-            made = self._take(self._merge, into._handle, limit, self._runs, _MAX_RUNS)
+            made = self._take(self._merge, into._handle, limit, self._runs, self._most_runs)
             if made <= 0:
                 if made < 0:
                     raise MemoryError("no memory for more positions")
@@ -154,7 +178,7 @@ class Reader:
         except BaseException:
             self._lose(into, before, due)
             raise
-        if not self._loans.are_due:
+        if not (self._holds or self._loans.are_due):
             self._release(self._merge)
         return runs, order
 
@@ -203,7 +227,7 @@ class Reader:
             taken -= count
         self._loans.forget(due)
         into._handle.length = before
-        if not self._loans.are_due:
+        if not (self._holds or self._loans.are_due):
             self._release(self._merge)
 
     def _decode(self, source: int, slot: int, *, lends: bool) -> Jumbo:

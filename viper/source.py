@@ -3,16 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from viper._backend import ffi, lib
 from viper.arena import Arena
-from viper.codec import encode
-from viper.errors import JumboSizeError, OrderError, PayloadSizeError, ReentryError, SourceClosedError
+from viper.codec import UNKNOWN, are_same, decode, encode, mark_of
+from viper.errors import (
+    DivergedError,
+    JumboSizeError,
+    OrderError,
+    PayloadSizeError,
+    ReentryError,
+    SourceClosedError,
+)
 from viper.jumbo import Jumbo
-from viper.position import END, Position, Positions, c_position
+from viper.position import END, Position, Positions, c_position, position_of
+from viper.rows import Decoder
 
 _MOST: Final = 2**64 - 1
+
+
+class Repeat(Protocol):
+    """What the successor of a killed producer adds first, and its readers have already."""
+
+    compares_positions: bool
+    """Whether tuples come again at the same positions."""
+
+    @property
+    def left(self) -> int:
+        """The number of tuples that are still to be left out; at least one."""
+
+    def skip(self, tuples: int) -> int:
+        """So many were left out; returns how many are left."""
 
 
 class Source:
@@ -22,10 +44,19 @@ class Source:
     heartbeat. A source that says nothing holds every reader back. For one thread at a time.
     """
 
-    __slots__ = ("_adding", "_arena", "_claim", "_encodes", "_local", "_publish", "_ring", "index")
+    __slots__ = (
+        *("_adding", "_arena", "_claim", "_encodes", "_local", "_marks", "_publish", "_repeat", "_ring"),
+        "index",
+    )
 
     def __init__(
-        self, index: int, ring: Any, arena: Arena, local: Sequence[list[Jumbo | None]], encodes: bool
+        self,
+        index: int,
+        ring: Any,
+        arena: Arena,
+        local: Sequence[list[Jumbo | None]],
+        encodes: bool,
+        marks: bool,
     ) -> None:
         self.index = index
         """Its place among the gate's sources, which breaks ties."""
@@ -33,7 +64,9 @@ class Source:
         self._arena = arena  # keeps the ring's memory
         self._local = tuple(local)  # for each reader in this process, its payloads by slot
         self._encodes = encodes
+        self._marks = marks  # what it adds, so that a successor can be compared with it
         self._adding = False
+        self._repeat: Repeat | None = None
         self._claim = lib.vp_ring_claim
         self._publish = lib.vp_ring_publish
 
@@ -59,12 +92,15 @@ class Source:
             OrderError: a position that descends, or lies below what was added or promised before.
             SourceClosedError: the source was closed.
             ReentryError: the source is in the middle of another add.
+            DivergedError: it repeats what a killed producer had added, and something else has come.
             IndexError: there are not that many positions.
         """
         if jumbo.size != count:
             raise JumboSizeError(f"{jumbo.size} tuples for {count} positions: expected as many")
         if not 0 <= first <= _MOST:
             raise self._range_error(positions, first, count)
+        if self._repeat is not None:
+            return self._add_behind(self._repeat, jumbo, positions, first)
         if self._encodes:
             return self._add_encoded(jumbo, positions, first, count)
         if self._adding:
@@ -106,6 +142,8 @@ class Source:
                     return False
                 raise self._refusal(slot, positions, first, count, size)
             lib.vp_ring_write(self._ring, slot, encoded)
+            if self._marks:
+                lib.vp_ring_mark(self._ring, slot, mark_of(jumbo.alone(count - 1)))
             for payloads in self._local:
                 payloads[slot] = jumbo
             jumbo.encoded = None
@@ -153,6 +191,56 @@ class Source:
         The successor finds out by `floor` how far it had come, or closes the source on its behalf.
         """
         lib.vp_ring_recover(self._ring)
+
+    def repeat(self, repeat: Repeat) -> None:
+        """In the place of a killed producer, begin with what that one had added already: it is left out."""
+        self._repeat = repeat
+
+    def _add_behind(self, repeat: Repeat, jumbo: Jumbo, positions: Positions, first: int) -> bool:
+        """As `add`; what the readers have already is left out."""
+        skipped = min(repeat.left, jumbo.size)
+        if skipped == repeat.left:
+            self._check(repeat, jumbo, skipped - 1, positions[first + skipped - 1])
+        if skipped < jumbo.size:
+            self._repeat = None
+            try:
+                if not self.add(jumbo.behind(skipped), positions, first + skipped, jumbo.size - skipped):
+                    return False
+            finally:
+                self._repeat = repeat
+        if not repeat.skip(skipped):
+            self._repeat = None
+        return True
+
+    def _check(self, repeat: Repeat, jumbo: Jumbo, index: int, position: Position) -> None:
+        """Compare the last tuple that is left out with the one that was added last, as far as it is known."""
+        last = lib.vp_ring_last(self._ring)
+        if not last.mark:
+            return
+        found, was = jumbo.alone(index), position_of(last.position)
+        if repeat.compares_positions and was != position:
+            raise self._diverged(found, f"at {position!r}, and the killed process had emitted it at {was!r}")
+        mark = mark_of(found)
+        if mark == last.mark != UNKNOWN:
+            return
+        if last.is_there:
+            there = self._added(last.slot)
+            if not are_same(there, found):
+                was_emitted = f"{there.payload.rows[0]!r:.200}"
+                raise self._diverged(found, f"and the killed process had emitted {was_emitted}")
+        elif UNKNOWN not in (mark, last.mark):
+            raise self._diverged(found, "and the killed process had emitted something else")
+
+    def _added(self, slot: int) -> Jumbo:
+        """The last tuple of a jumbo tuple that was added."""
+        size = ffi.new("uint64_t *")
+        payload = lib.vp_ring_payload(self._ring, slot, size)
+        jumbo = decode(memoryview(ffi.buffer(payload, size[0])), Decoder())
+        return jumbo.alone(jumbo.size - 1)
+
+    def _diverged(self, found: Jumbo, told: str) -> DivergedError:
+        emitted = f"source {self.index} emits {found.payload.rows[0]!r:.200}"
+        return DivergedError(f"{emitted} {told} for the same input, which cannot be repeated then")
 
     def _refusal(self, code: int, positions: Positions, first: int, count: int, size: int = 0) -> Exception:
         if code == lib.VP_OUT_OF_BOUNDS:

@@ -35,6 +35,9 @@ typedef struct {
     uint64_t before;     /* tuples published before it */
     uint32_t count;      /* of positions */
     uint32_t on_line;    /* whether its cells hold a line, see line.h */
+    uint64_t mark;       /* what the producer has marked its last tuple with; 0: nothing */
+    int64_t ts;          /* the position of that tuple, where it is marked */
+    uint64_t hi, lo;
 } vp_slot;
 
 /* Conflated: only the latest position counts. See progress.h. */

@@ -66,3 +66,33 @@ void vp_ring_recover(vp_ring *ring)
     vp_progress_publish(&ring->progress, floor);
     vp_wake_readers(ring);
 }
+
+vp_last vp_ring_last(const vp_ring *ring)
+{
+    /* Relaxed: the producer's own word. */
+    uint64_t tail = atomic_load_explicit(&ring->producer.tail, memory_order_relaxed);
+    bool is_there = vp_ring_slowest(ring, tail) != tail;
+    const vp_slot *last = vp_ring_slot(ring, tail - 1);
+    /* With a single slot, a claim of the dead one may have written over it. */
+    bool is_known = tail && (is_there || ring->slot_count > 1);
+    return (vp_last){
+        .slot = (uint32_t)((tail - 1) & (ring->slot_count - 1)),
+        .is_there = is_there,
+        .mark = is_known ? last->mark : 0,
+        .position = {last->ts, last->hi, last->lo, 0},
+    };
+}
+
+bool vp_ring_find(const vp_ring *ring, uint64_t number, uint32_t *slot, uint32_t *index)
+{
+    uint64_t tail = atomic_load_explicit(&ring->producer.tail, memory_order_acquire); /* A0 <- R0 */
+    for (uint64_t at = vp_ring_slowest(ring, tail); at != tail; at++) {
+        const vp_slot *found = vp_ring_slot(ring, at);
+        if (number - found->before >= found->count)
+            continue;
+        *slot = (uint32_t)(at & (ring->slot_count - 1));
+        *index = (uint32_t)(number - found->before);
+        return true;
+    }
+    return false;
+}

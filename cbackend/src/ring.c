@@ -218,6 +218,16 @@ void vp_ring_write(vp_ring *ring, uint32_t slot, const void *payload)
     memcpy(to, payload, bytes);
 }
 
+void vp_ring_mark(vp_ring *ring, uint32_t slot, uint64_t mark)
+{
+    vp_slot *header = vp_ring_slot(ring, slot);
+    const vp_position last = *vp_ring_position(ring, header->first + header->count - 1);
+    header->mark = mark;
+    header->ts = last.ts;
+    header->hi = last.hi;
+    header->lo = last.lo;
+}
+
 static void account(vp_producer_words *own, const vp_slot *slot)
 {
     add_to(&own->tuples, slot->count);

@@ -21,7 +21,7 @@ static const uint64_t facts[] = {
     sizeof(vp_quota), AT(vp_quota, limit), AT(vp_quota, left), AT(vp_quota, spent),
     sizeof(vp_account), AT(vp_account, held),
     sizeof(vp_slot), AT(vp_slot, first), AT(vp_slot, first_byte), AT(vp_slot, bytes), AT(vp_slot, before),
-    AT(vp_slot, count), AT(vp_slot, on_line),
+    AT(vp_slot, count), AT(vp_slot, on_line), AT(vp_slot, mark), AT(vp_slot, ts), AT(vp_slot, hi), AT(vp_slot, lo),
     sizeof(vp_progress), AT(vp_progress, version), AT(vp_progress, ts), AT(vp_progress, hi), AT(vp_progress, lo),
     AT(vp_progress, last_ts),
     sizeof(vp_note), AT(vp_note, tail), AT(vp_note, tuples), AT(vp_note, bytes), AT(vp_note, ts), AT(vp_note, hi),

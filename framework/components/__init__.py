@@ -6,7 +6,7 @@ from framework.components.bolt import Bolt
 from framework.components.component import Component
 from framework.components.partitioned import Block, Pace, PartitionedSpout, Watermark
 from framework.components.rows import Rows
-from framework.components.spout import ReliableSpout, Spout
+from framework.components.spout import ReliableSpout, SeekableSpout, Spout
 from framework.components.stateful_bolt import StatefulBolt
 from framework.components.tuple import Tuple
 
@@ -21,6 +21,7 @@ __all__ = [
     "ReliableSpout",
     "RowError",
     "Rows",
+    "SeekableSpout",
     "Spout",
     "StatefulBolt",
     "TicklessBatchingBolt",

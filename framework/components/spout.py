@@ -115,6 +115,26 @@ class Spout(Component):
         return spout_spec(component, name, par, config)
 
 
+class SeekableSpout(Spout):
+    """A spout that can say where it is, so that another process can go on from there.
+
+    An offset covers everything that was emitted until then, and nothing else: a generator spout notes where
+    it is before it yields a row, one that is polled before `next_tuple` returns.
+    """
+
+    def offset(self) -> Any:
+        """Where it is: any value that can be pickled."""
+        raise NotImplementedError(f"{type(self).__name__} must define offset(self)")
+
+    def seek(self, offset: Any) -> None:
+        """Go on behind what an offset covers; called after `initialize`, before a tuple is asked for.
+
+        Args:
+            offset: what `offset` has returned in another process.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define seek(self, offset)")
+
+
 class ReliableSpout(Spout):
     """Keeps what it emitted until it is acked, and emits it again when it fails."""
 

@@ -20,6 +20,7 @@ from framework.planning.keys import group_problems, state_problems, with_keys
 from framework.planning.layout import Layout, make_layout
 from framework.planning.placement import Placement
 from framework.planning.plan import Plan, Subscription, TaskSpec
+from framework.planning.recovery import recovery_problems
 from framework.planning.strategy import (
     AsConfigured,
     Draft,
@@ -61,6 +62,8 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         raise TopologyError(problems)
     time = choose_time(topology, confs, traits, sum(counts[spout.id] for spout in topology.spouts))
     if problems := deadlock_problems(topology, confs, traits, time):
+        raise TopologyError(problems)
+    if problems := recovery_problems(topology, settings, confs, traits, time):
         raise TopologyError(problems)
     layout = make_layout(topology, _ticked(topology, draft))
     tasks = _tasks(topology, counts, layout)

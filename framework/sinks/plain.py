@@ -12,6 +12,8 @@ from framework.sinks.sink import Row, Sink
 class CountingSink(Sink):
     """Counts what it receives."""
 
+    dies_with_process = True
+
     def __init__(self) -> None:
         super().__init__()
         self._count = 0
@@ -27,6 +29,8 @@ class CountingSink(Sink):
 
 class CollectingSink(Sink):
     """Keeps everything that it receives, in memory; for tests and small results."""
+
+    dies_with_process = True
 
     def __init__(self) -> None:
         super().__init__()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from framework.components import Bolt
 
@@ -17,6 +17,9 @@ class Sink(Bolt):
     methods of a bolt are called as usual: `initialize` first, `process_tick` where ticks are configured,
     `close` last. A sink emits nothing, and does not learn which component, stream or task a row came from.
     """
+
+    dies_with_process: ClassVar[bool] = False
+    """Whether its result is in the memory of its process, and gone when that is killed; a run tells it."""
 
     def consume(self, rows: Sequence[Row]) -> None:
         """Take some rows; must be overridden.

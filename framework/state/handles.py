@@ -1,17 +1,17 @@
 """What the attribute of a declared state is while a task runs.
 
-A typed value is a `viper.state.StateCell`, which C reads and writes. The others are made of it here.
+A typed value is a `viper.state.StateCell`, and a table a `viper.state.TableCell`, which C reads and writes.
+The others are made of values here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from framework.state.access import DirtyHandle, StateAccess
 from framework.state.pickled import PickledValue
-from viper.state import StateCell
+from viper.state import StateCell, TableCell
 
 
 def value_handle(access: StateAccess, *, typed: bool, default: Any) -> StateCell | PickledValue:
@@ -127,45 +127,6 @@ class DirtyAggregated(_Dirty, Aggregated):
     """`Aggregated` of values that are pickled."""
 
 
-def table_handle(access: StateAccess, defaults: Mapping[str, Any]) -> TableHandle:
-    """The handle of a table, with a property for each column."""
-    columns = {
-        name: property(partial(_column, index), partial(_set_column, index))
-        for index, name in enumerate(defaults)
-    }
-    made: type[TableHandle] = type("TableHandle", (TableHandle,), columns)
-    return made(access, tuple(defaults.values()))
-
-
-class TableHandle:
-    """The columns of the key of the tuple in process."""
-
-    def __init__(self, access: StateAccess, defaults: tuple[Any, ...]) -> None:
-        (self._table,) = access.tables
-        self._scope = access.scope
-        self._defaults = defaults
-
-    @property
-    def is_set(self) -> bool:
-        """Whether the key was given anything."""
-        return self._table.get(self._scope.key) is not None
-
-    def clear(self) -> None:
-        """Let the key have the defaults again."""
-        self._table.drop(self._scope.key)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not name.startswith("_") and not isinstance(getattr(type(self), name, None), property):
-            raise AttributeError(f"the table has no column {name!r}: it would not be remembered")
-        super().__setattr__(name, value)
-
-
-def _column(index: int, handle: TableHandle) -> Any:
-    return (handle._table.get(handle._scope.key) or handle._defaults)[index]
-
-
-def _set_column(index: int, handle: TableHandle, value: Any) -> None:
-    table, key = handle._table, handle._scope.key
-    values = list(table.get(key) or handle._defaults)
-    values[index] = value
-    table.set(key, tuple(values))
+def table_handle(access: StateAccess, defaults: Mapping[str, Any]) -> TableCell:
+    """The handle of a table, with an attribute for each column."""
+    return TableCell(access.scope, access.tables[0], dict(defaults))

@@ -90,7 +90,7 @@ def check_slack(topology: Topology, confs: Confs, traits: Mapping[str, Traits]) 
         confs: from `component_conf`, by id.
         traits: from `known_traits`, by id.
     """
-    time = _time(topology, confs, traits)
+    time = time_of(topology, confs, traits)
     for spout in topology.spouts:
         conf = confs[spout.id]
         late, slack = conf["viper.timestamp.late"], conf["viper.timestamp.slack"]
@@ -139,7 +139,7 @@ def check_order(
         traits: from `known_traits`, by id.
     """
     relaxed = settings["viper.order"] == "relaxed"
-    time = _time(topology, confs, traits)
+    time = time_of(topology, confs, traits)
     if time is TimeMode.INGEST:
         message = "outside the order guarantee: timestamps are the wall clock's, as viper.time is ingest"
         yield Problem(topology.sources.at("config", "viper.time"), message, warning=relaxed)
@@ -153,7 +153,8 @@ def check_order(
             yield about(topology, bolt, message, warning=relaxed)
 
 
-def _time(topology: Topology, confs: Confs, traits: Mapping[str, Traits]) -> TimeMode | None:
+def time_of(topology: Topology, confs: Confs, traits: Mapping[str, Traits]) -> TimeMode | None:
+    """The time that a topology runs by; None if that depends on a spout that is no Python class at hand."""
     partitions = sum(task_count(spout, confs[spout.id]) for spout in topology.spouts)
     try:
         return choose_time(topology, confs, traits, partitions)

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from framework.config import Settings, component_conf, resolve, task_count
 from framework.importing import importable
 from framework.planning.keys import group_problems, state_problems
+from framework.planning.recovery import recovery_problems
 from framework.topology import Problem, Topology
 from framework.traits import known_traits
 from framework.validation.classes import check_classes
-from framework.validation.order import check_order, check_slack, check_ticks, check_timestamps
+from framework.validation.order import check_order, check_slack, check_ticks, check_timestamps, time_of
 from framework.validation.structure import (
     check_bean_ids,
     check_bolts,
@@ -74,4 +75,5 @@ def validate(topology: Topology, settings: Settings | None = None) -> list[Probl
         problems += check_slack(topology, confs, traits)
         untimely = list(check_timestamps(topology, confs, traits))
         problems += untimely or check_order(topology, settings, confs, traits)
+        problems += recovery_problems(topology, settings, confs, traits, time_of(topology, confs, traits))
     return sorted(problems, key=lambda problem: problem.sort_key)

@@ -90,6 +90,10 @@ class _Value(_Plain):
     def value(self) -> None:
         self.clear()
 
+    def add(self, amount: int) -> int:
+        self.value += amount
+        return int(self.value)
+
 
 class _Table(_Plain):
     def __init__(self, states: PlainStates, name: str, defaults: dict[str, Any]) -> None:

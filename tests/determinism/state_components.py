@@ -43,8 +43,7 @@ class Counted(NoisyBolt):
 
     def process(self, tup: Any) -> None:
         self._noise()
-        self.seen.value += 1
-        self.emit([tup.values[0], f"{tup.values[1]}={self.seen.value}"])
+        self.emit([tup.values[0], f"{tup.values[1]}={self.seen.add(1)}"])
 
 
 class CountedInRows(BatchBolt):

@@ -156,15 +156,15 @@ look = PickledValue._look
 
 def last_changed(self: PickledValue) -> Any:
     """As `PickledValue._look`, but it stays at the key that was changed last in this slice."""
-    return next(reversed(self._dirty.values())) if self._dirty else look(self)
+    dirty = self._values._dirty
+    return next(reversed(dirty.values())) if dirty else look(self)
 
 
-def not_behind_the_slice(self: TaskState) -> None:
-    """As `TaskState._flush`, but what Python holds back is given up in the place of being written."""
-    for handle in self._dirty:
-        handle.forget()
-        vars(handle).get("_dirty", {}).clear()
-        vars(handle).get("_kept", {}).clear()
+def not_behind_the_slice(self: PickledValue) -> None:
+    """As `PickledValue.flush`, but what it holds back is given up in the place of being written."""
+    for _ in self._values.flush():
+        pass
+    self._values._kept.clear()
 
 
 PLANTED: dict[str, tuple[str, Any, str]] = {
@@ -234,7 +234,7 @@ PLANTED: dict[str, tuple[str, Any, str]] = {
         "topology=recalled par=2 worker=inline workers=1 jumbo=7 seed=3",
     ),
     "Python's values are not written behind a slice": (
-        "framework.runtime.state.TaskState._flush",
+        "framework.state.pickled.PickledValue.flush",
         not_behind_the_slice,
         "topology=recalled par=2 worker=inline workers=1 jumbo=7 seed=3",
     ),

@@ -54,7 +54,7 @@ ORDERS: Mapping[str, Rows] = {
         ("inputs",),
         ("pieces",),
         ("edges",),
-        ("tracking",),
+        ("recovery", "tracking"),
         ("positions", "state"),
         ("metrics",),
     ),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from tests.viper.stores import Store
-from viper.state import KeyedTable, ListCell, MapCell, StateCell, export, items, load
+from viper.state import KeyedTable, ListCell, MapCell, StateCell, TableCell, export, items, load
 
 TTL = 10
 
@@ -48,6 +48,32 @@ def test_a_key_is_gone_when_it_was_not_changed_for_so_long() -> None:
         cell.value += 1
         seen.append(cell.value)
     assert seen == [1, 2, 3, 1, 2, 3, 1]
+
+
+def test_what_is_added_keeps_a_key() -> None:
+    store = TimedStore("@q")
+    cell = StateCell(store.scope, store.table(), 0)
+    seen = []
+    for time in (0, 5, 14, 24, 33, 42, 60):
+        store.clock.time = time
+        store.enter("a")
+        seen.append(cell.add(1))
+    assert seen == [1, 2, 3, 1, 2, 3, 1]
+
+
+def test_any_column_that_is_changed_keeps_a_key() -> None:
+    store = TimedStore("@qs")
+    cell = TableCell(store.scope, store.table(), {"count": 0, "text": ""})
+    seen = []
+    for time in (0, 5, 14, 24, 33, 42, 60):
+        store.clock.time = time
+        store.enter("a")
+        if time % 2:
+            cell.text = "odd"
+        else:
+            cell.count += 1
+        seen.append((cell.count, cell.text))
+    assert seen == [(1, ""), (1, "odd"), (2, "odd"), (1, ""), (1, "odd"), (2, "odd"), (1, "")]
 
 
 def test_reading_changes_nothing() -> None:

@@ -17,8 +17,9 @@ static int rows_exec(PyObject *module)
     int failed = add_type(module, "Outbox", &rows_outbox_spec) || add_type(module, "Inbox", &rows_inbox_spec) ||
                  add_type(module, "Decoder", &rows_decoder_spec) || add_type(module, "SlotTable", &rows_slots_spec) ||
                  add_type(module, "Scope", &rows_scope_spec) || add_type(module, "KeyedTable", &rows_table_spec) ||
-                 add_type(module, "StateCell", &rows_cell_spec) || add_type(module, "ListCell", &rows_list_spec) ||
-                 add_type(module, "MapCell", &rows_map_spec) || PyModule_AddFunctions(module, hashing_methods);
+                 add_type(module, "StateCell", &rows_cell_spec) || add_type(module, "TableCell", &rows_columns_spec) ||
+                 add_type(module, "ListCell", &rows_list_spec) || add_type(module, "MapCell", &rows_map_spec) ||
+                 PyModule_AddFunctions(module, hashing_methods);
     return failed ? -1 : 0;
 }
 

@@ -11,6 +11,7 @@
  *   state_bulk.c   the values of many keys in one call
  *   state_cell.c   what a state has for the scope's key
  *   state_one.c    StateCell: a value
+ *   state_columns.c  TableCell: the columns of a row
  *   state_list.c   ListCell: a list
  *   state_map.c    MapCell: a map
  *
@@ -82,6 +83,7 @@ typedef struct {
 
 extern PyType_Spec rows_table_spec;
 extern PyType_Spec rows_cell_spec;
+extern PyType_Spec rows_columns_spec;
 extern PyType_Spec rows_list_spec;
 extern PyType_Spec rows_map_spec;
 
@@ -264,8 +266,8 @@ typedef struct {
     uint64_t number, moves; /* the scope's and the table's when the row was looked for */
 } Cell;
 
-/* A new cell of a type, for a table of a kind and with one column; NULL with an error set. */
-Cell *cell_of(PyTypeObject *type, PyObject *scope, PyObject *table, char kind);
+/* A new cell of a type, for a table of a kind and with so many columns; NULL with an error set. */
+Cell *cell_of(PyTypeObject *type, PyObject *scope, PyObject *table, char kind, Py_ssize_t columns);
 
 /* Looks for the row of the scope's key; -1 with an error set. */
 int cell_look_anew(Cell *cell);

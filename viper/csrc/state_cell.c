@@ -38,12 +38,12 @@ int cell_drop(Cell *self)
     return -1;
 }
 
-Cell *cell_of(PyTypeObject *type, PyObject *scope, PyObject *table, char kind)
+Cell *cell_of(PyTypeObject *type, PyObject *scope, PyObject *table, char kind, Py_ssize_t columns)
 {
     if (!is_scope(scope) || !is_keyed_table(table) || ((KeyedTable *)table)->kind != kind ||
-        PyBytes_GET_SIZE(((KeyedTable *)table)->codes) != 1) {
+        PyBytes_GET_SIZE(((KeyedTable *)table)->codes) != columns) {
         PyErr_Format(PyExc_TypeError, "a %s is made of a Scope and of a KeyedTable of %s", type->tp_name,
-                     kind == LIST ? "a list" : kind == MAP ? "a map" : "one column");
+                     kind == LIST ? "a list" : kind == MAP ? "a map" : columns == 1 ? "one column" : "as many columns");
         return NULL;
     }
     Cell *self = (Cell *)type->tp_alloc(type, 0);

@@ -213,7 +213,7 @@ static PyObject *list_new(PyTypeObject *type, PyObject *args, PyObject *options)
         PyErr_SetString(PyExc_TypeError, "ListCell() takes no keywords");
         return NULL;
     }
-    return PyArg_ParseTuple(args, "OO", &scope, &table) ? (PyObject *)cell_of(type, scope, table, LIST) : NULL;
+    return PyArg_ParseTuple(args, "OO", &scope, &table) ? (PyObject *)cell_of(type, scope, table, LIST, 1) : NULL;
 }
 
 static PyMethodDef list_methods[] = {

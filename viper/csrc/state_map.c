@@ -196,7 +196,7 @@ static PyObject *map_new(PyTypeObject *type, PyObject *args, PyObject *options)
         PyErr_Format(PyExc_ValueError, "'%s' is no code of keys", code);
         return NULL;
     }
-    Map *self = (Map *)cell_of(type, scope, table, MAP);
+    Map *self = (Map *)cell_of(type, scope, table, MAP, 1);
     if (self != NULL)
         self->key_code = *code;
     return (PyObject *)self;

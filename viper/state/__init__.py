@@ -14,11 +14,11 @@ died by opening the log again.
     writer.commit()
 
 While a tuple is processed its `Scope` says which key is meant, and a cell has what the state holds for that
-key: `StateCell` a value, `ListCell` a list, `MapCell` a map. `export` and `load` carry key groups over to
-other tasks, through files or not.
+key: `StateCell` a value, `TableCell` columns, `ListCell` a list, `MapCell` a map. `export` and `load` carry
+key groups over to other tasks, through files or not.
 """
 
-from viper._rows import KeyedTable, ListCell, MapCell, Scope, StateCell
+from viper._rows import KeyedTable, ListCell, MapCell, Scope, StateCell, TableCell
 from viper.state.chunks import export, load
 from viper.state.keyed import KeyedState, items, scope_of, token_of
 from viper.state.memory import Pool, UndoLog, Writer
@@ -31,6 +31,7 @@ __all__ = [
     "Pool",
     "Scope",
     "StateCell",
+    "TableCell",
     "UndoLog",
     "Writer",
     "export",

@@ -78,6 +78,24 @@ void vp_ring_close(vp_ring *ring);
  * the readers. What had been published stays so, what had only been claimed is gone. */
 void vp_ring_recover(vp_ring *ring);
 
+/* Marks the last tuple of what was claimed last, for a successor, which finds the mark although the tuple may be gone. */
+void vp_ring_mark(vp_ring *ring, uint32_t slot, uint64_t mark);
+
+/* What was published last, as the successor of its producer finds it. */
+typedef struct {
+    uint32_t slot;
+    bool is_there;        /* whether its payload is; where all readers have released it, it may be written over */
+    uint64_t mark;        /* 0: it was not marked, and nothing is known of it */
+    vp_position position; /* of its last tuple, where that was marked */
+} vp_last;
+
+/* To be called before the successor adds anything. */
+vp_last vp_ring_last(const vp_ring *ring);
+
+/* The slot of the jumbo tuple that has the tuple of a number, counted over the ring's whole life, and its index there.
+ * False if it is not in the ring. For whoever acts in the place of a dead reader that has not released it. */
+bool vp_ring_find(const vp_ring *ring, uint64_t number, uint32_t *slot, uint32_t *index);
+
 /* After the process of the producer and of all readers died, with the payloads that were in it alone, and
  * both were set right: the reader's successor gets nothing of what waits for it. Returns how many untracked
  * tuples that is. */

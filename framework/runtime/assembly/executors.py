@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from framework.config import Settings
-from framework.planning import Plan, TimeMode
+from framework.planning import Plan, TimeMode, is_exact
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.task_factory import TaskFactory
 from framework.runtime.control.stop import StopSignal
@@ -40,13 +40,13 @@ def make_executor(
         on_turn: called before every turn with the monotonic time in seconds.
         on_moved: called after every turn in which tuples have moved; None if nobody is to know.
         resumes: whether this executor replaces one whose process has died. Tasks that had ended there are not
-            made again.
+            made again, unless they have to repeat what they had not committed.
 
     Raises:
         ComponentError: a component's constructor raised.
     """
     tasks = plan.placement.executors[number].tasks
-    if resumes:
+    if resumes and not is_exact(plan, settings):
         tasks = tuple(task for task in tasks if not network.has_ended(task))
     spouts, bolts = factory.tasks(tasks)
     return Executor(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from framework.config import Settings
 from framework.errors import ConfigError
-from framework.planning import Channel, Plan, WorkerKind
+from framework.planning import Channel, Plan, WorkerKind, is_exact
 from framework.runtime.control.alignment import Alignment
 from framework.runtime.edges.buffer import SPILL_AT
 from framework.topology import Role
@@ -83,7 +83,12 @@ class Network:
         self._ways = list(_ways(plan))
         here = set(_tasks_of(plan, process))
         self._gates = [
-            ScaleGate.attach(arena, offset, local_readers=[i for i, r in enumerate(readers) if r in here])
+            ScaleGate.attach(
+                arena,
+                offset,
+                local_readers=[i for i, r in enumerate(readers) if r in here],
+                survives=is_exact(plan, settings),
+            )
             for offset, (_, readers) in zip(offsets.gates, self._ways, strict=True)
         ]
         self._between = {
@@ -93,7 +98,9 @@ class Network:
             for reader in readers
         }
         self._encoding = {
-            gate for gate, way in zip(self._gates, self._ways, strict=True) if _between_processes(plan, way)
+            gate
+            for gate, way in zip(self._gates, self._ways, strict=True)
+            if is_exact(plan, settings) or _between_processes(plan, way)
         }
         self.bells = [Bell.attach(arena, offset) for offset in offsets.bells]
         """By executor."""
@@ -325,7 +332,8 @@ second; 12.5 with three, and 14.3 with eight. Within one executor more than two 
 
 
 def _capacity(plan: Plan, settings: Settings, way: Way) -> dict[str, int]:
-    store = settings["viper.channel.bytes"] if _between_processes(plan, way) else 0
+    is_read_elsewhere = is_exact(plan, settings) or _between_processes(plan, way)
+    store = settings["viper.channel.bytes"] if is_read_elsewhere else 0
     return {**_room(plan, settings, way), "payload_bytes": store}
 
 

@@ -32,6 +32,7 @@ from framework.runtime.hosts.registry import make_host
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.positions.clocks import make_clock
 from framework.runtime.positions.event_times import EventTimes
+from framework.runtime.recovery import Commits, RecoveryMemory
 from framework.runtime.state import StateMemory, TaskState
 from framework.runtime.tasks.aligned_stop import OF_THE_DRAIN, AlignedStop
 from framework.runtime.tasks.allowance import Allowance
@@ -87,6 +88,7 @@ class TaskFactory:
             memory: of declared state, as this process sees it; None where no component declares any.
         """
         self._memory = memory
+        self._pages = RecoveryMemory.of(plan, settings, memory, network.gates())
         self._plan = plan
         self._settings = settings
         self._network = network
@@ -176,6 +178,9 @@ class TaskFactory:
             lambda: self._host(context.spec),
         )
 
+    def _slice_commits(self, spec: TaskSpec, state: TaskState | None = None) -> Commits | None:
+        return None if self._pages is None else self._pages.commits(spec, state)
+
     def _emit_rules(self, context: TaskContext, host: Host) -> EmitRules:
         rules = EmitRules.configured(context.conf)
         return replace(
@@ -224,7 +229,7 @@ class TaskFactory:
         return PartitionedTask(
             context,
             self._slot(context, host, self._plain_collector(context, output)),
-            Emitter(context, output, NO_OUTPUT, recorder),
+            Emitter(context, output, NO_OUTPUT, recorder, self._slice_commits(spec)),
             partitioning,
             PartitionMerger(level, offsets),
             AlignedStop(self._network.cut_of(spec.id), settings["viper.drain.timeout.secs"] * OF_THE_DRAIN),
@@ -255,7 +260,7 @@ class TaskFactory:
             largest,
             self._plan.emits_outside_input,
         )
-        emitter = Emitter(context, output, assigner, recorder)
+        emitter = Emitter(context, output, assigner, recorder, self._slice_commits(spec))
         task = SpoutTask(context, slot, emitter, assigner, outcomes, asking)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
@@ -307,7 +312,7 @@ class TaskFactory:
             collector.answer_by(acker)
         marks = collector.bulk.marks if host.takes_rows else inbox
         assigner = BoltAssigner(collector.buffer, marks, self._inputs.level_beside(spec), acker)
-        emitter = Emitter(context, output, assigner, recorder)
+        emitter = Emitter(context, output, assigner, recorder, self._slice_commits(spec, state))
         interludes = Interludes(context, slot, emitter, assigner, acker, recorder)
         due = self._due_by(spec)
         alignment = self._network.alignment

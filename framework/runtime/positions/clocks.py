@@ -6,6 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Mapping
+from typing import Any
 
 from framework.errors import EmitError
 from framework.planning import TimeMode
@@ -36,6 +37,14 @@ class Clock(ABC):
     @abstractmethod
     def resume(self, floor: Position) -> None:
         """Go on where the task that died had come to: nothing is placed below the floor."""
+
+    @abstractmethod
+    def save(self) -> Any:
+        """How far it is."""
+
+    @abstractmethod
+    def restore(self, noted: Any) -> None:
+        """Go on from what was noted."""
 
     @abstractmethod
     def place(self, payload: Payload, tags: bytes | None, stamps: Mapping[int, int], out: Positions) -> None:
@@ -76,6 +85,14 @@ class LogicalClock(Clock):
         """Count on from where the task that died had come to."""
         self._next = max(self._next, _next_time(floor))
 
+    def save(self) -> Any:
+        """The next time."""
+        return self._next
+
+    def restore(self, noted: Any) -> None:
+        """Count on from there."""
+        self._next = noted
+
     def place(self, payload: Payload, tags: bytes | None, stamps: Mapping[int, int], out: Positions) -> None:
         """Append one position per row."""
         count = len(payload)
@@ -110,6 +127,16 @@ class IngestClock(Clock):
         """Go on behind what the task that died had come to."""
         self._now = max(self._now, _next_time(floor))
 
+    def save(self) -> Any:
+        """The latest time, and how many tuples it has."""
+        return self._now, self._clock.save()
+
+    def restore(self, noted: Any) -> None:
+        """Go on from there, or from what is promised already."""
+        now, clock = noted
+        self._now = max(self._now, now)
+        self._clock.restore(clock)
+
     def place(self, payload: Payload, tags: bytes | None, stamps: Mapping[int, int], out: Positions) -> None:
         """Append one position per row."""
         out.extend_timed(array("q", [self._read()]) * len(payload), self._clock, self.level)
@@ -143,6 +170,16 @@ class EventClock(Clock):
     def resume(self, floor: Position) -> None:
         """From now on time that lies before what the task that died had come to is raised to that."""
         self._floor = floor
+
+    def save(self) -> Any:
+        """The latest time, how many tuples it has, and the least position of the next one."""
+        return self._clock.save(), None if self._next is None else tuple(self._next)
+
+    def restore(self, noted: Any) -> None:
+        """Go on from there."""
+        clock, following = noted
+        self._clock.restore(clock)
+        self._next = None if following is None else Position(*following)
 
     @property
     def saturated(self) -> int:

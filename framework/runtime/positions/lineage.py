@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from array import array
+from dataclasses import astuple
+from typing import Any
 
 from viper.fanout import Fanout
 from viper.lineage import Descent
@@ -51,6 +53,17 @@ class Lineage:
     def keep_above(self, promised: Position) -> None:
         """Place at a position what would fall below it: it was promised that nothing would."""
         self._descent.stay_above(max(self._descent.floor, promised))
+
+    def save(self) -> tuple[Any, ...]:
+        """Below which position outputs were placed last, how many, and at which level."""
+        level = self._level_below_parent
+        return tuple(self._descent.parent), self._descent.children, None if level is None else astuple(level)
+
+    def restore(self, noted: tuple[Any, ...]) -> None:
+        """Go on numbering where another process has noted that it was."""
+        parent, children, level = noted
+        self._descent.go_below(Position(*parent), children)
+        self._level_below_parent = None if level is None else Level(*level)
 
     def begin(self, inputs: Positions) -> None:
         """Set the positions of the inputs that are processed next."""

@@ -9,21 +9,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import Final
 
 from framework.config import Settings
 from framework.errors import ConfigError
-from framework.planning import Plan, TaskSpec, WorkerKind
+from framework.planning import Plan, TaskSpec, WorkerKind, is_exact
 from framework.runtime.metrics.statistics import StateStatistics
-from framework.runtime.state.task_state import TaskParts, TaskState
+from framework.runtime.state.task_state import NoStateRoomError, TaskParts, TaskState
 from framework.state import StateSpec
 from framework.traits import Traits
 from viper.arena import Arena, ArenaHandle
 from viper.errors import ArenaError
 from viper.hashing import groups_of_task
 from viper.memory import available_bytes
+from viper.page import TaskPage
 from viper.state import KeyedState, KeyedTable, Pool, UndoLog, Writer
 
 BY_KEY, BY_TASK = "key", "task"
+_NOTES: Final = ("y",)
+"""The columns of the notes for a successor."""
+_NOTE_BYTES: Final = 1 << 20
+"""Bytes for the log of a task with a page, and for its notes. What is not used takes no memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,10 @@ class StateMap:
     """State by key, by component."""
     by_task: Mapping[int, int]
     """State of tasks, by task."""
+    pages: Mapping[int, int]
+    """Pages of tasks, by task; empty where a dead worker process loses what it was about."""
+    notes: Mapping[int, int]
+    """What tasks note for their successors, likewise."""
     spare_log: int
     """For the process that leads the run, before and after the tasks have their state open."""
 
@@ -53,7 +63,7 @@ class OpenState:
 
 
 class StateMemory:
-    """The state of all tasks of a run that declare any.
+    """The state of all tasks of a run that declare any, and the pages of all tasks where they have some.
 
     Made by `create`; a worker process attaches to what its parent has made.
     """
@@ -101,10 +111,13 @@ class StateMemory:
         Raises:
             ConfigError: the system has less memory than ``viper.state.bytes``.
         """
-        tasks = [task for task in plan.tasks if plan.traits[task.component].states]
+        exact = is_exact(plan, settings)
+        tasks = [task for task in plan.tasks if exact or plan.traits[task.component].states]
         if not tasks:
             return None
-        groups, size_bytes = settings["viper.key.groups"], settings["viper.state.bytes"]
+        ends = {task.id: _ends(plan, task.id) for task in tasks if exact}
+        groups = settings["viper.key.groups"]
+        size_bytes = settings["viper.state.bytes"] + len(ends) * _NOTE_BYTES
         owners = _Owners(plan, groups)
         fixed = sum(KeyedState.size(len(_codes(plan.traits[name], BY_KEY)), groups) for name in owners.by_key)
         fixed += sum(
@@ -112,6 +125,7 @@ class StateMemory:
             for task in owners.by_task
         )
         fixed += (len(tasks) + 1) * UndoLog.size()
+        fixed += sum(TaskPage.size(*found) + KeyedState.size(1, 1) for found in ends.values())
         arena = _arena(plan, size_bytes, Pool.size(size_bytes) + fixed)
         offsets = StateMap(
             pool=Pool.create(arena, size_bytes).offset,
@@ -131,6 +145,14 @@ class StateMemory:
                 ).offset
                 for task, owner in owners.by_task.items()
             },
+            pages={
+                task: TaskPage.create(arena, inputs=inputs, outputs=outputs).offset
+                for task, (inputs, outputs) in ends.items()
+            },
+            notes={
+                task: KeyedState.create(arena, _NOTES, groups=1, first_owner=owners.notes[task]).offset
+                for task in ends
+            },
             spare_log=UndoLog.create(arena, owner=len(plan.tasks) + 1).offset,
         )
         return cls(plan, settings, arena, offsets)
@@ -145,16 +167,37 @@ class StateMemory:
 
         Only one process may have it open. What one that died had not committed is taken back.
         """
-        if task.id not in self.offsets.logs:
-            return None
+        specs = self._plan.traits[task.component].states
+        return TaskState(self.writer(task), self._parts(task), specs) if specs else None
+
+    def writer(self, task: TaskSpec) -> Writer:
+        """What a task changes its state by, and its page and notes where it has some; as for `task`."""
+        parts = self._parts(task)
+        owners = [parts.by_key.owners[group] for group in parts.groups] if parts.by_key is not None else []
+        owners += parts.by_task.owners if parts.by_task is not None else []
+        owners += [self._owners.notes[task.id]] if task.id in self.offsets.notes else []
+        log = UndoLog.attach(self.arena, self.offsets.logs[task.id], owner=task.id)
+        return Writer(self.arena, self._pool, log, owners)
+
+    def _parts(self, task: TaskSpec) -> TaskParts:
         tasks = len(self._plan.tasks_of(task.component))
-        parts = TaskParts(
-            log=UndoLog.attach(self.arena, self.offsets.logs[task.id], owner=task.id),
+        return TaskParts(
             by_key=self._by_key.get(task.component),
             groups=groups_of_task(task.index, tasks, self._groups),
             by_task=self._by_task.get(task.id),
         )
-        return TaskState(self.arena, self._pool, parts, self._plan.traits[task.component].states)
+
+    def page(self, task: TaskSpec) -> TaskPage:
+        """How far a task has come, where tasks have pages."""
+        inputs, outputs = _ends(self._plan, task.id)
+        return TaskPage.attach(self.arena, self.offsets.pages[task.id], inputs=inputs, outputs=outputs)
+
+    def notes(self, task: TaskSpec, writer: Writer) -> KeyedTable:
+        """What a task notes for its successors, bytes by name, where it has a page."""
+        owner = self._owners.notes[task.id]
+        offset = self.offsets.notes[task.id]
+        state = KeyedState.attach(self.arena, offset, _NOTES, groups=1, first_owner=owner)
+        return state.table(writer, 0, "notes", groups=(0,), full=NoStateRoomError)
 
     def opened(self, *, to_write: bool) -> tuple[Writer, Sequence[OpenState]]:
         """All states with all their keys, for the process that leads the run.
@@ -200,7 +243,7 @@ class StateMemory:
 
 
 class _Owners:
-    """The numbers under which memory is claimed: a task's for its log, and each group's for its rows."""
+    """The numbers under which memory is claimed: that of a task for its log, and others for tables."""
 
     def __init__(self, plan: Plan, groups: int) -> None:
         numbers = count(len(plan.tasks) + 2)  # the first one behind the tasks' is that of the spare log
@@ -214,6 +257,13 @@ class _Owners:
         for task in plan.tasks:
             if _codes(plan.traits[task.component], BY_TASK):
                 self.by_task[task.id] = next(numbers)
+        self.notes = {task.id: next(numbers) for task in plan.tasks}
+
+
+def _ends(plan: Plan, task: int) -> tuple[int, int]:
+    """From how many tasks a task receives tuples, and to how many channels it sends some."""
+    inputs = sum(len(channel.sources) for channel in plan.channels if task in channel.readers)
+    return inputs, sum(task in channel.sources for channel in plan.channels)
 
 
 def _arena(plan: Plan, size_bytes: int, whole_bytes: int) -> Arena:

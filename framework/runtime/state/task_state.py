@@ -10,10 +10,9 @@ from framework.components import BatchBolt
 from framework.errors import StateError
 from framework.state import DirtyHandle, StateAccess, StateSpec, declared_states
 from framework.state.access import no_time
-from viper.arena import Arena
 from viper.errors import StateFullError
 from viper.hashing import group_of_hash, stable_hash
-from viper.state import KeyedState, KeyedTable, Pool, Scope, UndoLog, Writer
+from viper.state import KeyedState, KeyedTable, Scope, Writer
 
 _OF_THE_TASK: Final = ((None,), (0,))
 """The row, and the index in it, of the only key that state of a task has."""
@@ -30,7 +29,6 @@ class NoStateRoomError(StateFullError):
 class TaskParts:
     """What a task has of the memory of state."""
 
-    log: UndoLog
     by_key: KeyedState | None
     """That of its component; None where that declares no state by key."""
     groups: range
@@ -46,20 +44,17 @@ class TaskState:
     taken back before.
     """
 
-    def __init__(self, arena: Arena, pool: Pool, parts: TaskParts, specs: Sequence[StateSpec]) -> None:
+    def __init__(self, writer: Writer, parts: TaskParts, specs: Sequence[StateSpec]) -> None:
         """
         Args:
-            arena: where everything lies.
-            pool: where tables and log grow.
+            writer: what it changes everything by.
             parts: the task's.
             specs: the states that its component declares.
         """
         self.groups = parts.groups
         """The key groups that it owns."""
         by_key, by_task = parts.by_key, parts.by_task
-        owners = [by_key.owners[group] for group in parts.groups] if by_key is not None else []
-        owners += by_task.owners if by_task is not None else []
-        self.writer = Writer(arena, pool, parts.log, owners)
+        self.writer = writer
         some = by_key or by_task
         assert some is not None
         self.scope: Scope = some.scope(self.writer)
@@ -103,7 +98,7 @@ class TaskState:
         Raises:
             StateError: it has an attribute of a state's name.
         """
-        self._flush()
+        self.flush()
         self._clock = self._call if isinstance(component, BatchBolt) else self.scope
         self.begin_call()
         self._component = type(component).__name__
@@ -158,10 +153,11 @@ class TaskState:
             StateError: a value cannot be kept, or the component has overwritten a handle.
             StateFullError: there is no room for a value.
         """
-        self._flush()
+        self.flush()
         self.writer.commit()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Write what the handles have gathered, as for `commit`."""
         for handle in self._dirty:
             handle.flush()
         for name, handle in self._bound.items():

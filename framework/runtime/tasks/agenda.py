@@ -300,6 +300,15 @@ class LastEntries(AgendaClient):
         for run in self._runs:
             yield Entry(at, run)
 
+    def save(self) -> dict[str, Any]:
+        """Whether they were due, and whether any input came behind them."""
+        return {"last": [self._were_due, self._input_since]}
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """As in the base class: they are given no more if they were given."""
+        if "last" in saved:
+            self._were_due, self._input_since = saved["last"]
+
     def _are_due(self, frontier: Frontier) -> bool:
         holds = self._take_new_holds()
         if frontier.is_over:

@@ -127,7 +127,8 @@ class BoltTask(Task):
     def resume(self, floor: Position) -> None:
         """As in the base class."""
         super().resume(floor)
-        self._parts.assigner.lineage.resume(floor)
+        if self.commits is None:
+            self._parts.assigner.lineage.resume(floor)
         if self._parts.acker is not None:
             self._parts.acker.resume()
         if self._parts.commits is not None:
@@ -151,12 +152,17 @@ class BoltTask(Task):
         self._parts.interludes.begin()
         if self._parts.commits is not None:
             self._parts.commits.begin()
-        self.slot.commit()
+        if self.commits is None:
+            self.slot.commit()
         self._agenda = self._parts.make_agenda()
         restored = self.context.checkpoints.restored
         if restored is not None:
             self._agenda.restore(restored["agenda"])
-            self._parts.interludes.go_on_behind(restored["tick"])
+            self._parts.interludes.restore(restored["tick"])
+        if self.commits is not None:  # behind a checkpoint, as what a predecessor has committed is later
+            self.commits.keep("lineage", self._parts.assigner.lineage)
+            self.commits.keep("ticks", self._parts.interludes)
+            self.commits.keep("agenda", self._agenda)
 
     def end_cycle(self) -> None:
         """Nothing comes back through the cycle any more."""
@@ -187,6 +193,8 @@ class BoltTask(Task):
             if not self.unblock() or self.slot.is_gone:
                 return self.context.counters.processed - before
         self._steps = None
+        if self.commits is not None:
+            self._commit(is_last=self.progress is Progress.OVER)
         if self._parts.alignment is not None:
             self._pass(self._parts.alignment)
         if self.progress is Progress.OVER:
@@ -216,6 +224,8 @@ class BoltTask(Task):
         done = super().unblock()
         if self._steps is None:
             self._done_with_input()
+            if done and self.commits is not None:
+                self._commit(is_last=self.progress is Progress.OVER)
         return done
 
     def _done_with_input(self) -> None:
@@ -245,7 +255,8 @@ class BoltTask(Task):
         watermark = self._advance()
         if self._agenda.has_clients:
             yield from self._perform(self._agenda.take_until(self._reached(watermark)))
-        self.slot.commit(is_last=self.progress is Progress.OVER)
+        if self.commits is None:
+            self.slot.commit(is_last=self.progress is Progress.OVER)
         self._publish()
 
     def _perform(self, entries: Iterable[Entry]) -> Iterator[None]:

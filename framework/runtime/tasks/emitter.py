@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
 from framework.errors import EmitError
 from framework.recording import Recorder
 from framework.runtime.edges.buffer import SPILL_AT
 from framework.runtime.edges.output import Output
+from framework.runtime.recovery.commits import Commits
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tracking.reasons import Cause, Reason
-from viper.errors import CodecError
+from viper.errors import CodecError, DivergedError
 from viper.jumbo import Emission
+from viper.payload import NOTHING
 from viper.position import LEAST, Position, Positions
 
 T = TypeVar("T")
 
-_REFUSED = (EmitError, CodecError)
-"""Tuples that cannot be placed, routed or carried."""
+_REFUSED = (EmitError, CodecError, DivergedError)
+"""Tuples that cannot be placed, routed, carried or repeated."""
 
 
 class Assigner(Protocol):
@@ -57,6 +60,7 @@ class NoOutput:
 
 
 NO_OUTPUT = NoOutput()
+_NOTHING = Emission(NOTHING, None, Positions())
 
 
 class Signallable(Protocol):
@@ -69,11 +73,24 @@ class Signallable(Protocol):
         """Look for something to do."""
 
 
+class _Routing:
+    """Whose turn it is in the groupings of an output, for the successor of its task."""
+
+    def __init__(self, output: Output) -> None:
+        self.save = output.save_routing
+        self.restore = output.restore_routing
+
+
 class Emitter:
     """Sends off what a task emits, and tells the task's consumers how far it is."""
 
     def __init__(
-        self, context: TaskContext, output: Output, assigner: Assigner, recorder: Recorder | None = None
+        self,
+        context: TaskContext,
+        output: Output,
+        assigner: Assigner,
+        recorder: Recorder | None = None,
+        commits: Commits | None = None,
     ) -> None:
         """
         Args:
@@ -81,7 +98,12 @@ class Emitter:
             output: routes what is emitted.
             assigner: gives it positions.
             recorder: records it, if it shall be.
+            commits: what the task commits by what it has done; None where it commits nothing.
         """
+        if commits is not None:
+            commits.keep("routing", _Routing(output))
+        self.commits = commits
+        """What the task commits by what it has done; None where it commits nothing."""
         self.output = output
         self.blocked = False
         """Whether something that was emitted waits for room."""
@@ -90,6 +112,8 @@ class Emitter:
         self.is_laden = False
         """Whether anything was placed that has not been handed over, in the middle of a callback perhaps, for
         an emit that asked for its receivers."""
+        self._discards = False
+        """Whether what is emitted goes nowhere."""
         self._has_consumers = bool(output.destinations)
         self._context = context
         self._assigner = assigner
@@ -113,6 +137,13 @@ class Emitter:
     def resume(self, floor: Position) -> None:
         """Go on where another process had come to; nothing may be emitted below the floor."""
         self.published = self._floor = floor
+
+    @contextmanager
+    def discarding(self) -> Iterator[None]:
+        """Within the block, what is emitted goes nowhere."""
+        self._discards = True
+        yield
+        self._discards = False
 
     @property
     def last_placed(self) -> Position:
@@ -188,6 +219,8 @@ class Emitter:
             self._is_busy = False
 
     def _send(self, emission: Emission, deliver: Callable[[Emission], T]) -> T:
+        if self._discards:
+            return deliver(_NOTHING)
         self._last_positions = emission.positions
         self.is_laden = self._has_consumers
         if self._recorder is not None:

@@ -51,9 +51,13 @@ class Interludes:
         self._last_input = LEAST
         """Where the last tuple of the last slice stands, if that is recorded."""
 
-    def go_on_behind(self, number: int) -> None:
-        """Before the first tick: that of the run that this one goes on with had this number."""
-        self.number = number
+    def save(self) -> int:
+        """The number of the last tick."""
+        return self.number
+
+    def restore(self, saved: int) -> None:
+        """Before the first tick: go on behind that with this number."""
+        self.number = saved
 
     def begin(self) -> None:
         """Initialize the component.

@@ -69,6 +69,14 @@ class PartitionMerger:
         self._saturated = self.saturated
         self._offsets.update(offsets)
 
+    def save(self) -> dict[int, Place]:
+        """As `offsets`."""
+        return self.offsets
+
+    def restore(self, noted: Mapping[int, Place]) -> None:
+        """As `reopen_behind`: another process has brought what lies before these offsets."""
+        self.reopen_behind(noted)
+
     def close(self) -> Iterator[BaseException]:
         """Read no more; gives what closing the partitions raised."""
         for feed in self._feeds:

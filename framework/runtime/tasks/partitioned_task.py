@@ -30,6 +30,7 @@ ALIGNING_PAUSE_S = 0.001
 """Seconds between two looks at how far others are that the task waits for."""
 LONGEST_PAUSE_S = 0.1
 """The longest pause in seconds of a task that may be asked to align itself."""
+_WORD = 2**64 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +115,9 @@ class PartitionedTask(SourceTask):
     def resume(self, floor: Position) -> None:
         """As in the base class: what lies below the floor has been brought by the process before."""
         super().resume(floor)
-        self._floor = floor
-        self._exhausted = floor >= LAST
+        if self.commits is None:
+            self._floor = floor
+            self._exhausted = floor >= LAST
 
     def _begin(self) -> None:
         self.slot.begin()
@@ -128,6 +130,8 @@ class PartitionedTask(SourceTask):
         spout, spec = self.slot.host.component, self.context.spec
         numbers = range(spout.partitions)[spec.index :: self._partitioning.tasks]
         port = next(iter(self.emitter.output.ports), None)
+        if self.commits is not None:
+            self.commits.keep("offsets", self._merger)
         self._merger.open(spout, numbers, port, self._floor)
         pace = spout.pace()
         self._pacer = None if pace is None else self._made_pacer(pace)
@@ -209,6 +213,13 @@ class PartitionedTask(SourceTask):
 
     # -- work
 
+    def unblock(self) -> bool:
+        """As in the base class. Whoever waits for room also says how far it is: others wait for that word, and
+        only what they bring then may make room."""
+        if self._partitioning.alignment.is_asked:
+            self._partitioning.alignment.answer(self._told_us)
+        return super().unblock()
+
     def run(self, limit: int) -> int:
         """Bring so many rows at most."""
         if self._ends_now(time.monotonic()):
@@ -228,6 +239,8 @@ class PartitionedTask(SourceTask):
             count = self.context.counters.emitted - before
             quota.settle(granted, count)
         now_s = time.monotonic()
+        if self.commits is not None and (count or self._exhausted):
+            self.commits.make_due()
         self.unblock()
         self._rest(count, now_s)
         self._aligned_stop.brought(count, now_s)
@@ -305,7 +318,7 @@ class PartitionedTask(SourceTask):
             self.context.checkpoints.report(self._partitioning.alignment.attempt, self.save)
             return
         frontier = self._frontier(now_s)
-        self.emitter.publish(frontier if until_us == NO_LIMIT else min(frontier, Position(until_us, 0, 0)))
+        self.emitter.publish(frontier if until_us == NO_LIMIT else min(frontier, _last_at(until_us)))
 
     def _frontier(self, now_s: float) -> Position:
         """Nothing that is brought later will have a smaller position."""
@@ -316,3 +329,9 @@ class PartitionedTask(SourceTask):
 
     def stand_in(self) -> None:
         """Nothing blocks here."""
+
+
+def _last_at(time_us: int) -> Position:
+    """The last position of an event time: behind all rows that others bring at it, which may wait for room, and
+    before the ticks of any later time, which are not to fire yet."""
+    return Position(time_us, _WORD, _WORD)

@@ -170,11 +170,18 @@ class ComponentSlot:
         Raises:
             ComponentError: a value cannot be kept, or a stateful bolt raised.
         """
+        self._keep(TaskState.commit, is_last)
+
+    def flush(self, *, is_last: bool = False) -> None:
+        """Write all changes of the declared state, as a commit follows; arguments as of `commit`."""
+        self._keep(TaskState.flush, is_last)
+
+    def _keep(self, how: Callable[[TaskState], None], is_last: bool) -> None:
         if self.state is not None:
             try:
                 if self._transactions is not None:
                     self._transactions.before_commit(is_last=is_last)
-                self.state.commit()
+                how(self.state)
             except user_errors() as error:
                 self._context.fail("keeping its state", error)
 

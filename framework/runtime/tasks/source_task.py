@@ -94,6 +94,13 @@ class SourceTask(Task):
         """Whether the source ends at once, now that the run is to drain."""
         return True
 
+    def unblock(self) -> bool:
+        """As in the base class; between two turns, all that was brought is committed then."""
+        done = super().unblock()
+        if done and self.commits is not None and self.commits.take_due():
+            self._commit()
+        return done
+
     # -- lifecycle
 
     def activate(self) -> None:

@@ -77,6 +77,17 @@ class SpoutAssigner:
         """Go on where another process had come to: nothing is placed below the floor."""
         self._clock.resume(floor)
 
+    def save(self) -> Any:
+        """Whether it brings repeats only, and how far its clock is."""
+        return self._has_brought_all, self._clock.save()
+
+    def restore(self, noted: Any) -> None:
+        """Go on from what was noted."""
+        has_brought_all, clock = noted
+        if has_brought_all:
+            self.bring_only_repeats()
+        self._clock.restore(clock)
+
     def skip(self) -> None:
         """Leave a place out: what others have placed at the frontier stands before what comes here next."""
         self._clock.skip()

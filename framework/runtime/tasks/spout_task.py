@@ -17,6 +17,7 @@ from framework.runtime.tasks.pullers import Puller
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.source_task import SourceTask
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
+from framework.runtime.tasks.spout_offset import SpoutOffset
 from framework.runtime.tasks.task import TaskState
 from viper.position import Position
 
@@ -165,13 +166,19 @@ class SpoutTask(SourceTask):
         will not hear: only the component knows where to find out what has become of them.
         """
         super().resume(floor)
-        self._assigner.resume(floor)
         unheard = self._outcomes.abandon()
-        self._exhausted = floor >= LAST and not unheard
+        if self.commits is None:
+            self._assigner.resume(floor)
+            self._exhausted = floor >= LAST and not unheard
+        elif self._assigner.is_live and floor < LAST:
+            self._assigner.resume(floor)
 
     def _begin(self) -> None:
         self.slot.begin()
         self.emitter.place()
+        if self.commits is not None:
+            self.commits.keep("clock", self._assigner)
+            self.commits.keep("offset", SpoutOffset(self.context, self.slot.host.component))
         self._puller = self._asking.make_puller()
 
     def _restart(self) -> None:
@@ -249,7 +256,9 @@ class SpoutTask(SourceTask):
         self._asking.allowance.give_back()
         emitted = self.context.counters.emitted - before
         self._rest(emitted)
-        if self.emitter.is_laden:
+        if emitted and self.commits is not None:
+            self.commits.make_due()
+        if self.emitter.is_laden or self.commits is not None:
             self.unblock()
         if self._exhausted and self._outcomes.are_awaited:
             self._wait_for_answers()

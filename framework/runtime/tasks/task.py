@@ -9,9 +9,11 @@ from typing import Any, NoReturn, Protocol
 
 from framework.errors import ComponentError, EmitError
 from framework.runtime.control.stop import StopReason
+from framework.runtime.recovery.commits import Commits
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.slot import ComponentSlot
+from viper.errors import DivergedError
 from viper.position import LEAST, Position
 
 
@@ -77,6 +79,11 @@ class Task(ABC):
         return self.context.name
 
     @property
+    def commits(self) -> Commits | None:
+        """What it commits by what it has done; None where a killed worker process loses that."""
+        return self.emitter.commits
+
+    @property
     def is_finished(self) -> bool:
         """Whether nothing is left to do."""
         return self.state is TaskState.FINISHED
@@ -132,9 +139,10 @@ class Task(ABC):
         """Before the start: go on where the task had come to whose process died.
 
         Args:
-            floor: nothing may be emitted below this.
+            floor: nothing may be emitted below this, but for what is repeated since the last commit.
         """
-        self.emitter.resume(floor)
+        if self.commits is None:
+            self.emitter.resume(floor)
 
     def save(self) -> dict[str, Any]:
         """What another run must know to go on behind what this task has processed, as JSON can hold it.
@@ -169,7 +177,12 @@ class Task(ABC):
             ComponentError: it raised.
         """
         self._scheduler = scheduler
-        self._begin()
+        if self.commits is not None and self.commits.has_begun:
+            with self.emitter.discarding():  # as a process before this one has emitted it
+                self._begin()
+            self.slot.take_back()
+        else:
+            self._begin()
         self.state = TaskState.RUNNING
 
     @abstractmethod
@@ -204,6 +217,26 @@ class Task(ABC):
             self.emitter.close_idle(self._last_us)
         return done
 
+    def _commit(self, *, is_last: bool = False) -> None:
+        """Make what the task has done last, if all that came of it is in channels.
+
+        Args:
+            is_last: whether nothing comes behind the commit.
+        """
+        if self.commits is not None and self.emitter.flush():
+            self.slot.flush(is_last=is_last)
+            if self.slot.waiting_rows:  # as a component may emit when it is told of the commit
+                self.emitter.place()
+                if not self.emitter.flush():
+                    return
+            self.commits.commit()
+
+    def _check_repeated(self) -> None:
+        """At the end of all input, everything that a killed process had emitted must have come again."""
+        if self.commits is not None and self.emitter.flush() and self.commits.left:
+            more = f"{self.commits.left:,} tuples more for its input"
+            self.context.fail("emit", DivergedError(f"the process that was killed had emitted {more}"))
+
     @property
     def _brings_nothing_more(self) -> bool:
         """At its end: whether consumers that nothing waits for can be told that nothing will come."""
@@ -211,6 +244,9 @@ class Task(ABC):
 
     def _finish(self) -> bool:
         """Close the output once everything has been handed over; whether that is done."""
+        self._commit()
+        if not self.is_source:
+            self._check_repeated()
         if self.emitter.close(self._last_us):
             self.state = TaskState.FINISHED
         return not self.is_blocked

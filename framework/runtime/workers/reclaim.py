@@ -2,7 +2,7 @@
 
 A channel that crosses processes carries bytes, so tuples that wait there are kept for the new process. Where
 a producer and all its readers were in one process, the channel held references to objects of that process,
-and the tuples that waited are lost.
+and the tuples that waited are lost; unless the run recovers exactly, where all channels carry bytes.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from framework.planning import Plan
 from framework.runtime.assembly.network import Network, Way
+from framework.runtime.recovery import RecoveryMemory
 from viper.gate import ScaleGate
 
 
@@ -24,22 +25,22 @@ class Loss:
     """Components with a task there that had not ended, is not declared stateless, and declares no state."""
 
 
-def reclaim(plan: Plan, network: Network, process: int) -> Loss:
+def reclaim(
+    plan: Plan, network: Network, process: int, recovery: RecoveryMemory | None = None
+) -> Loss:
     """Repair everything that a dead process was in the midst of, before it is replaced; return the loss.
 
     Args:
         plan: what is run.
         network: its channels, as the parent sees them.
         process: index of the process in the plan's placement.
+        recovery: the pages of its tasks; None where what was in process is lost.
     """
     executors = plan.placement.processes[process]
     dead = frozenset(task for index in executors for task in plan.placement.executors[index].tasks)
-    state = _state_lost(plan, network, dead)
-    tuples = sum(_reclaimed(gate, way, dead) for way, gate in network.gates())
-    for task in dead:
-        if network.has_ended(task):  # and died before it could say so everywhere
-            for outlet in network.outlets(task):
-                outlet.close()
+    loss = (
+        _repaired(plan, network, dead) if recovery is None else _rewound(plan, network, recovery, dead)
+    )
     for index in executors:
         network.bells[index].take_over()
     network.take_over_stand_in(process)
@@ -47,6 +48,29 @@ def reclaim(plan: Plan, network: Network, process: int) -> Loss:
     network.black_box(process).clear()
     if network.forest is not None:
         network.forest.incident()
+    return loss
+
+
+def _rewound(plan: Plan, network: Network, recovery: RecoveryMemory, dead: frozenset[int]) -> Loss:
+    """Have tasks go on from their last commits: nothing is lost but what a sink keeps in memory."""
+    for (sources, _), gate in network.gates():
+        for index, task in enumerate(sources):
+            if task in dead:
+                gate.source(index).recover()
+    for task in dead:
+        recovery.rewind(task)
+    components = dict.fromkeys(task.component for task in plan.tasks if task.id in dead)
+    return Loss(0, [id for id in components if plan.traits[id].forgets])
+
+
+def _repaired(plan: Plan, network: Network, dead: frozenset[int]) -> Loss:
+    """Have tasks go on behind what was in process."""
+    state = _state_lost(plan, network, dead)
+    tuples = sum(_reclaimed(gate, way, dead) for way, gate in network.gates())
+    for task in dead:
+        if network.has_ended(task):  # and died before it could say so everywhere
+            for outlet in network.outlets(task):
+                outlet.close()
     return Loss(tuples, state)
 
 

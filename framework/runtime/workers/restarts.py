@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from framework.config import Settings
 from framework.errors import WorkerError
@@ -13,6 +13,7 @@ from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import NO_RECORDING, RecordingPaths
 from framework.runtime.hosts.faults import RestartBudget
 from framework.runtime.metrics.incidents import Incident
+from framework.runtime.recovery import RecoveryMemory, Suspect
 from framework.runtime.workers.handle import Phase, WorkerHandle
 from framework.runtime.workers.reclaim import reclaim
 from framework.traits import is_restarted_by_storm
@@ -31,16 +32,27 @@ class RestartPolicy:
     share one budget.
     """
 
-    def __init__(self, plan: Plan, settings: Settings, network: Network, recording: RecordingPaths) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        settings: Settings,
+        network: Network,
+        recording: RecordingPaths,
+        recovery: RecoveryMemory | None = None,
+    ) -> None:
         self._plan = plan
         self._network = network
         self._recording = recording
+        self._recovery = recovery
+        """The pages of all tasks; None where a dead process loses what it was about."""
         tries: int | None = settings["viper.worker.restart.tries"]
         self._window_s: float = settings["viper.worker.restart.window.secs"]
         self._shared = RestartBudget(TRIES if tries is None else tries, self._window_s)
         self._unlimited = frozenset(_run_as_on_storm(plan) if tries is None else ())
         self._budgets: dict[int, RestartBudget] = {}
         """By process, for the pauses: they grow with the restarts of the same one."""
+        self._committed: dict[int, int] = {}
+        """By process that died: how often its tasks had committed."""
         self._due: dict[int, float] = {}
         """By process: the monotonic time in seconds at which it is restarted."""
         self._began_s: float | None = None
@@ -111,6 +123,8 @@ class RestartPolicy:
 
     def _schedule(self, index: int, now: float) -> str | None:
         """Plan the restart of a process; returns why it is not restarted, if it is not."""
+        if self._recovery is not None:
+            return self._schedule_repeat(index, now)
         if index not in self._unlimited and self._shared.take(now) is None:
             return (
                 f"it is not restarted, as {self._shared.tries} restarts within {self._window_s:g} s are the "
@@ -121,10 +135,52 @@ class RestartPolicy:
         self._due[index] = now + (budget.take(now) or 0.0)
         return None
 
+    def _schedule_repeat(self, index: int, now: float) -> str | None:
+        """Likewise, where the new process repeats what was not committed: only deaths without a commit since
+        the one before count, as all others bring the run further."""
+        if self._has_committed(index):
+            self._budgets[index] = RestartBudget(self._shared.tries, self._window_s)
+            self._due[index] = now
+            return None
+        assert self._recovery is not None
+        suspects = self._recovery.suspects(self._tasks_of(index))
+        pause_s = self._budgets[index].take(now)
+        if pause_s is None:
+            told = f"{self._shared.tries} restarts in a row have brought it no further"
+            named = " or ".join(map(str, suspects)) or "a spout"
+            if not self._may_be_left_out(suspects):
+                return (
+                    f"it is not restarted, as {told}; it died in {named} (viper.worker.restart.tries; with "
+                    "viper.on.error: skip, a tuple that kills its process each time is left out)"
+                )
+            log.error("worker %d: %s; it died in %s, which is left out", index + 1, told, named)
+            self._recovery.leave_out(suspects[0])
+            self._budgets[index] = RestartBudget(self._shared.tries, self._window_s)
+        self._due[index] = now + (pause_s or 0.0)
+        return None
+
+    def _may_be_left_out(self, suspects: Sequence[Suspect]) -> bool:
+        """Whether it is known which tuple has killed a process, and it is configured to go on without."""
+        if [suspect.count for suspect in suspects] != [1]:
+            return False
+        return bool(self._plan.confs[suspects[0].task.component]["viper.on.error"] == "skip")
+
+    def _tasks_of(self, index: int) -> list[int]:
+        executors = self._plan.placement.processes[index]
+        return [task for executor in executors for task in self._plan.placement.executors[executor].tasks]
+
+    def _has_committed(self, index: int) -> bool:
+        """Whether the tasks of a process have committed anything since a process in its place died last."""
+        assert self._recovery is not None
+        tasks = self._tasks_of(index)
+        before, now = self._committed.get(index, -1), sum(map(self._recovery.committed, tasks))
+        self._committed[index] = now
+        return now > before
+
     def _note(self, index: int, worker: WorkerHandle, now: float) -> None:
         assert self._began_s is not None
         death = worker.death()
-        loss = reclaim(self._plan, self._network, index)
+        loss = reclaim(self._plan, self._network, index, self._recovery)
         incident = Incident(
             worker=index + 1,
             how=death.how,
@@ -138,8 +194,8 @@ class RestartPolicy:
             peak_bytes=death.peak_bytes,
         )
         self.incidents.append(incident)
-        unlimited = index in self._unlimited
-        more = self._budgets[index].in_words("viper.worker.restart.tries") if unlimited else ""
+        budget = self._budgets.get(index) if index in self._unlimited else None
+        more = "" if budget is None else budget.in_words("viper.worker.restart.tries")
         log.error("%s; it is restarted%s", incident, more)
 
 

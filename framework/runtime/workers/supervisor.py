@@ -21,6 +21,7 @@ from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.saved import SavedTasks, TaskReport
 from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
+from framework.runtime.recovery import RecoveryMemory
 from framework.runtime.state import StateMemory
 from framework.runtime.workers import main as child
 from framework.runtime.workers.handle import Phase, WorkerHandle
@@ -88,8 +89,9 @@ class Supervisor:
         self._stop = stop
         self._recording = recording
         self._on_look = on_look
+        recovery = RecoveryMemory.of(plan, settings, memory, network.gates())
+        self._restarts = RestartPolicy(plan, settings, network, recording, recovery)
         self._on_report = on_report
-        self._restarts = RestartPolicy(plan, settings, network, recording)
         self._workers: list[WorkerHandle] = []
         """The last process of each worker, by its index in the plan's placement."""
         self._failures: list[ViperError] = []

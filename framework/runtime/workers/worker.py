@@ -250,7 +250,8 @@ class Worker:
         for task in (*executor.bolts, *executor.spouts):
             if self._resumes:
                 task.resume(self._network.floor(task.context.spec.id))
-            elif task.context.spec.id in self._plan.saved:
+            has_gone_on = self._resumes if task.commits is None else task.commits.has_begun
+            if not has_gone_on and task.context.spec.id in self._plan.saved:
                 task.restore(self._plan.saved[task.context.spec.id])
             task.context.checkpoints.listen(partial(self._report, task))
             self._begun.append((index, task))

@@ -58,6 +58,18 @@ def test_the_output_is_the_same_and_every_checkpoint_can_be_gone_on_from(tmp_pat
         assert 0 < len(again) < len(whole) and again == whole[-len(again) :], number
 
 
+@pytest.mark.parametrize("seed", at_every_change(range(20), 3))
+def test_sources_that_wait_for_room_hold_nobody_up(tmp_path: Path, seed: int) -> None:
+    """Room comes of what the others bring, and they wait for the word of each source how far it is."""
+    tiny = {"viper__jumbo__size": 1, "viper__channel__jumbos": 2, "viper__channel__tuples": 2}
+    whole = test_states.expected(seed)
+    spout = Suspending(4, COUNT, seed, os.getpid(), 20 + seed, 90)
+    builder = test_states.built(spout, 3, 2)
+    report = run_with_checkpoints(builder, tmp_path, viper__checkpoint__timeout__secs=5, **tiny)
+    assert report.result("sink") == whole
+    assert CheckpointFolder(tmp_path).ids
+
+
 @pytest.mark.parametrize("seed", at_every_change(range(20), 2))
 def test_ticks_and_routing(tmp_path: Path, seed: int) -> None:
     whole = run_built(built(Partitions(4, COUNT, seed), 2, 3)).results

@@ -39,6 +39,7 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.stuck.after.secs": (0, LONG, HUGE, None),
     "viper.worker.restart.tries": (0, HUGE),
     "viper.worker.restart.window.secs": (SHORT, LONG, HUGE),
+    "viper.recovery": ("best",),  # exact wants components that can be repeated
     "viper.time": ("event", "logical", "ingest", None),
     "viper.order": ("relaxed", "strict"),
     "viper.timestamp.field": ("number", None),

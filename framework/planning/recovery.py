@@ -1,0 +1,137 @@
+"""What cannot be repeated exactly, and so is refused where the death of a worker process must change nothing.
+
+A successor repeats what its task had not committed. That brings the same only if a component does the same
+for the same input, if what it remembers goes back to the commit, and if a spout can say where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from framework.config import Settings
+from framework.errors import LoadError
+from framework.importing import import_class
+from framework.planning.placement import WorkerKind
+from framework.planning.plan import Plan
+from framework.planning.time_mode import TimeMode
+from framework.topology import (
+    ComponentSpec,
+    GroupingKind,
+    ObjectDef,
+    Problem,
+    PythonImplementation,
+    Role,
+    Topology,
+    about,
+)
+from framework.topology.graph import feedback_edges
+from framework.traits import Batching, Traits
+
+_EXACT = "exact"
+"""The value of ``viper.recovery`` with which the death of a worker process changes nothing."""
+_INSTEAD = "or set viper.recovery to best"
+
+Confs = Mapping[str, Mapping[str, Any]]
+"""Each component's resolved configuration, by id."""
+
+
+def is_exact(plan: Plan, settings: Settings) -> bool:
+    """Whether a run recovers from the death of a worker process without a difference.
+
+    Where all workers are in one process, no one outlives it, and there is nothing to recover.
+    """
+    return settings["viper.recovery"] == _EXACT and plan.placement.kind is WorkerKind.PROCESS
+
+
+def recovery_problems(
+    topology: Topology,
+    settings: Settings,
+    confs: Confs,
+    traits: Mapping[str, Traits],
+    time: TimeMode | None,
+) -> list[Problem]:
+    """Everything in a topology that ``viper.recovery: exact`` refuses; empty where that is not set.
+
+    Args:
+        topology: one without errors.
+        settings: its settings.
+        confs: each component's resolved configuration, by id.
+        traits: of the components, by id; a component whose class is not known is taken to be fit.
+        time: the time that it runs by; None if that is not known.
+    """
+    if settings["viper.recovery"] != _EXACT:
+        return []
+    going_back = {target: source for source, _, target in feedback_edges(topology)}
+    problems = []
+    for component in topology.components:
+        conf, found = confs[component.id], traits[component.id]
+        reasons = [*_unfit(component, conf, found), *_unfit_groupings(component)]
+        if component.role is Role.SPOUT:
+            reasons += _unfit_spout(conf, found, time)
+        else:
+            reasons += _unfit_bolt(component, conf, found, time)
+            if component.id in going_back:
+                reasons.append(f"tuples from {going_back[component.id]!r} come back through a cycle")
+        if reasons:
+            told = "; ".join([*reasons, _INSTEAD])
+            message = f"cannot be repeated exactly, as viper.recovery asks for: {told}"
+            problems.append(about(topology, component, message))
+    return problems
+
+
+def _unfit(component: ComponentSpec, conf: Mapping[str, Any], traits: Traits) -> Iterator[str]:
+    if not isinstance(component.implementation, PythonImplementation):
+        yield "nobody knows what a program remembers: put a Python class in its place"
+    elif traits.ported:
+        yield "its class is streamparse's, whose attributes nobody knows: derive it from framework's"
+    if conf["viper.blocking"]:
+        yield "others act for it while it blocks: set viper.blocking to false"
+
+
+def _unfit_spout(conf: Mapping[str, Any], traits: Traits, time: TimeMode | None) -> Iterator[str]:
+    if traits.is_class_known and not (traits.partitioned or traits.seekable):
+        yield "it does not say where it is: derive it from SeekableSpout or PartitionedSpout"
+    if not traits.partitioned:
+        if conf["viper.on.error"] == "restart":
+            yield "a new one would begin anew after an exception: set viper.on.error to stop or skip"
+        holds_back = conf["viper.timestamp.slack"] > 0 or conf["viper.timestamp.late"] != "error"
+        if time is TimeMode.EVENT and holds_back:
+            yield "what it holds back is no prefix of what it has emitted: leave viper.timestamp.slack out"
+
+
+def _unfit_bolt(
+    component: ComponentSpec, conf: Mapping[str, Any], traits: Traits, time: TimeMode | None
+) -> Iterator[str]:
+    if traits.batching is not Batching.NONE:
+        yield "it gathers its batches in an attribute: derive it from BatchBolt"
+    elif traits.is_class_known and not traits.stateless and not traits.states:
+        yield (
+            "it neither declares state nor is stateless: declare what it remembers, or set viper.stateless "
+            "to true if that is nothing"
+        )
+    by_clock = time not in (TimeMode.EVENT, None) and conf["topology.tick.tuple.freq.secs"]
+    if by_clock and traits.hears_ticks:
+        yield f"its ticks follow the wall clock, as viper.time is {time}"
+
+
+def _unfit_groupings(component: ComponentSpec) -> Iterator[str]:
+    for found in component.inputs:
+        grouping = found.grouping
+        is_custom = grouping.kind is GroupingKind.CUSTOM and grouping.definition is not None
+        if is_custom and not _is_stateless(grouping.definition):
+            yield (
+                f"nobody knows what its custom grouping of {found.source!r} remembers: say stateless = True "
+                "in the grouping's class if that is nothing"
+            )
+
+
+def _is_stateless(definition: ObjectDef | None) -> bool:
+    """Whether the class of a custom grouping says that it is; so does one that cannot be imported."""
+    if definition is None or definition.factory is not None:
+        return False
+    try:
+        cls = definition.cls or import_class(definition.class_name)
+    except LoadError:
+        return True
+    return bool(getattr(cls, "stateless", False))

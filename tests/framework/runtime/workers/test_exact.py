@@ -1,0 +1,290 @@
+"""Worker processes that are killed at random moments, again and again: not a byte of the output changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework import Bolt, Spout, TopologyBuilder
+from framework.config import resolve
+from framework.errors import ComponentError, TopologyError, WorkerError
+from framework.runtime import RunReport
+from framework.sinks import CollectingSink
+from framework.validation import validate
+from tests.framework.runtime.pieces import Numbers as Forgetful
+from tests.framework.runtime.pieces import plan_of, run_built
+from tests.framework.runtime.workers.dying import AlwaysDies, die, first_time
+from tests.framework.runtime.workers.killed import (
+    PLANT,
+    PLANTS,
+    Batches,
+    Count,
+    Fan,
+    Forward,
+    MortalPartitions,
+    Numbers,
+    Polled,
+    Sorted,
+    Ticking,
+    Typed,
+    Written,
+)
+
+COUNT = 400
+KILLS = 5
+SPREAD = {"source": 1, "fan": [1, 2], "middle": [2, 3], "count": 3, "sink": 2}
+"""Every component has a neighbour in another process."""
+APART = {"source": 2, "middle": 1, "sink": 2}
+TINY = {"viper__channel__jumbos": 1, "viper__channel__tuples": 1, "viper__jumbo__size": 1}
+
+
+def built(
+    source: type[Spout] = Numbers, middle: type[Bolt] = Sorted, count: int = COUNT, many: int = 100
+) -> TopologyBuilder:
+    """A source behind a shuffle, a partial key grouping and a fields grouping, and a file."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", source, kwargs={"count": count})
+    builder.set_bolt("fan", Fan, 2, kwargs={"many": many}).shuffle_grouping("source")
+    builder.set_bolt("middle", middle, 2).partial_key_grouping("fan", "number")
+    counting = builder.set_bolt("count", Count)
+    for stream in ("even", "odd") if middle is Sorted else ("default",):
+        counting.fields_grouping("middle", "number", stream=stream)
+    builder.set_bolt("sink", Written).global_grouping("count")
+    return builder
+
+
+def deep(source: type[Spout] = Numbers, middle: type[Bolt] = Forward) -> TopologyBuilder:
+    """So many hops that positions have no room for the last ones."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", source, kwargs={"count": 60})
+    builder.set_bolt("fan", Fan, 2, kwargs={"many": 50}).shuffle_grouping("source")
+    before = "fan"
+    for hop in range(14):
+        builder.set_bolt(f"hop {hop}", middle).global_grouping(before)
+        before = f"hop {hop}"
+    builder.set_bolt("middle", Fan, 2).shuffle_grouping(before)
+    builder.set_bolt("count", Count).fields_grouping("middle", "number")
+    builder.set_bolt("sink", Written).global_grouping("count")
+    return builder
+
+
+def run(
+    builder: TopologyBuilder, folder: Path, seed: int, *, kills: int = KILLS, **options: Any
+) -> RunReport:
+    """Run what was built, in worker processes that are killed so often."""
+    marks = folder / "marks"
+    marks.mkdir(exist_ok=True)
+    for mark in marks.iterdir():
+        mark.unlink()
+    (folder / "written").unlink(missing_ok=True)
+    chosen = {
+        "viper__worker": "process",
+        "topology__workers": 3,
+        "viper__worker__restart__tries": 20,
+        "viper__recovery": "exact",
+        "topology__acker__executors": 0,
+        "marks": str(marks),
+        "written": str(folder / "written"),
+        "kills": kills,
+        "kill__seed": seed,
+    }
+    return run_built(builder, **{**chosen, **options})
+
+
+def written(folder: Path) -> str:
+    return (folder / "written").read_text()
+
+
+def undisturbed(builder: TopologyBuilder, folder: Path) -> str:
+    """What the file is without a death."""
+    run(builder, folder, 0, kills=0, viper__worker="inline", topology__workers=1)
+    return written(folder)
+
+
+CASES: dict[str, tuple[Callable[[], TopologyBuilder], dict[str, Any]]] = {
+    "a generator spout": (built, {}),
+    "a polled spout": (lambda: built(Polled), {}),
+    "partitions and ticks": (lambda: built(MortalPartitions, Ticking), {}),
+    "all tasks in one process": (built, {"topology__workers": 1, "viper__placement": "round-robin"}),
+    "the tiniest channels": (lambda: built(count=150), {**TINY, "kill__bits": 12}),
+    "long callbacks": (lambda: built(count=7, many=100_000), {"kill__bits": 6}),
+    "typed streams": (lambda: built(middle=Typed), {}),
+    "batches": (lambda: built(middle=Batches), {}),
+    "positions without room": (deep, {"viper__placement": "round-robin", "kill__bits": 12}),
+    "time of the wall clock": (built, {"viper__time": "ingest"}),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_killed_workers_change_nothing(case: str, tmp_path: Path) -> None:
+    make, options = CASES[case]
+    expected = undisturbed(make(), tmp_path)
+    for seed in (1, 2):
+        report = run(make(), tmp_path, seed, **{"viper__placement": SPREAD, **options})
+        assert len(report.incidents) > 1, f"seed {seed}"
+        assert all(incident.lost == 0 and not incident.state_lost for incident in report.incidents)
+        found = written(tmp_path)
+        if case == "time of the wall clock":  # each tuple comes once, and in which order is not said
+            assert len(found.splitlines()) == len(expected.splitlines()), f"seed {seed}"
+        else:
+            assert found == expected, f"seed {seed}"
+
+
+@pytest.mark.parametrize("plant", PLANTS)
+def test_a_planted_bug_is_found(plant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = undisturbed(built(), tmp_path)
+    monkeypatch.setenv(PLANT, plant)
+    for seed in range(8):
+        try:
+            small = {"viper__channel__tuples": 64, "viper__jumbo__size": 8}
+            run(built(), tmp_path, seed, viper__placement=SPREAD, **small)
+        except (ComponentError, WorkerError):
+            return
+        if written(tmp_path) != expected:
+            return
+    pytest.fail("it changes nothing")
+
+
+class Changing(Bolt):
+    """Emits more rows than may wait, and dies among them; its successor emits other ones."""
+
+    outputs = ["number"]
+    config = {"viper.stateless": True}
+
+    def process(self, tup: Any) -> None:
+        sign = 1 if first_time(self, "first") else -1
+        for number in range(20_000):
+            self.emit([sign * number])
+        if sign > 0:
+            die()
+
+
+class Dwindling(Changing):
+    """Its successor emits nothing."""
+
+    def process(self, tup: Any) -> None:
+        if first_time(self, "another"):
+            super().process(tup)
+
+
+@pytest.mark.parametrize("middle, told", [(Changing, "had emitted"), (Dwindling, "tuples more for its")])
+def test_what_cannot_be_repeated_ends_the_run_as_diverged(
+    middle: type[Bolt], told: str, tmp_path: Path
+) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers, kwargs={"count": 1})
+    builder.set_bolt("middle", middle).global_grouping("source")
+    builder.set_bolt("sink", Written).global_grouping("middle")
+    with pytest.raises(ComponentError, match=f"(?s)component 'middle'.*DivergedError: .*{told}"):
+        run(builder, tmp_path, 0, kills=0, viper__placement=APART)
+
+
+def test_a_tuple_that_always_kills_ends_the_run(tmp_path: Path) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers, kwargs={"count": 30})
+    builder.set_bolt("middle", AlwaysDies, config={"viper.stateless": True}).global_grouping("source")
+    told = r"2 restarts in a row have brought it no further; it died in middle:1 with the tuple \(0,\)"
+    with pytest.raises(WorkerError, match=told):
+        apart = {"source": 2, "middle": 1}
+        run(builder, tmp_path, 0, kills=0, viper__worker__restart__tries=2, viper__placement=apart)
+
+
+class Allergic(Bolt):
+    """Forwards numbers, but for one that kills its process."""
+
+    outputs = ["number"]
+    config = {"viper.stateless": True, "viper.on.error": "skip"}
+
+    def process(self, tup: Any) -> None:
+        if tup.values[0] == 17:
+            die()
+        self.emit(tup.values)
+
+
+def test_it_is_left_out_where_exceptions_are_skipped(tmp_path: Path) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers, kwargs={"count": 30})
+    builder.set_bolt("middle", Allergic).global_grouping("source")
+    builder.set_bolt("sink", Written).global_grouping("middle")
+    run(builder, tmp_path, 0, kills=0, viper__worker__restart__tries=2, viper__placement=APART)
+    assert written(tmp_path) == "".join(f"({number},)\n" for number in range(30) if number != 17)
+
+
+def test_the_rows_of_a_sink_in_memory_are_told_to_be_lost(tmp_path: Path) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbers, kwargs={"count": 500})
+    builder.set_bolt("sink", CollectingSink, config={"viper.stateless": True}).global_grouping("source")
+    report = run(builder, tmp_path, 3, kills=1, topology__workers=1, kill__bits=5)
+    assert [list(incident.state_lost) for incident in report.incidents] == [["sink"]]
+
+
+TICKS = {"viper.stateless": True, "topology.tick.tuple.freq.secs": 1}
+
+
+class Remembering(Bolt):
+    """Remembers what it has not declared."""
+
+    outputs = ["number"]
+
+    def process(self, tup: Any) -> None:
+        self.last = tup
+
+
+class Turns:
+    """A custom grouping with a memory of its own."""
+
+    copies = False
+
+    def prepare(self, context: Any, component: str, stream: str, targets: Any) -> None:
+        self.targets = targets
+
+    def choose_tasks(self, values: Any) -> Any:
+        return self.targets[:1]
+
+
+def refused(builder: TopologyBuilder, **options: Any) -> str:
+    """What a plan, and validation, refuse."""
+    with pytest.raises(TopologyError) as found:
+        plan_of(builder, viper__recovery="exact", **options)
+    return str(found.value)
+
+
+def one_bolt(bolt: type[Bolt], source: type[Spout] = Numbers, **config: Any) -> TopologyBuilder:
+    builder = TopologyBuilder()
+    builder.set_spout("source", source, kwargs={"count": 1})
+    builder.set_bolt("bolt", bolt, config=config or None).global_grouping("source")
+    return builder
+
+
+class TestRefusals:
+    def test_attributes_that_are_not_declared(self) -> None:
+        assert "declares state nor is stateless" in refused(one_bolt(Remembering))
+
+    def test_a_spout_that_does_not_say_where_it_is(self) -> None:
+        assert "derive it from SeekableSpout or PartitionedSpout" in refused(one_bolt(Forward, Forgetful))
+
+    def test_ticks_by_the_wall_clock(self) -> None:
+        builder = one_bolt(Ticking, **TICKS)
+        told = refused(builder, viper__time="ingest")
+        assert "its ticks follow the wall clock, as viper.time is ingest" in told
+
+    def test_custom_groupings(self) -> None:
+        builder = TopologyBuilder()
+        builder.set_spout("source", Numbers, kwargs={"count": 1})
+        builder.set_bolt("bolt", Forward).custom_grouping("source", Turns)
+        assert "say stateless = True in the grouping's class" in refused(builder)
+
+    def test_a_spout_that_is_made_anew(self) -> None:
+        builder = TopologyBuilder()
+        builder.set_spout("source", Numbers, kwargs={"count": 1}, config={"viper.on.error": "restart"})
+        builder.set_bolt("sink", Written).global_grouping("source")
+        assert "set viper.on.error to stop or skip" in refused(builder)
+
+    def test_validation_says_so_too(self) -> None:
+        topology = one_bolt(Remembering).build("tested")
+        settings, _ = resolve(topology, options={"viper.recovery": "exact"})
+        told = [problem.message for problem in validate(topology, settings)]
+        assert any("cannot be repeated exactly" in message for message in told), told
