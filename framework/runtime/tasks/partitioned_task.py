@@ -249,12 +249,6 @@ class PartitionedTask(SourceTask):
         self._publish(now_s)
         return count
 
-    def unblock(self) -> bool:
-        """As in the base class; others may wait to hear how far a task is that has no room for its rows."""
-        if self._partitioning.alignment.is_asked:
-            self._partitioning.alignment.answer(self._told_us)
-        return super().unblock()
-
     def _bring(self, limit: int) -> None:
         if self._partitioning.alignment.is_asked:
             self._partitioning.alignment.answer(self._told_us)
