@@ -214,8 +214,8 @@ class PartitionedTask(SourceTask):
     # -- work
 
     def unblock(self) -> bool:
-        """As in the base class. Whoever waits for room also says how far it is: others wait for that word, and
-        only what they bring then may make room."""
+        """As in the base class. Whoever waits for room also says how far it is: others wait for that word,
+        and only what they bring then may make room."""
         if self._partitioning.alignment.is_asked:
             self._partitioning.alignment.answer(self._told_us)
         return super().unblock()
@@ -326,6 +326,6 @@ class PartitionedTask(SourceTask):
 
 
 def _last_at(time_us: int) -> Position:
-    """The last position of an event time: behind all rows that others bring at it, which may wait for room, and
-    before the ticks of any later time, which are not to fire yet."""
+    """The last position of an event time: behind all rows that others bring at it, which may wait for room,
+    and before the ticks of any later time, which are not to fire yet."""
     return Position(time_us, _WORD, _WORD)
