@@ -293,6 +293,7 @@ class PartitionedTask(SourceTask):
             self._poll.found()
         elif self._partitioning.alignment.is_asked:
             self._poll.ask_at(now_s + ALIGNING_PAUSE_S)
+            self.emitter.signal_neighbours()  # so that the executor looks at others, which may be blocked
         elif self._merger.waits_for_rows or self._pacer is None or self._aligned_stop.asked:
             self._poll.found_nothing(now_s)
         elif not self._exhausted:
