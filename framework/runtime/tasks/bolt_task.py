@@ -12,11 +12,12 @@ from framework.runtime.control.alignment import ENDED, Alignment
 from framework.runtime.inputs import BoltInput, Inlet
 from framework.runtime.pieces import Piece, split_at
 from framework.runtime.positions.lineage import LAST
+from framework.runtime.recovery.commits import Commits
 from framework.runtime.tasks.agenda import Agenda, Entry, Frontier
 from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
-from framework.runtime.tasks.sink_commits import CheckpointCommits
+from framework.runtime.tasks.sink_commits import CheckpointCommits, SinkCommits, Staged
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.task import Task, TaskState
 from viper.errors import CodecError
@@ -132,7 +133,7 @@ class BoltTask(Task):
         if self._parts.acker is not None:
             self._parts.acker.resume()
         if self._parts.commits is not None:
-            self._parts.commits.is_successor = True
+            self._parts.commits.is_successor = self.commits is None or self.commits.has_begun
 
     def save(self) -> dict[str, Any]:
         """As in the base class."""
@@ -163,6 +164,18 @@ class BoltTask(Task):
             self.commits.keep("lineage", self._parts.assigner.lineage)
             self.commits.keep("ticks", self._parts.interludes)
             self.commits.keep("agenda", self._agenda)
+            if self._parts.commits is not None:
+                self._keep_staged(self._parts.commits, self.commits)
+
+    def _keep_staged(self, sink: SinkCommits, commits: Commits) -> None:
+        """Commit what a transactional sink has staged with what the task has done.
+
+        The first commit comes before the first row: a successor that finds none knows that nothing is staged.
+        """
+        sink.waits_for_commit = True
+        commits.keep("staged", Staged(sink))
+        if not commits.has_begun:
+            commits.commit()
 
     def end_cycle(self) -> None:
         """Nothing comes back through the cycle any more."""
@@ -195,6 +208,8 @@ class BoltTask(Task):
         self._steps = None
         if self.commits is not None:
             self._commit(is_last=self.progress is Progress.OVER)
+            if self._parts.commits is not None:
+                self._parts.commits.committed()
         if self._parts.alignment is not None:
             self._pass(self._parts.alignment)
         if self.progress is Progress.OVER:
@@ -208,7 +223,8 @@ class BoltTask(Task):
         if self.progress is Progress.OVER:
             self.context.checkpoints.report(ENDED, self.save)
         elif self._has_passed(alignment) and not self.is_blocked:
-            self.slot.commit()
+            if self.commits is None:
+                self.slot.commit()
             self.cut(alignment.number)
             self.context.checkpoints.report(alignment.attempt, self.save)
 

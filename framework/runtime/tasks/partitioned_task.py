@@ -244,8 +244,9 @@ class PartitionedTask(SourceTask):
         self.unblock()
         self._rest(count, now_s)
         self._aligned_stop.brought(count, now_s)
-        last, behind = self.emitter.last_placed, self._merger.behind
-        self._partitioning.alignment.brought(last, behind, now_s, waits=self._merger.waits_for_rows)
+        if self.commits is None or not self.is_blocked:  # a successor that is there brings nothing once more
+            last, behind = self.emitter.last_placed, self._merger.behind
+            self._partitioning.alignment.brought(last, behind, now_s, waits=self._merger.waits_for_rows)
         self._publish(now_s)
         return count
 

@@ -40,6 +40,10 @@ class SinkCommits(AgendaClient):
     ) -> None:
         self.is_successor = False
         """Whether the task goes on in the place of one whose process has died."""
+        self.waits_for_commit = False
+        """Whether nothing is applied before the task has committed all that is staged."""
+        self._due: Callable[[TransactionalSink], None] | None = None
+        """What the sink does at the next commit of its task."""
         self._start_id: int | None = None
         """The checkpoint that the run goes on from; None if it begins anew."""
         self._context = context
@@ -78,6 +82,22 @@ class SinkCommits(AgendaClient):
         elif self._due_at_s == NEVER_S:
             self._note(now_s)
 
+    def committed(self) -> None:
+        """The task has committed all that is staged: apply it, if that is due."""
+        due, self._due = self._due, None
+        if due is not None:
+            self._apply_by(due)
+
+    @property
+    def staged(self) -> tuple[int, int, int]:
+        """How much is staged, as `unstage` takes it."""
+        return self._found().staged
+
+    def unstage(self, number: int, length: int, rows: int) -> None:
+        """Forget what was staged behind the last commit, as it comes once more."""
+        self._call("recover", lambda: self._found().unstage(number, length, rows))
+        self._note(time.monotonic())
+
     # -- as a client of the agenda
 
     @property
@@ -104,15 +124,24 @@ class SinkCommits(AgendaClient):
         return sink
 
     def _apply(self, _at: Position | None) -> None:
-        self.consuming()
-        self._call("apply", self._found().apply_staged)
-        self._due_at_s = NEVER_S
+        self._apply_in_time(TransactionalSink.apply_staged)
 
     def _finish(self, _at: Position | None) -> None:
+        self._apply_in_time(TransactionalSink.apply_and_finish)
+
+    def _apply_in_time(self, how: Callable[[TransactionalSink], None]) -> None:
+        """Apply at once, or behind the commit that comes next."""
+        self._due_at_s = NEVER_S
+        if self.waits_for_commit:
+            self._due = how
+        else:
+            self._apply_by(how)
+
+    def _apply_by(self, how: Callable[[TransactionalSink], None]) -> None:
         if self._slot.is_gone:  # what it has staged must not be lost
             self._restart()
         self.consuming()
-        self._call("apply", self._found().apply_and_finish)
+        self._call("apply", lambda: how(self._found()))
         self._due_at_s = NEVER_S
 
     def _note(self, now_s: float) -> None:
@@ -125,6 +154,21 @@ class SinkCommits(AgendaClient):
             callback()
         except user_errors() as error:
             self._context.fail(during, error)
+
+
+class Staged:
+    """What a transactional sink has staged, as a part of the commits of its task."""
+
+    def __init__(self, sink: SinkCommits) -> None:
+        self._sink = sink
+
+    def save(self) -> tuple[int, int, int]:
+        """How much that is."""
+        return self._sink.staged
+
+    def restore(self, noted: tuple[int, int, int]) -> None:
+        """Rows behind that come once more."""
+        self._sink.unstage(*noted)
 
 
 class CheckpointCommits(SinkCommits):
