@@ -1,4 +1,4 @@
-"""Components that may be killed in the middle of a checkpoint, or while a sink applies, and what they write."""
+"""Components that may be killed amid a checkpoint, or while a sink applies, and what they write."""
 
 from __future__ import annotations
 
