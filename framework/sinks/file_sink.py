@@ -48,6 +48,8 @@ class FileSink(TransactionalSink):
         self.keeps_leftovers = grow
         self._numbers: list[tuple[int, int]] = []
         """The number of each transaction, and the length of the file after it."""
+        self._at = 0
+        """How many of them count: those behind them were gone back on, and go with the next one."""
         self._is_finished = False
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
@@ -61,7 +63,7 @@ class FileSink(TransactionalSink):
             self._path = self._path.with_name(f"{self._path.stem}-{self._task_index:04}{self._path.suffix}")
         if self._grows and self._path.exists() and not os.access(self._path, os.W_OK):
             raise SinkError(f"{self._path}: whoever runs the topology must be allowed to write to it")
-        self._numbers = self._journaled()
+        self._numbers, self._at = self._journaled()
 
     def decode(self, entry: bytes) -> Iterable[Any]:
         """The entry itself: bytes of the file."""
@@ -73,7 +75,7 @@ class FileSink(TransactionalSink):
 
     def applied(self, part: str) -> int | None:
         """As in the base class."""
-        return self._numbers[-1][0] or None if self._numbers else None
+        return self._numbers[self._at - 1][0] or None if self._at else None
 
     def apply(self, part: str, number: int, rows: Iterator[Row]) -> None:
         """Add bytes behind the last transaction.
@@ -81,22 +83,24 @@ class FileSink(TransactionalSink):
         Raises:
             SinkError: they cannot be written; the file is as long as before.
         """
-        length = self._numbers[-1][1] if self._numbers else 0
+        counting = self._numbers[: self._at]
+        length = counting[-1][1] if counting else 0
+        if self._at < len(self._numbers):
+            self._note(counting)
         try:
             length = _written(self._target, length, self.head() if not length else b"", rows)
         except OSError as error:
             raise SinkError(f"{self._target}: {advised(error)}") from error
-        self._note([*self._numbers, (number, length)])
+        self._note([*counting, (number, length)])
 
     def rewind(self, part: str, number: int) -> bool:
-        """Cut off what came after a transaction, if the journal still knows it."""
-        lengths = dict(self._numbers)
-        if number not in lengths:
+        """Go to a transaction that the journal still knows; the next one cuts off what comes after it."""
+        at = next((nth for nth, (known, _) in enumerate(self._numbers, 1) if known == number), None)
+        if at is None:
             return False
         if not self._target.exists() and not self._grows:  # it was finished
             os.rename(self._path, self._target)
-        os.truncate(self._target, lengths[number])
-        self._note([entry for entry in self._numbers if entry[0] <= number])
+        self._note(self._numbers, at)
         return True
 
     def recover(self) -> None:
@@ -113,14 +117,14 @@ class FileSink(TransactionalSink):
             return
         length = self._path.stat().st_size if self._path.exists() else 0
         if self._numbers:  # what lies behind it was torn by a crash
-            length = min(length, self._numbers[-1][1])
+            length = min(length, self._numbers[self._at - 1][1])
             if self._path.exists():
                 os.truncate(self._path, length)
         self._note([(0, length)])
 
     def finish(self) -> None:
         """Let the file appear under its name."""
-        if not self._numbers or (self._grows and not self._numbers[-1][0]):
+        if not self._at or (self._grows and not self._numbers[self._at - 1][0]):
             return
         if not self._grows and self._target.exists():  # else it was finished before, and then killed
             os.replace(self._target, self._path)
@@ -146,11 +150,12 @@ class FileSink(TransactionalSink):
     def _journal(self) -> Path:
         return self._path.with_name(f".{self._path.name}.applied")
 
-    def _journaled(self) -> list[tuple[int, int]]:
+    def _journaled(self) -> tuple[list[tuple[int, int]], int]:
         try:
-            numbers = [(int(number), int(length)) for number, length in json.loads(self._journal.read_text())]
+            at, found_numbers = json.loads(self._journal.read_text())
+            numbers = [(int(number), int(length)) for number, length in found_numbers]
         except FileNotFoundError:
-            return []
+            return [], 0
         except (OSError, ValueError, TypeError) as error:
             raise SinkError(
                 f"{self._journal} is no journal of a sink: {error}; remove it to begin anew"
@@ -162,12 +167,15 @@ class FileSink(TransactionalSink):
                 f"{found or self._target} has {size:,} bytes, and {numbers[-1][1]:,} were written: somebody "
                 f"has cut it off or removed it; remove {self._journal} as well to begin anew"
             )
-        return numbers
+        return numbers, min(int(at), len(numbers))
 
-    def _note(self, numbers: Sequence[tuple[int, int]]) -> None:
-        self._numbers = list(numbers[-_MOST_NUMBERS:])
+    def _note(self, numbers: Sequence[tuple[int, int]], at: int | None = None) -> None:
+        """Write down the transactions, and how many of them count; by default all do."""
+        dropped = max(len(numbers) - _MOST_NUMBERS, 0)
+        self._numbers = list(numbers[dropped:])
+        self._at = len(self._numbers) if at is None else at - dropped
         try:
-            write_whole(self._journal, json.dumps(self._numbers).encode())
+            write_whole(self._journal, json.dumps([self._at, self._numbers]).encode())
         except OSError as error:
             raise SinkError(f"{self._journal}: {advised(error)}") from error
 

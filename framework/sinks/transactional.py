@@ -6,11 +6,15 @@ import itertools
 import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from framework.errors import InternalError, SinkError
 from framework.sinks.sink import Row, Sink
 from framework.sinks.staging import Stage
+
+_TO_THE_END: Final = 1 << 62
+"""With the number of a checkpoint added, that of the rows behind it, up to the end of all input. They are in
+no checkpoint: a run that is killed when one sink has applied them is gone on with from the last one."""
 
 
 class TransactionalSink(Sink):
@@ -45,6 +49,10 @@ class TransactionalSink(Sink):
         self._task_index = 0
         self._apply_failed = False
         self._has_set_out = False
+        self._has_all = False
+        """Whether the run that this one goes on with had applied everything, to the end of all input."""
+        self._left_out = 0
+        """Rows that came all the same."""
 
     # -- what a sink of your own defines
 
@@ -82,7 +90,8 @@ class TransactionalSink(Sink):
         return rows
 
     def rewind(self, part: str, number: int) -> bool:
-        """Undo what was applied after a number; whether that was possible. Most targets cannot."""
+        """Go back to what was applied up to a number, or forward again as long as nothing was applied since;
+        whether that was possible. Most targets cannot."""
         return False
 
     def finish(self) -> None:
@@ -107,6 +116,9 @@ class TransactionalSink(Sink):
 
     def consume(self, rows: Sequence[Row]) -> None:
         """Stage some rows."""
+        if self._has_all:
+            self._left_out += len(rows)
+            return
         self._opened.append(self.encode(rows), len(rows))
 
     def close(self) -> None:
@@ -159,6 +171,8 @@ class TransactionalSink(Sink):
         Raises:
             SinkError: the target has another state, and cannot be brought to this one.
         """
+        if last_id is not None and self.scales:
+            self._refuse_other_tasks()
         self._applied_number = self._set_out(self.part, self._opened, last_id)
         for part, stage in self._of_former_tasks() if self.scales else ():
             self._set_out(part, stage, last_id)
@@ -227,7 +241,14 @@ class TransactionalSink(Sink):
         Raises:
             SinkError: it cannot be applied.
         """
-        self.apply_staged()
+        if self.eager:
+            self.apply_staged()
+        elif self._has_all:
+            self.logger.info("%s: %s rows were there from the run before", self.part, self._left_out)
+        else:
+            number = _TO_THE_END + (self._applied_number or 0)
+            self.cut(number)
+            self.complete(number)
         self.finish()
 
     # -- within
@@ -275,14 +296,19 @@ class TransactionalSink(Sink):
     def _resumed(self, part: str, stage: Stage, last_id: int) -> int:
         """Bring a part to the state that it had at a checkpoint; returns its number."""
         applied = self.applied(part)
-        if applied is not None and applied > last_id:
-            if not self.rewind(part, last_id):
-                raise SinkError(
-                    f"{part}: rows up to checkpoint {applied} have been applied, and the run goes on from "
-                    f"checkpoint {last_id}, so they would be applied twice: go on from checkpoint {applied}, "
-                    "or restore a copy of the target as it was"
-                )
+        if applied is not None and _TO_THE_END <= applied <= _TO_THE_END + last_id:
+            self._has_all = True
+            return applied
+        if applied is not None and applied != last_id and self.rewind(part, last_id):
             applied = last_id
+        if applied is not None and applied > last_id:
+            last = applied % _TO_THE_END
+            which = "up to" if applied == last else "behind"
+            raise SinkError(
+                f"{part}: rows {which} checkpoint {last} have been applied, and the run goes on from "
+                f"checkpoint {last_id}, so they would be applied twice: go on from checkpoint {last}, or "
+                "restore a copy of the target as it was"
+            )
         for number in stage.cuts:
             if number > last_id:
                 stage.remove(number)
@@ -302,16 +328,29 @@ class TransactionalSink(Sink):
     scales = True
     """Whether several tasks may become more or fewer between two runs, as all write into one target."""
 
+    def _refuse_other_tasks(self) -> None:
+        """Refuse another number of tasks where one has applied everything: others would get its rows."""
+        applied = [self.applied(self._part(index)) for index in range(self._task_count)]
+        changed = None in applied or self._former_indexes()
+        if changed and any(number is not None and number >= _TO_THE_END for number in applied):
+            raise SinkError(
+                f"{self.part}: the run before was killed at its end, when some tasks had applied everything: "
+                f"go on with as many tasks as before, and not with {self._task_count}"
+            )
+
     def _is_new_task(self) -> bool:
         """Whether this run has more tasks than the one before: others have applied rows."""
         return self.scales and self._task_index > 0 and self.applied(self._part(0)) is not None
 
     def _of_former_tasks(self) -> Iterator[tuple[str, Stage]]:
         """The parts of tasks that this run no longer has, as far as they are this task's to take over."""
+        for index in self._former_indexes():
+            if index % self._task_count == self._task_index:
+                yield self._part(index), Stage(self._staging_folder(index), eager=self.eager)
+
+    def _former_indexes(self) -> list[int]:
+        """The indexes of tasks that this run no longer has, and that have staged rows once."""
         base = self._staging_folder(0)
         stem = base.name.removesuffix("0")
-        for folder in sorted(base.parent.glob(f"{stem}*")):
-            index = folder.name.removeprefix(stem)
-            number = int(index) if index.isdecimal() else -1
-            if number >= self._task_count and number % self._task_count == self._task_index:
-                yield self._part(number), Stage(folder, eager=self.eager)
+        found = [folder.name.removeprefix(stem) for folder in base.parent.glob(f"{stem}*")]
+        return sorted(int(name) for name in found if name.isdecimal() and int(name) >= self._task_count)

@@ -217,8 +217,8 @@ class PartitionedTask(SourceTask):
     # -- work
 
     def unblock(self) -> bool:
-        """As in the base class. Whoever waits for room also says how far it is: others wait for that word, and
-        only what they bring then may make room."""
+        """As in the base class. Whoever waits for room also says how far it is: others wait for that word,
+        and only what they bring then may make room."""
         if self._partitioning.alignment.is_asked:
             self._partitioning.alignment.answer(self._told_us)
         return super().unblock()
@@ -297,6 +297,7 @@ class PartitionedTask(SourceTask):
             self._poll.found()
         elif self._partitioning.alignment.is_asked:
             self._poll.ask_at(now_s + ALIGNING_PAUSE_S)
+            self.emitter.signal_neighbours()  # so that the executor looks at others, which may be blocked
         elif self._merger.waits_for_rows or self._pacer is None or self._aligned_stop.asked:
             self._poll.found_nothing(now_s)
         elif not self._exhausted:
@@ -329,6 +330,6 @@ class PartitionedTask(SourceTask):
 
 
 def _last_at(time_us: int) -> Position:
-    """The last position of an event time: behind all rows that others bring at it, which may wait for room, and
-    before the ticks of any later time, which are not to fire yet."""
+    """The last position of an event time: behind all rows that others bring at it, which may wait for room,
+    and before the ticks of any later time, which are not to fire yet."""
     return Position(time_us, _WORD, _WORD)

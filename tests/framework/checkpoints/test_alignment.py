@@ -272,3 +272,29 @@ def test_a_task_without_checkpoints_asks_nobody() -> None:
     plain.brought(END, END, BEGUN, waits=True)
     plain.end(5)
     assert (plain.is_asked, plain.may_be_asked, plain.until_us) == (False, False, NO_LIMIT)
+
+
+class Behind(Suspending):
+    """Its partition 0 brings nothing until the others have filled their channels, and the run is asked."""
+
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | None]:
+        for number, block in enumerate(super().blocks(partition, start_us)):
+            for _ in range(200 if partition == 0 and number == 2 else 0):
+                yield None
+            yield block
+
+
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_a_source_without_room_says_how_far_it_is(tmp_path: Path, goes_on: bool) -> None:
+    """Nobody gives it room before the source that is behind brings more, which waits for its answer."""
+    whole = run_built(built(Suspending(2, 600, 2), 1, 1)).result("sink")
+    builder = built(Behind(2, 600, 2, os.getpid(), 40), 2, 2)
+    tiny = {"viper__channel__tuples": 4, "viper__channel__jumbos": 1, "viper__jumbo__size": 2}
+    times = {"viper__checkpoint__timeout__secs": 5, "viper__poll__pause__max__ms": 1}
+    run = Run(*plan_of(builder, **times, **tiny), checkpoints=tmp_path)
+    with suspending(run, goes_on=goes_on) as refused:
+        report = run.execute()
+    assert not refused and report.checkpoints == 1 and report.checkpoint is not None
+    rows = report.result("sink")
+    again = run_built(built(Partitions(2, 600, 2), 2, 2), {"start": tmp_path}).result("sink")
+    assert (rows == whole and again == whole[-len(again) :]) if goes_on else rows + again == whole

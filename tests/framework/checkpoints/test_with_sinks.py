@@ -67,6 +67,27 @@ def test_each_row_is_applied_once(tmp_path: Path, whole: tuple[list[Any], bytes]
     assert written(tmp_path / "out") == whole and whole[1].count(b"\n") == 4 * COUNT
 
 
+@pytest.mark.parametrize("killed", [SqliteSink, JsonLinesSink])
+def test_killed_at_the_end_when_one_sink_has_applied_everything(
+    tmp_path: Path, whole: tuple[list[Any], bytes], monkeypatch: pytest.MonkeyPatch, killed: type
+) -> None:
+    """And twice; each sink leaves out what it has, and applies what it has not."""
+
+    def die(self: TransactionalSink) -> None:
+        raise OSError("the process is gone")
+
+    suspended(tmp_path, 50)
+    for _ in range(2):
+        with monkeypatch.context() as patched:
+            patched.setattr(killed, "apply_and_finish", die)
+            with pytest.raises(ComponentError, match="the process is gone"):
+                run_built(
+                    built(Partitions(4, COUNT, 1), tmp_path / "out"), {"start": tmp_path / "checkpoints"}
+                )
+    run_built(built(Partitions(4, COUNT, 1), tmp_path / "out"), {"start": tmp_path / "checkpoints"})
+    assert written(tmp_path / "out") == whole
+
+
 def test_killed_between_the_manifest_and_the_apply(
     tmp_path: Path, whole: tuple[list[Any], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
