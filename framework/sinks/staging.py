@@ -127,8 +127,8 @@ class Stage:
         """
         if length > self.length:
             raise SinkError(
-                f"{self._open_path} has {self.length:,} bytes, and {length:,} were staged: somebody has cut it "
-                "off; begin anew"
+                f"{self._open_path} has {self.length:,} bytes, and {length:,} were staged: somebody has cut "
+                "it off; begin anew"
             )
         with _explained(self.folder):
             os.ftruncate(self._file, length)

@@ -12,12 +12,11 @@ from framework.runtime.control.alignment import ENDED, Alignment
 from framework.runtime.inputs import BoltInput, Inlet
 from framework.runtime.pieces import Piece, split_at
 from framework.runtime.positions.lineage import LAST
-from framework.runtime.recovery.commits import Commits
 from framework.runtime.tasks.agenda import Agenda, Entry, Frontier
 from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
-from framework.runtime.tasks.sink_commits import CheckpointCommits, SinkCommits, Staged
+from framework.runtime.tasks.sink_commits import CheckpointCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.task import Task, TaskState
 from viper.errors import CodecError
@@ -165,17 +164,7 @@ class BoltTask(Task):
             self.commits.keep("ticks", self._parts.interludes)
             self.commits.keep("agenda", self._agenda)
             if self._parts.commits is not None:
-                self._keep_staged(self._parts.commits, self.commits)
-
-    def _keep_staged(self, sink: SinkCommits, commits: Commits) -> None:
-        """Commit what a transactional sink has staged with what the task has done.
-
-        The first commit comes before the first row: a successor that finds none knows that nothing is staged.
-        """
-        sink.waits_for_commit = True
-        commits.keep("staged", Staged(sink))
-        if not commits.has_begun:
-            commits.commit()
+                self._parts.commits.go_back_with(self.commits)
 
     def end_cycle(self) -> None:
         """Nothing comes back through the cycle any more."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 from framework.runtime.control.alignment import Alignment
 from framework.runtime.hosts.user_errors import user_errors
+from framework.runtime.recovery.commits import Commits
 from framework.runtime.tasks.agenda import NEVER_S, AgendaClient, Entry, Frontier
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.slot import ComponentSlot
@@ -88,6 +89,16 @@ class SinkCommits(AgendaClient):
         if due is not None:
             self._apply_by(due)
 
+    def go_back_with(self, commits: Commits) -> None:
+        """Commit what is staged with what the task has done.
+
+        The first commit comes before the first row: a successor that finds none knows that nothing is staged.
+        """
+        self.waits_for_commit = True
+        commits.keep("staged", Staged(self))
+        if not commits.has_begun:
+            commits.commit()
+
     @property
     def staged(self) -> tuple[int, int, int]:
         """How much is staged, as `unstage` takes it."""
@@ -124,10 +135,10 @@ class SinkCommits(AgendaClient):
         return sink
 
     def _apply(self, _at: Position | None) -> None:
-        self._apply_in_time(TransactionalSink.apply_staged)
+        self._apply_in_time(lambda sink: sink.apply_staged())
 
     def _finish(self, _at: Position | None) -> None:
-        self._apply_in_time(TransactionalSink.apply_and_finish)
+        self._apply_in_time(lambda sink: sink.apply_and_finish())
 
     def _apply_in_time(self, how: Callable[[TransactionalSink], None]) -> None:
         """Apply at once, or behind the commit that comes next."""

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from framework.checkpoints import CheckpointFolder
-from framework.errors import SuspendError
+from framework.errors import ComponentError, SuspendError, WorkerError
 from framework.runtime import Run, RunReport, run
 from framework.runtime.control.stop import StopReason
 from tests.framework.checkpoints.mortal import COUNT, PLANT, Source, built, planned, rows
@@ -115,7 +115,10 @@ def test_staged_rows_that_do_not_go_back_show(
     """The checks above can fail."""
     monkeypatch.setenv(PLANT, "yes")
     for seed in range(8):
-        run_applying(tmp_path / str(seed), seed)
+        try:
+            run_applying(tmp_path / str(seed), seed)
+        except (ComponentError, WorkerError):
+            return
         if rows(tmp_path / str(seed)) != whole_rows:
             return
     pytest.fail("it changes nothing")
