@@ -49,6 +49,8 @@ class Traits:
     """Whether it is a spout that brings partitions."""
     seekable: bool = False
     """Whether it is a spout that says where it is, and can go on from there."""
+    goes_back: bool = False
+    """Whether what it has taken goes back to the last commit of its task, whatever it declares."""
     is_class_known: bool = False
     """Whether it is a Python class that is at hand; else most of what is said here is a guess."""
     forgets: bool = False
@@ -114,6 +116,7 @@ def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None)
         stateless=bool(conf.get("viper.stateless")),
         partitioned=partitioned,
         seekable=cls is not None and issubclass(cls, SeekableSpout),
+        goes_back=bool(getattr(cls, "goes_back_with_task", False)),
         is_class_known=cls is not None,
         forgets=bool(getattr(cls, "dies_with_process", False)),
         event_time=partitioned or conf.get("viper.timestamp.field") is not None,

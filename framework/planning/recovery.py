@@ -105,7 +105,7 @@ def _unfit_bolt(
 ) -> Iterator[str]:
     if traits.batching is not Batching.NONE:
         yield "it gathers its batches in an attribute: derive it from BatchBolt"
-    elif traits.is_class_known and not traits.stateless and not traits.states:
+    elif traits.is_class_known and not (traits.stateless or traits.states or traits.goes_back):
         yield (
             "it neither declares state nor is stateless: declare what it remembers, or set viper.stateless "
             "to true if that is nothing"

@@ -103,6 +103,12 @@ class FileSink(TransactionalSink):
         self._note(self._numbers, at)
         return True
 
+    def recover(self) -> None:
+        """As in the base class; a file that was finished by then is open once more."""
+        if self._numbers and not self._grows and not self._target.exists():
+            os.rename(self._path, self._target)
+        super().recover()
+
     def forget(self, part: str) -> None:
         """Begin the file anew, or behind what is in it."""
         if not self._grows:

@@ -21,6 +21,9 @@ class Sink(Bolt):
     dies_with_process: ClassVar[bool] = False
     """Whether its result is in the memory of its process, and gone when that is killed; a run tells it."""
 
+    goes_back_with_task: ClassVar[bool] = False
+    """Whether what it has taken goes back to the last commit of its task when its process is killed."""
+
     def consume(self, rows: Sequence[Row]) -> None:
         """Take some rows; must be overridden.
 

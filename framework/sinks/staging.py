@@ -119,6 +119,21 @@ class Stage:
             os.ftruncate(self._file, 0)
         return dropped
 
+    def keep(self, length: int, rows: int) -> None:
+        """Forget what stands behind so many bytes after the last cut, which are so many rows.
+
+        Raises:
+            SinkError: there are fewer bytes.
+        """
+        if length > self.length:
+            raise SinkError(
+                f"{self._open_path} has {self.length:,} bytes, and {length:,} were staged: somebody has cut "
+                "it off; begin anew"
+            )
+        with _explained(self.folder):
+            os.ftruncate(self._file, length)
+        self.length, self.rows = length, rows
+
     def discard(self) -> None:
         """Forget everything."""
         self.drop_open()

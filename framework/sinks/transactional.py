@@ -35,6 +35,7 @@ class TransactionalSink(Sink):
         staging: a folder for staged rows, on a disk that stays; ``viperstorm-staging`` by default.
     """
 
+    goes_back_with_task = True
     eager = True
     """Whether rows are applied at any time, as no checkpoints are made; it is set before `initialize`."""
     keeps_leftovers = True
@@ -178,6 +179,24 @@ class TransactionalSink(Sink):
             self.forget(part)
             stage.delete()
         self._has_set_out = True
+
+    @property
+    def staged(self) -> tuple[int, int, int]:
+        """The last number, and how many bytes and rows are staged behind it."""
+        return self.last_number, self._opened.length, self._opened.rows
+
+    def unstage(self, number: int, length: int, rows: int) -> None:
+        """Forget what was staged behind so many bytes and rows, which is taken once more.
+
+        Args:
+            number: the last one at that time. If there is a later one, all those rows are under it.
+            length: in bytes.
+            rows: how many those are.
+
+        Raises:
+            SinkError: the staged file is shorter.
+        """
+        self._opened.keep(*((length, rows) if self.last_number <= number else (0, 0)))
 
     def recover(self) -> None:
         """The task goes on in the same run, after its component or its process was made anew."""

@@ -206,6 +206,8 @@ class Alignment:
     def end(self, task: int, time_us: int) -> None:
         """A source has brought all its rows, and ends; what it has answered in this attempt stands."""
         first = self._said[task]
+        if self._registers[first] == ENDED:  # as said by a process that has died since
+            return
         if self.stage is Stage.NOTHING or self._registers[first] != self.attempt:
             self._registers[first + 1] = time_us
         self._registers[first] = ENDED

@@ -131,7 +131,7 @@ class BoltTask(Task):
             self._parts.assigner.lineage.resume(floor)
         if self._parts.acker is not None:
             self._parts.acker.resume()
-        if self._parts.commits is not None:
+        if self._parts.commits is not None and (self.commits is None or self.commits.has_begun):
             self._parts.commits.take_over()
 
     def save(self) -> dict[str, Any]:
@@ -163,6 +163,8 @@ class BoltTask(Task):
             self.commits.keep("lineage", self._parts.assigner.lineage)
             self.commits.keep("ticks", self._parts.interludes)
             self.commits.keep("agenda", self._agenda)
+            if self._parts.commits is not None:
+                self._parts.commits.go_back_with(self.commits)
 
     def end_cycle(self) -> None:
         """Nothing comes back through the cycle any more."""
@@ -195,6 +197,8 @@ class BoltTask(Task):
         self._steps = None
         if self.commits is not None:
             self._commit(is_last=self.progress is Progress.OVER)
+            if self._parts.commits is not None:
+                self._parts.commits.committed()
         if self._parts.alignment is not None:
             self._pass(self._parts.alignment)
         if self.progress is Progress.OVER:
@@ -208,7 +212,8 @@ class BoltTask(Task):
         if self.progress is Progress.OVER:
             self.context.checkpoints.report(ENDED, self.save)
         elif self._has_passed(alignment) and not self.is_blocked:
-            self.slot.commit()
+            if self.commits is None:
+                self.slot.commit()
             self.cut(alignment.number)
             self.context.checkpoints.report(alignment.attempt, self.save)
 

@@ -75,6 +75,8 @@ class PartitionedTask(SourceTask):
         self._merger = merger
         self._aligned_stop = aligned_stop
         self._floor = LEAST
+        self._said_us = LEAST.ts
+        """How far consumers were told that a process before this one was, as event time in microseconds."""
         self._pacer: Pacer | None = None
         self._exhausted = False
 
@@ -115,6 +117,7 @@ class PartitionedTask(SourceTask):
     def resume(self, floor: Position) -> None:
         """As in the base class: what lies below the floor has been brought by the process before."""
         super().resume(floor)
+        self._said_us = floor.ts if floor < LAST else LEAST.ts
         if self.commits is None:
             self._floor = floor
             self._exhausted = floor >= LAST
@@ -206,7 +209,7 @@ class PartitionedTask(SourceTask):
     @property
     def _told_us(self) -> int:
         """How far the consumers were told that the task is, as event time in microseconds."""
-        return max(self.emitter.last_placed.ts, self.emitter.published.ts)
+        return max(self.emitter.last_placed.ts, self.emitter.published.ts, self._said_us)
 
     def _note_offsets(self) -> None:
         self.context.counters.places = self._merger.offsets
@@ -244,8 +247,9 @@ class PartitionedTask(SourceTask):
         self.unblock()
         self._rest(count, now_s)
         self._aligned_stop.brought(count, now_s)
-        last, behind = self.emitter.last_placed, self._merger.behind
-        self._partitioning.alignment.brought(last, behind, now_s, waits=self._merger.waits_for_rows)
+        if self.commits is None or not self.is_blocked:  # a successor that is there brings nothing once more
+            last, behind = self.emitter.last_placed, self._merger.behind
+            self._partitioning.alignment.brought(last, behind, now_s, waits=self._merger.waits_for_rows)
         self._publish(now_s)
         return count
 

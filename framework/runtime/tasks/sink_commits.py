@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 from framework.runtime.control.alignment import Alignment
 from framework.runtime.hosts.user_errors import user_errors
+from framework.runtime.recovery.commits import Commits
 from framework.runtime.tasks.agenda import NEVER_S, AgendaClient, Entry, Frontier
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.slot import ComponentSlot
@@ -40,6 +41,10 @@ class SinkCommits(AgendaClient):
     ) -> None:
         self._is_successor = False
         """Whether the task goes on in the place of one whose process has died."""
+        self.waits_for_commit = False
+        """Whether nothing is applied before the task has committed all that is staged."""
+        self._due: Callable[[TransactionalSink], None] | None = None
+        """What the sink does at the next commit of its task."""
         self._start_id: int | None = None
         """The checkpoint that the run goes on from; None if it begins anew."""
         self._context = context
@@ -82,6 +87,32 @@ class SinkCommits(AgendaClient):
         elif self._due_at_s == NEVER_S:
             self._note(now_s)
 
+    def committed(self) -> None:
+        """The task has committed all that is staged: apply it, if that is due."""
+        due, self._due = self._due, None
+        if due is not None:
+            self._apply_by(due)
+
+    def go_back_with(self, commits: Commits) -> None:
+        """Commit what is staged with what the task has done.
+
+        The first commit comes before the first row: a successor that finds none knows that nothing is staged.
+        """
+        self.waits_for_commit = True
+        commits.keep("staged", Staged(self))
+        if not commits.has_begun:
+            commits.commit()
+
+    @property
+    def staged(self) -> tuple[int, int, int]:
+        """How much is staged, as `unstage` takes it."""
+        return self._found().staged
+
+    def unstage(self, number: int, length: int, rows: int) -> None:
+        """Forget what was staged behind the last commit, as it comes once more."""
+        self._call("recover", lambda: self._found().unstage(number, length, rows))
+        self._note(time.monotonic())
+
     # -- as a client of the agenda
 
     @property
@@ -108,15 +139,24 @@ class SinkCommits(AgendaClient):
         return sink
 
     def _apply(self, _at: Position | None) -> None:
-        self.consuming()
-        self._call("apply", self._found().apply_staged)
-        self._due_at_s = NEVER_S
+        self._apply_in_time(lambda sink: sink.apply_staged())
 
     def _finish(self, _at: Position | None) -> None:
+        self._apply_in_time(lambda sink: sink.apply_and_finish())
+
+    def _apply_in_time(self, how: Callable[[TransactionalSink], None]) -> None:
+        """Apply at once, or behind the commit that comes next."""
+        self._due_at_s = NEVER_S
+        if self.waits_for_commit:
+            self._due = how
+        else:
+            self._apply_by(how)
+
+    def _apply_by(self, how: Callable[[TransactionalSink], None]) -> None:
         if self._slot.is_gone:  # what it has staged must not be lost
             self._restart()
         self.consuming()
-        self._call("apply", self._found().apply_and_finish)
+        self._call("apply", lambda: how(self._found()))
         self._due_at_s = NEVER_S
 
     def _note(self, now_s: float) -> None:
@@ -129,6 +169,21 @@ class SinkCommits(AgendaClient):
             callback()
         except user_errors() as error:
             self._context.fail(during, error)
+
+
+class Staged:
+    """What a transactional sink has staged, as a part of the commits of its task."""
+
+    def __init__(self, sink: SinkCommits) -> None:
+        self._sink = sink
+
+    def save(self) -> tuple[int, int, int]:
+        """How much that is."""
+        return self._sink.staged
+
+    def restore(self, noted: tuple[int, int, int]) -> None:
+        """Rows behind that come once more."""
+        self._sink.unstage(*noted)
 
 
 class CheckpointCommits(SinkCommits):

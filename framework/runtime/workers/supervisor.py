@@ -226,9 +226,9 @@ class Supervisor:
             self._workers[index] = worker
             before.leave()
             worker.send(SetActive(self._sent_active))
-            worker.send(Begin())
-            if self._stop.reason is not None:
+            if self._stop.reason is not None:  # first, or it may have come to its end before it hears why
                 worker.send(Stop(self._stop.reason))
+            worker.send(Begin())
 
     # -- listening
 

@@ -27,6 +27,7 @@ from framework.runtime.assembly.executors import make_executor
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import RecordingIO, RecordingPaths
 from framework.runtime.assembly.task_factory import TaskFactory
+from framework.runtime.control.alignment import Stage
 from framework.runtime.control.signals import asked_by_sigquit
 from framework.runtime.control.stop import DrainDeadline, StopReason, StopSignal
 from framework.runtime.execution.alarm import ending_in_time
@@ -166,9 +167,11 @@ class Worker:
             ComponentError: a sink has raised while it made lasting what it had taken.
         """
         undrained = self._threads.any_unfinished or any(e.undrained for e in self.executors)
-        if self._stop.reason is not StopReason.SUSPENDED or undrained:
-            return None
         alignment = self._network.alignment
+        # A process may be done before it hears the reason.
+        is_closed = alignment is not None and alignment.stage is Stage.CLOSED
+        if undrained or not (is_closed or self._stop.reason is StopReason.SUSPENDED):
+            return None
         for index, task in self._begun if alignment is not None else ():
             self._threads.in_thread(index, partial(self._cut, index, task))
         lost = sum(task.context.counters.lost for task in self.tasks)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import random
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +54,8 @@ class Death:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def plan_death(component: Any) -> None:
-    """Have the process of a component die at some point, if the run has not had its deaths."""
+def plan_death(component: Any, among: Sequence[tuple[type, str]] = POINTS) -> None:
+    """Have the process of a component die at one of some points, if the run has not had its deaths."""
     conf = component.storm_conf
     marks = Path(conf["marks"])
     so_far = len(list(marks.iterdir()))
@@ -64,7 +64,7 @@ def plan_death(component: Any) -> None:
     chance = random.Random(f"{conf['kill.seed']} {component.component_name} {so_far}")
     points = int(2 ** chance.uniform(2, conf.get("kill.bits", 10)))
     _deaths.append(Death(points, marks / str(so_far)))
-    for owner, name in POINTS:
+    for owner, name in among:
         setattr(owner, name, _watched(getattr(owner, name)))
 
 

@@ -1,0 +1,135 @@
+"""Components that may be killed amid a checkpoint, or while a sink applies, and what they write."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from framework import TopologyBuilder
+from framework.runtime.control.alignment import Alignment
+from framework.runtime.recovery import Commits
+from framework.runtime.tasks.checkpoints import TaskCheckpoints
+from framework.sinks import JsonLinesSink, Sink, SqliteSink, TransactionalSink
+from framework.sinks.staging import Stage
+from tests.framework.checkpoints import test_states
+from tests.framework.checkpoints.suspended import Suspending
+from tests.framework.runtime.pieces import plan_of
+from tests.framework.runtime.workers.killed import POINTS, Mortal, Written, plan_death
+from viper.state import Writer
+
+COUNT = 400
+SPREAD = {"source": [1, 2], "remember": [2, 3], "total": 3, "written": 1, "table": 1, "file": 2}
+"""Every component has a neighbour in another process."""
+OF_CHECKPOINTS: tuple[tuple[type, str], ...] = (
+    (Alignment, "answer"),
+    (Alignment, "arrive"),
+    (TaskCheckpoints, "report"),
+    (TransactionalSink, "cut"),
+    (TransactionalSink, "complete"),
+    (SqliteSink, "apply"),
+    (JsonLinesSink, "apply"),
+    (JsonLinesSink, "finish"),
+)
+"""What happens only at checkpoints, or when a sink applies."""
+OF_SINKS: tuple[tuple[type, str], ...] = (
+    *OF_CHECKPOINTS,
+    (Stage, "append"),
+    (Stage, "remove"),
+    (Commits, "commit"),
+    (Writer, "commit"),
+)
+"""What happens to what a sink has taken."""
+AMONG = {"all": POINTS, "checkpoints": OF_CHECKPOINTS, "sinks": OF_SINKS}
+PLANT = "MORTAL_PLANT"
+"""The environment variable that has worker processes forget what goes back with a task's commits."""
+
+
+class Dying(Mortal):
+    """Its process may be killed at points of the kind that the run names."""
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        if os.environ.get(PLANT):
+            TransactionalSink.unstage = lambda self, *noted: None  # type: ignore[method-assign]
+        if isinstance(self, TransactionalSink):
+            super(Mortal, self).initialize(storm_conf, context)  # type: ignore[misc]
+        plan_death(self, AMONG[storm_conf["kill.among"]])
+
+
+class Source(Dying, Suspending):
+    """Has the leader make a checkpoint, or suspend the run, when a row comes."""
+
+
+class Remember(Dying, test_states.Remember):
+    """Emits what it remembers of a key."""
+
+
+class Total(Dying, test_states.Total):
+    """Emits a number at every tick."""
+
+
+class Table(Dying, SqliteSink):
+    """A table."""
+
+
+class Lines(Dying, JsonLinesSink):
+    """A file."""
+
+
+class File(Written):
+    """A file that is cut off where its declared state says."""
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        storm_conf = {**storm_conf, "kills": 0}
+        super().initialize(storm_conf, context)
+
+
+def built(
+    folder: Path, spout: Suspending, sources: int = 2, bolts: int = 2, *, staged: bool = False
+) -> TopologyBuilder:
+    """What bolts remember of each key and count, written to a file; or, staged before, to two places."""
+    (folder / "marks").mkdir(parents=True, exist_ok=True)
+    builder = TopologyBuilder()
+    builder.set_spout("source", spout, sources)
+    builder.set_bolt("remember", Remember, bolts).fields_grouping("source", "key")
+    builder.set_bolt("total", Total).global_grouping("source")
+    sinks: dict[str, Sink] = {"written": File()}
+    if staged:
+        table = Table(str(folder / "told.db"), "told", ["key", "told"])
+        sinks = {"table": table, "file": Lines(str(folder / "told.jsonl"))}
+    for name, sink in sinks.items():
+        setting = builder.set_bolt(name, sink)
+        setting.global_grouping("remember")
+        setting.global_grouping("total")
+    return builder
+
+
+def planned(builder: TopologyBuilder, folder: Path, seed: int, **options: Any) -> Any:
+    """The plan, and its settings, of a run on three processes of which some are killed."""
+    for mark in (folder / "marks").iterdir():
+        mark.unlink()
+    chosen = {
+        "viper__worker": "process",
+        "topology__workers": 3,
+        "viper__placement": {found.id: SPREAD[found.id] for found in builder.build("tested").components},
+        "viper__worker__restart__tries": 20,
+        "viper__recovery": "exact",
+        "topology__acker__executors": 0,
+        "viper__slice__tuples": 32,
+        "viper__checkpoint__keep": 1000,
+        "marks": str(folder / "marks"),
+        "written": str(folder / "written"),
+        "kills": 4,
+        "kill__seed": seed,
+        "kill__among": "all",
+    }
+    return plan_of(builder, **{**chosen, **options})
+
+
+def rows(folder: Path) -> tuple[list[Any], bytes]:
+    """The rows of the table, and what the file of lines holds."""
+    with sqlite3.connect(folder / "told.db") as database:
+        found = list(database.execute("select * from told order by rowid"))
+    database.close()
+    return found, (folder / "told.jsonl").read_bytes()
