@@ -21,7 +21,7 @@ from framework.planning import Plan
 from framework.topology import Role
 from viper.arena import Arena
 from viper.partitions import NO_LIMIT
-from viper.position import END, Position
+from viper.position import END, LEAST, Position
 from viper.registers import Registers
 
 ENDED = 2**63 - 1
@@ -266,8 +266,14 @@ class SourceAlignment:
     def __init__(self, alignment: Alignment | None = None, task: int = 0) -> None:
         self._alignment = alignment
         self._task = task
+        self._said_us = LEAST.ts
+        """How far consumers were told that the task was by a process before this one."""
         self._quiet_turns = 0
         self._quiet_since_s = 0.0
+
+    def go_on_behind(self, time_us: int) -> None:
+        """The task goes on in the place of one that has told its consumers of this time."""
+        self._said_us = time_us
 
     @property
     def may_be_asked(self) -> bool:
@@ -292,7 +298,7 @@ class SourceAlignment:
     def answer(self, time_us: int) -> None:
         """Say how far the task is, unless it has said so in this attempt; to be called while one goes on."""
         if self._alignment is not None:
-            self._alignment.answer(self._task, time_us)
+            self._alignment.answer(self._task, max(time_us, self._said_us))
 
     @property
     def passing(self) -> Position | None:
@@ -359,4 +365,4 @@ class SourceAlignment:
     def end(self, time_us: int) -> None:
         """The task has brought all its rows, the last of them at this event time."""
         if self._alignment is not None and self._alignment.stage is not Stage.CLOSED:
-            self._alignment.end(self._task, time_us)
+            self._alignment.end(self._task, max(time_us, self._said_us))

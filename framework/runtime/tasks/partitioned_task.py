@@ -75,8 +75,6 @@ class PartitionedTask(SourceTask):
         self._merger = merger
         self._aligned_stop = aligned_stop
         self._floor = LEAST
-        self._said_us = LEAST.ts
-        """How far consumers were told that a process before this one was, as event time in microseconds."""
         self._pacer: Pacer | None = None
         self._exhausted = False
 
@@ -117,7 +115,8 @@ class PartitionedTask(SourceTask):
     def resume(self, floor: Position) -> None:
         """As in the base class: what lies below the floor has been brought by the process before."""
         super().resume(floor)
-        self._said_us = floor.ts if floor < LAST else LEAST.ts
+        if floor < LAST:
+            self._partitioning.alignment.go_on_behind(floor.ts)
         if self.commits is None:
             self._floor = floor
             self._exhausted = floor >= LAST
@@ -209,7 +208,7 @@ class PartitionedTask(SourceTask):
     @property
     def _told_us(self) -> int:
         """How far the consumers were told that the task is, as event time in microseconds."""
-        return max(self.emitter.last_placed.ts, self.emitter.published.ts, self._said_us)
+        return max(self.emitter.last_placed.ts, self.emitter.published.ts)
 
     def _note_offsets(self) -> None:
         self.context.counters.places = self._merger.offsets
