@@ -48,13 +48,14 @@ static uint64_t random_state;
 
 static jmp_buf death;
 static uint64_t points_left;
-static uint32_t deaths;
+static uint32_t deaths, in_rewinding;
 
 static void die_some_time(const char *name)
 {
-    (void)name;
-    if (points_left-- == 0)
-        longjmp(death, 1);
+    if (points_left-- != 0)
+        return;
+    in_rewinding += !strcmp(name, "rewind: told");
+    longjmp(death, 1);
 }
 
 /* -- a task that goes on where another one was killed */
@@ -360,6 +361,7 @@ int main(int argc, char **argv)
         check_received();
     }
     CHECK(deaths > 500);
+    CHECK(in_rewinding);
     vp_positions_free(into);
     return 0;
 }

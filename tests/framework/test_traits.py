@@ -52,6 +52,11 @@ class ByTicks(BatchingBolt): ...
 class ByTimer(TicklessBatchingBolt): ...
 
 
+def known(**found: Any) -> Traits:
+    """The traits of a component whose class is known."""
+    return Traits(is_class_known=True, **found)
+
+
 def by_name(role: Role, class_name: str) -> ComponentSpec:
     return ComponentSpec("it", role, PythonImplementation(ObjectDef(class_name)))
 
@@ -59,17 +64,17 @@ def by_name(role: Role, class_name: str) -> ComponentSpec:
 @pytest.mark.parametrize(
     ("cls", "conf", "expected"),
     [
-        (Polled, {}, Traits(bounded=False)),
-        (Polled, {"viper.spout.bounded": True}, Traits(bounded=True)),
-        (Polled, {"viper.timestamp.field": "at"}, Traits(bounded=False, event_time=True)),
-        (Generated, {}, Traits(bounded=True)),
-        (Generated, {"viper.spout.bounded": False}, Traits(bounded=False)),
-        (Parts, {}, Traits(bounded=True, partitioned=True, event_time=True)),
-        (Bolt, {}, Traits(bounded=False)),
-        (Ticked, {"viper.stateless": True}, Traits(bounded=False, hears_ticks=True, stateless=True)),
-        (Ticked, {"viper.isolated": True}, Traits(bounded=False, hears_ticks=True, isolated=True)),
-        (ByTicks, {}, Traits(bounded=False, hears_ticks=True, batching=Batching.TICKS)),
-        (ByTimer, {}, Traits(bounded=False, hears_ticks=True, batching=Batching.TIMER)),
+        (Polled, {}, known(bounded=False)),
+        (Polled, {"viper.spout.bounded": True}, known(bounded=True)),
+        (Polled, {"viper.timestamp.field": "at"}, known(bounded=False, event_time=True)),
+        (Generated, {}, known(bounded=True)),
+        (Generated, {"viper.spout.bounded": False}, known(bounded=False)),
+        (Parts, {}, known(bounded=True, partitioned=True, event_time=True)),
+        (Bolt, {}, known(bounded=False)),
+        (Ticked, {"viper.stateless": True}, known(bounded=False, hears_ticks=True, stateless=True)),
+        (Ticked, {"viper.isolated": True}, known(bounded=False, hears_ticks=True, isolated=True)),
+        (ByTicks, {}, known(bounded=False, hears_ticks=True, batching=Batching.TICKS)),
+        (ByTimer, {}, known(bounded=False, hears_ticks=True, batching=Batching.TIMER)),
     ],
 )
 def test_of_our_classes(cls: type, conf: dict[str, Any], expected: Traits) -> None:
