@@ -50,7 +50,7 @@ class TransactionalSink(Sink):
         self._apply_failed = False
         self._has_set_out = False
         self._has_all = False
-        """Whether the run that this one goes on with had applied everything, to the end of all input."""
+        """Whether everything was applied, to the end of all input, before the task took this place."""
         self._left_out = 0
         """Rows that came all the same."""
 
@@ -201,6 +201,7 @@ class TransactionalSink(Sink):
     def recover(self) -> None:
         """The task goes on in the same run, after its component or its process was made anew."""
         self._applied_number = self.applied(self.part)
+        self._has_all = (self._applied_number or 0) >= _TO_THE_END
         self._has_set_out = True
 
     def cut(self, id: int) -> None:
