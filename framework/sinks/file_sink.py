@@ -23,7 +23,7 @@ class FileSink(TransactionalSink):
     The file appears whole under its name, once all input has come; until then it is NAME.part. A file of
     this name is replaced then, and stays as it is if the run fails. With `grow` rows are added to the file
     itself, by whole transactions, and what is in it stays. A hidden journal beside it tells how long it was
-    after each transaction, so what a crash leaves behind that is cut off when the run goes on.
+    after each transaction, so the next one cuts off what a crash has left behind that.
 
     With several tasks each has a file of its own: ``counts-0000.jsonl`` and so on of ``counts.jsonl``.
 

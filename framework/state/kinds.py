@@ -123,7 +123,25 @@ class TableState(State):
         return table_handle(access, self._defaults)
 
 
-class ReducingState(State):
+class _Folding(State):
+    """A state of one value per key, which others are folded into."""
+
+    def __init__(self, type: str | None, per: Per, ttl: float | None) -> None:
+        super().__init__(per=per, ttl=ttl)
+        self._value = ValueState(type, ttl=ttl)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """As in the base class."""
+        return self._value.codes
+
+    @property
+    def types(self) -> str:
+        """As in the base class."""
+        return self._value.types
+
+
+class ReducingState(_Folding):
     """One value per key, which is what a function makes of all values that were added.
 
     The handle has ``add(value)``, ``value`` (None before the first), ``is_set`` and ``clear()``.
@@ -149,19 +167,8 @@ class ReducingState(State):
         Raises:
             ValueError: there is no such type.
         """
-        super().__init__(per=per, ttl=ttl)
-        self._value = ValueState(type, ttl=ttl)
+        super().__init__(type, per, ttl)
         self._function = function
-
-    @property
-    def codes(self) -> tuple[str, ...]:
-        """As in the base class."""
-        return self._value.codes
-
-    @property
-    def types(self) -> str:
-        """As in the base class."""
-        return self._value.types
 
     def handle(self, access: StateAccess) -> Any:
         """As in the base class."""
@@ -170,7 +177,7 @@ class ReducingState(State):
         return reducing_handle(self._value.handle(access), self._function)
 
 
-class AggregatingState(State):
+class AggregatingState(_Folding):
     """One accumulator per key, that values of another kind are added to.
 
     The handle has ``add(value)``, ``value`` (what `result` makes of the accumulator, None before the first
@@ -201,19 +208,8 @@ class AggregatingState(State):
         Raises:
             ValueError: there is no such type.
         """
-        super().__init__(per=per, ttl=ttl)
-        self._value = ValueState(type, ttl=ttl)
+        super().__init__(type, per, ttl)
         self._functions = create, add, result
-
-    @property
-    def codes(self) -> tuple[str, ...]:
-        """As in the base class."""
-        return self._value.codes
-
-    @property
-    def types(self) -> str:
-        """As in the base class."""
-        return self._value.types
 
     def handle(self, access: StateAccess) -> Any:
         """As in the base class."""
