@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,11 @@ SIGNAL = signal.SIGURG
 """Asks the process that leads the run to suspend it; whoever does not expect it ignores it."""
 
 
+def heard(leader: int) -> Path:
+    """Is there once the leader of a run has asked the sources, or has been refused."""
+    return Path(tempfile.gettempdir()) / f"heard-{leader}"
+
+
 class Suspending(Partitions):
     """Has the leader of the run suspend it when a row of partition 1 comes; or do something else."""
 
@@ -40,6 +46,8 @@ class Suspending(Partitions):
             if partition == 1 and block is not None and block.rows and block.rows[-1][1] >= self._at >= 0:
                 self._at = self._at + self._every if self._every else -1
                 os.kill(self._leader, SIGNAL)
+                while not self._every and not heard(self._leader).exists():
+                    yield None  # the leader may be another process, and all may be brought before it hears
 
 
 class Twice(Bolt):
@@ -101,7 +109,9 @@ def suspending(run: Run, *, goes_on: bool = False) -> Iterator[list[SuspendError
         assert alignment is not None
         while alignment.stage is Stage.NOTHING and threads[-1].is_alive():
             pass
+        heard(os.getpid()).touch()
 
+    heard(os.getpid()).unlink(missing_ok=True)
     before = signal.signal(SIGNAL, handle)
     try:
         yield refused
@@ -109,6 +119,7 @@ def suspending(run: Run, *, goes_on: bool = False) -> Iterator[list[SuspendError
         signal.signal(SIGNAL, before)
         for thread in threads:
             thread.join()
+        heard(os.getpid()).unlink(missing_ok=True)
 
 
 def run_suspended(
