@@ -15,6 +15,7 @@ from typing import Any
 from framework.checkpoints import Checkpoint, CheckpointFolder
 from framework.checkpoints.control import answering
 from framework.checkpoints.manifest import Alike, Manifest, manifest_of
+from framework.checkpoints.states import joined
 from framework.config import Settings
 from framework.errors import SuspendError
 from framework.planning import Plan
@@ -135,7 +136,7 @@ class Checkpointing:
                 self._alignment.let_pass()
                 self._wake()
                 saved = self._wait_for_tasks()
-                saver = StateSaver(self._memory)
+                saver = StateSaver(self._memory, self._plan.tasks)
                 parts = list(saver.parts())
             finally:
                 paused_s = time.monotonic() - self._asked_s
@@ -247,7 +248,7 @@ class Checkpointing:
         """
         if saved is None:
             raise SuspendError(f"{self._where} is not written: the run was ended before all was processed")
-        saver = StateSaver(self._memory)
+        saver = StateSaver(self._memory, self._plan.tasks)
         self._suspended = self.written = self._written(saved, saver, saver.parts(), self._lost())
         return self._suspended.id
 
@@ -263,7 +264,7 @@ class Checkpointing:
 
         def content() -> Mapping[str, Any]:
             known = self._plan, self._settings, self._alike, self._sources, self._times_us(), saved.tasks
-            return manifest_of(*known, saver.states).as_object()
+            return manifest_of(*known, [asdict(state) for state in joined(saver.states)]).as_object()
 
         keep = self._settings["viper.checkpoint.keep"]
         try:
