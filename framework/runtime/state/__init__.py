@@ -11,8 +11,8 @@ transactions  the commits that a stateful bolt is told of
 
 from framework.runtime.state.memory import StateMap, StateMemory
 from framework.runtime.state.saving import StateSaver, load_states
-from framework.runtime.state.snapshot import Saved, Snapshot
+from framework.runtime.state.snapshot import Snapshot
 from framework.runtime.state.task_state import TaskState
 from framework.runtime.state.transactions import Transactions
 
-__all__ = ["Saved", "Snapshot", "StateMap", "StateMemory", "StateSaver", "TaskState", "Transactions", "load_states"]
+__all__ = ["Snapshot", "StateMap", "StateMemory", "StateSaver", "TaskState", "Transactions", "load_states"]

@@ -9,25 +9,19 @@ from __future__ import annotations
 import time
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 from framework.checkpoints.states import SavedState, parts_of
+from framework.runtime.metrics.saved import Saved
 from framework.state import StateSpec
 from viper.state import KeyedTable
 
-
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """What the manifest says of what one task remembers."""
-
-    states: Sequence[Mapping[str, Any]] = ()
-    """Its states, as the fields of `framework.checkpoints.states.SavedState`."""
-    parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """Length in bytes and CRC-32 of each part that was written, by name."""
+_PIECE_BYTES: Final = 1 << 18
+"""So many are written at once: in some 0.3 ms, checksum included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,32 +54,36 @@ class Snapshot:
         self._folder = folder
         self._states: list[SavedState] = []
         self._parts: dict[str, tuple[int, int]] = {}
-        self._left = list(parts_of_tasks(states, self._states))
+        self._pieces = self._write_all(list(parts_of_tasks(states, self._states)))
 
     def write(self, budget_s: float) -> bool:
-        """Write what is left, for at most so many seconds and at least one part; whether all is written.
+        """Write for about so many seconds; whether all is written.
 
         Raises:
             OSError: a part cannot be written, as the folder is gone for instance.
         """
         until_s = time.monotonic() + budget_s
-        while self._left:
-            name, part = self._left.pop(0)
+        return all(time.monotonic() < until_s for _ in self._pieces)
+
+    def _write_all(self, parts: Iterable[tuple[str, bytes]]) -> Iterator[None]:
+        for name, part in parts:
+            checksum = 0
             with open(self._folder / name, "xb") as file:
-                file.write(part)
-            self._parts[name] = len(part), zlib.crc32(part)
-            if time.monotonic() >= until_s:
-                break
-        return not self._left
+                for first in range(0, len(part), _PIECE_BYTES):
+                    yield
+                    piece = memoryview(part)[first : first + _PIECE_BYTES]
+                    checksum = zlib.crc32(piece, checksum)
+                    file.write(piece)
+            self._parts[name] = len(part), checksum
 
     @property
     def saved(self) -> Saved:
         """What the manifest says of it, once all is written."""
-        return Saved([asdict(state) for state in self._states], dict(self._parts))
+        return Saved(self._states, dict(self._parts))
 
     def discard(self) -> None:
         """The checkpoint was given up: nothing refers to this snapshot any more."""
-        self._left.clear()
+        self._pieces = iter(())
 
 
 def parts_of_tasks(states: Iterable[OwnState], saved: list[SavedState]) -> Iterator[tuple[str, bytes]]:
