@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.model.recovery.components import Counter, Sink, Source
-from tests.model.recovery.cut import IDLE, Record, Steps
+from tests.model.recovery.cut import IDLE, Coordinator, Record, Steps
 from tests.model.recovery.disk import Disk
 from tests.model.recovery.memory import Process, Writer
 from tests.model.recovery.outputs import Outputs
@@ -195,18 +195,9 @@ def promises_the_place_before_the_decision(monkeypatch: Patch) -> None:
     monkeypatch.setattr(Source, "limit_of_promises", Source.limit)
 
 
-def forgets_its_answer(monkeypatch: Patch) -> None:
-    """A source's answer binds its process only; the successor goes on beyond the place."""
-    answer, waits = Source.answer, Source.waits_for_decision
-
-    def answer_privately(self: Any) -> None:
-        before = self.group.answers[self.name]
-        answer(self)
-        if self.group.answers[self.name] != before:
-            self.answered = True
-
-    monkeypatch.setattr(Source, "answer", answer_privately)
-    monkeypatch.setattr(Source, "waits_for_decision", lambda self: hasattr(self, "answered") and waits(self))
+def decides_over_a_death(monkeypatch: Patch) -> None:
+    """A killed source has accepted, and its successor has gone beyond the place, as that was void."""
+    monkeypatch.setattr(Coordinator, "is_void", False)
 
 
 def keeps_silent_without_room(monkeypatch: Patch) -> None:
@@ -260,7 +251,7 @@ PLANTED: dict[Callable[[Patch], None], int] = {
     accepts_what_lies_behind: 0,
     does_not_wait_for_the_decision: 25,
     promises_the_place_before_the_decision: 421,
-    forgets_its_answer: 256,
+    decides_over_a_death: 0,
     keeps_silent_without_room: 642,
     keeps_promises_back_without_room: 0,
     goes_on_from_a_torn_checkpoint: 2,
