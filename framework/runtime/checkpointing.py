@@ -22,6 +22,7 @@ from framework.runtime.assembly.network import Network
 from framework.runtime.control.alignment import ENDED
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.metrics.saved import SavedTasks, TaskReport, Written
+from framework.runtime.metrics.statistics import CheckpointStatistics
 from framework.runtime.state import StateMemory, StateSaver
 
 log = logging.getLogger("viperstorm.checkpoint")
@@ -79,10 +80,8 @@ class Checkpointing:
         self._reports: dict[int, TaskReport] = {}
         """The last one of each task."""
         self._suspended: Written | None = None
-        self.written: Written | None = None
-        """The last checkpoint."""
-        self.count = 0
-        """How many were written."""
+        self.statistics = CheckpointStatistics()
+        """Those of the checkpoints that were written."""
 
     # -- from any thread
 
@@ -142,10 +141,11 @@ class Checkpointing:
                 self._alignment.give_up()
                 self._wake()
             written = self._written(saved, saver, parts, self._lost())
-            self.written = replace(written, paused_s=paused_s)
+            written = replace(written, paused_s=paused_s)
+            self.statistics = self.statistics.also(written)
             self._alignment.complete(written.id)
             self._wake()
-            return self.written
+            return written
 
     def _drain(self) -> Mapping[str, Any]:
         self._stop.request(StopReason.INTERRUPTED)
@@ -248,7 +248,8 @@ class Checkpointing:
         if saved is None:
             raise SuspendError(f"{self._where} is not written: the run was ended before all was processed")
         saver = StateSaver(self._memory)
-        self._suspended = self.written = self._written(saved, saver, saver.parts(), self._lost())
+        self._suspended = self._written(saved, saver, saver.parts(), self._lost())
+        self.statistics = self.statistics.also(self._suspended)
         return self._suspended.id
 
     def _written(
@@ -270,7 +271,6 @@ class Checkpointing:
             made = self._folder.write(content, parts, keep, above=self._number - 1)
         except OSError as error:
             raise SuspendError(f"{self._where} cannot be written: {error.strerror or error}") from error
-        self.count += 1
         return Written(made.id, str(made.path), time.monotonic() - self._asked_s, made.size)
 
     def _times_us(self) -> Mapping[str, int]:

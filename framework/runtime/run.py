@@ -24,8 +24,11 @@ from framework.runtime.control.signals import draining_by_signals
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.metrics.saved import Written
 from framework.runtime.metrics.statistics import (
+    ChannelStatistics,
+    CheckpointStatistics,
+    ExecutorStatistics,
+    RepeatStatistics,
     RunStatistics,
-    StateStatistics,
 )
 from framework.runtime.observer import LONGEST_PAUSE_S, PERIOD_S, Observer
 from framework.runtime.positions.offsets import going_on
@@ -182,12 +185,10 @@ class Run:
         channels = channel_statistics(self._plan, self._network)
         elapsed_s = self._elapsed(ended)
         report = run_report(self._plan, workers.reports(), channels, reason, elapsed_s, workers.incidents)
-        statistics = replace(report.statistics, states=self._state_statistics())
+        statistics = self._statistics(channels, report.statistics.executors)
         report = replace(report, sources=self._sources, statistics=statistics)
-        if self._checkpointing is None:
-            return report
-        made = self._checkpointing
-        return replace(report, checkpoint=made.written, checkpoints=made.count)
+        made = statistics.checkpoints
+        return replace(report, checkpoint=made.last, checkpoints=made.count)
 
     def activate(self) -> None:
         """Have the spouts asked for tuples (again); from any thread."""
@@ -231,13 +232,23 @@ class Run:
         return self._checkpointing.take()
 
     def statistics(self) -> RunStatistics:
-        """The statistics of channels and executors while the run goes on; from any thread."""
+        """The statistics of channels, executors, state, checkpoints and repeats while the run goes on; from
+        any thread."""
         executors = self._workers.statistics() if self._workers else ()
-        channels = channel_statistics(self._plan, self._network)
-        return RunStatistics(channels, executors, self._state_statistics())
+        return self._statistics(channel_statistics(self._plan, self._network), executors)
 
-    def _state_statistics(self) -> Sequence[StateStatistics]:
-        return self._memory.statistics() if self._memory is not None else ()
+    def _statistics(
+        self, channels: Sequence[ChannelStatistics], executors: Sequence[ExecutorStatistics]
+    ) -> RunStatistics:
+        memory, made = self._memory, self._checkpointing
+        return RunStatistics(
+            channels,
+            executors,
+            states=() if memory is None else memory.statistics(),
+            groups=() if memory is None else memory.hottest(),
+            checkpoints=CheckpointStatistics() if made is None else made.statistics,
+            repeats=RepeatStatistics.of(self._workers.incidents if self._workers else ()),
+        )
 
     def _make_workers(self, recording: RecordingPaths) -> WorkerGroup:
         on_report = (lambda report: None) if self._checkpointing is None else self._checkpointing.note
