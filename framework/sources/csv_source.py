@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from typing import Any
 
 from framework.errors import SourceError
+from framework.sources.csv_records import Batch, appended_records, records_of
 from framework.sources.file_source import FileSource, Portion
 from framework.sources.listing import SourceFile
 from framework.sources.opening import checked_encoding, opened_text
@@ -88,17 +89,22 @@ class CsvSource(FileSource):
             raise SourceError(
                 f"{self._paths[0]} is empty, so nobody knows the columns: name them (fields=[...])"
             )
-        with opened_text(sample, self._encoding, newline="") as text:
-            return self._names(sample, csv.reader(text, strict=True, **self._dialect))
+        with closing(self._batches(sample, 1)) as batches:
+            first = next(batches, ([], None))
+        if first is None:
+            raise SourceError(
+                f"{sample.path} has no whole line, so nobody knows the columns: name them (fields=[...])"
+            )
+        return self._names(sample, first)
 
-    def _names(self, file: SourceFile, reader: Any) -> list[str]:
-        """The names of the columns of a file, as its first line or `fields` has them."""
+    def _names(self, file: SourceFile, batch: Batch) -> list[str]:
+        """The names of the columns of a file, which are `fields` or the first record, and that is taken."""
         if self._named is not None:
             return self._named
-        try:
-            names = [name.strip() for name in next(reader, [])]
-        except csv.Error as error:
-            raise SourceError(f"{file.path}:1: {error}") from None
+        records, error = batch
+        if error is not None and not records:
+            raise SourceError(f"{file.path}:1: {error}")
+        names = [name.strip() for name in (records.pop(0) if records else [])]
         twice = {name for name in names if names.count(name) > 1}
         if not names or twice or "" in names:
             found = "it is empty" if not names else f"found {names}"
@@ -107,38 +113,52 @@ class CsvSource(FileSource):
             )
         return names
 
-    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion]:
-        with opened_text(file, self._encoding, newline="") as text:
-            reader = csv.reader(text, strict=True, **self._dialect)
-            names = self._names(file, reader)
-            for name in self._fields:
-                if name not in names:
-                    raise SourceError(
-                        f"{file.path}:1: no column {name!r}: expected it as in the first file, found "
-                        f"{one_of(names)}"
-                    )
-            table = _Table(self, file, names)
-            end = 0
-            while True:
-                records, error = _next_records(reader, self._block_rows)
-                start, end = end, end + len(records)
+    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion | None]:
+        table, end = None, 0
+        for batch in self._batches(file, self._block_rows):
+            if batch is None:
+                yield None
+                continue
+            table = table or self._table(file, batch)
+            records, error = batch
+            start, end = end, end + len(records)
+            if end > first:
+                yield table.portion(records[max(first - start, 0) :], max(first, start))
+            if error is not None:
+                end += 1
                 if end > first:
-                    yield table.portion(records[max(first - start, 0) :], max(first, start))
-                if error is not None:
-                    end += 1
-                    if end > first:
-                        self._refuse(file, end - 1, error)
-                elif not records:
-                    break
+                    self._refuse(file, end - 1, error)
+        if table is None:
+            self._table(file, ([], None))
         yield Portion([], (), None, end)
+
+    def _table(self, file: SourceFile, first: Batch) -> _Table:
+        """What makes the rows of a file that begins with these records, from which the names are taken."""
+        names = self._names(file, first)
+        for name in self._fields:
+            if name not in names:
+                raise SourceError(
+                    f"{file.path}:1: no column {name!r}: expected it as in the first file, found "
+                    f"{one_of(names)}"
+                )
+        return _Table(self, file, names)
+
+    def _batches(self, file: SourceFile, most: int) -> Generator[Batch | None]:
+        """The records of a file, its line of names included; None where there is nothing more for now."""
+        if self._growing is not None:
+            texts = self._growing.texts(file, self._encoding, translates=False)
+            yield from appended_records(texts, self._dialect, most)
+        else:
+            with opened_text(file, self._encoding, newline="") as text:
+                yield from records_of(text, self._dialect, most)
 
     def _place(self, file: SourceFile, number: int) -> str:
         """The file and the line in which a record begins, for which the file is read once more."""
         with opened_text(file, self._encoding, newline="") as text:
             reader = csv.reader(text, strict=True, **self._dialect)
-            self._names(file, reader)
-            for _ in range(number):
-                _next_records(reader, 1)
+            for _ in range(number + (self._named is None)):
+                with suppress(csv.Error, StopIteration):
+                    next(reader)
             return f"{file.path}:{reader.line_num + 1}"
 
 
@@ -192,16 +212,6 @@ class _Table:
         if self._event_time is None or self._time_index is None:
             return row, None
         return row, self._event_time.one(record[self._time_index])
-
-
-def _next_records(reader: Any, most: int) -> tuple[list[list[str]], csv.Error | None]:
-    """The next records, and what is wrong with the one behind them."""
-    records: list[list[str]] = []
-    try:
-        records.extend(islice(reader, most))
-    except csv.Error as error:
-        return records, error
-    return records, None
 
 
 def _dialect(delimiter: str, quote: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -10,7 +11,9 @@ from typing import Any, NamedTuple
 from framework.components import Block, PartitionedSpout, Watermark
 from framework.errors import SourceError
 from framework.sources.growing import GrowingFolder
+from framework.sources.growing_file import GrowingFile
 from framework.sources.listing import SourceFile, digest_of, listed
+from framework.sources.opening import chunks_of, opened_text, portions_of
 from framework.sources.times import EventTime, shown
 from framework.topology import Stream, did_you_mean, one_of
 
@@ -55,7 +58,9 @@ class FileSource(PartitionedSpout):
         timestamp_format: how its text is written, as of `datetime.strptime`.
         in_turn: whether the files are read one after the other, in order, as one partition.
         follow: whether new files are read as they appear in the folder `path`, in turn; see `GrowingFolder`.
-        end_marker: with `follow`, the name of a file whose appearance ends the source; None: it never ends.
+            Or, where `path` is a file, whether lines are read as they are appended to it; see `GrowingFile`.
+        end_marker: with `follow`, the name of a file in that folder, or beside that file, whose appearance
+            ends the source; None: it never ends.
         on_malformed: ``error`` to end the run at a malformed row, ``skip`` to count and leave out such rows.
 
     Raises:
@@ -84,8 +89,12 @@ class FileSource(PartitionedSpout):
             )
         self._event_time = None if timestamp is None else EventTime(timestamp, unit, timestamp_format)
         self._paths = [str(path)] if not isinstance(path, list | tuple) else [str(name) for name in path]
-        self._folder = self._followed(follow, end_marker)
-        self._files = [] if self._folder is not None else listed(self._paths)
+        self._folder: GrowingFolder | None = None
+        self._growing: GrowingFile | None = None
+        if self._is_followed(follow, end_marker):
+            self._follow(self._paths[0], end_marker)
+        else:
+            self._files = listed(self._paths)
         self._in_turn = in_turn
         self._skips = on_malformed == "skip"
         self._malformed = 0
@@ -104,10 +113,13 @@ class FileSource(PartitionedSpout):
 
     @property
     def identity(self) -> str:
-        """Names the files and how they are read; of a folder that grows, its path instead of its files."""
+        """Names the files and how they are read; of what grows, its path instead of what is there."""
         kind, order = type(self).__name__, "in turn" if self._in_turn else "merged"
         if self._folder is not None:
             return f"{kind}: folder {self._folder.path}, {digest_of((), *self._reading())}"
+        if self._growing is not None:
+            file, known = self._growing.file, digest_of((), *self._reading())
+            return f"{kind}: file {file.path} that grows (inode {file.inode}), {known}"
         number = f"{len(self._files)} file{'s' * (len(self._files) != 1)}"
         total = sum(file.bytes for file in self._files)
         return f"{kind}: {number} {order}, {total:,} bytes, {digest_of(self._files, *self._reading())}"
@@ -140,8 +152,10 @@ class FileSource(PartitionedSpout):
 
     # -- what a format defines
 
-    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion]:
+    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion | None]:
         """The rows of a file from one of its records on; the last portion tells how many records it has.
+
+        Of a file that grows, None stands for no further row for now.
 
         Raises:
             SourceError: the file cannot be read, or a row is malformed.
@@ -204,6 +218,14 @@ class FileSource(PartitionedSpout):
             raise SourceError(f"timestamp: unknown field {name!r}: {found}")
         return fields.index(name)
 
+    def _lines(self, file: SourceFile, encoding: str) -> Iterator[list[str] | None]:
+        """The lines of a file without their ends, in portions; None where there are no more for now."""
+        if self._growing is not None:
+            yield from portions_of(self._growing.texts(file, encoding), self._block_rows)
+        else:
+            with opened_text(file, encoding) as text:
+                yield from portions_of(chunks_of(text), self._block_rows)
+
     # -- rows that are looked at one by one
 
     def _sifted(
@@ -265,6 +287,10 @@ class FileSource(PartitionedSpout):
             end = 0
             first = 0 if self._event_time is not None or start_us is None else max(start_us - base, 0)
             for portion in self._portions(file, first):
+                if portion is None:
+                    self._check_reaches(file, start_us, end - 1 if self._event_time is None else last_us)
+                    yield None
+                    continue
                 end = portion.end
                 times = self._times(file, portion, base)
                 if times:
@@ -272,6 +298,8 @@ class FileSource(PartitionedSpout):
                         self._check_order(file, portion, last_us)
                     last_us = times[-1]
                     yield Block(times, portion.rows, self._is_mutable)
+            if self._growing is not None:
+                self._check_reaches(file, start_us, end - 1 if self._event_time is None else last_us)
             base += end
 
     _is_mutable = False
@@ -298,11 +326,25 @@ class FileSource(PartitionedSpout):
                 )
             last_us = time_us
 
-    def _followed(self, follow: bool, end_marker: str | None) -> GrowingFolder | None:
+    def _check_reaches(self, file: SourceFile, start_us: int | None, last_us: int) -> None:
+        """See to it that a file that grows still has what was brought of it before."""
+        if start_us is not None and last_us < start_us:
+            raise SourceError(
+                f"{file.path} ends before what was brought of it: it was cut off or replaced; put back what "
+                "was there, or start from the beginning"
+            )
+
+    def _is_followed(self, follow: bool, end_marker: str | None) -> bool:
         if end_marker is not None and not follow:
-            raise SourceError("end_marker ends a folder that grows: give follow=True as well")
-        if not follow:
-            return None
-        if len(self._paths) != 1:
-            raise SourceError(f"follow=True watches one folder: found {len(self._paths)} paths")
-        return GrowingFolder(self._paths[0], end_marker)
+            raise SourceError("end_marker ends a folder or file that grows: give follow=True as well")
+        if follow and len(self._paths) != 1:
+            raise SourceError(f"follow=True watches one folder or file: found {len(self._paths)} paths")
+        return follow
+
+    def _follow(self, path: str, end_marker: str | None) -> None:
+        if os.path.isfile(path):
+            self._growing = GrowingFile(path, end_marker)
+            self._files = [self._growing.file]
+        else:
+            self._folder = GrowingFolder(path, end_marker)
+            self._files = []

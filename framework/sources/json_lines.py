@@ -10,7 +10,7 @@ from typing import Any
 from framework.errors import SourceError
 from framework.sources.file_source import FileSource, Portion
 from framework.sources.listing import SourceFile
-from framework.sources.opening import checked_encoding, opened_text, portions_of
+from framework.sources.opening import checked_encoding
 from framework.sources.values import Type, columns_of, plain_types
 from framework.topology import did_you_mean, unknown
 
@@ -86,13 +86,15 @@ class JsonLinesSource(FileSource):
             self._encoding,
         )
 
-    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion]:
+    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion | None]:
         end = 0
-        with opened_text(file, self._encoding) as text:
-            for lines in portions_of(text, self._block_rows):
-                start, end = end, end + len(lines)
-                if end > first:
-                    yield self._portion(file, lines[max(first - start, 0) :], max(first, start))
+        for lines in self._lines(file, self._encoding):
+            if lines is None:
+                yield None
+                continue
+            start, end = end, end + len(lines)
+            if end > first:
+                yield self._portion(file, lines[max(first - start, 0) :], max(first, start))
         yield Portion([], (), None, end)
 
     def _portion(self, file: SourceFile, lines: list[str], first: int) -> Portion:

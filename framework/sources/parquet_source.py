@@ -48,6 +48,8 @@ class ParquetSource(FileSource):
         **options: Any,
     ) -> None:
         super().__init__(path, **options)
+        if self._growing is not None:
+            raise SourceError(f"{self._paths[0]}: a Parquet file does not grow; follow a folder of them")
         _check_pyarrow()
         self._typed = typed
         sample = self._sample
@@ -83,7 +85,7 @@ class ParquetSource(FileSource):
     def _place(self, file: SourceFile, number: int) -> str:
         return f"{file.path}, row {number + 1}"
 
-    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion]:
+    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion | None]:
         with _opened(file) as found:
             self._check(file, found.schema_arrow)
             metadata, end = found.metadata, 0

@@ -7,7 +7,7 @@ from typing import Any
 
 from framework.sources.file_source import FileSource, Portion
 from framework.sources.listing import SourceFile
-from framework.sources.opening import checked_encoding, opened_text, portions_of
+from framework.sources.opening import checked_encoding
 
 
 class TextSource(FileSource):
@@ -47,13 +47,15 @@ class TextSource(FileSource):
         """The line."""
         return self._outputs
 
-    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion]:
+    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion | None]:
         end = 0
-        with opened_text(file, self._encoding) as text:
-            for lines in portions_of(text, self._block_rows):
-                start, end = end, end + len(lines)
-                if end > first:
-                    wanted = lines[max(first - start, 0) :]
-                    rows = list(zip(wanted, strict=True))
-                    yield Portion(rows, range(end - len(wanted), end), None, end)
+        for lines in self._lines(file, self._encoding):
+            if lines is None:
+                yield None
+                continue
+            start, end = end, end + len(lines)
+            if end > first:
+                wanted = lines[max(first - start, 0) :]
+                rows = list(zip(wanted, strict=True))
+                yield Portion(rows, range(end - len(wanted), end), None, end)
         yield Portion([], (), None, end)
