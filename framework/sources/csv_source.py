@@ -9,9 +9,10 @@ from typing import Any
 
 from framework.errors import SourceError
 from framework.sources.csv_records import Batch, appended_records, records_of
-from framework.sources.file_source import FileSource, Portion
+from framework.sources.file_source import FileSource
 from framework.sources.listing import SourceFile
-from framework.sources.opening import checked_encoding, opened_text
+from framework.sources.opening import checked_encoding, chunks_of, opened_text
+from framework.sources.portion import Portion
 from framework.sources.values import Type, columns_of, plain_types
 from framework.topology import one_of, unknown
 
@@ -70,7 +71,7 @@ class CsvSource(FileSource):
         self._time_index(known)
         self._columns = columns_of(self._fields, types, of_text=True)
         self._types = dict(types or {})
-        self._outputs = [self._stream(self._fields, plain_types(self._fields, types) if typed else None)]
+        self._outputs = self._streams(self._fields, plain_types(self._fields, types) if typed else None)
 
     @property
     def outputs(self) -> Sequence[Any]:  # type: ignore[override]
@@ -90,7 +91,7 @@ class CsvSource(FileSource):
                 f"{self._paths[0]} is empty, so nobody knows the columns: name them (fields=[...])"
             )
         with closing(self._batches(sample, 1)) as batches:
-            first = next(batches, ([], None))
+            first = next(batches, Batch([]))
         if first is None:
             raise SourceError(
                 f"{sample.path} has no whole line, so nobody knows the columns: name them (fields=[...])"
@@ -98,13 +99,12 @@ class CsvSource(FileSource):
         return self._names(sample, first)
 
     def _names(self, file: SourceFile, batch: Batch) -> list[str]:
-        """The names of the columns of a file, which are `fields` or the first record, and that is taken."""
+        """The names of the columns of a file, as `fields` or the first record has them."""
         if self._named is not None:
             return self._named
-        records, error = batch
-        if error is not None and not records:
-            raise SourceError(f"{file.path}:1: {error}")
-        names = [name.strip() for name in (records.pop(0) if records else [])]
+        if batch.error is not None and not batch.records:
+            raise SourceError(f"{file.path}:1: {batch.error}")
+        names = [name.strip() for name in (batch.records[0] if batch.records else [])]
         twice = {name for name in names if names.count(name) > 1}
         if not names or twice or "" in names:
             found = "it is empty" if not names else f"found {names}"
@@ -119,17 +119,18 @@ class CsvSource(FileSource):
             if batch is None:
                 yield None
                 continue
-            table = table or self._table(file, batch)
-            records, error = batch
-            start, end = end, end + len(records)
+            if table is None:
+                table = self._table(file, batch)
+                batch = batch if self._named is not None else batch.behind_first()
+            start, end = end, end + len(batch.records)
             if end > first:
-                yield table.portion(records[max(first - start, 0) :], max(first, start))
-            if error is not None:
+                yield table.portion(batch, start, max(first - start, 0))
+            if batch.error is not None:
                 end += 1
                 if end > first:
-                    self._refuse(file, end - 1, error)
+                    yield self._unreadable(file, batch, start)
         if table is None:
-            self._table(file, ([], None))
+            self._table(file, Batch([]))
         yield Portion([], (), None, end)
 
     def _table(self, file: SourceFile, first: Batch) -> _Table:
@@ -143,14 +144,27 @@ class CsvSource(FileSource):
                 )
         return _Table(self, file, names)
 
+    def _unreadable(self, file: SourceFile, batch: Batch, start: int) -> Portion:
+        """A record that is none at all, behind a batch whose first record has this number."""
+        assert batch.error is not None
+        number = start + len(batch.records)
+        refused = self._refuse(file, number, batch.error, lambda number: batch.raw(number - start))
+        return Portion([], (), None if self._event_time is None else (), number + 1, refused)
+
     def _batches(self, file: SourceFile, most: int) -> Generator[Batch | None]:
-        """The records of a file, its line of names included; None where there is nothing more for now."""
+        """The records of a file, its line of names included; None where there is nothing more for now.
+
+        Lines are kept where they may be needed, which takes more time.
+        """
         if self._growing is not None:
             texts = self._growing.texts(file, self._encoding, translates=False)
             yield from appended_records(texts, self._dialect, most)
         else:
             with opened_text(file, self._encoding, newline="") as text:
-                yield from records_of(text, self._dialect, most)
+                if self._streams_malformed:
+                    yield from appended_records(chunks_of(text), self._dialect, most)
+                else:
+                    yield from records_of(text, self._dialect, most)
 
     def _place(self, file: SourceFile, number: int) -> str:
         """The file and the line in which a record begins, for which the file is read once more."""
@@ -180,8 +194,15 @@ class _Table:
         self._event_time = source._event_time
         self._time_index = source._time_index(names)
 
-    def portion(self, records: list[list[str]], first: int) -> Portion:
-        """The rows of some records, the first of which has this number."""
+    def portion(self, batch: Batch, start: int, skipped: int) -> Portion:
+        """The rows of a batch.
+
+        Args:
+            batch: the records.
+            start: the number of the first one.
+            skipped: how many of them are left out.
+        """
+        records, first = batch.records[skipped:], start + skipped
         try:
             columns = list(zip(*records, strict=True))
             if len(columns) != len(self._names):
@@ -194,7 +215,9 @@ class _Table:
             if self._event_time is not None and self._time_index is not None:
                 times = self._event_time.many(columns[self._time_index])
         except Exception:  # of a user's function, perhaps: which record it was, and why, is told then
-            return self._source._sifted(self._file, records, first, self._row)
+            return self._source._sifted(
+                self._file, records, first, self._row, lambda number: batch.raw(number - start)
+            )
         return Portion(
             list(zip(*values, strict=True)), range(first, first + len(records)), times, first + len(records)
         )

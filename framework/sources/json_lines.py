@@ -8,9 +8,10 @@ from itertools import repeat
 from typing import Any
 
 from framework.errors import SourceError
-from framework.sources.file_source import FileSource, Portion
+from framework.sources.file_source import FileSource
 from framework.sources.listing import SourceFile
 from framework.sources.opening import checked_encoding
+from framework.sources.portion import Portion
 from framework.sources.values import Type, columns_of, plain_types
 from framework.topology import did_you_mean, unknown
 
@@ -68,7 +69,7 @@ class JsonLinesSource(FileSource):
         self._columns = columns_of(self._fields or [], types, of_text=False)
         self._types = dict(types or {})
         declared = plain_types(self._fields or [], types) if typed else None
-        self._outputs = [self._stream(["object"] if self._fields is None else self._fields, declared)]
+        self._outputs = self._streams(["object"] if self._fields is None else self._fields, declared)
 
     @property
     def outputs(self) -> Sequence[Any]:  # type: ignore[override]
@@ -108,7 +109,9 @@ class JsonLinesSource(FileSource):
                 else event_time.many([found[event_time.field] for found in objects])
             )
         except Exception:  # of a user's function, perhaps: which line it was, and why, is told then
-            return self._sifted(file, lines, first, self._row)
+            return self._sifted(
+                file, lines, first, self._row, lambda number: (number + 1, lines[number - first])
+            )
         return Portion(rows, range(first, first + len(lines)), times, first + len(lines))
 
     def _rows(self, objects: list[dict[str, Any]]) -> list[tuple[Any, ...]]:

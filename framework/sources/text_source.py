@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from framework.sources.file_source import FileSource, Portion
+from framework.sources.file_source import FileSource
 from framework.sources.listing import SourceFile
 from framework.sources.opening import checked_encoding
+from framework.sources.portion import Portion
 
 
 class TextSource(FileSource):
@@ -40,7 +41,7 @@ class TextSource(FileSource):
     ) -> None:
         super().__init__(path, in_turn=in_turn, follow=follow, end_marker=end_marker)
         self._encoding = checked_encoding(encoding)
-        self._outputs = [self._stream([field], None)]
+        self._outputs = self._streams([field], None)
 
     @property
     def outputs(self) -> Sequence[Any]:  # type: ignore[override]

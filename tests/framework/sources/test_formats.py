@@ -39,7 +39,7 @@ def timed(source: FileSource, partition: int = 0, start_us: int | None = None) -
     found: list[tuple[int, Any]] = []
     for block in source.blocks(partition, start_us):
         assert isinstance(block, Block)
-        times, rows, _ = block
+        times, rows, *_ = block
         rows = rows.to_pylist() if isinstance(rows, pa.RecordBatch) else rows
         found += zip(times, rows, strict=True)
     return found
