@@ -11,8 +11,9 @@ from pathlib import Path
 
 from framework.checkpoints import folder_locked, folder_of, found_at
 from framework.checkpoints.going_on import check_can_checkpoint, going_on_from
+from framework.checkpoints.renaming import renamed
 from framework.config import Settings
-from framework.errors import SuspendError, ViperError, first_of, with_notes
+from framework.errors import CheckpointError, SuspendError, ViperError, first_of, with_notes
 from framework.importing import importable
 from framework.planning import Plan, WorkerKind
 from framework.runtime.assembly.network import Network
@@ -58,6 +59,8 @@ class Run:
             partitioned, go on where they had stopped there. Or a checkpoint, or a folder of checkpoints, of
             which it is the last: then bolts go on as well.
         checkpoints: the folder for the checkpoints of this run; None for that of `start`, if that is one.
+        rename: new names by old ones, of components and of states (``component.state``) in the checkpoint
+            `start`.
 
     Raises:
         CheckpointError: no checkpoint can be made of this topology, or while it replays a recording.
@@ -77,9 +80,16 @@ class Run:
         inactive: bool = False,
         start: Path | None = None,
         checkpoints: Path | None = None,
+        rename: Mapping[str, str] | None = None,
     ) -> None:
         self._plan = plan
         self._start = start
+        self._rename = dict(rename or {})
+        if self._rename and (start is None or not start.is_dir()):
+            raise CheckpointError(
+                f"{', '.join(self._rename)} cannot be renamed: only what a checkpoint holds has another name "
+                "(--from CHECKPOINT --rename old=new)"
+            )
         if checkpoints is None and start is not None and start.is_dir():
             checkpoints = folder_of(start)
         if checkpoints is not None:
@@ -135,7 +145,7 @@ class Run:
         spouts = partitioned_spouts(plan) if self._replay is None or self._start is not None else {}
         known = {name: spout.identity for name, spout in spouts.items()}
         if self._start is not None and self._start.is_dir():
-            start = found_at(self._start)
+            start = renamed(found_at(self._start), self._rename, plan)
             plan = going_on_from(plan, self._settings, start, spouts)
             load_states(self._memory, start)
         elif self._start is not None:
@@ -359,6 +369,7 @@ def run(
     inactive: bool = False,
     start: Path | None = None,
     checkpoints: Path | None = None,
+    rename: Mapping[str, str] | None = None,
 ) -> RunReport:
     """Run a plan to its end; arguments and errors as in `Run`."""
     return Run(
@@ -373,4 +384,5 @@ def run(
         inactive=inactive,
         start=start,
         checkpoints=checkpoints,
+        rename=rename,
     ).execute()
