@@ -104,13 +104,14 @@ def append(path: Path, numbers: Sequence[int]) -> None:
 
 def read(path: Path) -> list[list[int]]:
     """The lines that a file has now."""
-    return [[*map(int, line.split())] for line in path.read_text().splitlines(keepends=True) if line[-1:] == "\n"]
+    *lines, _ = path.read_text().split("\n")  # what stands behind the last end of a line is not all there yet
+    return [[*map(int, line.split())] for line in lines]
 
 
 def holding(keys: int, pause_s: float, folder: Path) -> Topology:
     """The topology, which writes what it finds into a folder."""
     builder = TopologyBuilder()
     builder.set_spout("flow", Flow, kwargs={"keys": keys, "pause_s": pause_s})
-    builder.set_bolt("tally", Tally, kwargs={"marks": str(folder / "marks")}).fields_grouping("flow", "first")
-    builder.set_bolt("arrivals", Arrivals, kwargs={"arrivals": str(folder / "arrivals")}).global_grouping("tally")
+    builder.set_bolt("tally", Tally, args=[str(folder / "marks")]).fields_grouping("flow", "first")
+    builder.set_bolt("arrivals", Arrivals, args=[str(folder / "arrivals")]).global_grouping("tally")
     return builder.build("holding")

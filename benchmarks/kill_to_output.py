@@ -2,8 +2,8 @@
 
 A spout keeps up a steady flow of rows, a bolt counts them in declared state, and a sink in a third process
 notes when each has come. The bolt's worker is killed by SIGKILL, once in each run, as only a process that has
-filled the tables has all of their pages mapped. The time runs from the kill to the arrival of the first row that
-the spout has emitted behind it, which only the successor can have counted.
+filled the tables has all of their pages mapped. The time runs from the kill to the arrival of the first row
+that the spout has emitted behind it, which only the successor can have counted.
 
     noticed    the leader has heard of the death, and has set right what it left
     started    the successor is there, with what it imports of the framework; user code comes next
@@ -48,7 +48,7 @@ BEFORE_S: Final = 0.5
 
 
 class Killer(threading.Thread):
-    """Kills the worker that holds the tables once rows have come for a while, and ends the run when they do again."""
+    """Kills the worker that holds the tables once rows come, and ends the run when they do again."""
 
     def __init__(self, folder: Path, stop: StopSignal) -> None:
         super().__init__(daemon=True)
@@ -141,7 +141,8 @@ def main() -> None:
         runs = [measure(gigabytes, args) for _ in range(args.runs)]
         size, found = runs[0][0], [times for _, times in runs]
         for name, of in (("median", statistics.median), ("worst", max)):
-            print_row((f"{size:.2f}", name, *(f"{of(part):.1f}" for part in zip(*found, strict=True))), WIDTHS)
+            times_ms = [of(part) for part in zip(*found, strict=True)]
+            print_row((f"{size:.2f}", name, *(f"{ms:.1f}" for ms in times_ms)), WIDTHS)
 
 
 if __name__ == "__main__":

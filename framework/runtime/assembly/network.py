@@ -12,7 +12,7 @@ from framework.planning import Channel, Plan, WorkerKind, is_exact
 from framework.runtime.control.alignment import Alignment
 from framework.runtime.edges.buffer import SPILL_AT
 from framework.topology import Role
-from viper.arena import Arena, ArenaHandle
+from viper.arena import Arena
 from viper.bell import Bell
 from viper.blackbox import BlackBox
 from viper.cut import Cut
@@ -57,7 +57,7 @@ class NetworkMap:
 class Network:
     """One gate per channel, and one more for each task that sends back through a cycle.
 
-    Made by `create`; a worker process attaches to what its parent has made.
+    Made by `create`; a worker process has its own view of what its parent has made.
     """
 
     def __init__(
@@ -167,13 +167,6 @@ class Network:
         network = cls(plan, settings, arena, offsets, process)
         network._connect_bells()
         return network
-
-    @classmethod
-    def attach(
-        cls, plan: Plan, settings: Settings, handle: ArenaHandle, offsets: NetworkMap, process: int
-    ) -> Network:
-        """Attach to the network that another process has made."""
-        return cls(plan, settings, Arena.attach(handle), offsets, process)
 
     def source(self, producer: int, reader: int) -> Source:
         """The producing end of the way from one task to another."""
