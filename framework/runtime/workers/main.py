@@ -21,6 +21,7 @@ from framework.runtime.assembly.network import Network
 from framework.runtime.control.signals import leave_signals_to_parent
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.state import StateMemory
+from framework.runtime.workers.death_watch import open_files
 from framework.runtime.workers.messages import (
     Abort,
     Begin,
@@ -192,6 +193,9 @@ class _Child:
             )
         self._stop = line.stop
         self._network = Network(job.plan, job.settings, shared.network, job.network, job.process)
+        life = self._network.life(job.process)
+        if life is not None:
+            life.begin()
         memory = None
         if job.state is not None and shared.state is not None:
             memory = StateMemory(job.plan, job.settings, shared.state, job.state)
@@ -216,8 +220,9 @@ class _Child:
         with self._worker.surroundings():
             with self._status.writing():
                 try:
+                    files = open_files()
                     self._worker.prepare()
-                    self._line.send(Ready())
+                    self._line.send(Ready(files))
                     if self._line.may_begin():
                         self._worker.run()
                     self._line.send(Ran(self._worker.saved()))

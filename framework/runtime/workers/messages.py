@@ -93,6 +93,9 @@ ToWorker = Begin | SetActive | Stop | Abort | Dump | Close | TakePlace
 class Ready:
     """All components have been initialized."""
 
+    files: frozenset[str] = frozenset()
+    """What the process had open before any was made, as of `open_files`."""
+
 
 @dataclass(frozen=True, slots=True)
 class StandsBy:

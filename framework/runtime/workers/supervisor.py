@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import queue
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -101,6 +102,10 @@ class Supervisor:
         self._on_report = on_report
         self._workers: list[WorkerHandle] = []
         """The last process of each worker, by its index in the plan's placement."""
+        self._left: list[WorkerHandle] = []
+        """Processes that have died, and whose places others have taken."""
+        self._deaths: queue.SimpleQueue[tuple[WorkerHandle, int]] = queue.SimpleQueue()
+        """Processes that run no more, with their exit codes."""
         self._standbys = StandbyPool(settings["viper.standby.workers"], self._started_without_place)
         self._failures: list[ViperError] = []
         self._saved: list[SavedTasks] = []
@@ -120,7 +125,7 @@ class Supervisor:
                 yield
         finally:
             self._standbys.close()
-            for worker in self._workers:
+            for worker in (*self._workers, *self._left):
                 worker.leave()
             self._workers.clear()
             self._lifeline.close()
@@ -224,8 +229,8 @@ class Supervisor:
         return start(self._context, name, child.main, self._lifeline, handles, packed)
 
     def _handle(self, index: int, started: Started, before: WorkerHandle | None = None) -> WorkerHandle:
-        box = self._network.black_box(index)
-        return WorkerHandle(index + 1, self._names(index), *started, box, before)
+        box, life = self._network.black_box(index), self._network.life(index)
+        return WorkerHandle(index + 1, self._names(index), *started, box, life, before)
 
     def _names(self, index: int) -> list[str]:
         executors = self._plan.placement.executors
@@ -244,7 +249,7 @@ class Supervisor:
                 self._note(error)
                 return
             self._workers[index] = worker
-            before.leave()
+            self._left.append(before)
             worker.send(SetActive(self._sent_active))
             if self._stop.reason is not None:  # first, or it may have come to its end before it hears why
                 worker.send(Stop(self._stop.reason))
@@ -309,16 +314,42 @@ class Supervisor:
                 hearers[worker.connection] = partial(self._hear, worker)
         for connection in self._standbys.connections:
             hearers[connection] = partial(self._standbys.hear, connection)
+        for left in self._left:
+            hearers[left.process.sentinel] = partial(self._leave, left)
         for found in wait(list(hearers), None if timeout_s == float("inf") else timeout_s):
             hearers[found]()
+        self._hear_of_deaths()
+
+    def _tell_of_death(self, worker: WorkerHandle, exit_code: int) -> None:
+        """Called from the thread of a `DeathWatch`."""
+        self._deaths.put((worker, exit_code))
+        self._waker.wake()
+
+    def _hear_of_deaths(self) -> None:
+        """Let others take the place of processes that run no more, before their memory is released."""
+        while not self._deaths.empty():
+            worker, exit_code = self._deaths.get()
+            while not worker.gone and worker.connection.poll():
+                self._hear(worker)
+            if not worker.gone and worker.phase is not Phase.CLOSED:
+                worker.stop(exit_code)
+                self._died(worker)
+
+    def _died(self, worker: WorkerHandle) -> None:
+        index = self._workers.index(worker)
+        self._note(self._restarts.died(index, worker, aborted=self._stop.aborted))
+
+    def _leave(self, worker: WorkerHandle) -> None:
+        """A process has ended in whose place there is another one."""
+        self._left.remove(worker)
+        worker.leave()
 
     def _hear(self, worker: WorkerHandle) -> None:
         try:
             message: FromWorker = worker.connection.recv()
         except (EOFError, OSError):
             if worker.end():
-                index = self._workers.index(worker)
-                self._note(self._restarts.died(index, worker, aborted=self._stop.aborted))
+                self._died(worker)
             return
         except Exception as error:  # raised by user code that pickle has called
             self._note(worker.unreadable(error))
@@ -336,8 +367,9 @@ class Supervisor:
                     self._note(found.raised())
             case Reported(report):
                 self._on_report(report)
-            case Ready():
+            case Ready(files):
                 worker.reached(Phase.READY)
+                worker.watch(files, partial(self._tell_of_death, worker))
             case Ran(saved):
                 worker.reached(Phase.RAN)
                 if saved is not None:
