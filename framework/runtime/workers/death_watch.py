@@ -78,20 +78,31 @@ def open_files(pid: int | None = None) -> frozenset[str]:
 
     It is empty where the system does not say.
     """
-    found = set()
-    for descriptor in (PROC / str(pid or "self") / "task").glob("*/fd/*"):
-        try:
-            found.add(f"{descriptor.name} {descriptor.readlink()}")
-        except OSError:  # it was closed meanwhile
-            continue
-    return frozenset(found)
+    threads = [PROC / "self"] if pid is None else _entries(PROC / str(pid) / "task")
+    folders = [thread / "fd" for thread in threads]
+    return frozenset(told for folder in folders for file in _entries(folder) if (told := _described(file)))
+
+
+def _described(file: Path) -> str:
+    try:
+        return f"{file.name} {file.readlink()}"
+    except OSError:  # it was closed meanwhile
+        return ""
 
 
 def _threads(pid: int) -> Iterator[list[str]]:
-    for path in (PROC / str(pid) / "task").glob("*/stat"):
-        fields = _stat(path)
+    for thread in _entries(PROC / str(pid) / "task"):
+        fields = _stat(thread / "stat")
         if fields:
             yield fields
+
+
+def _entries(folder: Path) -> list[Path]:
+    """What is in a folder; nothing if that is gone."""
+    try:
+        return [folder / name for name in os.listdir(folder)]
+    except OSError:
+        return []
 
 
 def _stat(path: Path) -> list[str]:

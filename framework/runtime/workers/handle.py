@@ -44,8 +44,8 @@ class WorkerHandle:
         process: BaseProcess,
         connection: Connection,
         box: BlackBox,
-        life: Life | None,
         before: WorkerHandle | None = None,
+        life: Life | None = None,
     ) -> None:
         """
         Args:
@@ -54,8 +54,8 @@ class WorkerHandle:
             process: the process.
             connection: to it.
             box: where it writes its status.
-            life: its life; None where the system knows none.
             before: the handle of the process that it replaces, if there was one.
+            life: its life; None where the system knows none.
         """
         self.tasks = tasks
         self.attempt: int = before.attempt + 1 if before else 0

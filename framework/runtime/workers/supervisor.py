@@ -230,7 +230,7 @@ class Supervisor:
 
     def _handle(self, index: int, started: Started, before: WorkerHandle | None = None) -> WorkerHandle:
         box, life = self._network.black_box(index), self._network.life(index)
-        return WorkerHandle(index + 1, self._names(index), *started, box, life, before)
+        return WorkerHandle(index + 1, self._names(index), *started, box, before, life)
 
     def _names(self, index: int) -> list[str]:
         executors = self._plan.placement.executors
