@@ -47,14 +47,15 @@ class StandbyPool:
         return list(self._processes)
 
     def fill(self) -> None:
-        """Start as many processes as are missing; they come to stand by on their own."""
-        while self._failed < TRIES and len(self._processes) < self._size:
-            try:
-                process, connection = self._start()
-            except WorkerError as error:
-                self._note_failure(str(error))
-            else:
-                self._processes[connection] = process
+        """Start a process if one is missing; one at a time, as the workers have something to do."""
+        if self._failed == TRIES or not len(self._ready) == len(self._processes) < self._size:
+            return
+        try:
+            process, connection = self._start()
+        except WorkerError as error:
+            self._note_failure(str(error))
+        else:
+            self._processes[connection] = process
 
     def hear(self, connection: Connection) -> None:
         """Read what a process has sent, or find that it has ended."""

@@ -106,7 +106,7 @@ class Supervisor:
         """Processes that have died, and whose places others have taken."""
         self._deaths: queue.SimpleQueue[tuple[WorkerHandle, int]] = queue.SimpleQueue()
         """Processes that run no more, with their exit codes."""
-        self._standbys = StandbyPool(settings["viper.standby.workers"], self._started_without_place)
+        self._standbys = StandbyPool(plan.placement.standbys, self._started_without_place)
         self._failures: list[ViperError] = []
         self._saved: list[SavedTasks] = []
         self._sent_stop = self._sent_abort = False
