@@ -7,6 +7,9 @@ from typing import Any
 from viper._backend import ffi, lib
 from viper.arena import Arena
 
+_begun: list[Life] = []
+"""They stay mapped, as the kernel marks them when the process ends."""
+
 
 class Life:
     """What a process begins, and another one awaits the end of; `create` makes one, `attach` finds it again.
@@ -45,6 +48,7 @@ class Life:
 
     def begin(self) -> bool:
         """From now on it lasts until the calling thread ends; whether the system plays along."""
+        _begun.append(self)
         return bool(lib.vp_life_begin(self._life))
 
     def await_end(self) -> bool:

@@ -22,6 +22,8 @@ _FLAGS, _EXIT_CODE = 6, 49
 _EXITING: Final = 0x4
 """The flag of a thread that never comes back from the kernel."""
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.0001, 0.01
+_LAST_LOOK_S = 1.0
+"""Seconds in which a thread ends; only where the system has lost a life does it sleep on."""
 
 
 class DeathWatch:
@@ -45,9 +47,9 @@ class DeathWatch:
         self._thread.start()
 
     def end(self) -> None:
-        """End the thread; the process has ended."""
+        """End the thread, once the process has ended."""
         self._over.set()
-        self._thread.join()
+        self._thread.join(_LAST_LOOK_S)
 
     def _watch(self) -> None:
         if not self._life.await_end():
