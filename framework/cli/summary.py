@@ -90,8 +90,8 @@ def _checkpoints(report: RunReport) -> Iterator[str]:
     yield f"  checkpoint {written.id}{number} {told}" + f"; go on with --from {written.path}" * goes_on
     if made.count > 1:
         yield (
-            f"  all checkpoints: {made.elapsed_s:.1f} s, {made.bytes:,} bytes of state; paused for "
-            f"{made.paused_s:.3f} s in all, {made.longest_pause_s:.3f} s at most"
+            f"  all checkpoints: {made.elapsed_s:.1f} s, {made.bytes:,} bytes of state; tasks paused for "
+            f"{made.longest_pause_s:.3f} s at most"
         )
 
 

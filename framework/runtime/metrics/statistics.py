@@ -131,7 +131,7 @@ class CheckpointStatistics:
     bytes: int = 0
     """Bytes of the parts of all together."""
     paused_s: float = 0.0
-    """Seconds for which the run stood still for them, all together."""
+    """Seconds for which the task stood still that did so longest, of all together."""
     longest_pause_s: float = 0.0
     last: Written | None = None
 
