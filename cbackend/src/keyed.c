@@ -271,10 +271,16 @@ static bool has_part(const vp_keyed *table, uint32_t part)
     return part < VP_ROW_PARTS && vp_read(&table->parts[part]);
 }
 
-bool vp_keyed_would_move(const vp_keyed *table)
+/* Whether more than half of the numbers are those of rows that have left. */
+static bool is_sparse(const vp_keyed *table)
 {
     uint64_t rows = vp_read(&table->rows);
-    return !has_part(table, part_of(table, rows)) && rows - vp_read(&table->live) > rows / 2;
+    return rows - vp_read(&table->live) > rows / 2;
+}
+
+bool vp_keyed_would_move(const vp_keyed *table)
+{
+    return !has_part(table, part_of(table, vp_read(&table->rows))) && is_sparse(table);
 }
 
 /* Makes sure of a place in the index and of a number for one more row. */
@@ -286,7 +292,7 @@ static int make_room(vp_writer *writer, vp_keyed *table, vp_heap *heap, bool *mo
     uint32_t part = part_of(table, rows);
     if (has_part(table, part))
         return 0;
-    if (vp_keyed_would_move(table)) {
+    if (is_sparse(table)) {
         *moved = true;
         return compact(writer, table, heap);
     }
