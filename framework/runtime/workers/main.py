@@ -166,6 +166,7 @@ class _Child:
             on_look=self._on_look,
             on_moved=lambda: self._status.moved(),
             on_report=lambda report: line.send(Reported(report)),
+            checkpoints=job.checkpoints,
         )
         self._status = StatusWriter(self._worker, self._network.black_box(job.process))
 

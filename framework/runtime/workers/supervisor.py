@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from multiprocessing.connection import wait
+from pathlib import Path
 
 from framework.config import Settings
 from framework.errors import ComponentError, ViperError, WorkerError, first_of
@@ -69,6 +70,8 @@ class Supervisor:
         recording: RecordingPaths,
         on_look: Callable[[float], None],
         on_report: Callable[[TaskReport], None] = lambda report: None,
+        on_death: Callable[[], None] = lambda: None,
+        checkpoints: Path | None = None,
     ) -> None:
         """
         Args:
@@ -80,7 +83,9 @@ class Supervisor:
             recording: the files that the run records to and replays.
             on_look: called with the monotonic time in seconds whenever a worker process has sent something or
                 something is asked of the run, and every `LOOK_PERIOD_S` where the quota is limited.
-            on_report: called when a task has come to the time of a checkpoint.
+            on_report: called when a task has been saved for a checkpoint.
+            on_death: called when a process has died, before another one takes its place.
+            checkpoints: their folder; None where none are made.
         """
         self._plan = plan
         self._settings = settings
@@ -92,6 +97,8 @@ class Supervisor:
         recovery = RecoveryMemory.of(plan, settings, memory, network.gates())
         self._restarts = RestartPolicy(plan, settings, network, recording, recovery)
         self._on_report = on_report
+        self._on_death = on_death
+        self._checkpoints = checkpoints
         self._workers: list[WorkerHandle] = []
         """The last process of each worker, by its index in the plan's placement."""
         self._failures: list[ViperError] = []
@@ -187,6 +194,7 @@ class Supervisor:
             process=index,
             attempt=attempt,
             recording=self._recording,
+            checkpoints=self._checkpoints,
             levels=current_levels(),
             limits=active_limits(),
             environment=environment(),
@@ -279,6 +287,7 @@ class Supervisor:
             message: FromWorker = worker.connection.recv()
         except (EOFError, OSError):
             if worker.end():
+                self._on_death()
                 index = self._workers.index(worker)
                 self._note(self._restarts.died(index, worker, aborted=self._stop.aborted))
             return
