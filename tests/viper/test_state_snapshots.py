@@ -1,5 +1,8 @@
-"""Snapshots that are written in pieces while their table changes, against dictionaries: what a checkpoint and the
-changes behind it hold is what the table held when the last of them was begun, in the order of insertion."""
+"""Snapshots that are written in pieces while their table changes, against dictionaries.
+
+What a checkpoint and the changes behind it hold is what the table held when the last of them was begun, in
+the order of insertion.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule

@@ -132,6 +132,7 @@ class KeyedState:
         *,
         groups: Collection[int],
         full: Callable[[str], Exception] = StateFullError,
+        tracked: bool = True,
     ) -> KeyedTable:
         """One of the tables, for the task that owns some of the groups.
 
@@ -141,6 +142,8 @@ class KeyedState:
             name: the state's, for messages.
             groups: those that the task owns. A key of any other is refused with a `LookupError`.
             full: makes the exception for a pool without room.
+            tracked: whether it is noted what changes through it, in state that is made for that. Without it,
+                nothing may change as long as some snapshots leave out what has not.
         """
         mine = set(groups)
         return KeyedTable(
@@ -153,9 +156,7 @@ class KeyedState:
             rare=(hash_of_rare, canonical_of_rare),
             shown=(pickle.dumps, pickle.loads),
             full=full,
-            changes=tuple(self._changes(number, group) if group in mine else 0 for group in range(self.groups))
-            if self._is_tracked
-            else None,
+            changes=self._all_changes(number, mine) if self._is_tracked and tracked else None,
         )
 
     def scope(self, writer: Writer) -> Scope:
@@ -168,6 +169,9 @@ class KeyedState:
     def _table(self, number: int, group: int) -> int:
         tables_at = self.offset + self.groups * int(lib.vp_heap_size())
         return tables_at + (number * self.groups + group) * int(lib.vp_keyed_size())
+
+    def _all_changes(self, number: int, mine: Collection[int]) -> tuple[int, ...]:
+        return tuple(self._changes(number, group) if group in mine else 0 for group in range(self.groups))
 
     def _changes(self, number: int, group: int) -> int:
         changes_at = self._table(len(self._codes), 0)
