@@ -4,7 +4,8 @@ Each is run without checkpoints and with one at each interval in turn, in fresh 
 nanoseconds a word or an update (median of the runs), what checkpoints add to that in percent, the longest gap
 between two outputs at the sink (the median of the longest of each run), and how many checkpoints there were.
 
-    python benchmarks/checkpoints.py [--lines N] [--keys N] [--updates N] [--secs S] [--runs N] [--worker KIND]
+    python benchmarks/checkpoints.py [--lines N] [--keys N] [--updates N] [--secs S] [--runs N]
+                                     [--worker KIND]
 """
 
 from __future__ import annotations

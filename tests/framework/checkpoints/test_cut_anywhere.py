@@ -1,4 +1,4 @@
-"""Drawn topologies with checkpoints anywhere: the output is the same, and each holds exactly what lies before.
+"""Drawn topologies with checkpoints anywhere: the output is the same, and each holds just what lies before.
 
 What a checkpoint holds is seen by what a run brings that goes on from it, with another parallelism: exactly
 the rest of the output.
