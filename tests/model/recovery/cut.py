@@ -4,8 +4,8 @@ The parent proposes a time. Each source answers before it publishes at or beyond
 waits there for the decision, or it is ahead already. If all accept, the time is decided, otherwise the
 proposal is void, and a later time is proposed. Until it is decided, nobody is told that all below it has
 come, either: that would be enough for a tick at that time. Each task writes its part where it has processed
-all that lies before that time, and nothing else. When all parts are there, the checkpoint is complete. The death
-of a process makes it void, before a successor begins.
+all that lies before that time, and nothing else. When all parts are there, the checkpoint is complete. The
+death of a process makes it void, before a successor begins.
 """
 
 from __future__ import annotations
