@@ -197,6 +197,9 @@ class RestartPolicy:
             doing=death.doing,
             hint=death.hint,
             peak_bytes=death.peak_bytes,
+            slices=sum(repeat.is_slice for repeat in loss.repeats),
+            repeated=sum(repeat.taken for repeat in loss.repeats),
+            left_out=sum(repeat.left_out for repeat in loss.repeats),
         )
         self.incidents.append(incident)
         budget = self._budgets.get(index) if index in self._unlimited else None
