@@ -31,6 +31,7 @@ typedef struct {
     vp_writer *writer;
     Rare rare;
     PyObject *row, *indexes; /* of the tuple in process; NULL: none */
+    Py_ssize_t field; /* the only index, which one tuple after the other has; -1: there are several, or it is none */
     Key key;
     uint64_t number; /* goes up with each tuple, and with each time that one goes back */
     uint64_t known;  /* the number at which the key was made */

@@ -19,7 +19,7 @@ from framework.runtime.state.snapshot import OwnState
 from framework.runtime.state.task_state import NoStateRoomError, TaskParts, TaskState
 from framework.state import StateSpec
 from framework.traits import Traits
-from viper.arena import Arena, ArenaHandle
+from viper.arena import Arena
 from viper.errors import ArenaError
 from viper.hashing import groups_of_task, task_of_group
 from viper.memory import available_bytes
@@ -68,7 +68,7 @@ class OpenState:
 class StateMemory:
     """The state of all tasks of a run that declare any, and the pages of all tasks where they have some.
 
-    Made by `create`; a worker process attaches to what its parent has made.
+    Made by `create`; a worker process has its own view of what its parent has made.
     """
 
     def __init__(self, plan: Plan, settings: Settings, arena: Arena, offsets: StateMap) -> None:
@@ -159,11 +159,6 @@ class StateMemory:
             spare_log=UndoLog.create(arena, owner=len(plan.tasks) + 1).offset,
         )
         return cls(plan, settings, arena, offsets)
-
-    @classmethod
-    def attach(cls, plan: Plan, settings: Settings, handle: ArenaHandle, offsets: StateMap) -> StateMemory:
-        """Attach to the memory that another process has made."""
-        return cls(plan, settings, Arena.attach(handle), offsets)
 
     def task(self, task: TaskSpec) -> TaskState | None:
         """Open the state of a task, as it was at its last commit; None if it has none.

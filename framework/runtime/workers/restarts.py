@@ -95,6 +95,11 @@ class RestartPolicy:
             yield index
 
     @property
+    def may_restart(self) -> bool:
+        """Whether any process that dies now may be restarted."""
+        return self._began_s is not None and self._shared.tries != 0 and self._recording == NO_RECORDING
+
+    @property
     def is_awaited(self) -> bool:
         """Whether a process is still to be restarted."""
         return bool(self._due)
