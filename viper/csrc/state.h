@@ -173,7 +173,7 @@ PyObject *entry_item(const KeyedTable *table, vp_row *row);
 
 /* -- tables */
 
-/* The group of a key that is asked for now; -1 with an error set if it is another task's. */
+/* The group of a key that is asked for now, which is counted; -1 with an error set if it is another task's. */
 int64_t table_group(KeyedTable *table, const Key *key);
 
 /* Whether the task owns a group: 0, or -1 with an error set. */
