@@ -51,22 +51,29 @@ static int put_word(Cell *cell, uint64_t word)
     return failed;
 }
 
+/* Writes a number, and keeps it where it is the int that reads are to return; -1 with an error set. */
+static int set_number(One *self, PyObject *to)
+{
+    Cell *cell = &self->cell;
+    uint64_t word;
+    /* The word first: what is asked for its repr may change the table. */
+    if (state_word(cell->table, cell->code, to, &word) || cell_look(cell) || put_word(cell, word))
+        return -1;
+    if (cell->code == INTEGER && PyLong_CheckExact(to)) {
+        Py_XSETREF(self->last, Py_NewRef(to));
+        self->last_word = word;
+    }
+    return 0;
+}
+
 static int set_value(One *self, PyObject *to, void *nothing)
 {
     (void)nothing;
     Cell *cell = &self->cell;
-    uint64_t word;
     if (to == NULL)
         return cell_drop(cell);
-    if (words_of_code(cell->code) == 1) { /* the word first: what is asked for its repr may change the table */
-        if (state_word(cell->table, cell->code, to, &word) || cell_look(cell) || put_word(cell, word))
-            return -1;
-        if (PyLong_CheckExact(to) && cell->code == INTEGER) {
-            Py_XSETREF(self->last, Py_NewRef(to));
-            self->last_word = word;
-        }
-        return 0;
-    }
+    if (cell->code == INTEGER || words_of_code(cell->code) == 1)
+        return set_number(self, to);
     vp_savepoint before = cell_savepoint(cell);
     if (cell_enter(cell) == 0 && table_touch(cell->table, cell->group, cell->row) == 0 &&
         state_set_value(cell->table, cell_heap(cell), cell->code, row_words(cell->row), to) == 0)
