@@ -130,6 +130,7 @@ class Checkpointing:
             SuspendError: none was made; the message says what has prevented it.
         """
         with self._asking:
+            self._refuse_at_end()  # and leave a run that is being suspended as it is
             try:
                 self._align(to_end=False)
                 self._alignment.let_pass()
