@@ -48,12 +48,6 @@ def skip_nothing() -> None:
     _patch(Source, "repeat", lambda self, repeat: None)
 
 
-def commit_no_outputs() -> None:
-    """The page does not say how much a task has handed over when it commits."""
-    feed = TaskPage.feed
-    _patch(TaskPage, "feed", lambda self, output, source, **_: feed(self, 0, source))
-
-
 def keep_staged_rows() -> None:
     """What a sink has staged does not go back with its task."""
     _patch(TransactionalSink, "unstage", lambda self, *noted: None)

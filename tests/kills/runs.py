@@ -31,6 +31,9 @@ REPOSITORY = Path(__file__).parents[2]
 CHECKPOINTS = {"viper__checkpoint__secs": 0.02, "viper__checkpoint__keep": 1000}
 LONGEST_S = 240.0
 """Seconds after which a run that is killed as a whole counts as one that hangs."""
+ROOMY = {"viper__channel__jumbos": 64, "viper__channel__tuples": 65536, "viper__channel__bytes": 4194304}
+"""Where positions are saturated, a merge takes all rows of one position from one source before those of the
+next; these must find room meanwhile."""
 POINTS_OF_A_START = 40
 """How many points a process passes before its tasks run, or so."""
 Outputs = dict[str, Any]
@@ -67,6 +70,7 @@ class Case:
             "viper__recovery": "exact",
             "viper__worker__restart__tries": 1000,
             "viper__worker__restart__window__secs": 0.2,  # so that pauses stay short
+            **(ROOMY if self.name == "saturated" else {}),
             **{key: value for key, value in self.options},
         }
 
