@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import time
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
@@ -15,26 +14,15 @@ from framework.runtime.positions.lineage import LAST
 from framework.runtime.tasks.agenda import Agenda, Entry, Frontier
 from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.bolt_parts import BoltParts
+from framework.runtime.tasks.checkpoints import TaskCheckpoints
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
+from framework.runtime.tasks.progress import Progress
 from framework.runtime.tasks.sink_commits import CheckpointCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.task import Task, TaskState
 from viper.errors import CodecError
 from viper.position import END, Position, Positions
-
-
-class Progress(enum.IntEnum):
-    """How far the input of a bolt's task has come."""
-
-    OPEN = enum.auto()
-    """There is more to come."""
-    QUIET = enum.auto()
-    """Every source has brought all it has; only tuples that fail may come once more, or through a cycle."""
-    DRAINED = enum.auto()
-    """All has been processed, but for what may come back through a cycle."""
-    OVER = enum.auto()
-    """Nothing will come."""
 
 
 class BoltTask(Task):
@@ -207,9 +195,8 @@ class BoltTask(Task):
             self._commit(is_last=self.progress is Progress.OVER)
             if self._parts.commits is not None:
                 self._parts.commits.committed()
-        else:
-            self._committed()
-        self.context.checkpoints.write()
+        if self.context.checkpoints.pending is not None:
+            self._go_on_saving(self.context.checkpoints)
         if self.progress is Progress.OVER:
             self.state = TaskState.ENDING
             self.slot.give_up_restart()
@@ -227,9 +214,11 @@ class BoltTask(Task):
         self.cut(proposal.number)
         self.context.checkpoints.cut(proposal, self.save(), self.slot.state, began_s)
 
-    def _committed(self) -> None:
-        """As in the base class: a checkpoint may hold what was saved before."""
-        self.context.checkpoints.committed()
+    def _go_on_saving(self, checkpoints: TaskCheckpoints) -> None:
+        """Behind a turn: a checkpoint may hold what was saved before, and more of it is written."""
+        if self.commits is None:
+            checkpoints.committed()
+        checkpoints.write()
 
     def unblock(self) -> bool:
         """As in the base class; between two turns, all input that has left no output behind is done with."""
