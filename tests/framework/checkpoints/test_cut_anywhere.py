@@ -112,15 +112,16 @@ PLANTS: dict[str, tuple[int, Sequence[tuple[object, str, object]]]] = {
     ),
     "a bolt splits its slice too late": (0, [(BoltCut, "is_due_before", too_late)]),
     "a tick behind the cut is due before": (
-        32,
+        0,
         [(bolt_cut, "last_us_before", lambda place: place.ts)],
     ),
     "a decision is read before the input": (
-        3,
+        8,
         [(BoltCut, "has_come_to", look_before_the_input), (BoltCut, "look", lambda self: None)],
     ),
 }
-"""By bug the first seed that has caught it, and what is patched."""
+"""By bug the first seed that has caught it, and what is patched. The last one is a matter of luck: two seeds of
+five catch it, on any kind of worker."""
 
 
 @pytest.mark.parametrize("plant", PLANTS)
