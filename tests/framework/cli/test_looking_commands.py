@@ -162,6 +162,14 @@ class TestPlan:
         above_options = viper("plan", "doubling", "-o", "topology.workers=3", "-w", "2", "--json").stdout
         assert len(json.loads(above_options)["placement"]["executors"]) == 2
 
+    def test_processes_that_stand_by_are_told(self, viper: Viper) -> None:
+        standing = "-o", "viper.standby.workers=2"
+        told = viper("plan", "doubling", "--worker", "process", *standing).stdout
+        assert told.splitlines()[1] == "2 processes to stand by for a worker that dies"
+        assert "stand by" not in viper("plan", "doubling", *standing).stdout
+        plan = json.loads(viper("plan", "doubling", "--worker", "process", "--json", *standing).stdout)
+        assert plan["placement"]["standbys"] == 2
+
     def test_json_says_who_feeds_whom(self, viper: Viper) -> None:
         plan = json.loads(viper("plan", "doubling", "--json").stdout)
         component = {task["id"]: task["component"] for task in plan["tasks"]}
