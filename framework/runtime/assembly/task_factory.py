@@ -60,6 +60,7 @@ from framework.runtime.tasks.spout_assigner import SpoutAssigner
 from framework.runtime.tasks.spout_task import Asking, SpoutTask
 from framework.runtime.tasks.task import Task
 from framework.runtime.tracking.acker import Acker
+from framework.runtime.tracking.committed import CommittedAnswers
 from framework.runtime.tracking.pending import Pending
 from framework.sinks import Sink, TransactionalSink
 from framework.topology import Role
@@ -243,7 +244,8 @@ class TaskFactory:
         if largest is not None and not host.is_polled:
             rules = replace(rules, limit=max(rules.limit, largest + 1))
         collector = SpoutCollector(spec.component, output, context.counters, context.logger, rules)
-        slot, pending = self._slot(context, host, collector), self._pending(context)
+        slot, commits = self._slot(context, host, collector), self._slice_commits(spec)
+        pending = self._pending(context, commits)
         level = self._plan.layout.components[spec.component].level(copy=spec.index)
         fields = _time_fields(output, conf)
         times = EventTimes(context.name, fields, conf["viper.timestamp.unit"], _time_units(output, fields))
@@ -260,21 +262,24 @@ class TaskFactory:
             largest,
             self._plan.emits_outside_input,
         )
-        emitter = Emitter(context, output, assigner, recorder, self._slice_commits(spec))
+        emitter = Emitter(context, output, assigner, recorder, commits)
         task = SpoutTask(context, slot, emitter, assigner, outcomes, asking)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
         collector.answer_untracked(outcomes.ack_untracked)
         return task
 
-    def _pending(self, context: TaskContext) -> Pending | None:
+    def _pending(self, context: TaskContext, commits: Commits | None) -> Pending | None:
         forest, conf = self._network.forest, context.conf
         if forest is None:
             return None
         most = self._most_pending(context)
         times_out = conf["topology.enable.message.timeouts"]
         timeout_s = conf["topology.message.timeout.secs"] if times_out else None
-        return Pending(forest, context.spec.id - 1, most, timeout_s)
+        pending = Pending(forest, context.spec.id - 1, most, timeout_s)
+        if commits is not None:
+            pending.wait_for(commits)
+        return pending
 
     def _most_pending(self, context: TaskContext) -> int:
         configured: int | None = context.conf["topology.max.spout.pending"]
@@ -307,12 +312,13 @@ class TaskFactory:
         received = self._inputs.make(spec, mutates=mutates, whole=whole, borrows=not keeps)
         scope = state.scope if state is not None else None
         inbox = Inbox(host.record, collector.outbox if output.is_used else None, PAUSE_AT, scope)
-        acker = self._acker(context, inbox)
+        slice_commits = self._slice_commits(spec, state)
+        acker = self._acker(context, inbox, slice_commits)
         if acker is not None:
             collector.answer_by(acker)
         marks = collector.bulk.marks if host.takes_rows else inbox
         assigner = BoltAssigner(collector.buffer, marks, self._inputs.level_beside(spec), acker)
-        emitter = Emitter(context, output, assigner, recorder, self._slice_commits(spec, state))
+        emitter = Emitter(context, output, assigner, recorder, slice_commits)
         interludes = Interludes(context, slot, emitter, assigner, acker, recorder)
         due = self._due_by(spec)
         alignment = self._network.alignment
@@ -350,12 +356,17 @@ class TaskFactory:
         rows, seconds = context.conf["viper.sink.apply.rows"], context.conf["viper.sink.apply.secs"]
         return SinkCommits(context, slot, interludes.restart, rows=rows, seconds=seconds)
 
-    def _acker(self, context: TaskContext, inbox: Inbox) -> Acker | None:
+    def _acker(self, context: TaskContext, inbox: Inbox, commits: Commits | None) -> Acker | None:
         forest, task = self._network.forest, context.spec.id
         if forest is None:
             return None
         strict = context.conf["viper.answers"] == "strict"
-        return Acker(forest, task, task - 1, inbox, context.counters, context.logger, strict=strict)
+        answers = None
+        if commits is not None:
+            answers = CommittedAnswers(forest)
+            commits.call_behind(answers.release)
+        parts = inbox, context.counters, context.logger
+        return Acker(forest, task, task - 1, *parts, strict=strict, answers=answers)
 
     def _due_by(self, spec: TaskSpec) -> DueBy:
         return DueBy(

@@ -57,27 +57,31 @@ class Outcomes:
         """Monotonic time in seconds at which tuples may time out."""
         return self._pending.looks_at_s if self._pending is not None else float("inf")
 
-    def tell(self) -> bool:
-        """Tell the spout what has become of its tuples; whether any has failed, which it may repeat.
+    def tell(self) -> tuple[int, bool]:
+        """Tell the spout what has become of its tuples.
+
+        Returns:
+            Of how many it was told, and whether any of them has failed, which it may repeat.
 
         Raises:
             ComponentError: its `ack` or `fail` raised, and the run ends with it.
         """
-        pending, failed = self._pending, False
+        pending, told, failed = self._pending, 0, False
         if not pending:
-            return False
+            return 0, False
         pending.look(time.monotonic())
-        for _ in range(MOST_OUTCOMES):
+        while told < MOST_OUTCOMES:
             outcome = pending.next_outcome() if not self._slot.is_gone else None
             if outcome is None:
                 break
+            told += 1
             tup_id, reason = outcome
             if reason is None:
                 self._acked(tup_id)
             else:
                 failed = True
                 self._failed(tup_id, reason.text(self._components))
-        return failed
+        return told, failed
 
     def ack_untracked(self, tup_id: Any) -> None:
         """A tuple has been emitted that nobody receives, or nothing is tracked at all."""

@@ -166,7 +166,7 @@ class SpoutAssigner:
     def placed(self) -> None:
         """What `take` gave last has been counted: only its consumers keep its trees open now."""
         if self._pending is not None:
-            self._pending.release()
+            self._pending.placed()
 
     def acked(self, tup_id: Any) -> None:
         """The tuple with that id has been processed."""

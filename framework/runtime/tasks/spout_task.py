@@ -245,8 +245,12 @@ class SpoutTask(SourceTask):
         if self.slot.is_gone:
             self._restart()
         before = self.context.counters.emitted
-        if self._outcomes.tell():  # what has failed may be repeated by `next_tuple`
+        told, failed = self._outcomes.tell()
+        if failed:  # and may be repeated by `next_tuple`
             self._exhausted = False
+        if told and self.commits is not None:  # a successor is not told once more, and is to do the same
+            self.emitter.place()
+            self._commit()
         if self.active and not self._exhausted and not self.slot.is_gone:
             self._ask(min(limit, self._outcomes.room))
         if self._exhausted:
