@@ -116,7 +116,8 @@ class TaskPage:
         left = int(lib.vp_page_feed(self._page, output, source._ring))
         self._kept.append(source)
         if left:
-            source.repeat(_Repeat(self._page, output, left, on_left_out, compares_positions=repeats_positions))
+            compared = {"compares_positions": repeats_positions}
+            source.repeat(_Repeat(self._page, output, left, on_left_out, **compared))
         return left
 
     def note(self, writer: Writer) -> bool:

@@ -76,6 +76,8 @@ class Checkpointing:
         self._asking = threading.Lock()
         self._asked_s = 0.0
         self._over = threading.Event()
+        self._wanted = threading.Event()
+        """A checkpoint is asked for before its time, or the run is over."""
         self._reports: dict[int, TaskReport] = {}
         """The last one of each task."""
         self._suspended: Written | None = None
@@ -105,6 +107,10 @@ class Checkpointing:
     def note(self, report: TaskReport) -> None:
         """A task has come to the time of a checkpoint, or to its end."""
         self._reports[report.task] = report
+
+    def want(self) -> None:
+        """Something waits for a checkpoint: make one soon, if one can be made."""
+        self._wanted.set()
 
     def suspend(self) -> Written:
         """As `Run.suspend`.
@@ -153,12 +159,13 @@ class Checkpointing:
 
     @contextmanager
     def _taking_every(self, period_s: float | None) -> Iterator[None]:
-        if not period_s:
-            yield
-            return
+        longest_s = min(period_s or threading.TIMEOUT_MAX, threading.TIMEOUT_MAX)
 
         def take() -> None:
-            while not self._over.wait(min(period_s, threading.TIMEOUT_MAX)):
+            while self._wanted.wait(longest_s) or not self._over.is_set():
+                if self._over.is_set():
+                    return
+                self._wanted.clear()
                 try:
                     self.take()
                 except SuspendError as error:
@@ -171,6 +178,7 @@ class Checkpointing:
             yield
         finally:
             self._over.set()
+            self._wanted.set()
             thread.join()
 
     def _align(self, *, to_end: bool) -> None:
@@ -276,7 +284,7 @@ class Checkpointing:
     def _times_us(self) -> Mapping[str, int]:
         agreed = {
             task.component: self._alignment.agreed(task.id)
-            for group in self._plan.aligned_stops
+            for group in self._plan.aligned_sources
             for task in self._plan.tasks
             if task.id in group
         }

@@ -240,7 +240,9 @@ class Run:
         return self._memory.statistics() if self._memory is not None else ()
 
     def _make_workers(self, recording: RecordingPaths) -> WorkerGroup:
-        on_report = (lambda report: None) if self._checkpointing is None else self._checkpointing.note
+        made = self._checkpointing
+        on_report = (lambda report: None) if made is None else made.note
+        on_want = (lambda: None) if made is None else made.want
         if self._plan.placement.kind is WorkerKind.PROCESS:
             from framework.runtime.workers.supervisor import Supervisor  # a run in this process needs none
 
@@ -253,6 +255,7 @@ class Run:
                 recording=recording,
                 on_look=self._look,
                 on_report=on_report,
+                on_want=on_want,
             )
         return Worker(
             self._plan,
@@ -263,6 +266,7 @@ class Run:
             recording=recording,
             on_look=self._look,
             on_report=on_report,
+            on_want=on_want,
         )
 
     def _lead(self, workers: WorkerGroup) -> None:
@@ -279,7 +283,7 @@ class Run:
             self._stop.abort()
             with_notes(error, workers.close())
             raise
-        failures = workers.close(written)
+        failures = workers.close(written, is_complete=True)
         if failures:
             raise first_of(failures)
 

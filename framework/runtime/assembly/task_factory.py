@@ -34,6 +34,7 @@ from framework.runtime.positions.clocks import make_clock
 from framework.runtime.positions.event_times import EventTimes
 from framework.runtime.recovery import Commits, RecoveryMemory
 from framework.runtime.state import StateMemory, TaskState
+from framework.runtime.tasks.aligned_spout import AlignedSpout
 from framework.runtime.tasks.aligned_stop import OF_THE_DRAIN, AlignedStop
 from framework.runtime.tasks.allowance import Allowance
 from framework.runtime.tasks.answering import Answering
@@ -62,6 +63,7 @@ from framework.runtime.tasks.task import Task
 from framework.runtime.tracking.acker import Acker
 from framework.runtime.tracking.committed import CommittedAnswers
 from framework.runtime.tracking.pending import Pending
+from framework.runtime.tracking.withheld import WithheldAcks
 from framework.sinks import Sink, TransactionalSink
 from framework.topology import Role
 from viper.rows import Inbox
@@ -253,7 +255,7 @@ class TaskFactory:
         allowance = Allowance(self._network.quota)
         holdback = self._holdback(context, output, times)
         assigner = SpoutAssigner(collector.buffer, clock, allowance, pending, context.counters, holdback)
-        outcomes = Outcomes(context, slot, assigner, pending)
+        outcomes = Outcomes(context, slot, assigner, pending, self._withheld(context))
         linger_s = settings["viper.jumbo.linger.ms"] / 1000
         asking = Asking(
             partial(make_puller, context, slot, collector.buffer, linger_s),
@@ -263,7 +265,8 @@ class TaskFactory:
             self._plan.emits_outside_input,
         )
         emitter = Emitter(context, output, assigner, recorder, commits)
-        task = SpoutTask(context, slot, emitter, assigner, outcomes, asking)
+        aligned = AlignedSpout(SourceAlignment(self._network.alignment, spec.id), emitter, assigner, outcomes)
+        task = SpoutTask(context, slot, emitter, assigner, outcomes, asking, aligned)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
         collector.answer_untracked(outcomes.ack_untracked)
@@ -280,6 +283,14 @@ class TaskFactory:
         if commits is not None:
             pending.wait_for(commits)
         return pending
+
+    def _withheld(self, context: TaskContext) -> WithheldAcks | None:
+        """The acks of a spout that wait for checkpoints; None where they do not."""
+        alignment = self._network.alignment
+        waits = context.conf["viper.ack.after"] != "commit" and self._network.forest is not None
+        if alignment is None or not waits:
+            return None
+        return WithheldAcks(self._settings["viper.tracked.max"], lambda: alignment.completed)
 
     def _most_pending(self, context: TaskContext) -> int:
         configured: int | None = context.conf["topology.max.spout.pending"]

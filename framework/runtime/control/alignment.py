@@ -63,8 +63,8 @@ class Alignment:
 
     def __init__(self, registers: Registers, plan: Plan) -> None:
         self._registers = registers
-        self._groups = plan.aligned_stops
-        sources = [task for group in plan.aligned_stops for task in group]
+        self._groups = plan.aligned_sources
+        sources = [task for group in plan.aligned_sources for task in group]
         bolts = [task.id for task in plan.tasks if task.role is Role.BOLT]
         self._said = {task: 3 + _EACH * index for index, task in enumerate(sources)}
         """By source the first of its registers: the attempt it has answered, its time, the attempt in which
@@ -92,7 +92,7 @@ class Alignment:
     @staticmethod
     def _count(plan: Plan) -> int:
         bolts = sum(1 for task in plan.tasks if task.role is Role.BOLT)
-        return 3 + _EACH * sum(map(len, plan.aligned_stops)) + bolts
+        return 3 + _EACH * sum(map(len, plan.aligned_sources)) + bolts
 
     @property
     def offset(self) -> int:
@@ -243,7 +243,7 @@ def _signed(word: int) -> int:
 
 def _source_above(plan: Plan, task: int) -> int | None:
     """A source of a group whose tuples come to a bolt, over whichever others."""
-    members = {source for group in plan.aligned_stops for source in group}
+    members = {source for group in plan.aligned_sources for source in group}
     seen, todo = set[int](), [task]
     while todo:
         one = todo.pop()
@@ -317,6 +317,16 @@ class SourceAlignment:
     def attempt(self) -> int:
         """The number of the attempt."""
         return 0 if self._alignment is None else self._alignment.attempt
+
+    @property
+    def number(self) -> int:
+        """The id of the checkpoint that the attempt is made for."""
+        return 0 if self._alignment is None else self._alignment.number
+
+    @property
+    def completed(self) -> int:
+        """The id of the last checkpoint that exists; 0 for none of this run."""
+        return 0 if self._alignment is None else self._alignment.completed
 
     @property
     def until_us(self) -> int | None:

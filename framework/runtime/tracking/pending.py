@@ -60,7 +60,7 @@ class Pending:
         return self._most - len(self._ids)
 
     def begin(self, ids: Sequence[Any]) -> array[int]:
-        """Begin trees for tuples with these ids; they are held open until `placed`, or until that is committed."""
+        """Begin trees for tuples with these ids; they are open until `placed`, or until that is committed."""
         if not self._ids:
             self._begin_anew()
         trees = self._trees.begin(len(ids))
@@ -101,7 +101,7 @@ class Pending:
         self._opened.clear()
 
     def _fail_left_out(self, positions: Positions, first: int, count: int) -> None:
-        """Fail tuples that a consumer has already, from a process that was killed: for trees that are no more."""
+        """Fail tuples that a consumer has already from a process that was killed, for a tree that is gone."""
         for tree in filter(None, positions.trees(first, count)):
             self._forest.fail(tree, _WORKER_DIED.encode())
 
@@ -145,6 +145,10 @@ class Pending:
     def next_outcome(self) -> Outcome | None:
         """Take the first outcome that the spout has not been told; None if there is none."""
         return self._outcomes.popleft() if self._outcomes else None
+
+    def put_back(self, outcomes: Sequence[Outcome]) -> None:
+        """Have these outcomes be the first again."""
+        self._outcomes.extendleft(reversed(outcomes))
 
     def abandon(self) -> int:
         """Forget all tuples, because the spout that waits for their outcomes is gone; return their number."""

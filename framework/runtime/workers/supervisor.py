@@ -41,6 +41,7 @@ from framework.runtime.workers.messages import (
     SetActive,
     Stop,
     ToWorker,
+    Wanted,
     current_levels,
     log_here,
 )
@@ -69,6 +70,7 @@ class Supervisor:
         recording: RecordingPaths,
         on_look: Callable[[float], None],
         on_report: Callable[[TaskReport], None] = lambda report: None,
+        on_want: Callable[[], None] = lambda: None,
     ) -> None:
         """
         Args:
@@ -81,6 +83,7 @@ class Supervisor:
             on_look: called with the monotonic time in seconds whenever a worker process has sent something or
                 something is asked of the run, and every `LOOK_PERIOD_S` where the quota is limited.
             on_report: called when a task has come to the time of a checkpoint.
+            on_want: called when a task asks for one.
         """
         self._plan = plan
         self._settings = settings
@@ -92,6 +95,9 @@ class Supervisor:
         recovery = RecoveryMemory.of(plan, settings, memory, network.gates())
         self._restarts = RestartPolicy(plan, settings, network, recording, recovery)
         self._on_report = on_report
+        self._on_want = on_want
+        self._is_drained = True
+        """Whether all processes that have run had everything processed that came to them."""
         self._workers: list[WorkerHandle] = []
         """The last process of each worker, by its index in the plan's placement."""
         self._failures: list[ViperError] = []
@@ -152,10 +158,10 @@ class Supervisor:
         tasks = {task: found for saved in self._saved for task, found in saved.tasks.items()}
         return SavedTasks(tasks, sum(saved.lost for saved in self._saved))
 
-    def close(self, written: int | None = None) -> Sequence[ViperError]:
-        """Close all components, even if some raise; return the errors. Argument as of `Worker.close`."""
+    def close(self, written: int | None = None, *, is_complete: bool = False) -> Sequence[ViperError]:
+        """Close all components, even if some raise; return the errors. Arguments as of `Worker.close`."""
         self._failures.clear()
-        self._send_all(Close(written))
+        self._send_all(Close(written, is_complete and self._is_drained))
         self._wait_for(Phase.CLOSED)
         return self._failures
 
@@ -300,8 +306,11 @@ class Supervisor:
                 self._on_report(report)
             case Ready():
                 worker.reached(Phase.READY)
-            case Ran(saved):
+            case Wanted():
+                self._on_want()
+            case Ran(saved, drained):
                 worker.reached(Phase.RAN)
+                self._is_drained = self._is_drained and drained
                 if saved is not None:
                     self._saved.append(saved)
 
