@@ -21,6 +21,9 @@ class Files(Protocol):
     def write(self, path: Path, content: bytes) -> None:
         """Write a new file and fsync it."""
 
+    def sync(self, path: Path) -> None:
+        """Fsync a file that somebody has written."""
+
     def sync_folder(self, path: Path) -> None:
         """Fsync a folder: the names in it are on the disk then."""
 
@@ -51,13 +54,13 @@ class SystemFiles:
             file.flush()
             os.fsync(file.fileno())
 
+    def sync(self, path: Path) -> None:
+        """As in `Files`."""
+        _fsync(path, os.O_RDONLY)
+
     def sync_folder(self, path: Path) -> None:
         """As in `Files`."""
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        _fsync(path, os.O_RDONLY | os.O_DIRECTORY)
 
     def rename(self, path: Path, target: Path) -> None:
         """As in `Files`."""
@@ -77,3 +80,11 @@ class SystemFiles:
             return sorted(entry.name for entry in path.iterdir())
         except FileNotFoundError:
             return ()
+
+
+def _fsync(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

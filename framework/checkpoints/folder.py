@@ -8,6 +8,7 @@ makes it last. Only then are older checkpoints removed, which are hidden first.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import zlib
@@ -107,12 +108,24 @@ class CheckpointFolder:
             if name.startswith(".checkpoint-") and name.endswith((_PARTIAL, _REMOVED)):
                 self._files.remove(self.path / name)
 
+    def begin(self, number: int) -> None:
+        """Make the hidden folder in which others write parts of the checkpoint of an id; what is there of
+        others that were given up is removed.
+
+        Raises:
+            OSError: it cannot be made.
+        """
+        with contextlib.suppress(OSError):  # a task may be writing there, that has not heard of it
+            self.prepare()
+        self._files.make_folder(hidden_folder(self.path, number))
+
     def write(
         self,
         content: Callable[[], Mapping[str, Any]],
         parts: Iterable[tuple[str, bytes]],
         keep: int,
         above: int = 0,
+        made: Mapping[str, tuple[int, int]] | None = None,
     ) -> Checkpoint:
         """Write a checkpoint; when this returns, it is on the disk.
 
@@ -121,14 +134,17 @@ class CheckpointFolder:
             parts: names and contents, which are asked for one after the other.
             keep: how many checkpoints there are at most afterwards, this one included.
             above: its id is larger than this, and than those of all other checkpoints in the folder.
+            made: length in bytes and CRC-32 of the parts that others have written since `begin`.
 
         Raises:
             OSError: it cannot be written; it does not exist then.
         """
         number = max((above, *self.ids)) + 1
-        hidden = self.path / f".{_name(number)}{_PARTIAL}"
+        hidden = hidden_folder(self.path, number)
         self._files.make_folder(hidden)
-        told = {}
+        told: dict[str, Sequence[int]] = dict(made or {})
+        for name in told:
+            self._files.sync(hidden / name)
         for name, part in parts:
             self._files.write(hidden / name, part)
             told[name] = [len(part), zlib.crc32(part)]
@@ -150,6 +166,16 @@ class CheckpointFolder:
             self._files.sync_folder(self.path)
         for path in hidden:
             self._files.remove(path)
+
+
+def hidden_folder(path: Path, number: int) -> Path:
+    """Where the parts of a checkpoint are written that does not exist as yet.
+
+    Args:
+        path: the folder of checkpoints.
+        number: its id.
+    """
+    return path / f".{_name(number)}{_PARTIAL}"
 
 
 def read_checkpoint(path: Path, files: Files | None = None) -> Checkpoint:

@@ -7,8 +7,8 @@ table of the state they are of.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from framework.checkpoints.folder import Checkpoint
@@ -48,23 +48,38 @@ class SavedState:
         return f"{self.component}.{self.state}{task}"
 
 
-def parts_of(saved: SavedState, tables: Sequence[KeyedTable], first: int) -> Iterator[tuple[str, bytes]]:
+def parts_of(
+    saved: SavedState, tables: Sequence[KeyedTable], name_of: Callable[[int], str], groups: range
+) -> Iterator[tuple[str, bytes]]:
     """The rows of a state as parts, whose names are entered in `saved`.
 
     Args:
         saved: the state.
         tables: its tables.
-        first: number of the first part.
+        name_of: names a part by its number, from 0.
+        groups: the key groups whose rows are wanted.
     """
     part = bytearray()
-    for group in range(saved.groups):
+    for group in groups:
         for number, table in enumerate(tables):
             for chunk in export(table, group):
                 part += _HEAD.pack(group, number, len(chunk)) + chunk
-        if len(part) >= PART_BYTES or (part and group == saved.groups - 1):
-            saved.parts.append(f"state-{first + len(saved.parts):06}.part")
+        if len(part) >= PART_BYTES or (part and group == groups[-1]):
+            saved.parts.append(name_of(len(saved.parts)))
             yield saved.parts[-1], bytes(part)
             part.clear()
+
+
+def joined(states: Iterable[SavedState]) -> list[SavedState]:
+    """States of which several tasks have saved their keys, each as one; in the order of their key groups."""
+    found: dict[tuple[str, str, int | None], SavedState] = {}
+    for state in states:
+        name = state.component, state.state, state.index
+        if name in found:
+            keys, parts = found[name].keys + state.keys, [*found[name].parts, *state.parts]
+            state = replace(state, keys=keys, parts=parts)
+        found[name] = state
+    return list(found.values())
 
 
 def chunks_of(checkpoint: Checkpoint, saved: SavedState) -> Iterator[tuple[int, int, bytes]]:

@@ -217,8 +217,8 @@ class Run:
     def checkpoint(self) -> Written:
         """Make a checkpoint, and go on; from any other thread.
 
-        The sources come to one event time, all that lies before it is processed, and what is remembered then
-        is copied; the run stands still so long. It goes on while the copy is written.
+        The sources agree on an event time ahead of them. Each task saves itself as it comes there, and writes
+        what it remembers piece by piece while it goes on.
 
         Returns:
             The checkpoint, which is on the disk.
@@ -243,6 +243,7 @@ class Run:
         made = self._checkpointing
         on_report = (lambda report: None) if made is None else made.note
         on_want = (lambda: None) if made is None else made.want
+        folder = None if self._folder is None else self._folder.absolute()
         if self._plan.placement.kind is WorkerKind.PROCESS:
             from framework.runtime.workers.supervisor import Supervisor  # a run in this process needs none
 
@@ -256,6 +257,8 @@ class Run:
                 on_look=self._look,
                 on_report=on_report,
                 on_want=on_want,
+                on_death=(lambda: None) if made is None else made.worker_died,
+                checkpoints=folder,
             )
         return Worker(
             self._plan,
@@ -267,6 +270,7 @@ class Run:
             on_look=self._look,
             on_report=on_report,
             on_want=on_want,
+            checkpoints=folder,
         )
 
     def _lead(self, workers: WorkerGroup) -> None:

@@ -15,6 +15,7 @@ from framework.config import Settings
 from framework.errors import ConfigError
 from framework.planning import Plan, TaskSpec, WorkerKind, is_exact
 from framework.runtime.metrics.statistics import StateStatistics
+from framework.runtime.state.snapshot import OwnState
 from framework.runtime.state.task_state import NoStateRoomError, TaskParts, TaskState
 from framework.state import StateSpec
 from framework.traits import Traits
@@ -182,6 +183,7 @@ class StateMemory:
     def _parts(self, task: TaskSpec) -> TaskParts:
         tasks = len(self._plan.tasks_of(task.component))
         return TaskParts(
+            task=task,
             by_key=self._by_key.get(task.component),
             groups=groups_of_task(task.index, tasks, self._groups),
             by_task=self._by_task.get(task.id),
@@ -221,6 +223,18 @@ class StateMemory:
                 OpenState(component, index, spec, _tables(state, writer, spec, number))
                 for number, spec in _numbered(self._plan.traits[component], BY_TASK)
             ]
+        return writer, found
+
+    def owned_by(self, tasks: Sequence[TaskSpec]) -> tuple[Writer, Sequence[OwnState]]:
+        """What tasks remember that have come to their end, for the process that leads the run."""
+        writer, opened = self.opened(to_write=False)
+        found = []
+        for state in opened:
+            for task in tasks:
+                if task.component == state.component and state.index in (None, task.index):
+                    groups = range(1) if state.index is not None else self._parts(task).groups
+                    own = state.component, task.id, state.index, groups
+                    found.append(OwnState(state.spec, state.tables, *own))
         return writer, found
 
     def statistics(self) -> Sequence[StateStatistics]:

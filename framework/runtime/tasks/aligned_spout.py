@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import pickle
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from framework.checkpoints.going_on import SPOUT
 from framework.runtime.control.alignment import SourceAlignment
+from framework.runtime.control.cut_record import SourceCut
 from framework.runtime.edges.buffer import Taken
+from framework.runtime.tasks.checkpoints import TaskCheckpoints
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.outcomes import Outcomes
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
@@ -23,86 +25,115 @@ _WORD = 2**64 - 1
 
 
 class AlignedSpout:
-    """Has a task bring everything up to an event time, and nothing behind it, while it is wanted.
+    """Has a task bring everything up to an event time, and nothing behind it, while that is wanted.
 
-    Only the spout knows where it is, and it says so between two calls. What a call has emitted for a later
-    time is held back. If all of it was, the spout was before the call where another run is to go on; if
-    not, another run goes on behind the call, and begins with what is held.
+    It is wanted for a checkpoint of a run that goes on, and where the run is to be suspended. Only the spout
+    knows where it is, and it says so between two calls. What a call has emitted for a later time is held
+    back. If all of it was, the spout was before the call where another run is to go on; if not, another run
+    goes on behind the call, and begins with what is held.
 
     Args:
-        alignment: where the sources agree on the time.
+        alignment: where the sources agree on the time at which the run is suspended.
+        cut: where they agree on that of a checkpoint.
         emitter: of the task.
         assigner: places what the spout emits.
         outcomes: what has become of its tuples.
+        checkpoints: is given what is saved.
     """
 
     def __init__(
-        self, alignment: SourceAlignment, emitter: Emitter, assigner: SpoutAssigner, outcomes: Outcomes
+        self,
+        alignment: SourceAlignment,
+        cut: SourceCut | None,
+        emitter: Emitter,
+        assigner: SpoutAssigner,
+        outcomes: Outcomes,
+        checkpoints: TaskCheckpoints,
     ) -> None:
+        self.may_be_asked = cut is not None
+        """Whether there are checkpoints."""
         self._alignment = alignment
+        self._cut = cut or SourceCut()
         self._emitter = emitter
         self._assigner = assigner
         self._outcomes = outcomes
+        self._checkpoints = checkpoints
         self._offset: SpoutOffset | None = None
+        self._save: Callable[[], Mapping[str, Any]] = dict
         self._before: tuple[bytes, Any, Position] | None = None
         """Before the last call: where the spout and its clock were, and what was placed last."""
         self._saved: dict[str, Any] | None = None
-        """What is saved while the task waits at the time of a checkpoint."""
+        """What is saved while the task waits for the end of a run that is suspended."""
         self._attempt = self._number = 0
-        """The attempt that the task was asked in last, and the id of its checkpoint."""
+        """The attempt to suspend the run that the task was asked in last, and the id of its checkpoint."""
         self._has_ended = False
 
-    def watch(self, offset: SpoutOffset) -> None:
-        """Say whom to ask where the spout is."""
-        self._offset = offset
+    def watch(self, offset: SpoutOffset, save: Callable[[], Mapping[str, Any]]) -> None:
+        """Say whom to ask where the spout is, and what saves the task, with `saved` of this among it."""
+        self._offset, self._save = offset, save
 
     @property
-    def may_be_asked(self) -> bool:
-        """Whether there are checkpoints."""
-        return self._alignment.may_be_asked
+    def has_news(self) -> bool:
+        """Whether the leader of the run has said something that the task has not heard."""
+        return self._cut.has_news and not self._has_ended
 
     @property
     def is_asked(self) -> bool:
-        """Whether the sources are asked to come to one time."""
-        return self._alignment.is_asked and not self._has_ended
+        """Whether the task brings nothing behind some time for now."""
+        return (self._alignment.is_asked or self._cut.until_us != NO_LIMIT) and not self._has_ended
 
     @property
     def is_there(self) -> bool:
-        """Whether the task waits at that time, behind all that it is to bring."""
+        """Whether the task waits for the end of a run that is suspended, behind all that it is to bring."""
         return self._saved is not None
 
     @property
     def keeps_from_end(self) -> bool:
         """Whether the task does not end although the spout has, as the run may end before."""
-        return self._alignment.keeps_from_end and not self._has_ended
+        return self._alignment.is_asked and not self._has_ended
 
     @property
     def attempt(self) -> int:
         """The number of the last attempt to make a checkpoint."""
-        return self._alignment.attempt
+        return self._cut.attempt
 
     # -- a turn
 
+    def answer(self) -> None:
+        """Say how far the task is, if the leader wants to know."""
+        if not self._has_ended:
+            self._cut.look(self.told_us)
+            if self._alignment.is_asked:
+                self._alignment.answer(self.told_us)
+
     def wants_rows(self) -> bool:
         """Whether the spout is to be asked; says how far the task is, where that is wanted."""
+        if self.may_be_asked:
+            self.answer()
         if not self.is_asked:
             self._leave()
             return True
-        if self._attempt != self._alignment.attempt:
+        if self._alignment.is_asked and self._attempt != self._alignment.attempt:
             self._leave()
             self._attempt, self._number = self._alignment.attempt, self._alignment.number
-        self._alignment.answer(self.told_us)
-        until_us = self._alignment.until_us
-        if until_us is None:
+        aligned_us = self._alignment.until_us
+        if aligned_us is None:
             return False
-        self._assigner.until_us = until_us
+        until_us = min(aligned_us, self._cut.until_us)
+        if until_us != self._assigner.until_us:  # what is held for one time may be due before another
+            self._assigner.open()
+            self._assigner.until_us = until_us
         if self._alignment.is_there and not self.is_there:  # as said by a process that has died since
             self._arrive()
         return not self._assigner.is_closed
 
-    def answer(self) -> None:
-        """Say how far the task is; to be called while it is asked."""
-        self._alignment.answer(self.told_us)
+    @property
+    def is_asked_singly(self) -> bool:
+        """Whether it matters with which call the spout passes the time that is wanted.
+
+        A source that meets no other one is cut wherever it is.
+        """
+        return self.is_asked and (self._alignment.is_asked or not self._cut.is_alone)
 
     def before_call(self) -> None:
         """The spout is about to be asked, and all that it has emitted is placed."""
@@ -118,60 +149,88 @@ class AlignedSpout:
             had_nothing: whether nothing came.
             has_ended: whether the spout brings nothing any more.
         """
-        until_us = self._alignment.until_us
-        if not self.is_asked or self.is_there or until_us in (None, NO_LIMIT):
+        if self._has_ended or not self.is_asked:
             return
-        behind = END if has_ended else self._assigner.current
-        if self._assigner.is_closed:  # something later has come
-            behind = Position(until_us + 1, 0, 0)
-        self._alignment.brought(self._emitter.last_placed, behind, now_s, waits=had_nothing)
-        if self._alignment.is_there:
-            self._arrive()
+        behind = END if has_ended and not self._assigner.is_closed else self._assigner.current
+        until_us = self._alignment.until_us
+        if self._alignment.is_asked and not self.is_there and until_us is not None:
+            later = self._assigner.is_closed  # something later has come
+            reached = Position(until_us + 1, 0, 0) if later else behind
+            self._alignment.brought(self._emitter.last_placed, reached, now_s, waits=had_nothing)
+            if self._alignment.is_there:
+                self._arrive()
+        if had_nothing or self._assigner.is_closed:
+            self._cut.stands(now_s)
+        self._pass(behind, had_nothing)
 
     def _arrive(self) -> None:
         self._saved = self._as_json()
         self._assigner.is_closed = True
         self._outcomes.cut(self._number)
 
-    def frontier(self) -> Position | None:
-        """How far the consumers may be told that the task is; None if that is nothing new.
+    def _pass(self, behind: Position, had_nothing: bool) -> None:
+        """If all before the cut of a checkpoint has been brought, say where that is left off, and go on."""
+        if self._cut.is_alone:
+            behind, had_nothing = self._reached(behind), True
+        elif self._assigner.is_closed and self._cut.until_us != NO_LIMIT:
+            behind = Position(self._cut.until_us + 1, 0, 0)  # something later has come
+        proposal = self._cut.passed(self._emitter.last_placed, behind, waits=had_nothing)
+        if proposal is None:
+            return
+        self._outcomes.cut(proposal.number)
+        self._checkpoints.cut(proposal, self._save(), None, self._cut.stood_since_s)
+        self._checkpoints.committed()
+        if not self._alignment.is_asked:
+            self._leave()
 
-        At the beginning of a microsecond this is the end of the one before: the sources come to the last
-        time that was told, and something may come yet at this one.
-        """
+    def frontier(self) -> Position | None:
+        """How far the consumers may be told that the task is; None if nothing can be said."""
         current = self._assigner.current
         if not self.may_be_asked or self._assigner.has_brought_all:
             return current
-        if (current.hi, current.lo) == (0, 0) and current > LEAST:
-            current = _last_at(current.ts - 1)
-        until_us = self._alignment.until_us if self.is_asked else NO_LIMIT
-        if until_us is None:
+        reached = max(self._reached(current), self._cut.place)
+        aligned_us = self._alignment.until_us
+        if self._has_ended:
+            return reached
+        if aligned_us is None:
             return None
-        return current if until_us == NO_LIMIT else min(current, _last_at(until_us))
+        until_us = min(aligned_us, self._cut.until_us)
+        return reached if until_us == NO_LIMIT else min(reached, _last_at(until_us))
 
-    @property
-    def passing(self) -> tuple[Position, int] | None:
-        """The position that bolts come to now, below which nothing is left, and the number of the attempt;
-        None for none."""
-        passing = None if self._has_ended else self._alignment.passing
-        return None if passing is None else (passing, self._alignment.attempt)
+    def _reached(self, current: Position) -> Position:
+        """Where the task is, with all ticks below that something may still come at.
+
+        At the beginning of a microsecond this is the end of the one before: what ticks at the later one lead
+        to would stand behind the cut of a checkpoint here, and be missing.
+        """
+        if current in (LEAST, END) or current.hi or current.lo:
+            return current
+        return _last_at(current.ts - 1)
 
     @property
     def told_us(self) -> int:
         """How far the consumers were told that the task is, as event time in microseconds."""
         return max(self._emitter.last_placed.ts, self._emitter.published.ts)
 
+    def told(self) -> None:
+        """The consumers have been told how far the task is."""
+        if not self._has_ended:
+            self._cut.told(self.told_us)
+
     def go_on_behind(self, time_us: int) -> None:
         """The task goes on in the place of one that has told its consumers of this time."""
         self._alignment.go_on_behind(time_us)
+        self._cut.go_on_behind(time_us)
 
     def look_in_call(self) -> None:
         """In the middle of a callback that may not return: go on if nobody waits for the task any more."""
-        if not self.is_asked:
-            self._leave()
+        if self.may_be_asked:
+            self.answer()
+            if not self.is_asked:
+                self._leave()
 
     def end(self) -> None:
-        """The spout has brought all it has."""
+        """The spout has brought all it has; everything is placed again from now on."""
         if not self._has_ended:
             self._has_ended = True
             self._alignment.end(self.told_us)
@@ -181,8 +240,6 @@ class AlignedSpout:
         """Nobody waits for the task: what was held goes its way."""
         if self._assigner.until_us == NO_LIMIT and not self.is_there:
             return
-        if self.is_there:  # and has brought nothing meanwhile, so whatever was processed is covered
-            self._outcomes.cut(self._number)
         self._saved = self._before = None
         self._assigner.open()
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from framework.runtime.control.alignment import ENDED
 from framework.runtime.control.stop import StopReason
 from framework.runtime.edges.buffer import SPILL_AT
 from framework.runtime.positions.lineage import LAST
@@ -131,6 +130,8 @@ class SpoutTask(SourceTask):
     def _has_work(self, now_s: float) -> bool:
         if self._outcomes.may_be_told(now_s) and not self._aligned.is_there:
             return True
+        if self._aligned.has_news:
+            return True
         if self._aligned.is_asked:
             return self._poll.is_due(now_s)
         return not self._exhausted and super()._has_work(now_s) and self._outcomes.room > 0
@@ -203,7 +204,7 @@ class SpoutTask(SourceTask):
     def _begin(self) -> None:
         self.slot.begin()
         offset = SpoutOffset(self.context, self.slot.host.component)
-        self._aligned.watch(offset)
+        self._aligned.watch(offset, self.save)
         restored = self.context.checkpoints.restored
         if restored is None:
             self.emitter.place()
@@ -269,7 +270,7 @@ class SpoutTask(SourceTask):
         if not self._assigner.has_brought_all:
             self._last_us = self._assigner.current.ts
         if self._aligned.may_be_asked:
-            self.context.checkpoints.report(ENDED, self.save)
+            self.context.checkpoints.finish(self.save())
 
     def _finish(self) -> bool:
         """As in the base class, once the spout has heard what has become of all its tracked tuples."""
@@ -342,7 +343,7 @@ class SpoutTask(SourceTask):
     def _ask(self, count: int) -> None:
         granted = self._asking.allowance.take(count)
         if granted and self._puller is not None:
-            if self._aligned.is_asked:
+            if self._aligned.is_asked_singly:
                 self._ask_singly(self._puller, granted)
             else:
                 self._exhausted = self._puller.pull(granted)
@@ -368,23 +369,17 @@ class SpoutTask(SourceTask):
             self.context.checkpoints.want()
 
     def _publish(self) -> None:
-        """Tell the consumers how far the task is; where bolts come to the time of a checkpoint, report."""
-        passing = self._aligned.passing
-        if passing is not None:
-            position, attempt = passing
-            self.emitter.publish(position)
-            self.context.checkpoints.report(attempt, self.save)
-            return
-        self._publish_in_call()
-
-    def _publish_in_call(self) -> None:
+        """Tell the consumers how far the task is."""
+        if self._aligned.may_be_asked:
+            self._aligned.answer()  # before they are told of a time that others have agreed on
         reached = self._aligned.frontier()
         if reached is not None:
             self.emitter.publish(reached)
+        self._aligned.told()
 
     def unblock(self) -> bool:
         """As in the base class. Whoever waits for room also says how far it is, as others wait for that."""
-        if self._aligned.is_asked:
+        if self._aligned.may_be_asked:
             self._aligned.answer()
         return super().unblock()
 
@@ -402,7 +397,7 @@ class SpoutTask(SourceTask):
         if not self._assigner.has_brought_all:
             self._aligned.end()
             if self._aligned.may_be_asked:
-                self.context.checkpoints.report(ENDED, self.save)
+                self.context.checkpoints.finish(self.save())
             self._last_us = self._assigner.current.ts
             self._assigner.bring_only_repeats()
             self.emitter.output.tell_last_ts(self._last_us)
@@ -421,7 +416,7 @@ class SpoutTask(SourceTask):
             puller.begin_slice(now_s)
             self._aligned.look_in_call()
             self._flows()
-            self._publish_in_call()
+            self._publish()
             if not self._others_have_run():
                 puller.end_slice()
 
@@ -459,4 +454,4 @@ class SpoutTask(SourceTask):
     def _go_on(self) -> None:
         self.emitter.place()
         self.emitter.flush()
-        self._publish_in_call()
+        self._publish()

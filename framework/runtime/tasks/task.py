@@ -237,6 +237,10 @@ class Task(ABC):
                 if not self.emitter.flush():
                     return
             self.commits.commit()
+            self._committed()
+
+    def _committed(self) -> None:  # noqa: B027
+        """What the task has done up to now lasts."""
 
     def _check_repeated(self) -> None:
         """At the end of all input, everything that a killed process had emitted must have come again."""

@@ -168,6 +168,7 @@ class _Child:
             on_moved=lambda: self._status.moved(),
             on_report=lambda report: line.send(Reported(report)),
             on_want=lambda: line.send(Wanted()),
+            checkpoints=job.checkpoints,
         )
         self._status = StatusWriter(self._worker, self._network.black_box(job.process))
 

@@ -40,6 +40,8 @@ class Job:
     attempt: int
     """The number of times that this worker's process was restarted."""
     recording: RecordingPaths
+    checkpoints: Path | None
+    """Their folder; None where none are made."""
     levels: Mapping[str, int]
     """Of the loggers, by name."""
     limits: Limits | None

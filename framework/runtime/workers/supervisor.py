@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from multiprocessing.connection import wait
+from pathlib import Path
 
 from framework.config import Settings
 from framework.errors import ComponentError, ViperError, WorkerError, first_of
@@ -71,6 +72,8 @@ class Supervisor:
         on_look: Callable[[float], None],
         on_report: Callable[[TaskReport], None] = lambda report: None,
         on_want: Callable[[], None] = lambda: None,
+        on_death: Callable[[], None] = lambda: None,
+        checkpoints: Path | None = None,
     ) -> None:
         """
         Args:
@@ -82,8 +85,10 @@ class Supervisor:
             recording: the files that the run records to and replays.
             on_look: called with the monotonic time in seconds whenever a worker process has sent something or
                 something is asked of the run, and every `LOOK_PERIOD_S` where the quota is limited.
-            on_report: called when a task has come to the time of a checkpoint.
+            on_report: called when a task has been saved for a checkpoint.
             on_want: called when a task asks for one.
+            on_death: called when a process has died, before another one takes its place.
+            checkpoints: their folder; None where none are made.
         """
         self._plan = plan
         self._settings = settings
@@ -98,6 +103,8 @@ class Supervisor:
         self._on_want = on_want
         self._is_drained = True
         """Whether all processes that have run had everything processed that came to them."""
+        self._on_death = on_death
+        self._checkpoints = checkpoints
         self._workers: list[WorkerHandle] = []
         """The last process of each worker, by its index in the plan's placement."""
         self._failures: list[ViperError] = []
@@ -193,6 +200,7 @@ class Supervisor:
             process=index,
             attempt=attempt,
             recording=self._recording,
+            checkpoints=self._checkpoints,
             levels=current_levels(),
             limits=active_limits(),
             environment=environment(),
@@ -285,6 +293,7 @@ class Supervisor:
             message: FromWorker = worker.connection.recv()
         except (EOFError, OSError):
             if worker.end():
+                self._on_death()
                 index = self._workers.index(worker)
                 self._note(self._restarts.died(index, worker, aborted=self._stop.aborted))
             return

@@ -68,6 +68,12 @@ class Disk:
         self._step()
         file.synced = self._syncs()
 
+    def sync(self, path: Path) -> None:
+        self._step()
+        file = self._folder(path.parent).names[path.name]
+        assert isinstance(file, File)
+        file.synced = self._syncs()
+
     def sync_folder(self, path: Path) -> None:
         self._step()
         if self._syncs():
