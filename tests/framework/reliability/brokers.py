@@ -6,6 +6,7 @@ Its messages are 0, 1 and so on. What was acked is in a file, so it outlives wha
 from __future__ import annotations
 
 import os
+import sys
 from collections import deque
 from pathlib import Path
 from typing import Any
@@ -21,13 +22,20 @@ def acked(folder: str | Path) -> list[int]:
 
 
 class FromBroker(SeekableSpout):
-    """Emits each message with its number as the id; ends when the broker has forgotten all of them."""
+    """Emits each message with its number as the id; ends when the broker has forgotten all of them.
+
+    Args:
+        folder: the broker's.
+        count: how many messages it has.
+        window: how many it gives at most before one of them is acked.
+    """
 
     outputs = ["message"]
     config = {"viper.spout.bounded": True}
 
-    def __init__(self, folder: str, count: int) -> None:
+    def __init__(self, folder: str, count: int, window: int = sys.maxsize) -> None:
         super().__init__()
+        self._window = window
         self._folder = folder
         self._count = count
         self._emitted: set[int] = set()
@@ -41,7 +49,7 @@ class FromBroker(SeekableSpout):
     def next_tuple(self) -> None:
         if not self._unacked:
             raise StopIteration
-        if self._given:
+        if self._given and len(self._emitted) < self._window:
             message = self._given.popleft()
             self._emitted.add(message)
             self.emit([message], tup_id=message)
@@ -52,6 +60,7 @@ class FromBroker(SeekableSpout):
         self._emitted.discard(tup_id)
 
     def fail(self, tup_id: int) -> None:
+        self._emitted.discard(tup_id)
         self._given.append(tup_id)
 
     def offset(self) -> tuple[list[int], list[int]]:

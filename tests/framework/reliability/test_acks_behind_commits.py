@@ -27,8 +27,8 @@ SPREAD = {"source": 1, "remember": [2, 3], "sink": 3}
 class MortalBroker(Mortal, FromBroker):
     """Its process may be killed."""
 
-    def __init__(self, folder: str, count: int) -> None:
-        FromBroker.__init__(self, folder, count)
+    def __init__(self, folder: str, count: int, window: int) -> None:
+        FromBroker.__init__(self, folder, count, window)
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         Mortal.initialize(self, storm_conf, context)
@@ -39,18 +39,22 @@ class MortalRemember(Mortal, Remember):
     """Likewise."""
 
 
-def run(folder: Path, source: type[FromBroker], remember: type[Remember], seed: int) -> RunReport:
+def run(
+    folder: Path, source: type[FromBroker], remember: type[Remember], seed: int, *, checkpoints: bool
+) -> RunReport:
     (folder / "marks").mkdir()
     builder = TopologyBuilder()
-    builder.set_spout("source", source, kwargs={"folder": str(folder), "count": COUNT})
+    builder.set_spout("source", source, kwargs={"folder": str(folder), "count": COUNT, "window": 60})
     builder.set_bolt("remember", remember, 2).fields_grouping("source", "message")
     builder.set_bolt("sink", Written).global_grouping("remember")
     return run_built(
         builder,
+        {"checkpoints": folder / "checkpoints"} if checkpoints else {},
         viper__worker="process",
         topology__workers=3,
         viper__placement=SPREAD,
         viper__recovery="exact",
+        viper__checkpoint__secs=0.01,
         viper__worker__restart__tries=20,
         topology__max__spout__pending=40,
         marks=str(folder / "marks"),
@@ -61,10 +65,16 @@ def run(folder: Path, source: type[FromBroker], remember: type[Remember], seed: 
     )
 
 
-@pytest.mark.parametrize("mortal", [(MortalBroker, Remember), (FromBroker, MortalRemember)])
-@pytest.mark.parametrize("seed", at_every_change(range(12), 2))
-def test_every_message_is_processed_and_acked(tmp_path: Path, seed: int, mortal: Any) -> None:
-    report = run(tmp_path, *mortal, seed)
+MORTAL = [(MortalBroker, Remember), (FromBroker, MortalRemember)]
+CASES = [(seed, *classes, withheld) for seed in range(12) for classes in MORTAL for withheld in (False, True)]
+
+
+@pytest.mark.parametrize(("seed", "source", "remember", "withheld"), at_every_change(CASES, 48))
+def test_every_message_is_processed_and_acked(
+    tmp_path: Path, seed: int, source: type[FromBroker], remember: type[Remember], withheld: bool
+) -> None:
+    """Also where acks wait for checkpoints, and so does the broker, which gives no more messages."""
+    report = run(tmp_path, source, remember, seed, checkpoints=withheld)
     assert report.incidents
     assert set(acked(tmp_path)) == set(range(COUNT))
     rows = (tmp_path / "written").read_text().splitlines()
