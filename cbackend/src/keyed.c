@@ -31,6 +31,11 @@ uint64_t vp_keyed_count(const vp_keyed *table)
     return vp_read(&table->live);
 }
 
+uint64_t vp_keyed_accesses(const vp_keyed *table)
+{
+    return vp_read(&table->accesses);
+}
+
 /* -- rows */
 
 static uint64_t row_bytes(const vp_keyed *table)

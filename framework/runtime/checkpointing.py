@@ -24,6 +24,7 @@ from framework.runtime.control.alignment import ENDED
 from framework.runtime.control.cut_leader import CutInterruptedError, CutLeader
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.metrics.saved import Saved, SavedTasks, TaskReport, Written
+from framework.runtime.metrics.statistics import CheckpointStatistics
 from framework.runtime.state import StateMemory, StateSaver
 
 log = logging.getLogger("viperstorm.checkpoint")
@@ -86,10 +87,8 @@ class Checkpointing:
         self._ended: dict[int, TaskReport] = {}
         """Those of tasks that have come to their end."""
         self._suspended: Written | None = None
-        self.written: Written | None = None
-        """The last checkpoint."""
-        self.count = 0
-        """How many were written."""
+        self.statistics = CheckpointStatistics()
+        """Those of the checkpoints that were written."""
 
     # -- from any thread
 
@@ -158,9 +157,10 @@ class Checkpointing:
         attempt = self._leader.agree(self._number, self._wait_for)
         self._leader.wait_for_sources(self._wait_for)
         reports = self._wait_for_tasks(attempt)
-        self.written = self._written_from(reports)
-        self._alignment.complete(self.written.id)
-        return self.written
+        written = self._written_from(reports)
+        self.statistics = self.statistics.also(written)
+        self._alignment.complete(written.id)
+        return written
 
     def worker_died(self) -> None:
         """A worker process has died; another one is to take its place only then."""
@@ -276,7 +276,8 @@ class Checkpointing:
         saver = StateSaver(self._memory, self._plan.tasks)
         sources = [task for part in self._plan.aligned_sources for task in part]
         times_us = {task: self._alignment.agreed(task) for task in sources}
-        self._suspended = self.written = self._written(saved, times_us, saver)
+        self._suspended = self._written(saved, times_us, saver)
+        self.statistics = self.statistics.also(self._suspended)
         return self._suspended.id
 
     def _written_from(self, reports: Sequence[TaskReport]) -> Written:
@@ -315,7 +316,6 @@ class Checkpointing:
             written = self._folder.write(content, saver.parts(), keep, self._number - 1, parts)
         except OSError as error:
             raise self._cannot_be_written(error.strerror or str(error)) from error
-        self.count += 1
         elapsed_s = time.monotonic() - self._asked_s
         return Written(written.id, str(written.path), elapsed_s, written.size)
 

@@ -31,6 +31,7 @@ typedef struct {
     vp_writer *writer;
     Rare rare;
     PyObject *row, *indexes; /* of the tuple in process; NULL: none */
+    Py_ssize_t field; /* the only index, which one tuple after the other has; -1: there are several, or it is none */
     Key key;
     uint64_t number; /* goes up with each tuple, and with each time that one goes back */
     uint64_t known;  /* the number at which the key was made */
@@ -172,7 +173,7 @@ PyObject *entry_item(const KeyedTable *table, vp_row *row);
 
 /* -- tables */
 
-/* The group of a key that is asked for now; -1 with an error set if it is another task's. */
+/* The group of a key that is asked for now, which is counted; -1 with an error set if it is another task's. */
 int64_t table_group(KeyedTable *table, const Key *key);
 
 /* Whether the task owns a group: 0, or -1 with an error set. */

@@ -22,6 +22,7 @@ int64_t table_group(KeyedTable *table, const Key *key)
     uint64_t group = key->hash & (table->groups - 1);
     if (table->tables[group] == NULL)
         return foreign(table, key, group);
+    vp_keyed_note_access(table->tables[group]);
     return table_tell_time(table) ? -1 : (int64_t)group;
 }
 

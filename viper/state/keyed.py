@@ -97,11 +97,18 @@ class KeyedState:
         Args:
             number: index of the table.
         """
-        at, header = lib.vp_arena_at, self._arena._header
-        return sum(
-            int(lib.vp_keyed_count(ffi.cast("vp_keyed *", at(header, self._table(number, group)))))
-            for group in range(self.groups)
-        )
+        return sum(self.keys_in(number, group) for group in range(self.groups))
+
+    def keys_in(self, number: int, group: int) -> int:
+        """Likewise, in one key group."""
+        return int(lib.vp_keyed_count(self._at(number, group)))
+
+    def accesses(self, group: int) -> int:
+        """How often a key of a group was asked for, in any table: about once for each tuple and state.
+
+        From any process, at any time. What was asked for and went back was asked for all the same.
+        """
+        return sum(int(lib.vp_keyed_accesses(self._at(n, group))) for n in range(len(self._codes)))
 
     def table(
         self,
@@ -137,6 +144,10 @@ class KeyedState:
     def scope(self, writer: Writer) -> Scope:
         """What says which key the cells of this state are of."""
         return Scope(writer, writer.address, hash_of_rare, canonical_of_rare)
+
+    def _at(self, number: int, group: int) -> Any:
+        address = lib.vp_arena_at(self._arena._header, self._table(number, group))
+        return ffi.cast("vp_keyed *", address)
 
     def _heap(self, group: int) -> int:
         return self.offset + group * int(lib.vp_heap_size())

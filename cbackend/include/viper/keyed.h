@@ -50,6 +50,9 @@ vp_row *vp_keyed_next(const vp_writer *writer, const vp_keyed *table, uint64_t *
 /* How many rows there are. */
 uint64_t vp_keyed_count(const vp_keyed *table);
 
+/* How often a key was asked for, whether or not it was there: see vp_keyed_note_access. */
+uint64_t vp_keyed_accesses(const vp_keyed *table);
+
 /* A row's key; as vp_bytes_get. */
 const uint8_t *vp_row_key(const vp_writer *writer, const vp_row *row, uint64_t *length);
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import astuple
 from typing import Any
 
 from viper.fanout import Fanout
@@ -56,8 +55,10 @@ class Lineage:
 
     def save(self) -> tuple[Any, ...]:
         """Below which position outputs were placed last, how many, and at which level."""
-        level = self._level_below_parent
-        return tuple(self._descent.parent), self._descent.children, None if level is None else astuple(level)
+        level, bits = self._level_below_parent, None
+        if level is not None:  # not astuple, which takes 9 us, and this is done behind each slice
+            bits = level.offset, level.ordinal_bits, level.tag_bits, level.tag
+        return tuple(self._descent.parent), self._descent.children, bits
 
     def restore(self, noted: tuple[Any, ...]) -> None:
         """Go on numbering where another process has noted that it was."""

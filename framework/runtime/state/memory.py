@@ -14,18 +14,20 @@ from typing import Final
 from framework.config import Settings
 from framework.errors import ConfigError
 from framework.planning import Plan, TaskSpec, WorkerKind, is_exact
-from framework.runtime.metrics.statistics import StateStatistics
+from framework.runtime.metrics.statistics import GroupStatistics, StateStatistics
 from framework.runtime.state.snapshot import OwnState
 from framework.runtime.state.task_state import NoStateRoomError, TaskParts, TaskState
 from framework.state import StateSpec
 from framework.traits import Traits
-from viper.arena import Arena, ArenaHandle
+from viper.arena import Arena
 from viper.errors import ArenaError
-from viper.hashing import groups_of_task
+from viper.hashing import groups_of_task, task_of_group
 from viper.memory import available_bytes
 from viper.page import TaskPage
 from viper.state import KeyedState, KeyedTable, Pool, UndoLog, Writer
 
+HOTTEST: Final = 5
+"""The most key groups of a component that statistics name."""
 BY_KEY, BY_TASK = "key", "task"
 _NOTES: Final = ("y",)
 """The columns of the notes for a successor."""
@@ -66,7 +68,7 @@ class OpenState:
 class StateMemory:
     """The state of all tasks of a run that declare any, and the pages of all tasks where they have some.
 
-    Made by `create`; a worker process attaches to what its parent has made.
+    Made by `create`; a worker process has its own view of what its parent has made.
     """
 
     def __init__(self, plan: Plan, settings: Settings, arena: Arena, offsets: StateMap) -> None:
@@ -158,11 +160,6 @@ class StateMemory:
         )
         return cls(plan, settings, arena, offsets)
 
-    @classmethod
-    def attach(cls, plan: Plan, settings: Settings, handle: ArenaHandle, offsets: StateMap) -> StateMemory:
-        """Attach to the memory that another process has made."""
-        return cls(plan, settings, Arena.attach(handle), offsets)
-
     def task(self, task: TaskSpec) -> TaskState | None:
         """Open the state of a task, as it was at its last commit; None if it has none.
 
@@ -251,6 +248,30 @@ class StateMemory:
                 for number, spec in _numbered(self._plan.traits[component], BY_TASK)
             ]
         return found
+
+    def hottest(self) -> Sequence[GroupStatistics]:
+        """The key groups of each component that are used most; from any process, at any time."""
+        return [found for component in self._by_key for found in self._hottest_of(component)]
+
+    def _hottest_of(self, component: str) -> Sequence[GroupStatistics]:
+        state, tasks = self._by_key[component], self._plan.tasks_of(component)
+        numbers = [number for number, _ in _numbered(self._plan.traits[component], BY_KEY)]
+        accesses = [state.accesses(group) for group in range(state.groups)]
+        keys = [sum(state.keys_in(n, group) for n in numbers) for group in range(state.groups)]
+        used = [group for group in range(state.groups) if accesses[group] or keys[group]]
+        used.sort(key=lambda group: (-accesses[group], -keys[group]))
+        return [
+            GroupStatistics(
+                component=component,
+                group=group,
+                task=f"{component}:{tasks[task_of_group(group, len(tasks), state.groups)].id}",
+                accesses=accesses[group],
+                share=accesses[group] / max(sum(accesses), 1),
+                keys=keys[group],
+                bytes=state.used_bytes(group),
+            )
+            for group in used[:HOTTEST]
+        ]
 
     def _component(self, task: int) -> str:
         return _component_of(self._plan, task)

@@ -168,8 +168,9 @@ class BoltTask(Task):
             self._parts.interludes.restore(restored["tick"])
         if self.commits is not None:  # behind a checkpoint, as what a predecessor has committed is later
             self.commits.keep("lineage", self._parts.assigner.lineage)
-            self.commits.keep("ticks", self._parts.interludes)
-            self.commits.keep("agenda", self._agenda)
+            if self._agenda.has_clients:
+                self.commits.keep("ticks", self._parts.interludes)
+                self.commits.keep("agenda", self._agenda)
             if self._parts.commits is not None:
                 self._parts.commits.go_back_with(self.commits)
 

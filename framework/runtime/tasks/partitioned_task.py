@@ -136,10 +136,9 @@ class PartitionedTask(SourceTask):
     def _open(self) -> None:
         spout, spec = self.slot.host.component, self.context.spec
         numbers = range(spout.partitions)[spec.index :: self._partitioning.tasks]
-        port = next(iter(self.emitter.output.ports), None)
         if self.commits is not None:
             self.commits.keep("offsets", self._merger)
-        self._merger.open(spout, numbers, port, self._floor)
+        self._merger.open(spout, numbers, self.emitter.output.ports, self._floor)
         pace = spout.pace()
         self._pacer = None if pace is None else self._made_pacer(pace)
         if not numbers and spec.index:

@@ -230,7 +230,7 @@ class Task(ABC):
         Args:
             is_last: whether nothing comes behind the commit.
         """
-        if self.commits is not None and self.emitter.flush():
+        if self.commits is not None and (self.emitter.is_clear or self.emitter.flush()):
             self.slot.flush(is_last=is_last)
             if self.slot.waiting_rows:  # as a component may emit when it is told of the commit
                 self.emitter.place()

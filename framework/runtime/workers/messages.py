@@ -72,7 +72,21 @@ class Close:
     """Whether the run has come to its end, with all that came to any task processed."""
 
 
-ToWorker = Begin | SetActive | Stop | Abort | Dump | Close
+@dataclass(frozen=True, slots=True)
+class TakePlace:
+    """To a process that stands by: a worker process has died, run its share."""
+
+    process: int
+    """Index of the worker in the plan's placement."""
+    attempt: int
+    """The number of times that its process was restarted, with this one."""
+    levels: Mapping[str, int]
+    """Of the loggers, by name, as they are now."""
+    environment: Mapping[str, str]
+    """As it is now."""
+
+
+ToWorker = Begin | SetActive | Stop | Abort | Dump | Close | TakePlace
 
 # -- from a worker
 
@@ -80,6 +94,14 @@ ToWorker = Begin | SetActive | Stop | Abort | Dump | Close
 @dataclass(frozen=True, slots=True)
 class Ready:
     """All components have been initialized."""
+
+    files: frozenset[str] = frozenset()
+    """What the process had open before any was made, as of `open_files`."""
+
+
+@dataclass(frozen=True, slots=True)
+class StandsBy:
+    """A process that stands by has made its imports, and waits for a place to take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +170,7 @@ class Wanted:
     """A task asks for a checkpoint before its time."""
 
 
-FromWorker = Ready | Logged | Failed | Ran | Closed | Reported | Wanted
+FromWorker = Ready | StandsBy | Logged | Failed | Ran | Closed | Reported | Wanted
 
 # -- log records
 
