@@ -37,6 +37,40 @@ def check_can_checkpoint(plan: Plan, *, replays: bool) -> None:
     refuse(sorted({*_hindrances(plan), *of_replay}), "no checkpoint can be made of this run")
 
 
+def check_acks_can_wait(plan: Plan) -> None:
+    """Refuse a run without checkpoints whose acks are to wait for some.
+
+    Raises:
+        CheckpointError: they would wait for ever.
+    """
+    waiting = [spout.id for spout in plan.topology.spouts if _acks_wait(plan, spout.id, "checkpoint")]
+    if waiting:
+        raise CheckpointError(
+            f"acks of {', '.join(map(repr, waiting))} wait for checkpoints (viper.ack.after), and the run "
+            "has no folder for them: give it one (--checkpoints), or set viper.ack.after to commit"
+        )
+
+
+def waits_for_nobody(plan: Plan, settings: Settings) -> str:
+    """A warning where acks wait for checkpoints that nobody makes by himself; empty where they do not."""
+    asked = [
+        spout.id
+        for spout in plan.topology.spouts
+        if plan.traits[spout.id].hears_answers and _acks_wait(plan, spout.id, "checkpoint", None)
+    ]
+    if settings["viper.checkpoint.secs"] is not None or not asked:
+        return ""
+    return (
+        f"acks of {', '.join(map(repr, asked))} wait for checkpoints, which are made when they are asked "
+        "for, or when many acks wait: set viper.checkpoint.secs, or viper.ack.after to commit"
+    )
+
+
+def _acks_wait(plan: Plan, spout: str, *configured: str | None) -> bool:
+    conf = plan.confs[spout]
+    return conf["viper.ack.after"] in configured and conf["topology.acker.executors"] != 0
+
+
 def _hindrances(plan: Plan) -> Iterator[str]:
     for spout in plan.topology.spouts:
         traits, conf = plan.traits[spout.id], plan.confs[spout.id]

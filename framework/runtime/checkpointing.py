@@ -14,6 +14,7 @@ from typing import Any
 
 from framework.checkpoints import Checkpoint, CheckpointFolder
 from framework.checkpoints.control import answering
+from framework.checkpoints.going_on import waits_for_nobody
 from framework.checkpoints.manifest import Alike, Manifest, manifest_of
 from framework.checkpoints.states import joined
 from framework.config import Settings
@@ -102,6 +103,8 @@ class Checkpointing:
             "drain": self._drain,
         }
         period_s = self._settings["viper.checkpoint.secs"]
+        if warning := waits_for_nobody(self._plan, self._settings):
+            log.warning("%s", warning)
         with answering(self._folder.path, commands), self._taking_every(period_s):
             try:
                 yield

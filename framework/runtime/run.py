@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from framework.checkpoints import folder_locked, folder_of, found_at
-from framework.checkpoints.going_on import check_can_checkpoint, going_on_from
+from framework.checkpoints.going_on import check_acks_can_wait, check_can_checkpoint, going_on_from
 from framework.checkpoints.renaming import renamed
 from framework.config import Settings
 from framework.errors import CheckpointError, SuspendError, ViperError, first_of, with_notes
@@ -63,7 +63,8 @@ class Run:
             `start`.
 
     Raises:
-        CheckpointError: no checkpoint can be made of this topology, or while it replays a recording.
+        CheckpointError: no checkpoint can be made of this topology, or while it replays a recording; or acks
+            are to wait for checkpoints, and there is no folder for them.
     """
 
     def __init__(
@@ -94,6 +95,8 @@ class Run:
             checkpoints = folder_of(start)
         if checkpoints is not None:
             check_can_checkpoint(plan, replays=replay is not None)
+        else:
+            check_acks_can_wait(plan)
         self._folder = checkpoints
         self._checkpointing: Checkpointing | None = None
         self._settings = settings

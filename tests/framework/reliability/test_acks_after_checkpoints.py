@@ -12,13 +12,22 @@ import signal
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from framework import SeekableSpout, Spout, TopologyBuilder
 from framework.checkpoints import CheckpointFolder
-from tests.framework.reliability.brokers import acked
-from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers
+from framework.errors import CheckpointError, ComponentError
+from framework.runtime import Run
+from framework.runtime.control.stop import StopReason
+from framework.sinks import CollectingSink
+from tests.framework.checkpoints.suspended import SIGNAL, suspending
+from tests.framework.reliability.brokers import FromBroker, Remember, acked
+from tests.framework.runtime.pieces import plan_of
+from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers, every_kind
 from tests.portions import at_every_change
 
 COUNT = 400
@@ -129,3 +138,86 @@ def test_acks_before_the_manifest_is_renamed_show(tmp_path: Path) -> None:
     assert run(tmp_path, INLINE)
     assert set(acked(tmp_path)) == set(range(COUNT))
     assert set(written(tmp_path)) < set(range(COUNT))
+
+
+class Generated(FromBroker):
+    """As `FromBroker`; ends behind the last message, and hears the acks later."""
+
+    next_tuple = SeekableSpout.next_tuple
+
+    def tuples(self) -> Iterator[None]:
+        while self._given:
+            FromBroker.next_tuple(self)
+            yield None
+
+
+class Suspended(FromBroker):
+    """As `FromBroker`; has the run suspended when it has emitted 30 messages."""
+
+    def next_tuple(self) -> None:
+        if len(self._emitted) < 30:
+            super().next_tuple()
+        else:
+            os.kill(os.getpid(), SIGNAL)
+
+
+class Broken(Generated):
+    """As `Generated`; raises when it has heard of all its tuples."""
+
+    def tuples(self) -> Iterator[None]:
+        yield from super().tuples()
+        for _ in range(100):
+            yield None
+        raise ValueError("broken")
+
+
+class TestOneRun:
+    """What a spout hears, and when, in a run that nobody kills."""
+
+    def prepared(self, folder: Path, source: type[Spout], count: int, **options: Any) -> Run:
+        builder = TopologyBuilder()
+        builder.set_spout("source", source, kwargs={"folder": str(folder), "count": count})
+        builder.set_bolt("remember", Remember).fields_grouping("source", "message")
+        builder.set_bolt("sink", CollectingSink).global_grouping("remember")
+        return Run(*plan_of(builder, **options), checkpoints=folder / "checkpoints")
+
+    @every_kind
+    def test_acks_that_wait_are_given_at_the_end(self, tmp_path: Path, workers: Workers) -> None:
+        self.prepared(tmp_path, Generated, 50, **workers.options).execute()
+        assert sorted(acked(tmp_path)) == list(range(50))
+        assert not CheckpointFolder(tmp_path / "checkpoints").ids
+
+    def test_no_ack_is_given_after_an_error(self, tmp_path: Path) -> None:
+        with pytest.raises(ComponentError, match="broken"):
+            self.prepared(tmp_path, Broken, 50).execute()
+        assert not acked(tmp_path)
+
+    def test_acks_behind_a_commit_wait_for_nothing_else(self, tmp_path: Path) -> None:
+        with pytest.raises(ComponentError, match="broken"):
+            self.prepared(tmp_path, Broken, 50, viper__ack__after="commit").execute()
+        assert acked(tmp_path)
+
+    def test_many_that_wait_bring_a_checkpoint_about(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """Nobody else makes one, and there is room for no more than these."""
+        self.prepared(tmp_path, Generated, 60, viper__tracked__max=20).execute()
+        assert sorted(acked(tmp_path)) == list(range(60))
+        assert CheckpointFolder(tmp_path / "checkpoints").ids
+        assert "acks of 'source' wait for checkpoints" in caplog.text
+
+    def test_a_suspended_run_acks_what_its_checkpoint_has(self, tmp_path: Path) -> None:
+        run = self.prepared(tmp_path, Suspended, 60)
+        with suspending(run) as refused:
+            report = run.execute()
+        assert not refused and report.reason is StopReason.SUSPENDED
+        processed = [message for message, _ in report.result("sink")]
+        assert len(processed) >= 30 and sorted(acked(tmp_path)) == processed
+
+    def test_a_run_without_checkpoints_is_refused(self) -> None:
+        builder = TopologyBuilder()
+        builder.set_spout("source", FromBroker, kwargs={"folder": "", "count": 1})
+        builder.set_bolt("remember", Remember).fields_grouping("source", "message")
+        with pytest.raises(CheckpointError, match="acks of 'source' wait for checkpoints"):
+            Run(*plan_of(builder, viper__ack__after="checkpoint"))
+
