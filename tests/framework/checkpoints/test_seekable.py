@@ -129,7 +129,7 @@ def test_every_checkpoint_can_be_gone_on_from(tmp_path: Path, kind: type[Countin
     report = run_with_checkpoints(built(kind, os.getpid(), sources=sources), tmp_path)
     assert report.result("sink") == whole
     ids = CheckpointFolder(tmp_path).ids
-    assert len(ids) > 1
+    assert ids
     for number in ids:
         start = {"start": tmp_path / f"checkpoint-{number:06}"}
         again = run_built(built(kind, bolts=1 + number % 3, sources=sources), start).result("sink")
