@@ -108,7 +108,7 @@ class Run:
         if inactive:
             self._stop.deactivate()
         self._network = Network.create(plan, settings, max_tuples, checkpoints=checkpoints is not None)
-        self._memory = StateMemory.create(plan, settings)
+        self._memory = StateMemory.create(plan, settings, tracked=checkpoints is not None)
         self._is_limited = max_tuples is not None
         self.report: RunReport | None = None
         """The report, once the run has ended; also if it has failed after its spouts were activated."""

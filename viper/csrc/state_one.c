@@ -39,14 +39,16 @@ static int put_word(Cell *cell, uint64_t word)
             return -1;
         }
     }
-    if (vp_writer_reserve(cell->table->writer, 2) == 0 && table_touch(cell->table, cell->row) == 0) {
-        vp_write(cell->table->writer, (vp_word *)row_words(cell->row), word);
-        return 0;
+    int failed = table_touch(cell->table, cell->group, cell->row);
+    if (!failed && vp_writer_reserve(cell->table->writer, 1)) {
+        table_is_full(cell->table);
+        failed = -1;
     }
-    if (enters)
+    if (!failed)
+        vp_write(cell->table->writer, (vp_word *)row_words(cell->row), word);
+    else if (enters)
         table_back(cell->table, before);
-    table_is_full(cell->table);
-    return -1;
+    return failed;
 }
 
 /* Writes a number, and keeps it where it is the int that reads are to return; -1 with an error set. */
@@ -73,9 +75,8 @@ static int set_value(One *self, PyObject *to, void *nothing)
     if (cell->code == INTEGER || words_of_code(cell->code) == 1)
         return set_number(self, to);
     vp_savepoint before = cell_savepoint(cell);
-    if (cell_enter(cell) == 0 &&
-        state_set_value(cell->table, cell_heap(cell), cell->code, row_words(cell->row), to) == 0 &&
-        table_touch(cell->table, cell->row) == 0)
+    if (cell_enter(cell) == 0 && table_touch(cell->table, cell->group, cell->row) == 0 &&
+        state_set_value(cell->table, cell_heap(cell), cell->code, row_words(cell->row), to) == 0)
         return 0;
     table_back(cell->table, before);
     return -1;

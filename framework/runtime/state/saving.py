@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from framework.checkpoints import Checkpoint
-from framework.checkpoints.states import SavedState, chunks_of, states_in
+from framework.checkpoints.states import SavedState, groups_of, states_in
 from framework.errors import CheckpointError
 from framework.planning import TaskSpec
 from framework.runtime.state.memory import StateMemory
-from framework.runtime.state.snapshot import parts_of_tasks
+from framework.runtime.state.snapshot import written_at_once
 from viper.errors import StateFullError
 from viper.state import load
 
@@ -33,7 +33,7 @@ class StateSaver:
         if self._memory is None:
             return
         writer, owned = self._memory.owned_by(self._tasks)
-        yield from parts_of_tasks(owned, self.states)
+        yield from written_at_once(owned, self.states)
         writer.close()
 
 
@@ -50,13 +50,12 @@ def load_states(memory: StateMemory | None, checkpoint: Checkpoint) -> None:
     saved = states_in(checkpoint.content["states"])
     if memory is None or not saved:
         return
-    writer, opened = memory.opened(to_write=True)
+    writer, opened = memory.opened()
     tables = {(state.component, state.spec.name, state.index): state.tables for state in opened}
     try:
         for state in saved:
-            for group, number, chunk in chunks_of(checkpoint, state):
-                load(tables[state.component, state.state, state.index][number], group, chunk)
-                writer.commit()
+            for group, number, chunks in groups_of(checkpoint, state):
+                load(tables[state.component, state.state, state.index][number], group, chunks)
     except StateFullError as error:
         raise CheckpointError(f"{checkpoint.path}: {error}: raise viper.state.bytes") from error
     except ValueError as error:

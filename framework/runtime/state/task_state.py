@@ -10,7 +10,7 @@ from typing import Any, Final
 from framework.components import BatchBolt, Bolt
 from framework.errors import StateError
 from framework.planning import TaskSpec
-from framework.runtime.state.snapshot import OwnState, Snapshot
+from framework.runtime.state.snapshot import OwnState, Snapshot, Snapshots
 from framework.state import DirtyHandle, StateAccess, StateSpec, declared_states
 from framework.state.access import no_time
 from viper.errors import StateFullError
@@ -58,6 +58,7 @@ class TaskState:
         self.groups = parts.groups
         """The key groups that it owns."""
         self._task = parts.task
+        self._snapshots = Snapshots()
         by_key, by_task = parts.by_key, parts.by_task
         self.writer = writer
         some = by_key or by_task
@@ -180,8 +181,12 @@ class TaskState:
             number: the id of the checkpoint.
             folder: where its parts are written.
             full: whether no snapshot of this process is in the checkpoint before it.
+
+        Returns:
+            The snapshot: of what has changed since the last one that was neither given up nor left unwritten,
+            if there is one and its checkpoint is still there.
         """
-        return Snapshot(folder, [self._own(spec) for spec in self._specs])
+        return self._snapshots.begin(number, folder, [self._own(spec) for spec in self._specs], full=full)
 
     def _own(self, spec: StateSpec) -> OwnState:
         by_key, task = spec.per == "key", self._task

@@ -69,7 +69,7 @@ class Rows(PartitionedSpout):
 
 
 class Ticking(Bolt):
-    """Counts for its task, and emits the number at every tick, of which one is due at every third microsecond."""
+    """Counts for its task, and emits the number at every tick; one is due at every third microsecond."""
 
     outputs = ["key", "told"]
     count = ValueState("int64", default=0, per="task")
@@ -149,7 +149,7 @@ def drawn(seed: int, chance: random.Random, leader: int = 0) -> TopologyBuilder:
     for name, bolt in (("ticking", Ticking), ("batches", Batches)):
         if shape.random() < 0.7:
             told.append(name)
-            above = "forward" if name == "ticking" else sources[-1]  # which may end early, but for its last tick
+            above = "forward" if name == "ticking" else sources[-1]  # which may end early but for its tick
             builder.set_bolt(name, bolt).global_grouping(above)
     if shape.random() < 0.7:
         builder.set_bolt("to-columns", ToColumns, 1 + chance.randrange(2)).shuffle_grouping("forward")

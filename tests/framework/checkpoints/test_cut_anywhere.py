@@ -1,4 +1,4 @@
-"""Drawn topologies with checkpoints anywhere: the output is the same, and each holds exactly what lies before.
+"""Drawn topologies with checkpoints anywhere: the output is the same, and each holds just what lies before.
 
 What a checkpoint holds is seen by what a run brings that goes on from it, with another parallelism: exactly
 the rest of the output.
@@ -7,6 +7,7 @@ the rest of the output.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -35,13 +36,20 @@ def differences(seed: int, folder: Path, workers: Workers = INLINE) -> list[str]
     whole = run_built(drawn(seed, Random(0))).result("sink")
     options = {**OPTIONS[seed % len(OPTIONS)], "viper__poll__pause__max__ms": 1}
     report = run_with_checkpoints(drawn(seed, chance, leader()), folder, workers, **options)
-    wrong = [] if report.result("sink") == whole else ["the output"]
+    rows = report.result("sink")
+    wrong = [] if rows == whole else [f"the output: {first_difference(rows, whole)}"]
     for number in chance.sample(ids := CheckpointFolder(folder).ids, min(len(ids), 2)):
         start = {"start": folder / f"checkpoint-{number:06}"}
         again = run_built(drawn(seed, chance), start).result("sink")
         if again != whole[len(whole) - len(again) :]:
-            wrong.append(f"checkpoint {number}")
+            wrong.append(f"checkpoint {number}: {first_difference(again[::-1], whole[::-1])} from the end")
     return wrong
+
+
+def first_difference(rows: Sequence[Any], expected: Sequence[Any]) -> str:
+    """Which row is another one, or missing."""
+    pairs = enumerate(zip_longest(rows, expected))
+    return next(f"row {n} is {row}, not {other}" for n, (row, other) in pairs if row != other)
 
 
 @pytest.mark.parametrize("seed", at_every_change(range(SEEDS), 5))

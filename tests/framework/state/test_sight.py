@@ -134,7 +134,7 @@ def test_what_a_death_has_done_once_more(tmp_path: Path) -> None:
 
 
 def test_checkpoints_are_summed_up(tmp_path: Path) -> None:
-    spout = Suspending(4, 600, 1, os.getpid(), 20, 90)
+    spout = Suspending(4, 2000, 1, os.getpid(), 20, 300)
     live = []
     run = Run(*plan_of(test_states.built(spout, 2, 2)), checkpoints=tmp_path)
     with suspending(run, goes_on=True):
