@@ -133,7 +133,7 @@ def test_every_checkpoint_can_be_gone_on_from(tmp_path: Path, kind: type[Countin
     for number in ids:
         start = {"start": tmp_path / f"checkpoint-{number:06}"}
         again = run_built(built(kind, bolts=1 + number % 3, sources=sources), start).result("sink")
-        assert 0 < len(again) < len(whole) and again == whole[-len(again) :], number
+        assert len(again) < len(whole) and again == whole[len(whole) - len(again) :], number
 
 
 def suspended_again_and_again(folder: Path, kind: type[Counting], workers: Workers) -> list[Any]:

@@ -34,7 +34,7 @@ class TestValidate:
         result = viper("validate", "doubling")
         assert (result.exit_code, result.stdout) == (ExitCode.OK, "")
         promise, counts = result.stderr.splitlines()
-        assert promise.startswith("spout 'numbers' does not say where it is: it is refused with viper.recovery")
+        assert promise.startswith("spout 'numbers' does not say where it is: it is refused")
         assert counts == "1 topology: no errors, no warnings"
 
     def test_every_problem_of_every_topology_has_a_line_with_its_place(self, viper: Viper) -> None:
