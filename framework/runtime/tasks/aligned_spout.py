@@ -75,12 +75,13 @@ class AlignedSpout:
     @property
     def has_news(self) -> bool:
         """Whether the leader of the run has said something that the task has not heard."""
-        return self._cut.has_news and not self._has_ended
+        return self.may_be_asked and self._cut.has_news and not self._has_ended
 
     @property
     def is_asked(self) -> bool:
         """Whether the task brings nothing behind some time for now."""
-        return (self._alignment.is_asked or self._cut.until_us != NO_LIMIT) and not self._has_ended
+        is_bound = self.may_be_asked and (self._alignment.is_asked or self._cut.until_us != NO_LIMIT)
+        return is_bound and not self._has_ended
 
     @property
     def is_there(self) -> bool:
@@ -90,7 +91,7 @@ class AlignedSpout:
     @property
     def keeps_from_end(self) -> bool:
         """Whether the task does not end although the spout has, as the run may end before."""
-        return self._alignment.is_asked and not self._has_ended
+        return self.may_be_asked and self._alignment.is_asked and not self._has_ended
 
     @property
     def attempt(self) -> int:
@@ -214,7 +215,7 @@ class AlignedSpout:
 
     def told(self) -> None:
         """The consumers have been told how far the task is."""
-        if not self._has_ended:
+        if self.may_be_asked and not self._has_ended:
             self._cut.told(self.told_us)
 
     def go_on_behind(self, time_us: int) -> None:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from framework.runtime.control.stop import StopReason
 from framework.runtime.edges.buffer import SPILL_AT
 from framework.runtime.positions.lineage import LAST
 from framework.runtime.tasks.aligned_spout import AlignedSpout
 from framework.runtime.tasks.allowance import Allowance
+from framework.runtime.tasks.checkpointed_spout import CheckpointedSpout
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.outcomes import Outcomes
 from framework.runtime.tasks.pause import PollTimer
 from framework.runtime.tasks.pullers import Puller
 from framework.runtime.tasks.slot import ComponentSlot
-from framework.runtime.tasks.source_task import SourceTask
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
 from framework.runtime.tasks.spout_offset import SpoutOffset
 from framework.runtime.tasks.task import TaskState
@@ -48,7 +46,7 @@ class Asking:
     """Whether bolts may place what they emit where the spout has got to, beside their input."""
 
 
-class SpoutTask(SourceTask):
+class SpoutTask(CheckpointedSpout):
     """Runs one task of a spout."""
 
     def __init__(
@@ -71,21 +69,15 @@ class SpoutTask(SourceTask):
             asking: how it is asked for tuples.
             aligned: has it come to the time of a checkpoint.
         """
-        super().__init__(context, slot, emitter, PollTimer(asking.longest_pause_s))
-        self._assigner = assigner
-        self._outcomes = outcomes
+        poll = PollTimer(asking.longest_pause_s)
+        super().__init__(context, slot, emitter, poll, assigner, outcomes, aligned)
         self._asking = asking
-        self._aligned = aligned
-        self._wanted_in = -1
-        """The attempt to make a checkpoint before which the task has asked for one."""
         self._puller: Puller | None = None
         self._spill_above = max(SPILL_AT - 1, asking.largest_slice or 0)
         """Tuples that may wait until the callback has returned. Of columns these are a slice: to run other
         tasks on top of the callback takes one more look at all of them."""
         self._exhausted = False
         """Whether the spout has none any more."""
-        self._is_suspended = False
-        """Whether the run ends where the task is, and another one goes on."""
 
     # -- what an executor sees
 
@@ -121,11 +113,6 @@ class SpoutTask(SourceTask):
             return False
         may_end = self._exhausted or self._is_draining or self.state is TaskState.ENDING
         return may_end and super()._ends_now(now_s)
-
-    @property
-    def _waits_behind_last(self) -> bool:
-        """Whether the task has not ended although the spout has, as another run may go on from there."""
-        return self._aligned.keeps_from_end or self._assigner.is_closed
 
     def _has_work(self, now_s: float) -> bool:
         if self._outcomes.may_be_told(now_s) and not self._aligned.is_there:
@@ -224,24 +211,6 @@ class SpoutTask(SourceTask):
         if self.active:
             self.activate()
 
-    def save(self) -> dict[str, Any]:
-        """As in the base class, with where the spout is."""
-        return {**super().save(), **self._aligned.saved}
-
-    def complete(self, number: int) -> None:
-        """As in the base class: all that was processed is in the checkpoint with which the run has ended."""
-        self._outcomes.tell_all()
-
-    def last(self) -> None:
-        """As in the base class."""
-        self._outcomes.tell_all()
-
-    def drain(self, reason: StopReason, now_s: float) -> None:
-        """As in the base class; the task of a run that is suspended ends where it is."""
-        super().drain(reason, now_s)
-        self._is_suspended = reason is StopReason.SUSPENDED
-        self._poll.ask_at(0.0)
-
     def activate(self) -> None:
         """Tell the spout that tuples will be asked for."""
         super().activate()
@@ -269,8 +238,7 @@ class SpoutTask(SourceTask):
             return
         if not self._assigner.has_brought_all:
             self._last_us = self._assigner.current.ts
-        if self._aligned.may_be_asked:
-            self.context.checkpoints.finish(self.save())
+        self._report_end()
 
     def _finish(self) -> bool:
         """As in the base class, once the spout has heard what has become of all its tracked tuples."""
@@ -344,44 +312,9 @@ class SpoutTask(SourceTask):
         granted = self._asking.allowance.take(count)
         if granted and self._puller is not None:
             if self._aligned.is_asked_singly:
-                self._ask_singly(self._puller, granted)
+                self._exhausted = self._ask_singly(self._puller, granted)
             else:
                 self._exhausted = self._puller.pull(granted)
-
-    def _ask_singly(self, puller: Puller, count: int) -> None:
-        """Ask for one tuple after the other, until one comes that is later than the time of a checkpoint."""
-        self.emitter.place()
-        end = self.context.counters.emitted + count
-        while not self._exhausted and not self.slot.is_gone:
-            self._aligned.before_call()
-            before = self.context.counters.emitted
-            self._exhausted = puller.pull(1)
-            self.emitter.place()
-            emitted = self.context.counters.emitted
-            if self._assigner.is_closed or emitted in (before, end) or not self.emitter.flush():
-                break
-
-    def _want_checkpoint(self) -> None:
-        """Ask for a checkpoint, once between two attempts to make one."""
-        attempt = self._aligned.attempt
-        if self._wanted_in != attempt:
-            self._wanted_in = attempt
-            self.context.checkpoints.want()
-
-    def _publish(self) -> None:
-        """Tell the consumers how far the task is."""
-        if self._aligned.may_be_asked:
-            self._aligned.answer()  # before they are told of a time that others have agreed on
-        reached = self._aligned.frontier()
-        if reached is not None:
-            self.emitter.publish(reached)
-        self._aligned.told()
-
-    def unblock(self) -> bool:
-        """As in the base class. Whoever waits for room also says how far it is, as others wait for that."""
-        if self._aligned.may_be_asked:
-            self._aligned.answer()
-        return super().unblock()
 
     def _rest(self, emitted: int) -> None:
         if emitted:
@@ -396,8 +329,7 @@ class SpoutTask(SourceTask):
         """Tell the consumers that all has been brought, but for repeats, which come behind it."""
         if not self._assigner.has_brought_all:
             self._aligned.end()
-            if self._aligned.may_be_asked:
-                self.context.checkpoints.finish(self.save())
+            self._report_end()
             self._last_us = self._assigner.current.ts
             self._assigner.bring_only_repeats()
             self.emitter.output.tell_last_ts(self._last_us)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from viper.forest import Forest
@@ -24,6 +24,16 @@ class Answers(Protocol):
 
     def answer_held(self, tree: int) -> None:
         """A tuple of the tree that was held is done with."""
+
+
+class Commits(Protocol):
+    """Tells of the commits of a task."""
+
+    def call_behind(self, call: Callable[[], None]) -> None:
+        """Have something called behind each."""
+
+    def tell_left_out(self, call: Callable[[Positions, int, int], None]) -> None:
+        """Have something called with positions, an index and a number of tuples when these are left out."""
 
 
 class CommittedAnswers:

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from framework.runtime.recovery.commits import Commits
+from framework.runtime.tracking.committed import Commits
 from framework.runtime.tracking.reasons import Cause, Reason
 from viper.forest import Forest
 from viper.position import Positions
