@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from framework import SeekableSpout, Spout, TopologyBuilder
 from framework.checkpoints import CheckpointFolder
 from framework.errors import CheckpointError
-from framework.runtime import Run
+from framework.runtime import Run, RunReport
 from framework.runtime.control.stop import StopReason
 from framework.runtime.tasks.aligned_spout import AlignedSpout
 from framework.sinks import CollectingSink
@@ -20,6 +21,7 @@ from tests.framework.checkpoints import test_states
 from tests.framework.checkpoints.suspended import SIGNAL, heard, run_suspended, suspending
 from tests.framework.checkpoints.test_while_running import run_with_checkpoints
 from tests.framework.runtime.pieces import plan_of, run_built
+from tests.framework.runtime.workers.killed import Mortal, Written
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
 from tests.portions import at_every_change
 
@@ -168,6 +170,52 @@ def test_a_task_that_forgets_what_it_held_shows(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(AlignedSpout, "save", forgetful)
     whole = run_built(built(PolledTimed)).result("sink")
     assert suspended_again_and_again(tmp_path, PolledTimed, INLINE) != whole
+
+
+class MortalPolled(Mortal, PolledTimed):
+    """As `PolledTimed`; its process may be killed."""
+
+    def __init__(self, name: str, count: int = COUNT) -> None:
+        PolledTimed.__init__(self, name, count)
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        PolledTimed.initialize(self, storm_conf, context)
+        Mortal.initialize(self, storm_conf, context)
+
+
+def run_killed(folder: Path, seed: int, kills: int, **options: Any) -> tuple[RunReport, str]:
+    """A run with checkpoints whose spouts are killed so often, and what it has written."""
+    for name in ("marks", "checkpoints"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    (folder / "marks").mkdir()
+    (folder / "written").unlink(missing_ok=True)
+    builder = TopologyBuilder()
+    remembering = builder.set_bolt("remember", test_states.Remember, 2)
+    for source, count in (("one", COUNT), ("two", COUNT * 2 // 3)):
+        builder.set_spout(source, MortalPolled, kwargs={"name": source, "count": count})
+        remembering.fields_grouping(source, "key")
+    builder.set_bolt("sink", Written).global_grouping("remember")
+    chosen = {
+        "viper__worker": "process",
+        "topology__workers": 3,
+        "viper__worker__restart__tries": 20,
+        "viper__recovery": "exact",
+        "viper__checkpoint__secs": 0.01,
+        "marks": str(folder / "marks"),
+        "written": str(folder / "written"),
+        "kills": kills,
+        "kill__seed": seed,
+        "kill__bits": 6,
+    }
+    report = run_built(builder, {"checkpoints": folder / "checkpoints"}, **{**chosen, **options})
+    return report, (folder / "written").read_text()
+
+
+@pytest.mark.parametrize("seed", at_every_change(range(12), 2))
+def test_killed_spouts_change_nothing(tmp_path: Path, seed: int) -> None:
+    _, whole = run_killed(tmp_path, 0, 0, viper__worker="inline", topology__workers=1)
+    report, found = run_killed(tmp_path, seed, 4)
+    assert report.incidents and found == whole
 
 
 class Forgetful(Spout):
