@@ -279,8 +279,7 @@ class TaskFactory:
         )
         state = self._memory.task(spec) if self._memory is not None else None
         slot = self._slot(context, host, collector, state)
-        mutates = bool(context.conf["viper.mutates"])
-        whole, keeps = host.takes_rows, host.keeps_columns
+        mutates, whole, keeps = bool(context.conf["viper.mutates"]), host.takes_rows, host.keeps_columns
         received = self._inputs.make(spec, mutates=mutates, whole=whole, borrows=not keeps)
         scope = state.scope if state is not None else None
         inbox = Inbox(host.record, collector.outbox if output.is_used else None, PAUSE_AT, scope)
@@ -308,8 +307,7 @@ class TaskFactory:
             processor = TupleProcessor(slot, inbox, acker, context.counters)
         largest = self._settings["viper.columns.rows"] if host.takes_rows and received.is_typed else None
         answering = Answering(slot, emitter, assigner, processor, acker, context.counters)
-        told_by = commits, cut
-        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, *told_by, agenda)
+        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, commits, cut, agenda)
         task = BoltTask(context, slot, emitter, received, parts)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
@@ -322,10 +320,9 @@ class TaskFactory:
     ) -> SinkCommits | None:
         if not isinstance(slot.host.component, TransactionalSink):
             return None
-        alignment = self._network.alignment
-        if alignment is not None:
-            start_id = self._plan.start_id
-            return CheckpointCommits(context, slot, interludes.restart, start_id, alignment, may_end)
+        if (alignment := self._network.alignment) is not None:
+            start = self._plan.start_id, alignment
+            return CheckpointCommits(context, slot, interludes.restart, *start, may_end)
         rows, seconds = context.conf["viper.sink.apply.rows"], context.conf["viper.sink.apply.secs"]
         return SinkCommits(context, slot, interludes.restart, rows=rows, seconds=seconds)
 

@@ -31,6 +31,14 @@ class PendingCut:
     states: Saved = field(default_factory=Saved)
     is_committed: bool = False
 
+    def committed(self) -> None:
+        """What was done up to there lasts."""
+        self.is_committed = True
+
+    def written(self, states: Saved) -> None:
+        """All that the task remembered there is written."""
+        self.states, self.snapshot = states, None
+
     def reported(self, error: str = "") -> SavedTask:
         """What the leader of the run is told of it."""
         return SavedTask(self.proposal.attempt, self.saved, self.states, self.held_s, error)
@@ -107,7 +115,7 @@ class TaskCheckpoints:
     def committed(self) -> None:
         """What the task has done lasts, up to the cut or beyond."""
         if self.pending is not None:
-            self.pending.is_committed = True
+            self.pending.committed()
             self._report()
 
     def write(self, budget_s: float = BUDGET_S) -> None:
@@ -129,7 +137,7 @@ class TaskCheckpoints:
             self.pending = None
             snapshot.discard()
             return
-        cut.states, cut.snapshot = snapshot.saved, None
+        cut.written(snapshot.saved)
         self._before = cut.proposal.number, snapshot
         self._report()
 
