@@ -51,6 +51,7 @@ class TaskCheckpoints:
         self.restored: Mapping[str, Any] | None = None
         """What the task of another run had saved, if this one goes on from there."""
         self._on_report: Callable[[SavedTask], None] = lambda found: None
+        self._on_want: Callable[[], None] = lambda: None
         self._folder = Path()
         self._alignment: Alignment | None = None
         self.pending: PendingCut | None = None
@@ -64,15 +65,27 @@ class TaskCheckpoints:
         """The task goes on from what that of another run has saved."""
         self.restored = saved
 
-    def listen(self, on_report: Callable[[SavedTask], None], folder: Path, alignment: Alignment) -> None:
+    def listen(
+        self,
+        on_report: Callable[[SavedTask], None],
+        folder: Path,
+        alignment: Alignment,
+        on_want: Callable[[], None],
+    ) -> None:
         """Before the start, in a run with checkpoints: say who is told of what the task has saved.
 
         Args:
             on_report: called for each checkpoint, and at the end.
             folder: that of the checkpoints.
             alignment: says whether a checkpoint is still wanted, and which exists.
+            on_want: called when the task asks for a checkpoint.
         """
         self._on_report, self._folder, self._alignment = on_report, folder, alignment
+        self._on_want = on_want
+
+    def want(self) -> None:
+        """Ask for a checkpoint before its time, as something waits for one."""
+        self._on_want()
 
     # -- a checkpoint of a run that goes on
 

@@ -127,7 +127,7 @@ def test_what_a_death_has_done_once_more(tmp_path: Path) -> None:
     # The successor has processed all since the last commit, and the one that died is counted nowhere.
     assert report.components["middle"].processed <= COUNT
     assert "1 slice with" in str(incident) and "repeated" in str(incident)
-    assert any(f"repeated: 1 slices with {repeats.tuples} tuples" in line for line in summary_lines(report))
+    assert any(f"(1): slices (1) with {repeats.tuples} tuples" in line for line in summary_lines(report))
     lines = list(statistics_lines(report.statistics))
     assert lines[-2].split()[0] == "deaths" and lines[-1].split()[:3] == ["1", "1", str(repeats.tuples)]
 
