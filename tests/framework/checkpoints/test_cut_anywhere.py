@@ -120,8 +120,8 @@ PLANTS: dict[str, tuple[int, Sequence[tuple[object, str, object]]]] = {
         [(BoltCut, "has_come_to", look_before_the_input), (BoltCut, "look", lambda self: None)],
     ),
 }
-"""By bug the first seed that has caught it, and what is patched. The last one is a matter of luck: two seeds of
-five catch it, on any kind of worker."""
+"""By bug the first seed that has caught it, and what is patched. The last one is a matter of luck: two seeds
+of five catch it, on any kind of worker."""
 
 
 @pytest.mark.parametrize("plant", PLANTS)
