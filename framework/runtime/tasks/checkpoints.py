@@ -31,6 +31,14 @@ class PendingCut:
     states: Saved = field(default_factory=Saved)
     is_committed: bool = False
 
+    def commit(self) -> None:
+        """What was saved lasts."""
+        self.is_committed = True
+
+    def close(self, snapshot: Snapshot) -> None:
+        """All of the snapshot is written."""
+        self.states, self.snapshot = snapshot.saved, None
+
     def reported(self, error: str = "") -> SavedTask:
         """What the leader of the run is told of it."""
         return SavedTask(self.proposal.attempt, self.saved, self.states, self.held_s, error)
@@ -94,8 +102,14 @@ class TaskCheckpoints:
     def committed(self) -> None:
         """What the task has done lasts, up to the cut or beyond."""
         if self.pending is not None:
-            self.pending.is_committed = True
+            self.pending.commit()
             self._report()
+
+    def go_on(self, *, is_committed: bool) -> None:
+        """Behind a turn: write more of what was saved, which may last since."""
+        if is_committed:
+            self.committed()
+        self.write()
 
     def write(self, budget_s: float = BUDGET_S) -> None:
         """Write what is left for so many seconds, and report when all is written."""
@@ -116,7 +130,7 @@ class TaskCheckpoints:
             self.pending = None
             snapshot.discard()
             return
-        cut.states, cut.snapshot = snapshot.saved, None
+        cut.close(snapshot)
         self._before = cut.proposal.number, snapshot
         self._report()
 

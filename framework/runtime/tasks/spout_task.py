@@ -256,9 +256,10 @@ class SpoutTask(SourceTask):
         self._asking.allowance.give_back()
         emitted = self.context.counters.emitted - before
         self._rest(emitted)
-        if emitted and self.commits is not None:
-            self.commits.make_due()
-        if self.emitter.is_laden or (self.commits is not None and self.commits.is_due):
+        commits = self.emitter.commits
+        if emitted and commits is not None:
+            commits.make_due()
+        if self.emitter.is_laden or (commits is not None and commits.is_due):
             self.unblock()
         if self._exhausted and self._outcomes.are_awaited:
             self._wait_for_answers()
