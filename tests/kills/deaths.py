@@ -42,13 +42,16 @@ _OF_TASKS: Final = (
     ("framework.sinks", "JsonLinesSink", ("apply", "finish")),
     ("framework.sinks.staging", "Stage", ()),
     ("framework.runtime.control.alignment", "Alignment", ()),
+    ("framework.runtime.control.cut_record", "CutRecord", ()),
     ("framework.runtime.tasks.checkpoints", "TaskCheckpoints", ()),
+    ("framework.runtime.state.snapshot", "Snapshot", ()),
 )
 """Modules, classes and methods, no methods for all public ones: what a task does."""
 _OF_LEADER: Final = (
     ("framework.checkpoints.files", "SystemFiles", ()),
     ("framework.checkpoints.folder", "CheckpointFolder", ()),
     ("framework.runtime.checkpointing", "Checkpointing", ()),
+    ("framework.runtime.control.cut_leader", "CutLeader", ()),
     ("framework.runtime.workers.supervisor", "Supervisor", ("_hear", "_started", "run")),
 )
 """Likewise: what the process does that leads a run."""
