@@ -102,7 +102,8 @@ class Death:
         self._plan = plan
         name, so_far = multiprocessing.current_process().name, plan.deaths
         chance = random.Random(f"{plan.seed} {so_far} {'' if plan.whole else name}")
-        is_soon = chance.random() < 0.25
+        only_leads = "worker" in plan.whole and multiprocessing.parent_process() is None
+        is_soon = only_leads or chance.random() < 0.25  # as that passes few points
         self._left = 1 + int(2 ** chance.uniform(0, 6) if is_soon else chance.expovariate(0.75 / plan.gap))
         self._delay_us = int(2 ** chance.uniform(2, 12)) if chance.random() < 0.4 else 0
         """Microseconds behind the point; 0 for right there."""
