@@ -14,7 +14,6 @@ SHOWN_BY = {
     "forget_turns": Case("shuffle and partial key", 2, 300, 16),
     "forget_offsets": Case("typed values", 1, 200, 12),
     "forget_ticks": Case("windows", 2, 400, 20),
-    "forget_lineage": Case("saturated", 1, 100, 12),
     "release_at_take": Case("typed values", 2, 200, 12),
     "commit_before_the_flush": Case("bursts", 1, 40, 12),
     "skip_nothing": Case("typed values", 2, 200, 12),
