@@ -58,7 +58,7 @@ class Lineage:
         level, bits = self._level_below_parent, None
         if level is not None:  # not astuple, which takes 9 us, and this is done behind each slice
             bits = level.offset, level.ordinal_bits, level.tag_bits, level.tag
-        return tuple(self._descent.parent), self._descent.children, bits
+        return (*self._descent.noted(), bits)
 
     def restore(self, noted: tuple[Any, ...]) -> None:
         """Go on numbering where another process has noted that it was."""
