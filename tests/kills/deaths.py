@@ -52,7 +52,8 @@ _OF_LEADER: Final = (
     ("framework.checkpoints.folder", "CheckpointFolder", ()),
     ("framework.runtime.checkpointing", "Checkpointing", ()),
     ("framework.runtime.control.cut_leader", "CutLeader", ()),
-    ("framework.runtime.workers.supervisor", "Supervisor", ("_hear", "_started", "run")),
+    ("framework.runtime.workers.supervisor", "Supervisor", ("run",)),
+    ("framework.runtime.workers.handle", "WorkerHandle", ("send", "end", "reached")),
 )
 """Likewise: what the process does that leads a run."""
 
