@@ -47,8 +47,9 @@ def campaigns(kills: int, seed: int, shapes: list[str]) -> Iterator[tuple[str, s
         few = max(kills // 5, 1)
         yield "with checkpoints", "killed", Case(name, seed, rows, few, checkpoints=True)
     for name in shapes:
-        rows = 120 if name == "bursts" else 800
-        yield "whole groups", "group", Case(name, seed, rows, max(kills // 10, 1), checkpoints=True)
+        rows = {"bursts": 120, "words": 3000}.get(name, 800)
+        few = max(kills // (10 if name == "words" else 40), 1)  # as each starts all processes anew
+        yield "whole groups", "group", Case(name, seed, rows, few, checkpoints=True)
     for name in shapes:
         if name == "saturated":  # whose order depends on the parallelism
             continue
