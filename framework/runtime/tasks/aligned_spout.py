@@ -110,11 +110,21 @@ class AlignedSpout:
     # -- a turn
 
     def answer(self) -> None:
-        """Say how far the task is, if the leader wants to know."""
+        """Say how far the task is, if the leader wants to know; it is bound by that at once, also in the
+        middle of a callback."""
         if not self._has_ended:
             self._cut.look(self.told_us)
             if self._alignment.is_asked:
                 self._alignment.answer(self.told_us)
+            if self.is_asked:
+                self._bind()
+
+    def _bind(self) -> None:
+        """Have nothing placed behind the time up to which rows are wanted."""
+        aligned_us = self._alignment.until_us
+        until_us = min(self.told_us if aligned_us is None else aligned_us, self._cut.until_us)
+        if until_us != self._assigner.until_us:  # what is held for one time may be due before another
+            self._assigner.open(until_us)
 
     def wants_rows(self) -> bool:
         """Whether the spout is to be asked; says how far the task is, where that is wanted."""
@@ -126,12 +136,8 @@ class AlignedSpout:
         if self._alignment.is_asked and self._attempt != self._alignment.attempt:
             self._leave()
             self._attempt, self._number = self._alignment.attempt, self._alignment.number
-        aligned_us = self._alignment.until_us
-        if aligned_us is None:
+        if self._alignment.until_us is None:
             return False
-        until_us = min(aligned_us, self._cut.until_us)
-        if until_us != self._assigner.until_us:  # what is held for one time may be due before another
-            self._assigner.open(until_us)
         if self._alignment.is_there and not self.is_there:  # as said by a process that has died since
             self._arrive()
         return not self._assigner.is_closed
@@ -257,7 +263,7 @@ class AlignedSpout:
     def save(self) -> tuple[Any, Any, list[Any]]:
         """Where the spout and its clock are, and what is held back of what it has emitted until there."""
         assert self._offset is not None
-        held = self._assigner.held
+        held = self._assigner.held()
         if held and self._before is not None and self._before[2] == self._emitter.last_placed:
             return pickle.loads(self._before[0]), self._before[1], []
         rows = [(list(taken.payload.rows), taken.payload.mutable, *taken[1:]) for taken in held]

@@ -83,12 +83,12 @@ class CheckpointedSpout(SourceTask):
         self.emitter.place()
         counters = self.context.counters
         end, has_ended = counters.emitted + count, False
-        while not has_ended and not self.slot.is_gone:
+        while not (has_ended or self.slot.is_gone or self._assigner.is_closed):
             self._aligned.before_call()
             before = counters.emitted
             has_ended = puller.pull(1)
             self.emitter.place()
-            if self._assigner.is_closed or counters.emitted in (before, end) or not self.emitter.flush():
+            if counters.emitted in (before, end) or not self.emitter.flush():
                 break
         return has_ended
 

@@ -121,9 +121,10 @@ class SpoutAssigner:
         """Whether nothing at all is placed for now, whatever is emitted."""
         return self._is_closed
 
-    @property
     def held(self) -> Sequence[Taken]:
-        """What was emitted for a later time."""
+        """What was emitted for a later time, and all that has come behind it."""
+        while self._is_closed and self._buffer.has_changed:
+            self._held.append(self._taken())
         return self._held
 
     def open(self, until_us: int = NO_LIMIT) -> None:
@@ -164,6 +165,7 @@ class SpoutAssigner:
         """
         self.has_more = False
         if self._is_closed:
+            self.held()  # threads that emit wait for room in the buffer
             return None
         taken = self._released() if self._held else self._taken()
         if self._until_us != NO_LIMIT and taken.size:
@@ -196,8 +198,6 @@ class SpoutAssigner:
             return taken
         now, later = taken.split(count)
         self._held.insert(0, later)
-        while self._buffer.has_changed:
-            self._held.append(self._taken())
         self._is_closed, self.has_more = True, False
         return now
 
