@@ -20,7 +20,7 @@ from typing import NamedTuple
 from framework.planning import Plan
 from framework.topology import Role
 from viper.partitions import NO_LIMIT
-from viper.position import LEAST, Position
+from viper.position import END, LEAST, Position
 from viper.registers import Registers
 
 _OF_A_SOURCE = 7
@@ -196,6 +196,17 @@ def last_us_before(place: Position) -> int:
     return place.ts if place.hi or place.lo else place.ts - 1
 
 
+def before_ticks(position: Position) -> Position:
+    """A position with all ticks below that something may still come at.
+
+    At the beginning of a microsecond this is the end of the one before: what ticks at the later one lead to
+    would stand behind the cut of a checkpoint here, and be missing.
+    """
+    if position in (LEAST, END) or position.hi or position.lo:
+        return position
+    return Position(position.ts - 1, _WORD, _WORD)
+
+
 def _signed(word: int) -> int:
     return word - 2**64 if word >> 63 else word
 
@@ -256,6 +267,14 @@ class SourceCut:
         """Whether the task's tuples meet those of no other source."""
         return self._record is not None and self._record.is_alone(self._task)
 
+    def reached(self, behind: Position) -> Position:
+        """How far consumers may be told that the task is, as a cut may be set there.
+
+        Args:
+            behind: no row below this position is left to be brought.
+        """
+        return before_ticks(behind) if self.is_alone else behind
+
     @property
     def until_us(self) -> int:
         """Event time in microseconds up to which rows are wanted for now."""
@@ -310,7 +329,7 @@ class SourceCut:
 
         Args:
             last: where the last row stands.
-            behind: no row below this position is left to be brought.
+            behind: how far consumers may be told that the task is; no row below is left to be brought.
             waits: whether a source had nothing for now.
         """
         proposal = self._proposal

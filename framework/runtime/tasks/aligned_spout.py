@@ -9,7 +9,7 @@ from typing import Any
 
 from framework.checkpoints.going_on import SPOUT
 from framework.runtime.control.alignment import SourceAlignment
-from framework.runtime.control.cut_record import SourceCut
+from framework.runtime.control.cut_record import SourceCut, before_ticks
 from framework.runtime.edges.buffer import Taken
 from framework.runtime.tasks.checkpoints import TaskCheckpoints
 from framework.runtime.tasks.emitter import Emitter
@@ -18,7 +18,7 @@ from framework.runtime.tasks.spout_assigner import SpoutAssigner
 from framework.runtime.tasks.spout_offset import SpoutOffset
 from viper.partitions import NO_LIMIT
 from viper.payload import Rows
-from viper.position import END, LEAST, Position
+from viper.position import END, Position
 
 _PROTOCOL = 5
 _WORD = 2**64 - 1
@@ -186,7 +186,7 @@ class AlignedSpout:
     def _pass(self, behind: Position, had_nothing: bool) -> None:
         """If all before the cut of a checkpoint has been brought, say where that is left off, and go on."""
         if self._cut.is_alone:
-            behind, had_nothing = self._reached(behind), True
+            behind, had_nothing = before_ticks(behind), True
         elif self._assigner.is_closed and self._cut.until_us != NO_LIMIT:
             behind = Position(self._cut.until_us + 1, 0, 0)  # something later has come
         proposal = self._cut.passed(self._emitter.last_placed, behind, waits=had_nothing)
@@ -203,7 +203,7 @@ class AlignedSpout:
         current = self._assigner.current
         if not self.may_be_asked or self._assigner.has_brought_all:
             return current
-        reached = max(self._reached(current), self._cut.place)
+        reached = max(before_ticks(current), self._cut.place)
         aligned_us = self._alignment.until_us
         if self._has_ended:
             return reached
@@ -211,16 +211,6 @@ class AlignedSpout:
             return None
         until_us = min(aligned_us, self._cut.until_us)
         return reached if until_us == NO_LIMIT else min(reached, _last_at(until_us))
-
-    def _reached(self, current: Position) -> Position:
-        """Where the task is, with all ticks below that something may still come at.
-
-        At the beginning of a microsecond this is the end of the one before: what ticks at the later one lead
-        to would stand behind the cut of a checkpoint here, and be missing.
-        """
-        if current in (LEAST, END) or current.hi or current.lo:
-            return current
-        return _last_at(current.ts - 1)
 
     @property
     def told_us(self) -> int:

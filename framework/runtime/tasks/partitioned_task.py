@@ -260,10 +260,11 @@ class PartitionedTask(SourceTask):
 
     def _pass(self) -> None:
         """If all before the cut of a checkpoint has been brought, say where that is left off, and go on."""
-        last, behind = self.emitter.last_placed, self._merger.behind
-        proposal = self._partitioning.cut.passed(last, behind, waits=self._merger.waits_for_rows)
+        cut, last = self._partitioning.cut, self.emitter.last_placed
+        behind = cut.reached(self._merger.behind)
+        proposal = cut.passed(last, behind, waits=self._merger.waits_for_rows)
         if proposal is not None:
-            self.context.checkpoints.cut(proposal, self.save(), None, self._partitioning.cut.stood_since_s)
+            self.context.checkpoints.cut(proposal, self.save(), None, cut.stood_since_s)
             self.context.checkpoints.committed()
 
     def _bring(self, limit: int) -> None:
@@ -323,7 +324,7 @@ class PartitionedTask(SourceTask):
         if aligned_us is None or not self._merger.has_partitions:
             return
         cut.look(self._told_us)
-        until_us, frontier = min(aligned_us, cut.until_us), self._frontier(now_s)
+        until_us, frontier = min(aligned_us, cut.until_us), cut.reached(self._frontier(now_s))
         self.emitter.publish(frontier if until_us == NO_LIMIT else min(frontier, _last_at(until_us)))
         cut.told(self._told_us)
 
