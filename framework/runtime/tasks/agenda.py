@@ -79,9 +79,8 @@ class Cut(Protocol):
     def is_due_before(self, position: Position) -> bool:
         """Whether it is at or before a position."""
 
-    @property
-    def frontier(self) -> Frontier:
-        """How far the input has been processed there."""
+    def frontier(self, reached: Position) -> Frontier:
+        """How far the input has been processed there, for a task that has come to a position."""
 
     @property
     def entry(self) -> Entry:
@@ -94,18 +93,11 @@ class Agenda:
     Args:
         clients: give the entries; of several that are due together, those of the first client come first.
         cut: where the task is saved for a checkpoint; None where none are made.
-        last_time_us: how far event time came, in microseconds, once every source has brought all it has.
     """
 
-    def __init__(
-        self,
-        clients: Sequence[AgendaClient] = (),
-        cut: Cut | None = None,
-        last_time_us: Callable[[], int] = lambda: LEAST.ts,
-    ) -> None:
+    def __init__(self, clients: Sequence[AgendaClient] = (), cut: Cut | None = None) -> None:
         self._clients = tuple(clients)
         self._cut = cut
-        self._last_time_us = last_time_us
         self.has_clients = bool(self._clients) or cut is not None
         """Whether anything can ever be due."""
 
@@ -135,9 +127,7 @@ class Agenda:
     def _take_cut(self, position: Position) -> Iterator[Entry]:
         """If the cut is at or before a position: what is due below it, and the saving."""
         if self._cut is not None and self._cut.is_due_before(position):
-            there = self._cut.frontier
-            if position >= LAST:  # event time has ended before it came to the cut, and so have the ticks
-                there = there._replace(time_us=min(there.time_us, self._last_time_us()))
+            there = self._cut.frontier(position)
             for client in self._clients:
                 yield from client.take_until(there)
             yield self._cut.entry

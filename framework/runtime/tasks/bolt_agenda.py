@@ -98,7 +98,7 @@ def make_agenda(
             )
         )
     clients += [commits] if commits is not None else []
-    return Agenda(clients, cut, received.last_ts)
+    return Agenda(clients, cut)
 
 
 def _timed(tick_s: float | None, batch_s: float | None, interludes: Interludes) -> Iterator[AgendaClient]:
