@@ -34,6 +34,35 @@ def check_can_checkpoint(plan: Plan, *, replays: bool) -> None:
     refuse(sorted({*_hindrances(plan), *of_replay}), "no checkpoint can be made of this run")
 
 
+def check_living_values(plan: Plan, *, checkpoints: bool, records: bool) -> None:
+    """Refuse values that live in their process until a checkpoint, where none can be gone back to.
+
+    Args:
+        plan: what is to run.
+        checkpoints: whether the run has a folder for checkpoints.
+        records: whether it records or replays.
+
+    Raises:
+        CheckpointError: there are such values, and the run cannot go back.
+    """
+    found = sorted(
+        f"{name}.{spec.name}"
+        for name, traits in plan.traits.items()
+        for spec in traits.states
+        if spec.durable == "checkpoint"
+    )
+    if found and not checkpoints:
+        refuse(
+            ["give it a folder for them (--checkpoints FOLDER)"],
+            f"{', '.join(found)}: durable='checkpoint' in a run without checkpoints",
+        )
+    if found and records:
+        refuse(
+            ["a run that is recorded or replayed cannot go back: leave out --record and --replay"],
+            f"{', '.join(found)}: durable='checkpoint'",
+        )
+
+
 def _hindrances(plan: Plan) -> Iterator[str]:
     for spout in plan.topology.spouts:
         if not plan.traits[spout.id].partitioned:

@@ -46,6 +46,7 @@ class Checkpointing:
         stop: ends the run.
         sources: by spout the name of its data.
         lost: how many untracked tuples were lost with worker processes so far.
+        on_written: called when a checkpoint exists.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Checkpointing:
         stop: StopSignal,
         sources: Mapping[str, str],
         lost: Callable[[], int],
+        on_written: Callable[[], None] = lambda: None,
     ) -> None:
         assert network.alignment is not None
         self._plan = plan
@@ -71,6 +73,7 @@ class Checkpointing:
         self._stop = stop
         self._sources = sources
         self._lost = lost
+        self._on_written = on_written
         self._folder = CheckpointFolder(folder)
         self._folder.prepare()
         before = None if start is None else Manifest.read(start.content).alike
@@ -100,11 +103,15 @@ class Checkpointing:
             "drain": self._drain,
         }
         period_s = self._settings["viper.checkpoint.secs"]
-        with answering(self._folder.path, commands), self._taking_every(period_s):
-            try:
-                yield
-            finally:
-                self._over.set()
+        try:
+            with answering(self._folder.path, commands), self._taking_every(period_s):
+                try:
+                    yield
+                finally:
+                    self._over.set()
+        finally:
+            with self._asking:  # what another thread writes is on the disk then, or was given up
+                pass
 
     def note(self, report: TaskReport) -> None:
         """A task has been saved for a checkpoint, or has come to its end."""
@@ -153,6 +160,7 @@ class Checkpointing:
         reports = self._wait_for_tasks(attempt)
         written = self._written_from(reports)
         self.statistics = self.statistics.also(written)
+        self._on_written()
         self._alignment.complete(written.id)
         return written
 

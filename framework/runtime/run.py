@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import gc
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -10,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from framework.checkpoints import folder_locked, folder_of, found_at
-from framework.checkpoints.going_on import check_can_checkpoint, going_on_from
+from framework.checkpoints.going_on import check_can_checkpoint, check_living_values, going_on_from
 from framework.checkpoints.renaming import renamed, with_former_ids
 from framework.config import Settings
 from framework.errors import CheckpointError, SuspendError, ViperError, first_of, with_notes
@@ -23,10 +25,10 @@ from framework.runtime.checkpointing import Checkpointing
 from framework.runtime.control.companions import accompanied, partitioned_spouts
 from framework.runtime.control.signals import draining_by_signals
 from framework.runtime.control.stop import StopReason, StopSignal
+from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.saved import Written
 from framework.runtime.metrics.statistics import (
     ChannelStatistics,
-    CheckpointStatistics,
     ExecutorStatistics,
     RepeatStatistics,
     RunStatistics,
@@ -35,8 +37,11 @@ from framework.runtime.observer import LONGEST_PAUSE_S, PERIOD_S, Observer
 from framework.runtime.positions.offsets import going_on
 from framework.runtime.report import Progress, RunReport, progress_of, run_report
 from framework.runtime.state import StateMemory, load_states
+from framework.runtime.workers.going_back import Attempts, GoneBackError
 from framework.runtime.workers.group import WorkerGroup
 from framework.runtime.workers.worker import Worker
+
+log = logging.getLogger("viperstorm.checkpoint")
 
 
 class Run:
@@ -63,7 +68,8 @@ class Run:
             `start`.
 
     Raises:
-        CheckpointError: no checkpoint can be made of this topology, or while it replays a recording.
+        CheckpointError: no checkpoint can be made of this topology, or while it replays a recording; or it
+            has values that live in their process until a checkpoint, and none is made.
     """
 
     def __init__(
@@ -82,7 +88,8 @@ class Run:
         checkpoints: Path | None = None,
         rename: Mapping[str, str] | None = None,
     ) -> None:
-        self._plan = plan
+        self._original = self._plan = plan
+        """`_original` is as it was given, and `_plan` goes on somewhere."""
         self._start = start
         self._rename = dict(rename or {})
         if self._rename and (start is None or not start.is_dir()):
@@ -94,6 +101,8 @@ class Run:
             checkpoints = folder_of(start)
         if checkpoints is not None:
             check_can_checkpoint(plan, replays=replay is not None)
+        records = record is not None or replay is not None
+        check_living_values(plan, checkpoints=checkpoints is not None, records=records)
         self._folder = checkpoints
         self._checkpointing: Checkpointing | None = None
         self._settings = settings
@@ -104,9 +113,9 @@ class Run:
         self._replay = replay
         if inactive:
             self._stop.deactivate()
-        self._network = Network.create(plan, settings, max_tuples, checkpoints=checkpoints is not None)
-        self._memory = StateMemory.create(plan, settings, tracked=checkpoints is not None)
-        self._is_limited = max_tuples is not None
+        self._max_tuples = max_tuples
+        self._attempts = Attempts(settings)
+        self._make_memory()
         self.report: RunReport | None = None
         """The report, once the run has ended; also if it has failed after its spouts were activated."""
         self._sources: Mapping[str, str] = {}
@@ -133,15 +142,28 @@ class Run:
             draining_by_signals(self._stop),
             recording_paths(self._plan, self._record, self._replay) as recording,
             folder_locked(self._folder),
-            self._prepared() as self._plan,
-            self._commanded(),
         ):
-            return self._executed(recording)
+            self._set_out()
+            with self._accompanied():
+                while True:
+                    try:
+                        with self._commanded():
+                            return self._executed(recording)
+                    except GoneBackError as error:
+                        pause_s = error.pause_s
+                    self._go_back(pause_s)
 
-    @contextlib.contextmanager
-    def _prepared(self) -> Iterator[Plan]:
-        """For as long as the block runs, what runs beside the spouts runs; gives the plan as they need it."""
-        plan, start = self._plan, None
+    def _make_memory(self) -> None:
+        """Make all that tasks share, for an attempt."""
+        checkpoints = self._folder is not None
+        self._network = Network.create(
+            self._original, self._settings, self._max_tuples, checkpoints=checkpoints
+        )
+        self._memory = StateMemory.create(self._original, self._settings, tracked=checkpoints)
+
+    def _set_out(self) -> None:
+        """Find where the run begins, or goes back to, and load what was remembered there."""
+        plan, start = self._original, None
         spouts = partitioned_spouts(plan) if self._replay is None or self._start is not None else {}
         known = {name: spout.identity for name, spout in spouts.items()}
         if self._start is not None and self._start.is_dir():
@@ -149,8 +171,11 @@ class Run:
             plan = going_on_from(plan, self._settings, start, spouts)
             plan = with_former_ids(plan, self._rename)
             load_states(self._memory, start)
+            self._start = start.path  # whatever comes into its folder later
         elif self._start is not None:
             plan = going_on(plan, self._start, known)
+        elif self._attempts.went_back:
+            plan = replace(plan, start_id=0)
         if self._folder is not None:
             self._checkpointing = Checkpointing(
                 plan,
@@ -162,13 +187,49 @@ class Run:
                 stop=self._stop,
                 sources=known,
                 lost=self._lost,
+                on_written=self._attempts.written,
             )
-        if self._replay is not None:  # which stands in for the spouts
-            yield plan
+            self._checkpointing.statistics = self._attempts.checkpoints
+        self._plan = plan
+        if self._replay is None:  # which stands in for the spouts
+            self._sources = known
+
+    @contextlib.contextmanager
+    def _accompanied(self) -> Iterator[None]:
+        """For as long as the block runs, what runs beside the spouts runs, and they are told of it."""
+        if self._replay is not None:
+            yield
             return
-        self._sources = known
-        with accompanied(plan, self._stop) as accompanied_plan:
-            yield accompanied_plan
+        with accompanied(self._plan, self._stop) as plan:
+            told = {spout.id: plan.confs[spout.id] for spout in plan.topology.spouts}
+            self._plan = plan
+            self._original = replace(self._original, confs={**self._original.confs, **told})
+            yield
+
+    def _go_back(self, pause_s: float) -> None:
+        """Begin once more at the last checkpoint of the run, or where it has begun.
+
+        Args:
+            pause_s: seconds to wait before.
+        """
+        assert self._workers is not None and self._checkpointing is not None
+        made = self._checkpointing.statistics
+        self._attempts.end(self._workers.incidents, made)
+        if made.last is not None:
+            self._start, self._rename = Path(made.last.path), {}
+        if self._max_tuples is not None:
+            for process in range(len(self._plan.placement.processes)):
+                self._network.quota_of(process).bury()
+            self._max_tuples = self._network.quota.left
+        self._workers = self._checkpointing = self._memory = None
+        gc.collect()  # what has failed refers to itself, and has memory as large as the next
+        self._stop.revive()
+        if pause_s and not self._stop.requested:
+            self._stop.wait(pause_s)
+        self._make_memory()
+        self._set_out()
+        where = "its beginning" if self._start is None else str(self._start)
+        log.warning("the run has gone back to %s", where)
 
     def _commanded(self) -> AbstractContextManager[None]:
         """For as long as the block runs, other processes may find the run by its folder, and suspend it."""
@@ -180,6 +241,8 @@ class Run:
             try:
                 with self._observed():
                     self._lead(workers)
+            except GoneBackError:
+                raise
             except ViperError:
                 if self._started is not None:
                     with contextlib.suppress(ViperError):
@@ -195,7 +258,8 @@ class Run:
         reason = self._stop.reason or StopReason.EXHAUSTED
         channels = channel_statistics(self._plan, self._network)
         elapsed_s = self._elapsed(ended)
-        report = run_report(self._plan, workers.reports(), channels, reason, elapsed_s, workers.incidents)
+        incidents = self._incidents(workers)
+        report = run_report(self._plan, workers.reports(), channels, reason, elapsed_s, incidents)
         statistics = self._statistics(channels, report.statistics.executors)
         report = replace(report, sources=self._sources, statistics=statistics)
         made = statistics.checkpoints
@@ -251,15 +315,19 @@ class Run:
     def _statistics(
         self, channels: Sequence[ChannelStatistics], executors: Sequence[ExecutorStatistics]
     ) -> RunStatistics:
-        memory, made = self._memory, self._checkpointing
+        memory, made, workers = self._memory, self._checkpointing, self._workers
         return RunStatistics(
             channels,
             executors,
             states=() if memory is None else memory.statistics(),
             groups=() if memory is None else memory.hottest(),
-            checkpoints=CheckpointStatistics() if made is None else made.statistics,
-            repeats=RepeatStatistics.of(self._workers.incidents if self._workers else ()),
+            checkpoints=self._attempts.checkpoints if made is None else made.statistics,
+            repeats=RepeatStatistics.of(self._incidents(workers), self._attempts.went_back),
         )
+
+    def _incidents(self, workers: WorkerGroup | None) -> Sequence[Incident]:
+        """The deaths so far, those of earlier attempts included."""
+        return [*self._attempts.incidents, *(workers.incidents if workers is not None else ())]
 
     def _make_workers(self, recording: RecordingPaths) -> WorkerGroup:
         made = self._checkpointing
@@ -279,6 +347,7 @@ class Run:
                 on_report=on_report,
                 on_death=(lambda: None) if made is None else made.worker_died,
                 checkpoints=folder,
+                attempts=self._attempts,
             )
         return Worker(
             self._plan,
@@ -299,7 +368,8 @@ class Run:
         """
         try:
             workers.prepare()
-            self._started = time.monotonic()
+            if self._started is None:
+                self._started = time.monotonic()
             workers.run()
             written = self._write_checkpoint(workers)
         except BaseException as error:
@@ -342,7 +412,7 @@ class Run:
 
     def _look(self, now: float) -> None:
         """Called by the workers' thread whenever it has nothing else in hand."""
-        if self._is_limited and self._network.quota.used_up:
+        if self._max_tuples is not None and self._network.quota.used_up:
             self._stop.request(StopReason.MAX_TUPLES)
         if self._duration_s is not None:
             self._stop_in_time(now)

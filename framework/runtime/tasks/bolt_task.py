@@ -219,6 +219,7 @@ class BoltTask(Task):
     def _save_at_cut(self, proposal: Proposal) -> None:
         """All that belongs to a checkpoint has been processed, and nothing else: save the task."""
         began_s = time.monotonic()
+        self.slot.save()
         if self.commits is None:
             self.slot.commit()
         else:  # which commits with all its input, and that may be amid a slice
@@ -226,6 +227,12 @@ class BoltTask(Task):
             self.emitter.place()
         self.cut(proposal.number)
         self.context.checkpoints.cut(proposal, self.save(), self.slot.state, began_s)
+
+    def _save_values(self) -> None:
+        """At the end of the task: checkpoints that are made later read the tables."""
+        self.slot.save()
+        if self.commits is None and self.slot.state is not None:
+            self.slot.state.writer.commit()
 
     def _go_on_saving(self, checkpoints: TaskCheckpoints) -> None:
         """Behind a turn: a checkpoint may hold what was saved before, and more of it is written."""
@@ -244,6 +251,7 @@ class BoltTask(Task):
 
     def _finish(self) -> bool:
         """As in the base class; a checkpoint may hold what the task has come to then."""
+        self._save_values()
         done = super()._finish()
         if self.is_finished:
             self.context.checkpoints.finish(self.save())
