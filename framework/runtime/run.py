@@ -11,18 +11,18 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
-from framework.checkpoints import folder_locked, folder_of, found_at
-from framework.checkpoints.going_on import check_can_checkpoint, check_living_values, going_on_from
-from framework.checkpoints.renaming import renamed, with_former_ids
+from framework.checkpoints import folder_locked, folder_of
+from framework.checkpoints.going_on import check_checkpoints
 from framework.config import Settings
 from framework.errors import CheckpointError, SuspendError, ViperError, first_of, with_notes
 from framework.importing import importable
-from framework.planning import Plan, WorkerKind
+from framework.planning import Plan
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import RecordingPaths, recording_paths
 from framework.runtime.assembly.statistics import channel_statistics
+from framework.runtime.beginning import found_beginning
 from framework.runtime.checkpointing import Checkpointing
-from framework.runtime.control.companions import accompanied, partitioned_spouts
+from framework.runtime.control.companions import accompanied
 from framework.runtime.control.signals import draining_by_signals
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.metrics.incidents import Incident
@@ -34,12 +34,11 @@ from framework.runtime.metrics.statistics import (
     RunStatistics,
 )
 from framework.runtime.observer import LONGEST_PAUSE_S, PERIOD_S, Observer
-from framework.runtime.positions.offsets import going_on
 from framework.runtime.report import Progress, RunReport, progress_of, run_report
 from framework.runtime.state import StateMemory, load_states
-from framework.runtime.workers.going_back import Attempts, GoneBackError
+from framework.runtime.workers.going_back import Attempts, GoneBackError, quota_left
 from framework.runtime.workers.group import WorkerGroup
-from framework.runtime.workers.worker import Worker
+from framework.runtime.workers.making import make_workers
 
 log = logging.getLogger("viperstorm.checkpoint")
 
@@ -68,8 +67,9 @@ class Run:
             `start`.
 
     Raises:
-        CheckpointError: no checkpoint can be made of this topology, or while it replays a recording; or it
-            has values that live in their process until a checkpoint, and none is made.
+        CheckpointError: no checkpoint can be made of this topology, or while it replays a recording; or acks
+            are to wait for checkpoints, or values to live in their process until one, and there is no folder
+            for them.
     """
 
     def __init__(
@@ -99,10 +99,8 @@ class Run:
             )
         if checkpoints is None and start is not None and start.is_dir():
             checkpoints = folder_of(start)
-        if checkpoints is not None:
-            check_can_checkpoint(plan, replays=replay is not None)
-        records = record is not None or replay is not None
-        check_living_values(plan, checkpoints=checkpoints is not None, records=records)
+        made = checkpoints is not None
+        check_checkpoints(plan, made=made, records=record is not None, replays=replay is not None)
         self._folder = checkpoints
         self._checkpointing: Checkpointing | None = None
         self._settings = settings
@@ -156,43 +154,40 @@ class Run:
     def _make_memory(self) -> None:
         """Make all that tasks share, for an attempt."""
         checkpoints = self._folder is not None
-        self._network = Network.create(
-            self._original, self._settings, self._max_tuples, checkpoints=checkpoints
-        )
-        self._memory = StateMemory.create(self._original, self._settings, tracked=checkpoints)
+        plan, settings = self._original, self._settings
+        self._network = Network.create(plan, settings, self._max_tuples, checkpoints=checkpoints)
+        self._memory = StateMemory.create(plan, settings, tracked=checkpoints)
 
     def _set_out(self) -> None:
         """Find where the run begins, or goes back to, and load what was remembered there."""
-        plan, start = self._original, None
-        spouts = partitioned_spouts(plan) if self._replay is None or self._start is not None else {}
-        known = {name: spout.identity for name, spout in spouts.items()}
-        if self._start is not None and self._start.is_dir():
-            start = renamed(found_at(self._start), self._rename, plan)
-            plan = going_on_from(plan, self._settings, start, spouts)
-            plan = with_former_ids(plan, self._rename)
-            load_states(self._memory, start)
-            self._start = start.path  # whatever comes into its folder later
-        elif self._start is not None:
-            plan = going_on(plan, self._start, known)
-        elif self._attempts.went_back:
-            plan = replace(plan, start_id=0)
+        found = found_beginning(
+            self._original,
+            self._settings,
+            self._start,
+            self._rename,
+            replays=self._replay is not None,
+            went_back=self._attempts.went_back > 0,
+        )
+        self._plan = found.plan
+        if found.checkpoint is not None:
+            load_states(self._memory, found.checkpoint)
+            self._start = found.checkpoint.path  # whatever comes into its folder later
         if self._folder is not None:
             self._checkpointing = Checkpointing(
-                plan,
+                self._plan,
                 self._settings,
                 self._network,
                 self._memory,
                 self._folder,
-                start=start,
+                start=found.checkpoint,
                 stop=self._stop,
-                sources=known,
+                sources=found.sources,
                 lost=self._lost,
                 on_written=self._attempts.written,
             )
             self._checkpointing.statistics = self._attempts.checkpoints
-        self._plan = plan
         if self._replay is None:  # which stands in for the spouts
-            self._sources = known
+            self._sources = found.sources
 
     @contextlib.contextmanager
     def _accompanied(self) -> Iterator[None]:
@@ -217,10 +212,7 @@ class Run:
         self._attempts.end(self._workers.incidents, made)
         if made.last is not None:
             self._start, self._rename = Path(made.last.path), {}
-        if self._max_tuples is not None:
-            for process in range(len(self._plan.placement.processes)):
-                self._network.quota_of(process).bury()
-            self._max_tuples = self._network.quota.left
+        self._max_tuples = quota_left(self._plan, self._network)
         self._workers = self._checkpointing = self._memory = None
         gc.collect()  # what has failed refers to itself, and has memory as large as the next
         self._stop.revive()
@@ -228,23 +220,31 @@ class Run:
             self._stop.wait(pause_s)
         self._make_memory()
         self._set_out()
-        where = "its beginning" if self._start is None else str(self._start)
-        log.warning("the run has gone back to %s", where)
+        log.warning("the run has gone back to %s", self._start or "its beginning")
 
     def _commanded(self) -> AbstractContextManager[None]:
         """For as long as the block runs, other processes may find the run by its folder, and suspend it."""
         return contextlib.nullcontext() if self._checkpointing is None else self._checkpointing.commanded()
 
     def _executed(self, recording: RecordingPaths) -> RunReport:
-        workers = self._workers = self._make_workers(recording)
+        workers = self._workers = make_workers(
+            self._plan,
+            self._settings,
+            self._network,
+            memory=self._memory,
+            stop=self._stop,
+            recording=recording,
+            on_look=self._look,
+            checkpointing=self._checkpointing,
+            folder=self._folder,
+            attempts=self._attempts,
+        )
         with workers.surroundings():
             try:
                 with self._observed():
                     self._lead(workers)
-            except GoneBackError:
-                raise
-            except ViperError:
-                if self._started is not None:
+            except ViperError as error:
+                if self._started is not None and not isinstance(error, GoneBackError):
                     with contextlib.suppress(ViperError):
                         self.report = self._made_report(workers, time.monotonic())
                 raise
@@ -329,38 +329,6 @@ class Run:
         """The deaths so far, those of earlier attempts included."""
         return [*self._attempts.incidents, *(workers.incidents if workers is not None else ())]
 
-    def _make_workers(self, recording: RecordingPaths) -> WorkerGroup:
-        made = self._checkpointing
-        on_report = (lambda report: None) if made is None else made.note
-        folder = None if self._folder is None else self._folder.absolute()
-        if self._plan.placement.kind is WorkerKind.PROCESS:
-            from framework.runtime.workers.supervisor import Supervisor  # a run in this process needs none
-
-            return Supervisor(
-                self._plan,
-                self._settings,
-                self._network,
-                memory=self._memory,
-                stop=self._stop,
-                recording=recording,
-                on_look=self._look,
-                on_report=on_report,
-                on_death=(lambda: None) if made is None else made.worker_died,
-                checkpoints=folder,
-                attempts=self._attempts,
-            )
-        return Worker(
-            self._plan,
-            self._settings,
-            self._network,
-            memory=self._memory,
-            stop=self._stop,
-            recording=recording,
-            on_look=self._look,
-            on_report=on_report,
-            checkpoints=folder,
-        )
-
     def _lead(self, workers: WorkerGroup) -> None:
         """Take the workers through their phases.
 
@@ -376,7 +344,7 @@ class Run:
             self._stop.abort()
             with_notes(error, workers.close())
             raise
-        failures = workers.close(written)
+        failures = workers.close(written, is_complete=True)
         if failures:
             raise first_of(failures)
 
@@ -430,35 +398,3 @@ class Run:
 
     def _elapsed(self, now: float) -> float:
         return now - self._started if self._started is not None else 0.0
-
-
-def run(
-    plan: Plan,
-    settings: Settings,
-    *,
-    duration_s: float | None = None,
-    max_tuples: int | None = None,
-    stop: StopSignal | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
-    record: Path | None = None,
-    replay: Path | None = None,
-    inactive: bool = False,
-    start: Path | None = None,
-    checkpoints: Path | None = None,
-    rename: Mapping[str, str] | None = None,
-) -> RunReport:
-    """Run a plan to its end; arguments and errors as in `Run`."""
-    return Run(
-        plan,
-        settings,
-        duration_s=duration_s,
-        max_tuples=max_tuples,
-        stop=stop,
-        on_progress=on_progress,
-        record=record,
-        replay=replay,
-        inactive=inactive,
-        start=start,
-        checkpoints=checkpoints,
-        rename=rename,
-    ).execute()

@@ -8,7 +8,6 @@ from typing import Any
 from framework.runtime.recovery import Commits
 from framework.runtime.tasks.task import Task
 from framework.sinks import TransactionalSink
-from viper.page import TaskPage
 from viper.reader import Reader
 from viper.source import Source
 

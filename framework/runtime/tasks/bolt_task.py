@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import time
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
@@ -18,24 +17,12 @@ from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.checkpoints import TaskCheckpoints
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
+from framework.runtime.tasks.progress import Progress
 from framework.runtime.tasks.sink_commits import CheckpointCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.task import Task, TaskState
 from viper.errors import CodecError
 from viper.position import END, Position, Positions
-
-
-class Progress(enum.IntEnum):
-    """How far the input of a bolt's task has come."""
-
-    OPEN = enum.auto()
-    """There is more to come."""
-    QUIET = enum.auto()
-    """Every source has brought all it has; only tuples that fail may come once more, or through a cycle."""
-    DRAINED = enum.auto()
-    """All has been processed, but for what may come back through a cycle."""
-    OVER = enum.auto()
-    """Nothing will come."""
 
 
 class BoltTask(Task):
@@ -127,8 +114,7 @@ class BoltTask(Task):
         )
 
     def _is_wanted_by_checkpoint(self, cut: BoltCut) -> bool:
-        is_writing = self.context.checkpoints.is_writing
-        return is_writing or cut.has_come_to(self._parts.assigner.lineage.frontier)
+        return self.context.checkpoints.is_writing or cut.has_come_to(self._parts.assigner.lineage.frontier)
 
     # -- lifecycle
 
@@ -228,12 +214,6 @@ class BoltTask(Task):
         self.cut(proposal.number)
         self.context.checkpoints.cut(proposal, self.save(), self.slot.state, began_s)
 
-    def _save_values(self) -> None:
-        """At the end of the task: checkpoints that are made later read the tables."""
-        self.slot.save()
-        if self.commits is None and self.slot.state is not None:
-            self.slot.state.writer.commit()
-
     def _go_on_saving(self, checkpoints: TaskCheckpoints) -> None:
         """Behind a turn: a checkpoint may hold what was saved before, and more of it is written."""
         if self.commits is None:
@@ -251,7 +231,7 @@ class BoltTask(Task):
 
     def _finish(self) -> bool:
         """As in the base class; a checkpoint may hold what the task has come to then."""
-        self._save_values()
+        self.slot.save(commit=self.commits is None)
         done = super()._finish()
         if self.is_finished:
             self.context.checkpoints.finish(self.save())

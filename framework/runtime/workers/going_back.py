@@ -14,6 +14,7 @@ from dataclasses import replace
 from framework.config import Settings
 from framework.errors import WorkerError
 from framework.planning import Plan
+from framework.runtime.assembly.network import Network
 from framework.runtime.hosts.faults import RestartBudget
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.statistics import CheckpointStatistics
@@ -83,3 +84,10 @@ def living_processes(plan: Plan) -> Iterator[int]:
     for index, executors in enumerate(plan.placement.processes):
         if any(task in tasks for number in executors for task in plan.placement.executors[number].tasks):
             yield index
+
+
+def quota_left(plan: Plan, network: Network) -> int | None:
+    """How many tuples the spouts of a run may still emit whose processes have ended; None for any number."""
+    for process in range(len(plan.placement.processes)):
+        network.quota_of(process).bury()
+    return network.quota.left

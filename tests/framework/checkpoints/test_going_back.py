@@ -6,25 +6,20 @@ What transactional sinks have written then is what an undisturbed run writes, by
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 
 from framework import Bolt, TopologyBuilder, ValueState
-from framework.checkpoints import CheckpointFolder
-from framework.errors import CheckpointError, WorkerError
+from framework.errors import WorkerError
 from framework.runtime import Run, RunReport, run
 from framework.runtime.control.stop import StopReason
-from framework.runtime.run import Run as TheRun
-from framework.sinks import CollectingSink, JsonLinesSink, SqliteSink
+from framework.sinks import JsonLinesSink
 from tests.framework.checkpoints.mortal import Dying, Source, Table, planned, rows
 from tests.framework.checkpoints.suspended import suspending
 from tests.framework.runtime.partitioned import Partitions
-from tests.framework.runtime.pieces import chained, plan_of, run_built
-from tests.framework.runtime.workers.running import Workers, every_kind
+from tests.framework.runtime.pieces import chained
 from tests.portions import at_every_change
 
 COUNT = 300
