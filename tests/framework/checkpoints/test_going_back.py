@@ -5,21 +5,24 @@ What transactional sinks have written then is what an undisturbed run writes, by
 
 from __future__ import annotations
 
+import logging
 import os
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from framework import Bolt, TopologyBuilder, ValueState
-from framework.errors import WorkerError
+from framework.errors import CheckpointError, ComponentError, WorkerError
 from framework.runtime import Run, RunReport, run
-from framework.runtime.control.stop import StopReason
-from framework.sinks import JsonLinesSink
+from framework.runtime.control.stop import StopReason, StopSignal
+from framework.runtime.tasks.slot import ComponentSlot
+from framework.sinks import CollectingSink, JsonLinesSink
 from tests.framework.checkpoints.mortal import Dying, Source, Table, planned, rows
 from tests.framework.checkpoints.suspended import suspending
 from tests.framework.runtime.partitioned import Partitions
-from tests.framework.runtime.pieces import chained
+from tests.framework.runtime.pieces import chained, run_built
 from tests.portions import at_every_change
 
 COUNT = 300
@@ -40,9 +43,7 @@ class Living(Dying, Bolt):
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         if os.environ.get(PLANT):
-            from framework.runtime.tasks.slot import ComponentSlot
-
-            ComponentSlot.save = lambda self: None  # type: ignore[method-assign]
+            ComponentSlot.save = lambda self, *, commit=False: None  # type: ignore[method-assign]
         super().initialize(storm_conf, context)
 
     def process(self, tup: Any) -> None:
@@ -57,11 +58,13 @@ class Living(Dying, Bolt):
         self.emit([key, repr(told)])
 
 
-def built(folder: Path, spout: Partitions, sources: int = 2, bolts: int = 2) -> TopologyBuilder:
+def built(
+    folder: Path, spout: Partitions, sources: int = 2, bolts: int = 2, remember: type[Bolt] = Living
+) -> TopologyBuilder:
     (folder / "marks").mkdir(parents=True, exist_ok=True)
     builder = TopologyBuilder()
     builder.set_spout("source", spout, sources)
-    builder.set_bolt("remember", Living, bolts).fields_grouping("source", "key")
+    builder.set_bolt("remember", remember, bolts).fields_grouping("source", "key")
     table = Table(str(folder / "told.db"), "told", ["key", "told"])
     builder.set_bolt("table", table).global_grouping("remember")
     builder.set_bolt("file", JsonLinesSink(str(folder / "told.jsonl"))).global_grouping("remember")
@@ -102,3 +105,127 @@ def test_a_run_goes_back_as_often_as_its_processes_die(
     assert report.reason is StopReason.EXHAUSTED and report.incidents
     assert report.statistics.repeats.went_back and report.lost == 0
     assert rows(tmp_path) == whole
+
+
+class Doomed(Living):
+    """Its process dies at the first tuple at which a checkpoint exists, or none does, as the run wants it."""
+
+    def process(self, tup: Any) -> None:
+        conf = self.storm_conf
+        mark = Path(conf["marks"]) / "doomed"
+        if not mark.exists() and bool(list(Path(conf["kept"]).glob("checkpoint-*"))) is conf["dies.behind"]:
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        super().process(tup)
+
+
+def run_doomed(folder: Path, *, behind: bool, **options: Any) -> RunReport:
+    """A run whose process with values dies once: behind the first checkpoint, or at its first tuple."""
+    builder = built(folder, Source(4, COUNT, 1, os.getpid(), 20, 20), 1, 1, Doomed)
+    spread = {"source": 1, "remember": 2, "table": 3, "file": 3}
+    chosen = {"kept": str(folder / "kept"), "dies__behind": behind, "viper__placement": spread, "kills": 0}
+    made = Run(*planned(builder, folder, 0, **{**NEAR, **chosen, **options}), checkpoints=folder / "kept")
+    with suspending(made, goes_on=True):
+        report = made.execute()
+    assert (folder / "marks" / "doomed").exists()
+    return report
+
+
+@pytest.mark.parametrize("recovery", ["exact", "best"])
+@pytest.mark.parametrize("behind", [True, False])
+def test_where_it_goes_back_to(
+    tmp_path: Path,
+    whole: tuple[list[Any], bytes],
+    caplog: pytest.LogCaptureFixture,
+    behind: bool,
+    recovery: str,
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        report = run_doomed(tmp_path, behind=behind, viper__recovery=recovery)
+    assert rows(tmp_path) == whole
+    (told,) = (record.getMessage() for record in caplog.records if "gone back to" in record.getMessage())
+    assert told.endswith("its beginning") is not behind
+    assert f"{tmp_path}/kept/checkpoint-0" in told or not behind
+    (incident,) = report.incidents
+    assert incident.worker == 2 and not incident.lost and not incident.state_lost
+    repeats = report.statistics.repeats
+    assert (repeats.deaths, repeats.went_back, repeats.slices) == (1, 1, 0)
+
+
+def run_planted(folder: Path, whole: tuple[list[Any], bytes]) -> bool:
+    """Whether a run with a bug shows it."""
+    try:
+        run_doomed(folder, behind=True)
+    except ComponentError:
+        return True
+    return rows(folder) != whole
+
+
+def test_values_that_are_not_written_at_the_cut_show(
+    tmp_path: Path, whole: tuple[list[Any], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The checks above can fail."""
+    monkeypatch.setenv(PLANT, "yes")
+    assert run_planted(tmp_path, whole)
+
+
+def test_a_run_that_goes_back_too_far_shows(
+    tmp_path: Path, whole: tuple[list[Any], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Likewise."""
+    set_out = Run._set_out
+
+    def set_out_anew(self: Run) -> None:
+        self._start = None
+        set_out(self)
+
+    monkeypatch.setattr(Run, "_set_out", set_out_anew)
+    assert run_planted(tmp_path, whole)
+
+
+class Deadly(Living):
+    """Its process dies at its first tuple, each time."""
+
+    def process(self, tup: Any) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_process_that_dies_each_time_ends_the_run(tmp_path: Path) -> None:
+    builder = built(tmp_path, Partitions(4, COUNT, 1), 1, 1, Deadly)
+    spread = {"source": 1, "remember": 2, "table": 3, "file": 3}
+    options = {"viper__placement": spread, "kills": 0, "viper__worker__restart__tries": 2}
+    made = Run(*planned(builder, tmp_path, 0, **options), checkpoints=tmp_path / "kept")
+    with pytest.raises(WorkerError, match="does not go back once more, as it has done so 2 times within"):
+        made.execute()
+    assert made.report is not None and made.report.statistics.repeats.went_back == 2
+    assert made.report.reason is StopReason.FAILED
+
+
+def test_refused_where_it_could_not_go_back(tmp_path: Path) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Partitions(4, COUNT, 1))
+    builder.set_bolt("remember", Living).fields_grouping("source", "key")
+    builder.set_bolt("sink", CollectingSink).global_grouping("remember")
+    told = r"remember\.chain, remember\.numbers, remember\.seen: durable='checkpoint'"
+    with pytest.raises(CheckpointError, match=f"{told} in a run without checkpoints: give it a folder"):
+        run_built(builder)
+    with pytest.raises(CheckpointError, match=f"{told}: a run that is recorded or replayed cannot go back"):
+        run_built(builder, {"checkpoints": tmp_path / "kept", "record": tmp_path / "record"})
+
+
+def test_a_stop_that_is_taken_back() -> None:
+    stop, calls = StopSignal(), [0]
+    wake = lambda: calls.append(1)  # noqa: E731
+    stop.listen(wake)
+    stop.abort()
+    stop.unlisten(wake)
+    stop.revive()
+    assert (stop.aborted, stop.reason, stop.at_s, calls) == (False, None, None, [0, 1])
+    stop.abort()
+    stop.request(StopReason.SUSPENDED)  # of which nothing is left
+    stop.request(StopReason.DURATION)
+    stop.revive()
+    assert (stop.aborted, stop.reason, calls) == (False, StopReason.DURATION, [0, 1])
+    stop.abort()
+    stop.revive()
+    assert stop.reason is StopReason.DURATION and not stop.aborted
