@@ -9,6 +9,7 @@ import logging
 import os
 import signal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,8 +17,13 @@ import pytest
 from framework import Bolt, TopologyBuilder, ValueState
 from framework.errors import CheckpointError, ComponentError, WorkerError
 from framework.runtime import Run, RunReport, run
+from framework.runtime.assembly.network import Network
+from framework.runtime.assembly.recording import NO_RECORDING
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.tasks.slot import ComponentSlot
+from framework.runtime.workers.going_back import GoneBackError
+from framework.runtime.workers.handle import Phase, WorkerHandle
+from framework.runtime.workers.restarts import RestartPolicy
 from framework.sinks import CollectingSink, JsonLinesSink
 from tests.framework.checkpoints.mortal import Dying, Source, Table, planned, rows
 from tests.framework.checkpoints.suspended import suspending
@@ -28,6 +34,7 @@ from tests.portions import at_every_change
 COUNT = 300
 NEAR = {"viper__channel__tuples": 32, "viper__channel__jumbos": 8, "viper__jumbo__size": 4}
 CALM = {"viper__worker": "inline", "topology__workers": 1, "viper__placement": "round-robin", "kills": 0}
+SPREAD = {"source": 1, "remember": 2, "table": 3, "file": 3}
 PLANT = "GOING_BACK_PLANT"
 """The environment variable that has worker processes forget to write values at the cut."""
 
@@ -59,14 +66,19 @@ class Living(Dying, Bolt):
 
 
 def built(
-    folder: Path, spout: Partitions, sources: int = 2, bolts: int = 2, remember: type[Bolt] = Living
+    folder: Path,
+    spout: Partitions,
+    sources: int = 2,
+    bolts: int = 2,
+    remember: type[Bolt] = Living,
+    table: type[Table] = Table,
 ) -> TopologyBuilder:
     (folder / "marks").mkdir(parents=True, exist_ok=True)
     builder = TopologyBuilder()
     builder.set_spout("source", spout, sources)
     builder.set_bolt("remember", remember, bolts).fields_grouping("source", "key")
-    table = Table(str(folder / "told.db"), "told", ["key", "told"])
-    builder.set_bolt("table", table).global_grouping("remember")
+    told = table(str(folder / "told.db"), "told", ["key", "told"])
+    builder.set_bolt("table", told).global_grouping("remember")
     builder.set_bolt("file", JsonLinesSink(str(folder / "told.jsonl"))).global_grouping("remember")
     return builder
 
@@ -119,12 +131,15 @@ class Doomed(Living):
         super().process(tup)
 
 
-def run_doomed(folder: Path, *, behind: bool, **options: Any) -> RunReport:
+def run_doomed(folder: Path, *, behind: bool, max_tuples: int | None = None, **options: Any) -> RunReport:
     """A run whose process with values dies once: behind the first checkpoint, or at its first tuple."""
     builder = built(folder, Source(4, COUNT, 1, os.getpid(), 20, 20), 1, 1, Doomed)
-    spread = {"source": 1, "remember": 2, "table": 3, "file": 3}
-    chosen = {"kept": str(folder / "kept"), "dies__behind": behind, "viper__placement": spread, "kills": 0}
-    made = Run(*planned(builder, folder, 0, **{**NEAR, **chosen, **options}), checkpoints=folder / "kept")
+    chosen = {"kept": str(folder / "kept"), "dies__behind": behind, "viper__placement": SPREAD, "kills": 0}
+    made = Run(
+        *planned(builder, folder, 0, **{**NEAR, **chosen, **options}),
+        checkpoints=folder / "kept",
+        max_tuples=max_tuples,
+    )
     with suspending(made, goes_on=True):
         report = made.execute()
     assert (folder / "marks" / "doomed").exists()
@@ -150,6 +165,16 @@ def test_where_it_goes_back_to(
     assert incident.worker == 2 and not incident.lost and not incident.state_lost
     repeats = report.statistics.repeats
     assert (repeats.deaths, repeats.went_back, repeats.slices) == (1, 1, 0)
+
+
+def test_a_limit_of_tuples_holds_for_all_attempts_together(
+    tmp_path: Path, whole: tuple[list[Any], bytes]
+) -> None:
+    report = run_doomed(tmp_path, behind=True, max_tuples=4 * COUNT - 40)
+    assert report.reason is StopReason.MAX_TUPLES and report.statistics.repeats.went_back == 1
+    told, lines = rows(tmp_path)
+    assert told == whole[0][: len(told)] and whole[1].startswith(lines)
+    assert report.emitted < len(told) < 4 * COUNT - 40
 
 
 def run_planted(folder: Path, whole: tuple[list[Any], bytes]) -> bool:
@@ -183,6 +208,45 @@ def test_a_run_that_goes_back_too_far_shows(
     assert run_planted(tmp_path, whole)
 
 
+class Doomless(Table):
+    """Its process, in which no values live, dies once."""
+
+    def consume(self, rows: Any) -> None:
+        mark = Path(self.storm_conf["marks"]) / "doomed"
+        if not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        super().consume(rows)
+
+
+def test_the_run_does_not_go_back_for_other_processes(tmp_path: Path, whole: tuple[list[Any], bytes]) -> None:
+    builder = built(tmp_path, Source(4, COUNT, 1, os.getpid(), 20, 20), 1, 1, table=Doomless)
+    options = {"viper__placement": SPREAD, "kills": 0}
+    made = Run(*planned(builder, tmp_path, 0, **{**NEAR, **options}), checkpoints=tmp_path / "kept")
+    with suspending(made, goes_on=True):
+        report = made.execute()
+    repeats = report.statistics.repeats
+    assert (repeats.deaths, repeats.went_back, repeats.slices) == (1, 0, 1)
+    assert rows(tmp_path) == whole
+
+
+def test_a_run_that_is_being_suspended_does_not_go_back(tmp_path: Path) -> None:
+    plan, settings = planned(
+        built(tmp_path, Partitions(4, COUNT, 1), 1, 1), tmp_path, 0, viper__placement=SPREAD
+    )
+    network = Network.create(plan, settings)
+    gone: Any = SimpleNamespace(exitcode=-signal.SIGKILL, pid=1)
+    worker = WorkerHandle(2, ["remember:2"], gone, gone, network.black_box(1))
+    worker.reached(Phase.READY)
+    restarts = RestartPolicy(plan, settings, network, NO_RECORDING)
+    restarts.run_begins()
+    error = restarts.died(1, worker, aborted=False, suspended=True)
+    assert "the run was being suspended: go on from the last checkpoint" in str(error)
+    assert not isinstance(error, GoneBackError) and not restarts.incidents
+    assert isinstance(restarts.died(1, worker, aborted=False), GoneBackError)
+    assert len(restarts.incidents) == 1 and not restarts.is_awaited
+
+
 class Deadly(Living):
     """Its process dies at its first tuple, each time."""
 
@@ -192,8 +256,7 @@ class Deadly(Living):
 
 def test_a_process_that_dies_each_time_ends_the_run(tmp_path: Path) -> None:
     builder = built(tmp_path, Partitions(4, COUNT, 1), 1, 1, Deadly)
-    spread = {"source": 1, "remember": 2, "table": 3, "file": 3}
-    options = {"viper__placement": spread, "kills": 0, "viper__worker__restart__tries": 2}
+    options = {"viper__placement": SPREAD, "kills": 0, "viper__worker__restart__tries": 2}
     made = Run(*planned(builder, tmp_path, 0, **options), checkpoints=tmp_path / "kept")
     with pytest.raises(WorkerError, match="does not go back once more, as it has done so 2 times within"):
         made.execute()
