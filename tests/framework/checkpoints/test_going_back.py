@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import weakref
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -258,10 +259,12 @@ def test_a_process_that_dies_each_time_ends_the_run(tmp_path: Path) -> None:
     builder = built(tmp_path, Partitions(4, COUNT, 1), 1, 1, Deadly)
     options = {"viper__placement": SPREAD, "kills": 0, "viper__worker__restart__tries": 2}
     made = Run(*planned(builder, tmp_path, 0, **options), checkpoints=tmp_path / "kept")
+    memory = weakref.ref(made._memory)
     with pytest.raises(WorkerError, match="does not go back once more, as it has done so 2 times within"):
         made.execute()
     assert made.report is not None and made.report.statistics.repeats.went_back == 2
     assert made.report.reason is StopReason.FAILED
+    assert memory() is None  # or the next attempt has no room
 
 
 def test_refused_where_it_could_not_go_back(tmp_path: Path) -> None:
