@@ -48,6 +48,7 @@ class Checkpointing:
         sources: by spout the name of its data.
         lost: how many untracked tuples were lost with worker processes so far.
         on_written: called when a checkpoint exists.
+        earlier: the checkpoints that the run has written before it went back.
     """
 
     def __init__(
@@ -62,7 +63,8 @@ class Checkpointing:
         stop: StopSignal,
         sources: Mapping[str, str],
         lost: Callable[[], int],
-        on_written: Callable[[], None] = lambda: None,
+        on_written: Callable[[], None],
+        earlier: CheckpointStatistics,
     ) -> None:
         assert network.alignment is not None
         self._plan = plan
@@ -91,7 +93,7 @@ class Checkpointing:
         self._ended: dict[int, TaskReport] = {}
         """Those of tasks that have come to their end."""
         self._suspended: Written | None = None
-        self.statistics = CheckpointStatistics()
+        self.statistics = earlier
         """Those of the checkpoints that were written."""
 
     # -- from any thread

@@ -184,8 +184,8 @@ class Run:
                 sources=found.sources,
                 lost=self._lost,
                 on_written=self._attempts.written,
+                earlier=self._attempts.checkpoints,
             )
-            self._checkpointing.statistics = self._attempts.checkpoints
         if self._replay is None:  # which stands in for the spouts
             self._sources = found.sources
 

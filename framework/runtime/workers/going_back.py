@@ -20,7 +20,8 @@ from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.statistics import CheckpointStatistics
 
 TRIES = 3
-"""How often a run goes back to one checkpoint within the window, where the configuration leaves that open."""
+"""Restarts within the window, and how often a run goes back to one checkpoint, where the configuration leaves
+that open."""
 
 
 class GoneBackError(WorkerError):
@@ -44,6 +45,8 @@ class Attempts:
         self._tries = TRIES if tries is None else tries
         self._window_s: float = settings["viper.worker.restart.window.secs"]
         self._budget = RestartBudget(self._tries, self._window_s)
+        self.restarts = RestartBudget(self._tries, self._window_s)
+        """For the restarts of single processes, in all attempts together."""
         self.went_back = 0
         """How often it has gone back."""
         self.began_s: float | None = None
@@ -52,6 +55,15 @@ class Attempts:
         """The deaths of all attempts that are over."""
         self.checkpoints = CheckpointStatistics()
         """Of all attempts that are over."""
+
+    def begin(self, now_s: float) -> None:
+        """The processes of an attempt begin to run.
+
+        Args:
+            now_s: monotonic time in seconds.
+        """
+        if self.began_s is None:
+            self.began_s = now_s
 
     def go_back(self) -> float | None:
         """Take one attempt more; returns the pause before it in seconds, None if there may be none."""

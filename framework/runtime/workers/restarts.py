@@ -22,9 +22,6 @@ from framework.traits import is_restarted_by_storm
 
 log = logging.getLogger("viperstorm.worker")
 
-TRIES = 3
-"""Restarts within the window, where the configuration leaves that open."""
-
 
 class RestartPolicy:
     """Decides whether a dead process is restarted, has what it left set right, and notes what was lost.
@@ -53,7 +50,7 @@ class RestartPolicy:
         self._attempts = attempts or Attempts(settings)
         self._living = frozenset(living_processes(plan))
         """The processes in which values live that nobody else has."""
-        self._shared = RestartBudget(TRIES if tries is None else tries, self._window_s)
+        self._shared = self._attempts.restarts
         self._unlimited = frozenset(_run_as_on_storm(plan) if tries is None else ())
         self._budgets: dict[int, RestartBudget] = {}
         """By process, for the pauses: they grow with the restarts of the same one."""
@@ -68,8 +65,7 @@ class RestartPolicy:
     def run_begins(self) -> None:
         """Note that all processes are about to run."""
         self._began_s = time.monotonic()
-        if self._attempts.began_s is None:
-            self._attempts.began_s = self._began_s
+        self._attempts.begin(self._began_s)
 
     def died(
         self, index: int, worker: WorkerHandle, *, aborted: bool, suspended: bool = False
