@@ -43,9 +43,10 @@ ORDERS: Mapping[str, Rows] = {
     ),
     "framework.runtime": (
         ("framework.runtime",),
+        ("at_once",),
         ("run",),
         ("observer", "workers"),
-        ("checkpointing", "report"),
+        ("beginning", "checkpointing", "report"),
         ("assembly",),
         ("execution",),
         ("tasks",),

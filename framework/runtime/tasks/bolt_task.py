@@ -113,8 +113,7 @@ class BoltTask(Task):
         )
 
     def _is_wanted_by_checkpoint(self, cut: BoltCut) -> bool:
-        is_writing = self.context.checkpoints.is_writing
-        return is_writing or cut.has_come_to(self._parts.assigner.lineage.frontier)
+        return self.context.checkpoints.is_writing or cut.has_come_to(self._parts.assigner.lineage.frontier)
 
     # -- lifecycle
 
@@ -205,6 +204,7 @@ class BoltTask(Task):
     def _save_at_cut(self, proposal: Proposal) -> None:
         """All that belongs to a checkpoint has been processed, and nothing else: save the task."""
         began_s = time.monotonic()
+        self.slot.save()
         if self.commits is None:
             self.slot.commit()
         else:  # which commits with all its input, and that may be amid a slice
@@ -224,6 +224,7 @@ class BoltTask(Task):
 
     def _finish(self) -> bool:
         """As in the base class; a checkpoint may hold what the task has come to then."""
+        self.slot.save(commit=self.commits is None)
         done = super()._finish()
         if self.is_finished:
             self.context.checkpoints.finish(self.save())
