@@ -65,7 +65,8 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         raise TopologyError(problems)
     if problems := recovery_problems(topology, settings, confs, traits, time):
         raise TopologyError(problems)
-    layout = make_layout(topology, _ticked(topology, draft))
+    windowed = any(found.windowed for found in traits.values())
+    layout = make_layout(topology, _ticked(topology, draft), has_windows=windowed)
     tasks = _tasks(topology, counts, layout)
     channels = make_channels(topology, tasks, draft.subscriptions)
     placement = _complete(strategy.placement(draft, tasks), tasks)
@@ -86,7 +87,8 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
 
 
 def _ticked(topology: Topology, draft: Draft) -> frozenset[str]:
-    """The bolts that may emit at ticks or for batches; none where cycles put an end to one order anyway."""
+    """The bolts that may emit at ticks, for batches or when windows end; none where cycles put an end to one
+    order anyway."""
     if any(subscription.cyclic for subscription in draft.subscriptions):
         return frozenset()
     return frozenset(
@@ -94,6 +96,7 @@ def _ticked(topology: Topology, draft: Draft) -> frozenset[str]:
         for bolt in topology.bolts
         if draft.confs[bolt.id]["topology.tick.tuple.freq.secs"]
         or draft.traits[bolt.id].batching is not Batching.NONE
+        or draft.traits[bolt.id].windowed
     )
 
 

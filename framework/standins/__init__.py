@@ -14,7 +14,7 @@ from framework.standins.storm import (
     TestWordCounter,
     TestWordSpout,
 )
-from framework.standins.windows import Count, Duration
+from framework.windows import Count, Duration
 
 STAND_INS: Mapping[str, type] = {
     "org.apache.storm.flux.examples.StatefulWordCounter": StatefulWordCounter,

@@ -362,6 +362,7 @@ class TaskFactory:
             event_time=self._plan.time is TimeMode.EVENT,
             recorded=self._recording_io.ticks(spec),
             sources_wait=self._network.forest is not None and not self._is_behind_cycle(spec.component),
+            tick_path=self._plan.layout.tick_path,
         )
 
     def _is_behind_cycle(self, component: str) -> bool:

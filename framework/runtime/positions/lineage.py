@@ -37,6 +37,8 @@ class Lineage:
         self._descent = Descent()
         self._level_below_parent: Level | None = None
         """Where outputs below the last parent were marked; those that follow must not fall behind."""
+        self._ahead, self._outputs_ahead = LEAST, 0
+        """Where outputs ahead of processed inputs were placed last, and how many."""
 
     def resume(self, floor: Position) -> None:
         """Continue where the task that died had come to.
@@ -55,13 +57,15 @@ class Lineage:
         self._descent.stay_above(max(self._descent.floor, promised))
 
     def save(self) -> tuple[Any, ...]:
-        """Below which position outputs were placed last, how many, and at which level."""
+        """Below which position outputs were placed last, how many, and at which level; and ahead of inputs."""
         level = self._level_below_parent
-        return tuple(self._descent.parent), self._descent.children, None if level is None else astuple(level)
+        below = tuple(self._descent.parent), self._descent.children, None if level is None else astuple(level)
+        return *below, tuple(self._ahead), self._outputs_ahead
 
     def restore(self, noted: tuple[Any, ...]) -> None:
         """Go on numbering where another process has noted that it was."""
-        parent, children, level = noted
+        parent, children, level, ahead, outputs_ahead = noted
+        self._ahead, self._outputs_ahead = Position(*ahead), outputs_ahead
         self._descent.go_below(Position(*parent), children)
         self._level_below_parent = None if level is None else Level(*level)
 
@@ -113,5 +117,24 @@ class Lineage:
         marked_at = self._level_below_parent or level
         self.saturated += out.extend_children(beside, 0, 1, ends, children, marked_at)
         self._descent.go_below(parent, children + count)
+        if self._descent.floor > LEAST:
+            raise_to(self._descent.floor, out)
+
+    def place_ahead(self, count: int, level: Level, out: Positions, at: Position) -> None:
+        """Place outputs below a position behind which inputs have been processed, as no output was placed there.
+
+        Args:
+            count: the number of outputs.
+            level: the bits of the path that the component writes.
+            out: the positions are appended here.
+            at: the position; it does not descend from call to call.
+        """
+        if at > self._ahead:
+            self._ahead, self._outputs_ahead = at, 0
+        parent = Positions()
+        parent.append(self._ahead)
+        ends = array("I", [count])
+        self.saturated += out.extend_children(parent, 0, 1, ends, self._outputs_ahead, level)
+        self._outputs_ahead += count
         if self._descent.floor > LEAST:
             raise_to(self._descent.floor, out)

@@ -1,0 +1,212 @@
+"""Windows as declared state: their tuples lie where they survive the bolt, and its process.
+
+Tuples are pickled when a slice ends, those of the slice together, and are dropped together when a window has
+let go of the last of them.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from dataclasses import astuple, replace
+from typing import Any, Final
+
+from framework.errors import StateError
+from framework.state import State, StateAccess
+from framework.state.types import PICKLED
+from framework.windows.contents import Marks, WindowContents
+from framework.windows.spec import MOST_BYTES, MOST_ROWS, PARTIAL, WindowSpec
+from framework.windows.tuple_window import TupleWindow
+from viper.errors import StateFullError
+from viper.state import items
+
+BEHIND_TIME: Final = 1 << 62
+"""Tuples at this time or later stand behind all that has a time."""
+_PROTOCOL: Final = 5
+_TOGETHER: Final = 256
+"""The most tuples that are pickled together."""
+_MARKS: Final = "marks"
+"""The key of what is known of the tuples, which lie under the number of the first of them."""
+
+
+class WindowFullError(StateFullError):
+    """Windows hold more than they may."""
+
+
+class WindowState(State):
+    """The windows of a task; the handle is `OpenWindows`."""
+
+    kind = "window"
+
+    def __init__(self) -> None:
+        super().__init__(per="task")
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """As in the base class."""
+        return (PICKLED,)
+
+    @property
+    def types(self) -> str:
+        """As in the base class."""
+        return "tuples"
+
+    def handle(self, access: StateAccess) -> OpenWindows:
+        """As in the base class."""
+        return OpenWindows(access)
+
+
+class OpenWindows:
+    """The windows of one task, whose tuples it writes into its table when a slice ends."""
+
+    def __init__(self, access: StateAccess) -> None:
+        self._access = access
+        (self._table,) = access.tables
+        self._contents: WindowContents
+        self._is_open = False
+        self._written = 0
+        """The number behind the last tuple that is in the table."""
+        self._chunks: dict[int, tuple[int, int]] = {}
+        """By the number of the first tuple of each chunk: the number behind its last, and its bytes."""
+        self._marks = b""
+        """As they are in the table."""
+        self._most_rows = self._most_bytes = 0
+        self._partial = False
+        self._call = -1
+        """The number of the callback that has changed something last."""
+        self._before: tuple[int, Marks] = (0, Marks())
+        """How many tuples were kept before that callback, and what was known of them."""
+
+    def open(self, spec: WindowSpec, conf: Mapping[str, Any]) -> None:
+        """Go on with what the table has.
+
+        Args:
+            spec: how the windows are formed.
+            conf: says how large they may get, and whether one fires that is not complete.
+        """
+        self._most_rows, self._most_bytes = conf[MOST_ROWS], conf[MOST_BYTES]
+        self._partial = bool(conf[PARTIAL])
+        self._contents = contents = WindowContents(spec)
+        self._is_open = True
+        found = dict(items(self._table, 0))
+        if _MARKS not in found:
+            return
+        (self._marks,) = found.pop(_MARKS)
+        contents.marks = marks = Marks(*pickle.loads(self._marks))
+        for first, (data,) in sorted(found.items()):
+            rows, times = pickle.loads(data)
+            gone = max(marks.first - first, 0)
+            contents.rows += rows[gone:]
+            contents.times += times[gone:]
+            self._written = first + len(rows)
+            self._chunks[first] = self._written, len(data)
+
+    @property
+    def spec(self) -> WindowSpec:
+        """How the windows are formed."""
+        return self._contents.spec
+
+    # -- the tuple in process
+
+    def add(self, tup: Any) -> None:
+        """Take the tuple in process.
+
+        Raises:
+            WindowFullError: there are too many.
+        """
+        self._note()
+        contents, now_us = self._contents, self._access.now()
+        contents.add(tup, None if now_us >= BEHIND_TIME else now_us)
+        if len(contents.rows) > self._most_rows and contents.needed > self._most_rows:
+            raise self._full(f"{contents.needed:,} tuples", MOST_ROWS, self._most_rows)
+
+    def completed(self) -> TupleWindow | None:
+        """The window that the tuple in process completes; None where it completes none."""
+        return self._contents.window() if self._contents.is_complete else None
+
+    # -- what is due
+
+    def next_over(self, time_us: int | None) -> int | None:
+        """The end of the first window that gets no more tuples, where none comes before a time.
+
+        Args:
+            time_us: the time in microseconds; None for the end of all time, at which every window ends.
+        """
+        contents = self._contents
+        end = contents.next_end()
+        return None if end is None or not (time_us is None or contents.is_over(end, time_us)) else end
+
+    def next_bound(self, time_us: int) -> int:
+        """As `WindowContents.next_bound`."""
+        return self._contents.next_bound(time_us)
+
+    def first_end_from(self, time_us: int) -> int | None:
+        """As `WindowContents.first_end_from`."""
+        return self._contents.first_end_from(time_us)
+
+    def window_to(self, end_us: int) -> TupleWindow:
+        """The window that ends at a time, which fires now."""
+        self._note()
+        return self._contents.window_to(end_us)
+
+    def rest(self) -> TupleWindow | None:
+        """The window of what is left at the end of all; None where nothing is."""
+        self._note()
+        return self._contents.rest(partial=self._partial)
+
+    # -- as `DirtyHandle`
+
+    def flush(self) -> None:
+        """As `DirtyHandle.flush`.
+
+        Raises:
+            StateError: a tuple cannot be pickled.
+            StateFullError: there is no room for the tuples.
+        """
+        if not self._is_open:
+            return
+        contents = self._contents
+        contents.trim()
+        marks = contents.marks
+        self._written = max(self._written, marks.first)
+        behind = marks.first + len(contents.rows)
+        while self._written < behind:
+            self._write(min(self._written + _TOGETHER, behind))
+        for first in [first for first, (until, _) in self._chunks.items() if until <= marks.first]:
+            self._table.drop(first)
+            del self._chunks[first]
+        data = pickle.dumps(astuple(marks), _PROTOCOL)
+        if data != self._marks:
+            self._table.set(_MARKS, (data,))
+            self._marks = data
+
+    def forget(self) -> None:
+        """As `DirtyHandle.forget`."""
+        if self._call == self._access.clock.number:
+            self._contents.take_back(*self._before)
+
+    def _note(self) -> None:
+        """Something is about to be changed."""
+        number = self._access.clock.number
+        if self._access.goes_on and number != self._call:
+            self._call = number
+            self._before = len(self._contents.rows), replace(self._contents.marks)
+
+    def _write(self, until: int) -> None:
+        contents, first = self._contents, self._written
+        since, behind = first - contents.marks.first, until - contents.marks.first
+        try:
+            data = pickle.dumps((contents.rows[since:behind], contents.times[since:behind]), _PROTOCOL)
+        except Exception as error:
+            raise StateError(f"a tuple of a window cannot be pickled: {error}") from error
+        held = sum(size for _, size in self._chunks.values()) + len(data)
+        if held > self._most_bytes:
+            raise self._full(f"{held:,} bytes", MOST_BYTES, self._most_bytes)
+        self._table.set(first, (data,))
+        self._chunks[first] = until, len(data)
+        self._written = until
+
+    def _full(self, found: str, key: str, most: int) -> WindowFullError:
+        return WindowFullError(
+            f"the windows of this task hold {found}, and {key} is {most:,}: raise it, or shorten the windows"
+        )
