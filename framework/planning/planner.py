@@ -29,6 +29,7 @@ from framework.planning.strategy import (
     placement_problems,
 )
 from framework.planning.time_mode import choose_time, deadlock_problems, time_problems
+from framework.planning.windows import window_problems
 from framework.topology import ShellImplementation, Topology
 from framework.traits import Batching, traits_of
 
@@ -62,6 +63,8 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         raise TopologyError(problems)
     time = choose_time(topology, confs, traits, sum(counts[spout.id] for spout in topology.spouts))
     if problems := deadlock_problems(topology, confs, traits, time):
+        raise TopologyError(problems)
+    if problems := [one for one in window_problems(topology, confs, traits, time) if not one.warning]:
         raise TopologyError(problems)
     if problems := recovery_problems(topology, settings, confs, traits, time):
         raise TopologyError(problems)

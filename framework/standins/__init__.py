@@ -11,6 +11,7 @@ from framework.standins.storm import (
     NGrouping,
     StatefulWordCounter,
     TestGlobalCount,
+    TestWindowBolt,
     TestWordCounter,
     TestWordSpout,
 )
@@ -18,6 +19,7 @@ from framework.windows import Count, Duration
 
 STAND_INS: Mapping[str, type] = {
     "org.apache.storm.flux.examples.StatefulWordCounter": StatefulWordCounter,
+    "org.apache.storm.flux.examples.TestWindowBolt": TestWindowBolt,
     "org.apache.storm.flux.wrappers.bolts.LogInfoBolt": LogInfoBolt,
     "org.apache.storm.testing.TestWordSpout": TestWordSpout,
     "org.apache.storm.testing.TestWordCounter": TestWordCounter,

@@ -146,8 +146,8 @@ def check_order(
     going_back = _sources_going_back(topology)
     for bolt in topology.bolts:
         conf = confs[bolt.id]
-        clocks = _clocks(traits[bolt.id], conf, time)
-        reasons = [*_keyless(bolt, conf), *_cycles(going_back[bolt.id]), *clocks]
+        clocks, windows = _clocks(traits[bolt.id], conf, time), _windows(traits[bolt.id], bolt, conf)
+        reasons = [*_keyless(bolt, conf), *_cycles(going_back[bolt.id]), *clocks, *windows]
         if reasons:
             message = f"is outside the order guarantee: {'; '.join(reasons)}"
             yield about(topology, bolt, message, warning=relaxed)
@@ -183,6 +183,12 @@ def _sources_going_back(topology: Topology) -> defaultdict[str, set[str]]:
 def _cycles(sources: set[str]) -> Iterator[str]:
     for source in sorted(sources):
         yield f"tuples from {source!r} come back through a cycle"
+
+
+def _windows(traits: Traits, bolt: ComponentSpec, conf: Mapping[str, Any]) -> Iterator[str]:
+    tasks = task_count(bolt, conf)
+    if traits.windowed and tasks > 1:
+        yield f"each of its {tasks} tasks has windows of what it receives: set parallelism to 1"
 
 
 def _clocks(traits: Traits, conf: Mapping[str, Any], time: TimeMode | None) -> Iterator[str]:

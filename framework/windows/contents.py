@@ -40,10 +40,12 @@ class WindowContents:
 
     Args:
         spec: how its windows are formed.
+        partial: whether, at the end of the input, a window fires that no tuple has completed.
     """
 
-    def __init__(self, spec: WindowSpec) -> None:
+    def __init__(self, spec: WindowSpec, *, partial: bool = False) -> None:
         self.spec = spec
+        self._partial = partial
         self.rows: list[Any] = []
         """The tuples that are kept."""
         self.times: list[int] = []
@@ -71,11 +73,11 @@ class WindowContents:
             times.append(time_us or 0)
 
     def _is_in_any(self, time_us: int) -> bool:
-        """Whether a tuple that has just come belongs to any window: where few of many do, others are in none."""
+        """Whether a tuple that has just come belongs to any window: there may be gaps between windows."""
         spec = self.spec
         if spec.length_us is not None and spec.slide_us is not None:
             return time_us > _end_from(time_us, spec.slide_us) - spec.length_us
-        if spec.length_count is not None and spec.slide_count is not None:
+        if spec.length_count is not None and spec.slide_count is not None and not self._partial:
             return (self.marks.count - 1) % spec.slide_count >= spec.slide_count - spec.length_count
         return True
 
@@ -203,13 +205,10 @@ class WindowContents:
 
     # -- the end of the input
 
-    def rest(self, *, partial: bool) -> TupleWindow | None:
+    def rest(self) -> TupleWindow | None:
         """The window of the tuples that came last, at the end of all; None where there is none.
 
         Where windows end at times, that of the tuples behind all that has a time.
-
-        Args:
-            partial: whether one fires that no tuple has completed.
         """
         spec, marks = self.spec, self.marks
         undone = marks.done - marks.first
@@ -218,7 +217,7 @@ class WindowContents:
         if spec.is_timed:
             marks.is_behind = False
             return self._fired(undone, len(self.times), None, self.times[-1])
-        return self.window() if partial and not self.is_complete else None
+        return self.window() if self._partial and not self.is_complete else None
 
     def _fired(self, first: int, behind: int, start: int | None, end: int) -> TupleWindow:
         marks = self.marks

@@ -71,7 +71,6 @@ class OpenWindows:
         self._marks = b""
         """As they are in the table."""
         self._most_rows = self._most_bytes = 0
-        self._partial = False
         self._call = -1
         """The number of the callback that has changed something last."""
         self._before: tuple[int, Marks] = (0, Marks())
@@ -85,8 +84,7 @@ class OpenWindows:
             conf: says how large they may get, and whether one fires that is not complete.
         """
         self._most_rows, self._most_bytes = conf[MOST_ROWS], conf[MOST_BYTES]
-        self._partial = bool(conf[PARTIAL])
-        self._contents = contents = WindowContents(spec)
+        self._contents = contents = WindowContents(spec, partial=conf[PARTIAL])
         self._is_open = True
         found = dict(items(self._table, 0))
         if _MARKS not in found:
@@ -152,7 +150,7 @@ class OpenWindows:
     def rest(self) -> TupleWindow | None:
         """The window of what is left at the end of all; None where nothing is."""
         self._note()
-        return self._contents.rest(partial=self._partial)
+        return self._contents.rest()
 
     # -- as `DirtyHandle`
 
