@@ -9,7 +9,7 @@ from typing import Any
 from framework import Bolt, Spout, TopologyBuilder, TupleWindow, WindowedBolt
 from framework.sinks import CollectingSink
 from framework.windows.spec import GAP_MS, LENGTH_COUNT, LENGTH_MS, PARTIAL, SLIDE_COUNT, SLIDE_MS
-from tests.framework.runtime.workers.killed import Mortal, Numbers
+from tests.framework.runtime.workers.killed import Mortal
 
 Rows = Sequence[tuple[int, int]]
 """The number of each tuple and its time in milliseconds, in the order of time."""
@@ -53,10 +53,6 @@ class Both(Bolt):
 
 class MortalTell(Mortal, Tell):
     """Its process may be killed."""
-
-
-class Source(Numbers):
-    """Numbers that can be sought, by logical time, whose process may be killed."""
 
 
 def topology(rows: Rows, config: dict[str, Any], par: int = 1) -> TopologyBuilder:
