@@ -104,7 +104,7 @@ _ALL = (
     ),
     Key("topology.bolts.window.length.count", optional(integer(1)), "Tuples in a window.", True),
     Key("topology.bolts.window.length.duration.ms", optional(duration(zero=False)), "How long it is.", True),
-    Key("topology.bolts.window.sliding.interval.count", optional(integer(1)), "Tuples between windows.", True),
+    Key("topology.bolts.window.sliding.interval.count", optional(integer(1)), "Tuples to the next.", True),
     Key(
         "topology.bolts.window.sliding.interval.duration.ms",
         optional(duration(zero=False)),

@@ -28,7 +28,7 @@ REPLICA_BITS = 10
 SEQUENCE_BITS = 24
 """Room for 16.7 million tuples of one partition with the same timestamp."""
 AGENDA_BITS = 2
-"""Room for what kind of thing stands at a time, before the tuples of that time; where windows end at times."""
+"""Room for the kind of what stands at a time before the tuples of that time; where windows end at times."""
 _OF_TICKS, _OF_TUPLES = 1, 2
 """What these bits are; windows have 0."""
 _WORD_BITS = PATH_BITS // 2
@@ -72,8 +72,8 @@ class Layout:
 
     components: Mapping[str, ComponentLevel]
     ticked: frozenset[str] = frozenset()
-    """The components that emit at ticks, for batches or when windows end, where each replica has outputs of its
-    own."""
+    """The components that emit at ticks, for batches or when windows end, where each replica has outputs of
+    its own."""
     tick_path: int = 0
     """The upper word of the path at which ticks stand: behind windows that end at their time."""
 

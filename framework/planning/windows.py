@@ -100,6 +100,9 @@ def _unfit_field(
                 f"takes the time of tuples from field {field!r}, and spout {spout.id!r} from {found!r}: "
                 "expected the same field, as time comes with the spouts' tuples"
             )
+        unit, expected = conf["viper.timestamp.unit"], confs[spout.id]["viper.timestamp.unit"]
+        if found == field and unit != expected:
+            yield f"has viper.timestamp.unit {unit}, and spout {spout.id!r} {expected}: expected the same"
 
 
 def _unfit_late(bolt: ComponentSpec, conf: Mapping[str, Any], spec: WindowSpec) -> Iterator[str]:
@@ -125,8 +128,8 @@ def _without_effect(
     behind = [spout.id for spout in spouts if confs[spout.id]["viper.timestamp.slack"] < lag_ms]
     if behind:
         yield (
-            f"allows for a lag of {lag_ms} ms, which spouts are to put in order: set viper.timestamp.slack to "
-            f"{lag_ms} for {', '.join(map(repr, behind))}"
+            f"allows for a lag of {lag_ms} ms, which spouts are to put in order: set viper.timestamp.slack "
+            f"to {lag_ms} for {', '.join(map(repr, behind))}"
         )
     wants_late = conf[LATE_STREAM] is not None or conf[LATENESS_MS]
     if wants_late and not any(confs[spout.id]["viper.timestamp.late"] == ADMIT for spout in spouts):
@@ -135,4 +138,4 @@ def _without_effect(
             f"{', '.join(repr(spout.id) for spout in spouts)}"
         )
     if conf.get(WATERMARK_MS) is not None:
-        yield "has a watermark interval, which is without effect: windows fire when all their tuples have come"
+        yield "has a watermark interval, without effect: windows fire when all their tuples have come"

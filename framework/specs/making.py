@@ -119,10 +119,8 @@ def merged_config(
     cls: type | None, own: Mapping[str, Any], config: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     """What a component's methods have configured, below what was given for it, or above its class's."""
-    if config is None:
-        found = {**checked_config(getattr(cls, "config", None)), **own}
-    else:
-        found = {**own, **config}
+    of_class = checked_config(getattr(cls, "config", None))
+    found = {**of_class, **own} if config is None else {**own, **config}
     return {key: value for key, value in found.items() if value is not None or key not in own}
 
 

@@ -7,8 +7,8 @@ So tuples are kept once, however many windows they belong to, and a window is tw
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
 
 from framework.windows.spec import WindowSpec
 from framework.windows.tuple_window import Bounds, TupleWindow
@@ -27,12 +27,24 @@ class Marks:
     """How many tuples have come, those among them that belong to no window."""
     shown: Bounds = (0, 0)
     """The numbers of the tuples of the window that fired last and did not raise."""
+    shown_us: int | None = None
+    """The end of that window; None before the first."""
     done: int = 0
     """The number behind the last tuple of the window that fired last, whether it raised or not."""
     passed_us: int | None = None
-    """The end of the last window that fired by time; None before the first."""
+    """An end by time: windows that end there or before have fired, or are empty; None before the first."""
     is_behind: bool = False
     """Whether tuples have come behind all that has a time, since a window fired."""
+
+
+class Image(NamedTuple):
+    """What windows were before a callback."""
+
+    rows: list[Any]
+    times: list[int]
+    kept: int
+    """How many tuples they had."""
+    marks: Marks
 
 
 class WindowContents:
@@ -41,11 +53,13 @@ class WindowContents:
     Args:
         spec: how its windows are formed.
         partial: whether, at the end of the input, a window fires that no tuple has completed.
+        lateness_us: how long a window is kept behind its end for late tuples, in microseconds.
     """
 
-    def __init__(self, spec: WindowSpec, *, partial: bool = False) -> None:
+    def __init__(self, spec: WindowSpec, *, partial: bool = False, lateness_us: int = 0) -> None:
         self.spec = spec
         self._partial = partial
+        self._lateness_us = lateness_us
         self.rows: list[Any] = []
         """The tuples that are kept."""
         self.times: list[int] = []
@@ -94,15 +108,24 @@ class WindowContents:
             self.rows, self.times = self.rows[gone:], self.times[gone:]
             self.marks.first += gone
 
-    def take_back(self, kept: int, before: Marks) -> None:
-        """Go back to so many kept tuples, and to what was known of them then.
+    def image(self) -> Image:
+        """What `take_back` goes back to."""
+        return Image(self.rows, self.times, len(self.rows), replace(self.marks))
+
+    def take_back(self, image: Image) -> None:
+        """Go back to what was known.
 
         A window that has fired since has been tried, and is not tried again.
         """
-        del self.rows[kept:], self.times[kept:]
-        marks = self.marks
-        marks.count, marks.shown, marks.is_behind = before.count, before.shown, before.is_behind
-        marks.done = min(marks.done, marks.first + kept)
+        marks, before = self.marks, image.marks
+        if image.rows is self.rows:
+            marks.count, marks.is_behind = before.count, before.is_behind
+            marks.shown, marks.shown_us = before.shown, before.shown_us
+            marks.done = min(marks.done, marks.first + image.kept)
+        else:  # a late tuple has come, whose windows are no others than before
+            self.marks = before
+        self.rows, self.times = image.rows, image.times
+        del self.rows[image.kept :], self.times[image.kept :]
 
     def _first_needed(self) -> int:
         first, (since, until) = self._next_first(), self.marks.shown
@@ -121,6 +144,8 @@ class WindowContents:
             since_us = times[-1] - spec.length_us if times else None
         else:
             since_us = None if marks.passed_us is None else marks.passed_us + spec.slide_us - spec.length_us
+            if since_us is not None and self._lateness_us and times:
+                since_us = min(since_us, times[-1] - self._lateness_us - spec.length_us)
         return marks.first + (0 if since_us is None else bisect_right(times, since_us))
 
     # -- windows that end at a time
@@ -185,6 +210,45 @@ class WindowContents:
         start = end_us - spec.length_us
         return self._fired(bisect_right(times, start), behind, start, end_us)
 
+    # -- late tuples
+
+    def add_late(self, row: Any, time_us: int, now_us: int) -> list[TupleWindow] | None:
+        """Take a tuple that has come behind later ones, if any window is kept for it.
+
+        Args:
+            row: the tuple.
+            time_us: its time.
+            now_us: how far time is: windows that end before this are over.
+
+        Returns:
+            The windows that were over, of which it is now; None if it was not taken.
+        """
+        spec, marks = self.spec, self.marks
+        if spec.length_us is None or spec.slide_us is None:
+            return None
+        least = max(_end_from(time_us, spec.slide_us), _end_from(now_us - self._lateness_us, spec.slide_us))
+        ends = range(least, time_us + spec.length_us, spec.slide_us)
+        if not ends:
+            return None
+        index = bisect_right(self.times, time_us)
+        # In new lists, as windows that have fired may still be asked for their tuples.
+        self.rows = [*self.rows[:index], row, *self.rows[index:]]
+        self.times = [*self.times[:index], time_us, *self.times[index:]]
+        marks.count += 1
+        marks.passed_us = _at_least(_end_from(now_us, spec.slide_us) - spec.slide_us, marks.passed_us)
+        marks.done += time_us <= marks.passed_us
+        if marks.shown_us is not None:
+            since, until = marks.shown
+            before = time_us <= marks.shown_us - spec.length_us
+            marks.shown = since + before, until + (time_us <= marks.shown_us)
+        return [self._updated(end, index) for end in ends if end < now_us]
+
+    def _updated(self, end_us: int, late: int) -> TupleWindow:
+        assert self.spec.length_us is not None
+        start = end_us - self.spec.length_us
+        bounds = bisect_right(self.times, start), bisect_right(self.times, end_us)
+        return TupleWindow(self.rows, bounds, bounds, start, end_us, late)
+
     # -- windows that a tuple completes
 
     @property
@@ -226,7 +290,7 @@ class WindowContents:
             self.rows, (first, behind), (since - marks.first, until - marks.first), start, end
         )
         marks.done = marks.first + behind
-        marks.shown = marks.first + first, marks.done
+        marks.shown, marks.shown_us = (marks.first + first, marks.done), end
         return made
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Mapping
-from dataclasses import astuple, replace
+from dataclasses import astuple
 from typing import Any, Final
 
 from framework.errors import StateError
 from framework.state import State, StateAccess
 from framework.state.types import PICKLED
-from framework.windows.contents import Marks, WindowContents
-from framework.windows.spec import MOST_BYTES, MOST_ROWS, PARTIAL, WindowSpec
+from framework.windows.contents import Image, Marks, WindowContents
+from framework.windows.spec import LATENESS_MS, MOST_BYTES, MOST_ROWS, PARTIAL, WindowSpec
 from framework.windows.tuple_window import TupleWindow
 from viper.errors import StateFullError
 from viper.state import items
@@ -70,11 +70,13 @@ class OpenWindows:
         """By the number of the first tuple of each chunk: the number behind its last, and its bytes."""
         self._marks = b""
         """As they are in the table."""
+        self._is_shifted = False
+        """Whether late tuples have come since then."""
         self._most_rows = self._most_bytes = 0
         self._call = -1
         """The number of the callback that has changed something last."""
-        self._before: tuple[int, Marks] = (0, Marks())
-        """How many tuples were kept before that callback, and what was known of them."""
+        self._before: Image
+        """What was known before that callback."""
 
     def open(self, spec: WindowSpec, conf: Mapping[str, Any]) -> None:
         """Go on with what the table has.
@@ -84,7 +86,9 @@ class OpenWindows:
             conf: says how large they may get, and whether one fires that is not complete.
         """
         self._most_rows, self._most_bytes = conf[MOST_ROWS], conf[MOST_BYTES]
-        self._contents = contents = WindowContents(spec, partial=conf[PARTIAL])
+        lateness_us = round(min(conf[LATENESS_MS] * 1000, BEHIND_TIME))
+        self._contents = WindowContents(spec, partial=conf[PARTIAL], lateness_us=lateness_us)
+        contents = self._contents
         self._is_open = True
         found = dict(items(self._table, 0))
         if _MARKS not in found:
@@ -115,8 +119,22 @@ class OpenWindows:
         self._note()
         contents, now_us = self._contents, self._access.now()
         contents.add(tup, None if now_us >= BEHIND_TIME else now_us)
-        if len(contents.rows) > self._most_rows and contents.needed > self._most_rows:
-            raise self._full(f"{contents.needed:,} tuples", MOST_ROWS, self._most_rows)
+        if len(contents.rows) > self._most_rows:
+            self._check_rows()
+
+    def is_late(self, time_us: int) -> bool:
+        """Whether a time lies before that of the tuple in process."""
+        return time_us < self._access.now() < BEHIND_TIME
+
+    def add_late(self, tup: Any, time_us: int) -> list[TupleWindow] | None:
+        """As `WindowContents.add_late`, of the tuple in process; errors as of `add`."""
+        self._note()
+        contents = self._contents
+        windows = contents.add_late(tup, time_us, self._access.now())
+        if windows is not None:
+            self._is_shifted = True
+            self._check_rows()
+        return windows
 
     def completed(self) -> TupleWindow | None:
         """The window that the tuple in process completes; None where it completes none."""
@@ -166,6 +184,11 @@ class OpenWindows:
         contents = self._contents
         contents.trim()
         marks = contents.marks
+        if self._is_shifted:  # then the tuples behind the late ones have other numbers
+            self._is_shifted, self._written = False, marks.first
+            for first in self._chunks:
+                self._table.drop(first)
+            self._chunks.clear()
         self._written = max(self._written, marks.first)
         behind = marks.first + len(contents.rows)
         while self._written < behind:
@@ -181,14 +204,19 @@ class OpenWindows:
     def forget(self) -> None:
         """As `DirtyHandle.forget`."""
         if self._call == self._access.clock.number:
-            self._contents.take_back(*self._before)
+            self._contents.take_back(self._before)
+
+    def _check_rows(self) -> None:
+        needed = self._contents.needed
+        if needed > self._most_rows:
+            raise self._full(f"{needed:,} tuples", MOST_ROWS, self._most_rows)
 
     def _note(self) -> None:
         """Something is about to be changed."""
         number = self._access.clock.number
         if self._access.goes_on and number != self._call:
             self._call = number
-            self._before = len(self._contents.rows), replace(self._contents.marks)
+            self._before = self._contents.image()
 
     def _write(self, until: int) -> None:
         contents, first = self._contents, self._written

@@ -15,7 +15,7 @@ class TupleWindow:
     The three sequences are made when they are asked for first, and may be kept.
     """
 
-    __slots__ = ("_before", "_bounds", "_rows", "end", "is_update", "start")
+    __slots__ = ("_before", "_bounds", "_late", "_rows", "end", "start")
 
     def __init__(
         self,
@@ -24,8 +24,7 @@ class TupleWindow:
         before: Bounds,
         start: int | None,
         end: int,
-        *,
-        is_update: bool = False,
+        late: int | None = None,
     ) -> None:
         """
         Args:
@@ -34,19 +33,23 @@ class TupleWindow:
             before: where those of the window are that fired before.
             start: as the attribute.
             end: as the attribute.
-            is_update: as the attribute.
+            late: where the late tuple is that has come to the window; None where none has.
         """
         self._rows = rows
         self._bounds = bounds
         self._before = before
+        self._late = late
         self.start = start
         """Event time in microseconds behind which the window's tuples lie, those of a session from which on;
         None for a window of so many tuples."""
         self.end = end
         """Event time in microseconds up to which its tuples lie, those of a session before which; for a
         window that a tuple completes, the time of that."""
-        self.is_update = is_update
-        """Whether the window has fired already, and a late tuple has come to it."""
+
+    @property
+    def is_update(self) -> bool:
+        """Whether the window was over already, and a late tuple has come to it."""
+        return self._late is not None
 
     @property
     def tuples(self) -> tuple[Any, ...]:
@@ -56,13 +59,17 @@ class TupleWindow:
 
     @property
     def new(self) -> tuple[Any, ...]:
-        """Those that were not in the window before; of an update the late ones alone."""
+        """Those that were not in the window before; of an update the late one alone."""
+        if self._late is not None:
+            return (self._rows[self._late],)
         first, behind = self._bounds
         return tuple(self._rows[max(first, self._before[1]) : behind])
 
     @property
     def expired(self) -> tuple[Any, ...]:
-        """The tuples of the window before that are not in this one."""
+        """The tuples of the window before that are not in this one; of an update none."""
+        if self._late is not None:
+            return ()
         first, behind = self._before
         return tuple(self._rows[first : min(behind, self._bounds[0])])
 

@@ -311,7 +311,8 @@ class TaskFactory:
         if acker is not None:
             collector.answer_by(acker)
         marks = collector.bulk.marks if host.takes_rows else inbox
-        assigner = BoltAssigner(collector.buffer, marks, self._inputs.level_beside(spec), acker)
+        beside, ahead = self._inputs.level_beside(spec), host.is_windowed
+        assigner = BoltAssigner(collector.buffer, marks, beside, acker, places_ahead=ahead)
         emitter = Emitter(context, output, assigner, recorder, self._slice_commits(spec, state))
         interludes = Interludes(context, slot, emitter, assigner, acker, recorder)
         due = self._due_by(spec)

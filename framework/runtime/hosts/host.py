@@ -89,7 +89,8 @@ class Host:
         component.pid = os.getpid()
 
     def initialize(self, identity: Identity) -> None:
-        """Call the component's `initialize`, and give a stateful bolt its state, a windowed one its windows."""
+        """Call the component's `initialize`; a windowed bolt has its windows by then, and a stateful one gets
+        its state."""
         if self.is_windowed:
             self.component._open_windows(identity.conf)
         self.component.initialize(identity.conf, identity.context)

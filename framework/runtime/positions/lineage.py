@@ -39,6 +39,8 @@ class Lineage:
         """Where outputs below the last parent were marked; those that follow must not fall behind."""
         self._ahead, self._outputs_ahead = LEAST, 0
         """Where outputs ahead of processed inputs were placed last, and how many."""
+        self._least_ahead = LEAST
+        """None of them may come before this, where an output stands below its input."""
 
     def resume(self, floor: Position) -> None:
         """Continue where the task that died had come to.
@@ -57,15 +59,17 @@ class Lineage:
         self._descent.stay_above(max(self._descent.floor, promised))
 
     def save(self) -> tuple[Any, ...]:
-        """Below which position outputs were placed last, how many, and at which level; and ahead of inputs."""
+        """Below which position outputs were placed last, how many, and at which level; and likewise ahead of
+        inputs."""
         level = self._level_below_parent
         below = tuple(self._descent.parent), self._descent.children, None if level is None else astuple(level)
-        return *below, tuple(self._ahead), self._outputs_ahead
+        return *below, tuple(self._ahead), self._outputs_ahead, tuple(self._least_ahead)
 
     def restore(self, noted: tuple[Any, ...]) -> None:
         """Go on numbering where another process has noted that it was."""
-        parent, children, level, ahead, outputs_ahead = noted
+        parent, children, level, ahead, outputs_ahead, least_ahead = noted
         self._ahead, self._outputs_ahead = Position(*ahead), outputs_ahead
+        self._least_ahead = Position(*least_ahead)
         self._descent.go_below(Position(*parent), children)
         self._level_below_parent = None if level is None else Level(*level)
 
@@ -120,8 +124,12 @@ class Lineage:
         if self._descent.floor > LEAST:
             raise_to(self._descent.floor, out)
 
+    def keep_ahead_behind(self, placed: Position) -> None:
+        """An output was placed below its input: none that is placed ahead may come before it."""
+        self._least_ahead = placed
+
     def place_ahead(self, count: int, level: Level, out: Positions, at: Position) -> None:
-        """Place outputs below a position behind which inputs have been processed, as no output was placed there.
+        """Place outputs below a position although inputs behind it have been processed.
 
         Args:
             count: the number of outputs.
@@ -136,5 +144,6 @@ class Lineage:
         ends = array("I", [count])
         self.saturated += out.extend_children(parent, 0, 1, ends, self._outputs_ahead, level)
         self._outputs_ahead += count
-        if self._descent.floor > LEAST:
-            raise_to(self._descent.floor, out)
+        least = max(self._descent.floor, self._least_ahead)
+        if least > LEAST:
+            raise_to(least, out)

@@ -1,8 +1,8 @@
 """What a bolt's task does at a position, between two inputs.
 
-Ticks, batches and windows are such entries. Whatever else is due at a position, a snapshot for instance, is one
-more client: the task asks all of them in the same places, and runs what they give it in the order of positions,
-through the same bounded way as tuples.
+Ticks, batches and windows are such entries. Whatever else is due at a position, a snapshot for instance, is
+one more client: the task asks all of them in the same places, and runs what they give it in the order of
+positions, through the same bounded way as tuples.
 """
 
 from __future__ import annotations

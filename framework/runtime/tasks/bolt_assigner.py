@@ -37,9 +37,19 @@ class BoltAssigner:
         marks: say how many rows there were after each tuple of a slice.
         level: where outputs are marked, but for inputs that are copied to several replicas.
         acker: gives the acks that follow outputs; None where nothing is tracked.
+        places_ahead: whether outputs may stand at positions behind which inputs have been processed.
     """
 
-    def __init__(self, buffer: EmitBuffer, marks: Marks, level: Level, acker: Acker | None) -> None:
+    def __init__(
+        self,
+        buffer: EmitBuffer,
+        marks: Marks,
+        level: Level,
+        acker: Acker | None,
+        *,
+        places_ahead: bool = False,
+    ) -> None:
+        self._places_ahead = places_ahead
         self.lineage = Lineage()
         self.unplanned = 0
         """Outputs that belong to no input, and to no tick at a position either."""
@@ -165,6 +175,8 @@ class BoltAssigner:
         out.clear()
         if self._is_below_inputs:
             self.lineage.place(fanout, unfinished, self._placing_at, out)
+            if self._places_ahead and len(out):
+                self.lineage.keep_ahead_behind(out.last())
         beside = count - len(out)  # all of them, or what a thread has emitted just now
         if beside:
             level = self._placing_at if self._is_below_inputs else self._level

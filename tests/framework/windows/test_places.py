@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -21,7 +22,7 @@ FORMS = (TUMBLING, {LENGTH_MS: 25, SLIDE_MS: 10}, {LENGTH_COUNT: 3, SLIDE_MS: 5}
 
 
 def test_the_end_of_time_is_that_of_positions() -> None:
-    assert BEHIND_TIME == LAST.ts
+    assert LAST.ts == BEHIND_TIME
 
 
 def beside(seed: int, par: int, config: dict[str, Any] = TUMBLING) -> TopologyBuilder:
@@ -52,7 +53,7 @@ def test_a_consumer_has_windows_and_tuples_in_the_order_of_time(
     assert workers.run(beside(3, 3, config), viper__jumbo__size=4).result("sink") == serial
     times = [row[1] if len(row) == 5 else row[1] * 1000 for row in serial]
     assert times == sorted(times)
-    for first, second in zip(serial, serial[1:], strict=False):  # at one time: windows, then tuples
+    for first, second in pairwise(serial):  # at one time: windows, then tuples
         same = _time(first) == _time(second)
         assert not (same and len(first) == 2 and len(second) == 5), (first, second)
 

@@ -81,9 +81,8 @@ def drawn_config(random: Random) -> dict[str, Any]:
         return {GAP_MS: milliseconds}
     length = random.choice(({LENGTH_COUNT: count}, {LENGTH_MS: milliseconds}))
     factor = random.choice((1, 2, 3, 0.5, 0.4))
-    sliding = random.choice(
-        ({SLIDE_COUNT: random.randrange(1, 9)}, {SLIDE_MS: milliseconds * factor}, {SLIDE_MS: milliseconds * factor})
-    )
+    interval = {SLIDE_MS: milliseconds * factor}
+    sliding = random.choice(({SLIDE_COUNT: random.randrange(1, 9)}, interval, interval))
     return {**length, **sliding, PARTIAL: random.randrange(2) == 0}
 
 
