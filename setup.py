@@ -9,7 +9,8 @@ from glob import glob
 from setuptools import Extension, find_packages, setup
 
 # What both modules are made of: state is written by functions of either.
-STATE = [f"cbackend/src/{name}.c" for name in ("bytes", "heap", "keyed", "pool", "writer")]
+STATE_NAMES = ("bytes", "changes", "heap", "keyed", "pool", "snapshot", "writer")
+STATE = [f"cbackend/src/{name}.c" for name in STATE_NAMES]
 
 # viper._backend, through cffi, keeps to the stable ABI; this one does not, for its speed (csrc/rows.h).
 rows = Extension(

@@ -11,14 +11,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
-import subprocess
-import sys
 from typing import Any
 
 from counting_words import Lines, read_lines, wordcount
 from per_tuple import plain
-from running import run_with
+from running import output_of, print_rates, rates_in_turn, run_with
 
 from framework import BatchBolt, Rows, StreamBuilder, TopologyBuilder
 from framework.sinks import CountingSink
@@ -91,13 +88,6 @@ def counted(kind: str, words: int) -> tuple[int, float]:
     return int(report.result("sink")), report.elapsed_s
 
 
-def measure(kind: str, words: int) -> tuple[int, float]:
-    """Words, and words per second, in a process of its own."""
-    command = [sys.executable, __file__, "--kind", kind, "--words", str(words)]
-    seen, seconds = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return int(seen), float(seen) / float(seconds)
-
-
 def main() -> None:
     """Measure, and print words per second and the ratios to the plain loop and to single tuples."""
     raw = argparse.RawDescriptionHelpFormatter
@@ -109,20 +99,9 @@ def main() -> None:
     if args.kind:
         print(json.dumps(counted(args.kind, args.words)))
         return
-    rates: dict[str, list[float]] = {kind: [] for kind in KINDS}
-    seen = set()
-    for _ in range(args.rounds):
-        for kind, measured in rates.items():
-            words, rate = measure(kind, args.words)
-            seen.add(words)
-            measured.append(rate)
-    if len(seen) != 1:
-        sys.exit(f"the kinds have counted different numbers of words: {sorted(seen)}")
-    medians = {kind: statistics.median(measured) for kind, measured in rates.items()}
-    for kind, measured in rates.items():
-        spread = f"({min(measured):,.0f} to {max(measured):,.0f})"
-        ratios = f"{medians[kind] / medians['plain']:5.2f} {medians[kind] / medians['tuples']:5.2f}"
-        print(f"{kind:10} {medians[kind]:12,.0f} words/s  {ratios}  {spread}")
+    options = ("--words", args.words)
+    rates = rates_in_turn(KINDS, args.rounds, lambda kind: output_of(__file__, "--kind", kind, *options))
+    print_rates(rates, "plain", "tuples")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,11 @@ processes counts, too.
     polled     next_tuple returns without an emit
     blocking   waits a second for something that does not come, on a thread of its own
 
+With `--recovery best exact` spouts say where they are, and each line is measured under both; spouts that
+block are left out. With `--tree` each is measured with the code of other folders in turn.
+
     python benchmarks/idle.py [--seconds S] [--settle S] [--place PLACE ...] [--spout KIND ...]
+                              [--recovery best exact] [--tree FOLDER ...]
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ import argparse
 import subprocess
 import sys
 import time
+from itertools import product
 from typing import Any
 
 PLACES: dict[str, dict[str, Any]] = {
@@ -27,24 +32,34 @@ PLACES: dict[str, dict[str, Any]] = {
 TIMES = ("logical", "ingest")
 SPARE_S = 60.0
 """For how long it would go on if it were not stopped."""
-WIDTHS = (-11, -9, -7, 9)
+WIDTHS = (-11, -9, -7, -8, 9, -4)
 
 
-def once(place: str, spout: str, mode: str, seconds: float) -> None:
+def once(place: str, spout: str, mode: str, args: argparse.Namespace) -> None:
     """Run it in this process."""
     from running import run_with
-    from silence import silent
 
-    run_with(silent(spout), {**PLACES[place], "viper.time": mode}, duration_s=seconds)
+    options = {**PLACES[place], "viper.time": mode}
+    if args.recoverable:
+        from recoverable import silent
+
+        options["viper.recovery"] = args.recovery[0]
+    else:
+        from silence import silent
+    run_with(silent(spout), options, duration_s=args.seconds)
 
 
-def measure(place: str, spout: str, mode: str, args: argparse.Namespace) -> float:
+def measure(
+    place: str, spout: str, mode: str, recovery: str, tree: str, args: argparse.Namespace
+) -> float:
     """Seconds of CPU per second."""
     from processes import cpu_seconds
+    from running import code_of
 
     length = args.settle + args.seconds + SPARE_S
     command = [sys.executable, __file__, "--once", place, "--spout", spout, "--time", mode]
-    process = subprocess.Popen([*command, "--seconds", str(length)])
+    command += ["--recovery", recovery, *(["--recoverable"] if "exact" in args.recovery else [])]
+    process = subprocess.Popen([*command, "--seconds", str(length)], env=code_of(tree))
     try:
         time.sleep(args.settle)
         began, before = time.monotonic(), cpu_seconds(process.pid)
@@ -63,24 +78,30 @@ def main() -> None:
     """Measure, and print percent of a core."""
     from running import print_row
 
+    spouts = ["generator", "polled", "blocking"]
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("--seconds", type=float, default=10, help="of each measurement (10)")
     parser.add_argument("--settle", type=float, default=5, help="seconds before that (5)")
     parser.add_argument("--place", nargs="+", choices=PLACES, default=list(PLACES), help="(all)")
-    parser.add_argument("--spout", nargs="+", default=["generator", "polled", "blocking"], help="(all)")
+    parser.add_argument("--spout", nargs="+", choices=spouts, default=spouts, help="(all)")
     parser.add_argument("--time", nargs="+", choices=TIMES, default=list(TIMES), help="viper.time (both)")
+    parser.add_argument("--recovery", nargs="+", choices=["best", "exact"], default=["best"], help="(best)")
+    parser.add_argument("--tree", nargs="+", default=[""], help="folders of code (that of this run)")
     parser.add_argument("--once", metavar="PLACE", help="run one in this process")
+    parser.add_argument("--recoverable", action="store_true", help="with spouts that say where they are")
     args = parser.parse_args()
     if args.once:
-        once(args.once, args.spout[0], args.time[0], args.seconds)
+        once(args.once, args.spout[0], args.time[0], args)
         return
-    print_row(("place", "spout", "time", "% of core"), WIDTHS)
-    for place in args.place:
-        for spout in args.spout:
-            for mode in args.time:
-                share = measure(place, spout, mode, args)
-                print_row((place, spout, mode, f"{100 * share:.2f}"), WIDTHS)
+    if "exact" in args.recovery:
+        args.spout = [spout for spout in args.spout if spout != "blocking"]
+    print_row(("place", "spout", "time", "recovery", "% of core", "code"), WIDTHS)
+    for place, spout, mode, recovery, tree in product(
+        args.place, args.spout, args.time, args.recovery, args.tree
+    ):
+        share = measure(place, spout, mode, recovery, tree, args)
+        print_row((place, spout, mode, recovery, f"{100 * share:.2f}", tree or "here"), WIDTHS)
 
 
 if __name__ == "__main__":

@@ -12,15 +12,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from operator import add
 from typing import Any
 
 from counting_words import Lines, read_lines, wordcount
-from running import run_with
+from running import output_of, run_with
 
 from framework import BatchBolt, Rows, StreamBuilder
 from framework.sinks import CountingSink
@@ -114,8 +112,7 @@ def counted(kind: str, words: int) -> tuple[int, float]:
 
 def measure(kind: str, words: int) -> float:
     """Nanoseconds of CPU time for a word, in a process of its own."""
-    command = [sys.executable, __file__, "--kind", kind, "--words", str(words)]
-    seen, seconds = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    seen, seconds = output_of(__file__, "--kind", kind, "--words", words)
     return float(seconds) / int(seen) * 1e9
 
 

@@ -10,7 +10,12 @@ placement).
     polled     next_tuple returns without an emit, likewise
     blocking   sleeps until the next tuple is due, on a thread of its own (viper.blocking)
 
+With `--recovery best exact` spouts say where they are, counts are declared state, and each line is measured
+under both; spouts that block are left out. With `--tree` it is measured with the code of other folders in
+turn.
+
     python benchmarks/latency.py [--rate N] [--seconds S] [--par N] [--spout KIND ...]
+                                 [--recovery best exact] [--tree FOLDER ...]
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ import argparse
 import json
 import subprocess
 import sys
+from itertools import product
 from typing import Any
 
 PLACES: dict[str, dict[str, Any]] = {
@@ -30,26 +36,35 @@ PLACES: dict[str, dict[str, Any]] = {
     },
     "2 processes, 3 hops": {"viper.worker": "process", "topology.workers": 2},
 }
-WIDTHS = (-19, -9, 8, 8, 8, 8, 8)
+WIDTHS = (-19, -9, -8, 8, 8, 8, 8, 8, -4)
 
 
 def once(place: str, spout: str, args: argparse.Namespace) -> dict[str, float]:
     """The percentiles of one run."""
-    from pacing import paced
     from running import run_with
 
+    options = dict(PLACES[place])
+    if args.recoverable:
+        from recoverable import paced
+
+        options["viper.recovery"] = args.recovery[0]
+    else:
+        from pacing import paced
     topology = paced(spout, rate=args.rate, seconds=args.seconds, warm_up_s=args.warm_up, par=args.par)
-    found: dict[str, float] = run_with(topology, PLACES[place]).result("sink")
+    found: dict[str, float] = run_with(topology, options).result("sink")
     return found
 
 
-def measure(place: str, spout: str, args: argparse.Namespace) -> dict[str, float]:
+def measure(place: str, spout: str, recovery: str, tree: str, args: argparse.Namespace) -> dict[str, float]:
     """The percentiles of one run, in a process of its own."""
+    from running import code_of
+
     numbers = {"rate": args.rate, "seconds": args.seconds, "warm-up": args.warm_up, "par": args.par}
     options = [f"--{name}={number}" for name, number in numbers.items()]
+    options += ["--recovery", recovery, *(["--recoverable"] if "exact" in args.recovery else [])]
     command = [sys.executable, __file__, "--once", place, "--spout", spout, *options]
-    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    found: dict[str, float] = json.loads(output)
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=code_of(tree))
+    found: dict[str, float] = json.loads(done.stdout)
     return found
 
 
@@ -57,24 +72,31 @@ def main() -> None:
     """Measure, and print the percentiles in microseconds."""
     from running import print_row
 
+    spouts = ["generator", "polled", "blocking"]
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("--rate", type=float, default=20_000, help="tuples per second (20,000)")
     parser.add_argument("--seconds", type=float, default=12, help="of each measurement (12)")
     parser.add_argument("--warm-up", type=float, default=2, help="seconds before that (2)")
     parser.add_argument("--par", type=int, default=1, help="parallelism of forward and count (1)")
-    parser.add_argument("--spout", nargs="+", default=["generator", "polled", "blocking"], help="(all)")
+    parser.add_argument("--spout", nargs="+", choices=spouts, default=spouts, help="(all)")
     parser.add_argument("--place", nargs="+", choices=PLACES, default=list(PLACES), help="(all)")
+    parser.add_argument("--recovery", nargs="+", choices=["best", "exact"], default=["best"], help="(best)")
+    parser.add_argument("--tree", nargs="+", default=[""], help="folders of code (that of this run)")
     parser.add_argument("--once", metavar="PLACE", help="measure one in this process")
+    parser.add_argument("--recoverable", action="store_true", help="with state that can be recovered")
     args = parser.parse_args()
     if args.once:
         print(json.dumps(once(args.once, args.spout[0], args)))
         return
-    print_row(("place", "spout", "p50 µs", "p99 µs", "p99.9 µs", "max µs", "tuples"), WIDTHS)
-    for place in args.place:
-        for spout in args.spout:
-            found = measure(place, spout, args)
-            print_row((place, spout, *(round(number) for number in found.values())), WIDTHS)
+    if "exact" in args.recovery:
+        args.spout = [spout for spout in args.spout if spout != "blocking"]
+    figures = ("p50 µs", "p99 µs", "p99.9 µs", "max µs", "tuples")
+    print_row(("place", "spout", "recovery", *figures, "code"), WIDTHS)
+    for place, spout, recovery, tree in product(args.place, args.spout, args.recovery, args.tree):
+        found = measure(place, spout, recovery, tree, args)
+        rounded = (round(number) for number in found.values())
+        print_row((place, spout, recovery, *rounded, tree or "here"), WIDTHS)
 
 
 if __name__ == "__main__":

@@ -17,13 +17,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
-import subprocess
-import sys
 import time
 
 from counting_words import read_lines, wordcount
-from running import run_with
+from running import output_of, print_rates, rates_in_turn, run_with
 
 
 def plain(lines: list[str]) -> tuple[int, float]:
@@ -55,14 +52,6 @@ def topology(words: int, par: int) -> tuple[int, float]:
     return int(report.result("sink")), report.elapsed_s
 
 
-def measure(kind: str, words: int, par: int) -> float:
-    """Words per second of one kind, in a process of its own."""
-    command = [sys.executable, __file__, "--kind", kind, "--words", str(words), "--par", str(par)]
-    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    seen, seconds = json.loads(output)
-    return float(seen) / float(seconds)
-
-
 def main() -> None:
     """Measure, and print words per second and the ratio."""
     raw = argparse.RawDescriptionHelpFormatter
@@ -76,14 +65,10 @@ def main() -> None:
         plainly = args.kind == "plain"
         print(json.dumps(plain(read_lines(args.words)) if plainly else topology(args.words, args.par)))
         return
-    rates: dict[str, list[float]] = {"plain": [], "topology": []}
-    for _ in range(args.rounds):
-        for kind, measured in rates.items():
-            measured.append(measure(kind, args.words, args.par))
-    medians = {kind: statistics.median(measured) for kind, measured in rates.items()}
-    for kind, measured in rates.items():
-        print(f"{kind:10} {medians[kind]:12,.0f} words/s   ({min(measured):,.0f} to {max(measured):,.0f})")
-    print(f"ratio      {medians['topology'] / medians['plain']:12.2f}")
+    options = ("--words", args.words, "--par", args.par)
+    kinds = ("plain", "topology")
+    rates = rates_in_turn(kinds, args.rounds, lambda kind: output_of(__file__, "--kind", kind, *options))
+    print_rates(rates, "plain")
 
 
 if __name__ == "__main__":

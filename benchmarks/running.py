@@ -1,8 +1,14 @@
-"""Planning and running a topology as the benchmarks do, and tables of what came of it."""
+"""Running a topology as the benchmarks do, measuring in fresh processes, and tables of what came of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from framework.config import resolve
@@ -17,6 +23,57 @@ def run_with(topology: Topology, options: dict[str, Any], **arguments: Any) -> R
     settings, problems = resolve(topology, options=options)
     assert not problems, problems
     return run(make_plan(topology, settings), settings, **arguments)
+
+
+def output_of(script: str, *arguments: object) -> Any:
+    """What a script prints as JSON, run in a process of its own, where nothing is warm from another run.
+
+    Args:
+        script: the file.
+        arguments: of its command line.
+    """
+    command = [sys.executable, script, *map(str, arguments)]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+
+def code_of(tree: str) -> dict[str, str]:
+    """The environment of a process that imports the code of another folder; empty: that of this process."""
+    return {**os.environ, "PYTHONPATH": str(Path(tree).resolve())} if tree else dict(os.environ)
+
+
+def rates_in_turn(
+    kinds: Iterable[str], rounds: int, measure: Callable[[str], tuple[int, float]]
+) -> dict[str, list[float]]:
+    """Measure kinds of the same work in turn, so that a busy machine slows all of them alike.
+
+    Args:
+        kinds: their names.
+        rounds: how often each is measured.
+        measure: gives the words of one kind, and the seconds that they took.
+
+    Returns:
+        Words per second, by kind.
+    """
+    rates: dict[str, list[float]] = {kind: [] for kind in kinds}
+    counted = set()
+    for _ in range(rounds):
+        for kind, measured in rates.items():
+            words, seconds = measure(kind)
+            counted.add(words)
+            measured.append(words / seconds)
+    if len(counted) != 1:
+        sys.exit(f"the kinds have counted different numbers of words: {sorted(counted)}")
+    return rates
+
+
+def print_rates(rates: Mapping[str, Sequence[float]], *bases: str) -> None:
+    """Print the median of each kind in words per second, its ratio to the kinds named, and its spread."""
+    medians = {kind: statistics.median(measured) for kind, measured in rates.items()}
+    width = max(map(len, rates))
+    for kind, measured in rates.items():
+        ratios = " ".join(f"{medians[kind] / medians[base]:5.2f}" for base in bases)
+        spread = f"({min(measured):,.0f} to {max(measured):,.0f})"
+        print(f"{kind:{width}} {medians[kind]:12,.0f} words/s  {ratios}  {spread}")
 
 
 def print_row(cells: Sequence[Any], widths: Sequence[int]) -> None:

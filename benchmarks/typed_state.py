@@ -12,14 +12,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
-import subprocess
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 from counting_words import Count, wordcount
-from running import run_with
+from running import output_of, print_rates, rates_in_turn, run_with
 
 from framework import ValueState
 
@@ -55,14 +52,6 @@ def measure_here(kind: str, words: int, par: int) -> tuple[int, float]:
     return int(report.result("sink")), report.elapsed_s
 
 
-def measure(kind: str, words: int, par: int) -> float:
-    """Words per second of one kind, in a process of its own."""
-    command = [sys.executable, __file__, "--kind", kind, "--words", str(words), "--par", str(par)]
-    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    seen, seconds = json.loads(output)
-    return float(seen) / float(seconds)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, and print words per second and the ratios."""
     raw = argparse.RawDescriptionHelpFormatter
@@ -75,15 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if args.kind:
         print(json.dumps(measure_here(args.kind, args.words, args.par)))
         return
-    rates: dict[str, list[float]] = {kind: [] for kind in KINDS}
-    for _ in range(args.rounds):
-        for kind, measured in rates.items():
-            measured.append(measure(kind, args.words, args.par))
-    medians = {kind: statistics.median(measured) for kind, measured in rates.items()}
-    for kind, measured in rates.items():
-        print(f"{kind:10} {medians[kind]:12,.0f} words/s   ({min(measured):,.0f} to {max(measured):,.0f})")
-    for kind in list(KINDS)[1:]:
-        print(f"{kind + ' ratio':10} {medians[kind] / medians['dict']:12.2f}")
+    options = ("--words", args.words, "--par", args.par)
+    rates = rates_in_turn(KINDS, args.rounds, lambda kind: output_of(__file__, "--kind", kind, *options))
+    print_rates(rates, "dict")
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ def run(
     replay: str | os.PathLike[str] | None = None,
     start: str | os.PathLike[str] | None = None,
     checkpoints: str | os.PathLike[str] | None = None,
+    rename: Mapping[str, str] | None = None,
     stop: StopSignal | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> RunReport:
@@ -67,6 +68,8 @@ def run(
             run (``viper run --report``), to go on where its spouts had stopped.
         checkpoints: the folder where `suspend` finds the run, and where it writes its checkpoint; None for
             that of `start`, if that is one.
+        rename: new names by old ones, where components (``"old": "new"``) or their states
+            (``"component.old": "component.new"``) had other names when the checkpoint `start` was made.
         stop: ends the run from another thread by ``stop.request(StopReason.INTERRUPTED)``.
         on_progress: called about ten times a second with how far the run is, and once at its end.
 
@@ -107,6 +110,7 @@ def run(
             replay=_path(replay),
             start=_path(start),
             checkpoints=_path(checkpoints),
+            rename=rename,
         )
 
 

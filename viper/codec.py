@@ -16,7 +16,7 @@ from zlib import crc32
 from viper.errors import CodecError
 from viper.jumbo import Jumbo
 from viper.payload import Payload, Row, Rows
-from viper.rows import Decoder
+from viper.rows import Decoder, encode_rows
 
 _HEADER: Final = Struct("=B3xI")  # the form of the payload, bytes of the tags
 _ALIGNMENT: Final = 8
@@ -41,12 +41,12 @@ def encode(jumbo: Jumbo) -> bytes:
     return b"".join((_HEADER.pack(form, len(tags)), tags, bytes(-len(tags) % _ALIGNMENT), payload))
 
 
-def mark_of(jumbo: Jumbo) -> int:
-    """A number that jumbo tuples of the same values have in common.
+def mark_of(jumbo: Jumbo, index: int) -> int:
+    """A number that tuples of the same values have in common, of one in a jumbo tuple.
 
     It is `UNKNOWN` where only pickle carries them, as what that makes of equal values may differ.
     """
-    encoded = Rows(jumbo.payload.rows).encoded()
+    encoded = encode_rows(jumbo.payload.slice(index, 1).rows)
     return UNKNOWN if encoded is None else UNKNOWN + 1 + crc32(encoded)
 
 

@@ -140,6 +140,20 @@ class TaskPage:
         """Have the task, or its successor, take so many tuples one by one."""
         lib.vp_page_set_singly(self._page, tuples)
 
+    def ahead(self, output: int, source: Source) -> int:
+        """After the task's process died: how many tuples an output has that its successor will leave out.
+
+        Args:
+            output: the number of the output.
+            source: the producing end, which was recovered.
+
+        Raises:
+            IndexError: the page has not that many outputs.
+        """
+        _check(output, self._outputs, "outputs")
+        self._kept.append(source)
+        return int(lib.vp_page_feed(self._page, output, source._ring))
+
     # -- for anybody
 
     @property

@@ -143,7 +143,7 @@ class Source:
                 raise self._refusal(slot, positions, first, count, size)
             lib.vp_ring_write(self._ring, slot, encoded)
             if self._marks:
-                lib.vp_ring_mark(self._ring, slot, mark_of(jumbo.alone(count - 1)))
+                lib.vp_ring_mark(self._ring, slot, mark_of(jumbo, count - 1))
             for payloads in self._local:
                 payloads[slot] = jumbo
             jumbo.encoded = None
@@ -220,7 +220,7 @@ class Source:
         found, was = jumbo.alone(index), position_of(last.position)
         if repeat.compares_positions and was != position:
             raise self._diverged(found, f"at {position!r}, and the killed process had emitted it at {was!r}")
-        mark = mark_of(found)
+        mark = mark_of(found, 0)
         if mark == last.mark != UNKNOWN:
             return
         if last.is_there:

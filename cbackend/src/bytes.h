@@ -6,8 +6,7 @@
 #ifndef VIPER_SRC_BYTES_H
 #define VIPER_SRC_BYTES_H
 
-#include <string.h>
-
+#include "few.h"
 #include "viper/keyed.h"
 #include "writer.h"
 
@@ -31,8 +30,7 @@ static inline bool vp_bytes_are_apart(const vp_bytes *bytes)
 static inline void vp_bytes_pack(uint64_t words[2], const void *data, uint64_t length)
 {
     words[0] = words[1] = 0;
-    if (length)
-        memcpy(words, data, length);
+    vp_copy_few(words, data, length);
     words[1] |= length << 56;
 }
 

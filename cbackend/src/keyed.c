@@ -31,6 +31,11 @@ uint64_t vp_keyed_count(const vp_keyed *table)
     return vp_read(&table->live);
 }
 
+uint64_t vp_keyed_accesses(const vp_keyed *table)
+{
+    return vp_read(&table->accesses);
+}
+
 /* -- rows */
 
 static uint64_t row_bytes(const vp_keyed *table)
@@ -70,16 +75,21 @@ static vp_row *row_at(const vp_writer *writer, const vp_keyed *table, uint64_t n
     return (vp_row *)place_in(writer, table, number, part, vp_read(&table->parts[part]));
 }
 
-static bool is_alive(const vp_row *row)
+vp_row *vp_keyed_row(const vp_writer *writer, const vp_keyed *table, uint64_t number)
 {
-    return vp_read(&row->tag) & VP_ROW_ALIVE;
+    return row_at(writer, table, number);
+}
+
+uint64_t vp_keyed_rows(const vp_keyed *table)
+{
+    return vp_read(&table->rows);
 }
 
 vp_row *vp_keyed_next(const vp_writer *writer, const vp_keyed *table, uint64_t *number)
 {
     for (uint64_t rows = vp_read(&table->rows); *number < rows; ++*number) {
         vp_row *row = row_at(writer, table, *number);
-        if (is_alive(row))
+        if (vp_row_is_alive(row))
             return row;
     }
     return NULL;
@@ -92,7 +102,12 @@ const uint8_t *vp_row_key(const vp_writer *writer, const vp_row *row, uint64_t *
 
 uint64_t vp_row_hash(const vp_row *row)
 {
-    return vp_read(&row->tag) & ~VP_ROW_ALIVE;
+    return vp_read(&row->tag) & ~(uint64_t)UINT32_MAX;
+}
+
+uint64_t vp_row_number(const vp_row *row)
+{
+    return (uint32_t)vp_read(&row->tag) >> 1;
 }
 
 uint64_t *vp_row_values(vp_row *row)
@@ -244,8 +259,10 @@ static int compact(vp_writer *writer, vp_keyed *table, vp_heap *heap)
     for (uint64_t number = 0; vp_keyed_next(writer, table, &number); number++, copied++) {
         const vp_row *row = row_at(writer, table, number);
         uint32_t part = part_of(table, copied);
-        memcpy(place_in(writer, table, copied, part, parts[part]), row, row_bytes(table));
-        put((vp_word *)(writer->arena + index), (UINT64_C(1) << bits) - 1, vp_place(vp_read(&row->tag), copied));
+        vp_row *copy = (vp_row *)place_in(writer, table, copied, part, parts[part]);
+        memcpy(copy, row, row_bytes(table));
+        atomic_store_explicit(&copy->tag, vp_row_tag(vp_row_hash(row), copied), memory_order_relaxed);
+        put((vp_word *)(writer->arena + index), (UINT64_C(1) << bits) - 1, vp_place(vp_row_hash(row), copied));
     }
     if (replace_parts(writer, table, heap, parts, live))
         return VP_NO_ROOM;
@@ -254,16 +271,33 @@ static int compact(vp_writer *writer, vp_keyed *table, vp_heap *heap)
 
 /* -- entering and leaving */
 
+static bool has_part(const vp_keyed *table, uint32_t part)
+{
+    return part < VP_ROW_PARTS && vp_read(&table->parts[part]);
+}
+
+/* Whether more than half of the numbers are those of rows that have left. */
+static bool is_sparse(const vp_keyed *table)
+{
+    uint64_t rows = vp_read(&table->rows);
+    return rows - vp_read(&table->live) > rows / 2;
+}
+
+bool vp_keyed_would_move(const vp_keyed *table)
+{
+    return !has_part(table, part_of(table, vp_read(&table->rows))) && is_sparse(table);
+}
+
 /* Makes sure of a place in the index and of a number for one more row. */
 static int make_room(vp_writer *writer, vp_keyed *table, vp_heap *heap, bool *moved)
 {
-    uint64_t rows = vp_read(&table->rows), live = vp_read(&table->live);
+    uint64_t rows = vp_read(&table->rows);
     if (4 * (vp_read(&table->used) + 1) > 3 * index_size(table) && grow_index(writer, table, heap))
         return VP_NO_ROOM;
     uint32_t part = part_of(table, rows);
-    if (part < VP_ROW_PARTS && vp_read(&table->parts[part]))
+    if (has_part(table, part))
         return 0;
-    if (rows - live > rows / 2) {
+    if (is_sparse(table)) {
         *moved = true;
         return compact(writer, table, heap);
     }
@@ -275,7 +309,7 @@ static int make_room(vp_writer *writer, vp_keyed *table, vp_heap *heap, bool *mo
 }
 
 /* Writes a row that has no number yet. */
-static int fill(vp_writer *writer, const vp_keyed *table, vp_heap *heap, vp_row *row, uint64_t hash, const sought *key)
+static int fill(vp_writer *writer, const vp_keyed *table, vp_heap *heap, vp_row *row, uint64_t tag, const sought *key)
 {
     uint64_t first = key->words[0];
     if (key->length > VP_BYTES_INLINE) {
@@ -284,7 +318,7 @@ static int fill(vp_writer *writer, const vp_keyed *table, vp_heap *heap, vp_row 
             return VP_NO_ROOM;
         memcpy(writer->arena + first, key->data, key->length);
     }
-    atomic_store_explicit(&row->tag, hash | VP_ROW_ALIVE, memory_order_relaxed);
+    atomic_store_explicit(&row->tag, tag, memory_order_relaxed);
     atomic_store_explicit(&row->key.words[0], first, memory_order_relaxed);
     atomic_store_explicit(&row->key.words[1], key->words[1], memory_order_relaxed);
     for (uint64_t i = 0; i < table->value_words; i++)
@@ -304,7 +338,7 @@ vp_row *vp_keyed_enter(vp_writer *writer, vp_keyed *table, vp_heap *heap, uint64
         return NULL;
     uint64_t number = vp_read(&table->rows);
     vp_row *row = row_at(writer, table, number);
-    if (fill(writer, table, heap, row, hash, &it) || vp_writer_reserve(writer, 4))
+    if (fill(writer, table, heap, row, vp_row_tag(hash, number), &it) || vp_writer_reserve(writer, 4))
         return NULL;
     vp_write(writer, place_of(writer, table, hash, &it), vp_place(hash, number));
     vp_write(writer, &table->used, vp_read(&table->used) + 1);

@@ -2,6 +2,7 @@
  * a build in which two of them have changed places is told from this one. */
 #include <stddef.h>
 
+#include "changes.h"
 #include "keyed.h"
 #include "layout.h"
 #include "quota.h"
@@ -61,6 +62,8 @@ static const uint64_t facts[] = {
     sizeof(vp_keyed), AT(vp_keyed, value_words), AT(vp_keyed, index), AT(vp_keyed, index_bits), AT(vp_keyed, used),
     AT(vp_keyed, rows), AT(vp_keyed, live), AT(vp_keyed, parts),
     sizeof(vp_row), AT(vp_row, tag), AT(vp_row, key), AT(vp_row, values),
+    sizeof(vp_changes), AT(vp_changes, maps), AT(vp_changes, words), AT(vp_changes, generation), AT(vp_changes, current),
+    AT(vp_changes, counts), AT(vp_changes, attempt), AT(vp_changes, saved), AT(vp_changes, tried),
 };
 
 uint64_t vp_arena_layout(void)

@@ -6,9 +6,10 @@
 
 #include "check.h"
 #include "keyed.h"
+#include "snapshot.h"
 #include "viper/arena.h"
 
-enum { MODEL_KEYS = 120, MODEL_ROWS = 6000, VALUE_WORDS = 6, MOST_BYTES = 40000, MOST_APPENDED = 300000, OWNERS = 3 };
+enum { MODEL_KEYS = 120, MODEL_ROWS = 24000, VALUE_WORDS = 6, MOST_BYTES = 40000, MOST_APPENDED = 300000, OWNERS = 3 };
 enum { LOG_OWNER = 1, HEAP_OWNER = 2 };
 
 /* Where all of it lies in an arena. */
@@ -19,6 +20,9 @@ typedef struct {
     vp_heap *heap;
     vp_keyed *table;
     vp_word *slices; /* how many are committed; a word that goes back with them */
+    vp_changes *changes;
+    vp_snapshot *snapshot; /* NULL: none is ever begun */
+    vp_save *save;
 } state;
 
 /* Word 0 of a row is a number; words 1 and 2 are bytes: so many, which fill() has filled with a seed; words 3 and 4 are
@@ -48,6 +52,7 @@ static inline state new_state(vp_arena *arena, uint64_t blocks)
     made.heap = vp_heap_format(arena, heap, HEAP_OWNER);
     made.table = vp_keyed_format(arena, table, VALUE_WORDS);
     made.slices = vp_arena_at(arena, slices);
+    made.changes = vp_changes_format(arena, vp_arena_allocate(arena, vp_changes_size()));
     return made;
 }
 
@@ -81,6 +86,26 @@ static inline vp_row *find(const state *at, const vp_writer *writer, uint32_t in
 }
 
 /* -- changes, to both */
+
+/* What is done before a row changes. */
+static inline int touch(const state *at, vp_writer *writer, vp_row *row)
+{
+    if (at->snapshot)
+        CHECK(vp_snapshot_save(at->snapshot, writer, at->changes, row, at->save, NULL) == 0);
+    return vp_changes_mark(writer, at->changes, at->heap, vp_row_number(row));
+}
+
+/* Enters a key, for which all rows may get other numbers. */
+static inline vp_row *enter(const state *at, vp_writer *writer, uint32_t index)
+{
+    uint8_t key[40];
+    uint64_t length = key_of(index, key);
+    bool moved;
+    if (at->snapshot && vp_keyed_would_move(at->table))
+        CHECK(vp_snapshot_walk(at->snapshot, writer, at->table, at->changes, at->save, NULL) == 0);
+    vp_row *row = vp_keyed_enter(writer, at->table, at->heap, hash_of(index), key, length, &moved);
+    return row && moved && vp_changes_renumber(writer, at->changes) ? NULL : row;
+}
 
 static inline uint8_t pattern(uint64_t i)
 {
@@ -179,11 +204,8 @@ static inline int set_values(const state *at, vp_writer *writer, vp_row *row, mo
 
 static inline int update(const state *at, vp_writer *writer, model *of, uint32_t index, uint64_t *random)
 {
-    uint8_t key[40];
-    uint64_t length = key_of(index, key);
-    bool moved;
-    vp_row *row = vp_keyed_enter(writer, at->table, at->heap, hash_of(index), key, length, &moved);
-    if (!row)
+    vp_row *row = enter(at, writer, index);
+    if (!row || touch(at, writer, row))
         return VP_NO_ROOM;
     if (!of->rows[index].alive)
         of->rows[index] = (model_row){.alive = true, .order = of->entered++};
@@ -196,6 +218,8 @@ static inline int drop(const state *at, vp_writer *writer, model *of, uint32_t i
     CHECK_EQUAL(row != NULL, of->rows[index].alive);
     if (!row)
         return 0;
+    if (touch(at, writer, row))
+        return VP_NO_ROOM;
     of->rows[index].alive = false;
     uint64_t *values = vp_row_values(row);
     if (vp_bytes_free(writer, at->heap, (vp_bytes *)(values + 1)) ||
@@ -254,7 +278,7 @@ static inline void check_row(const state *at, const vp_writer *writer, vp_row *r
     const uint8_t *found = vp_row_key(writer, row, &found_length);
     CHECK_EQUAL(found_length, length);
     CHECK(memcmp(found, key, length) == 0);
-    CHECK_EQUAL(vp_row_hash(row) | 1, hash_of(index) | 1);
+    CHECK_EQUAL(vp_row_hash(row), hash_of(index) & ~(uint64_t)UINT32_MAX);
     CHECK_EQUAL(row->values[0], of->number);
     const uint8_t *bytes = vp_bytes_get(writer, (const vp_bytes *)&row->values[1], &found_length);
     CHECK_EQUAL(found_length, of->length);

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import mmap
 import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 
 class Files(Protocol):
@@ -21,6 +24,12 @@ class Files(Protocol):
     def write(self, path: Path, content: bytes) -> None:
         """Write a new file and fsync it."""
 
+    def sync(self, path: Path) -> None:
+        """Fsync a file that somebody has written."""
+
+    def link(self, path: Path, target: Path) -> None:
+        """Give a file one more name, or make a copy of it. It is on the disk, and is never written again."""
+
     def sync_folder(self, path: Path) -> None:
         """Fsync a folder: the names in it are on the disk then."""
 
@@ -33,8 +42,15 @@ class Files(Protocol):
     def read(self, path: Path) -> bytes:
         """All that a file holds."""
 
+    def view(self, path: Path) -> memoryview:
+        """The same for a file that may be large, without a copy of it in memory where that can be."""
+
     def names(self, path: Path) -> Sequence[str]:
         """The names in a folder, sorted; none if it does not exist."""
+
+
+_NO_LINKS: Final = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
+"""How file systems without hard links, or with too many of one file, answer to one more."""
 
 
 class SystemFiles:
@@ -51,13 +67,23 @@ class SystemFiles:
             file.flush()
             os.fsync(file.fileno())
 
+    def sync(self, path: Path) -> None:
+        """As in `Files`."""
+        _fsync(path, os.O_RDONLY)
+
+    def link(self, path: Path, target: Path) -> None:
+        """As in `Files`."""
+        try:
+            os.link(path, target)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            shutil.copyfile(path, target)
+            self.sync(target)
+
     def sync_folder(self, path: Path) -> None:
         """As in `Files`."""
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        _fsync(path, os.O_RDONLY | os.O_DIRECTORY)
 
     def rename(self, path: Path, target: Path) -> None:
         """As in `Files`."""
@@ -71,9 +97,23 @@ class SystemFiles:
         """As in `Files`."""
         return path.read_bytes()
 
+    def view(self, path: Path) -> memoryview:
+        """As in `Files`."""
+        with open(path, "rb") as file, contextlib.suppress(ValueError):  # of a file that is empty
+            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        return memoryview(b"")
+
     def names(self, path: Path) -> Sequence[str]:
         """As in `Files`."""
         try:
             return sorted(entry.name for entry in path.iterdir())
         except FileNotFoundError:
             return ()
+
+
+def _fsync(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,28 +1,31 @@
 """The folder that holds the checkpoints of a run: each of them is there as a whole, or not at all.
 
 A checkpoint is a folder of its own, ``checkpoint-000012``, with parts and a manifest that names each part,
-its length and its checksum. It is written under a hidden name: the parts are fsynced, then the manifest, then
-the hidden folder. Renaming that one is the moment in which the checkpoint exists; fsyncing the folder above
-makes it last. Only then are older checkpoints removed, which are hidden first.
+its length and its checksum. Parts that it has in common with the checkpoint before are hard links to the same
+files. It is written under a hidden name: the parts are fsynced, then the manifest, then the hidden folder.
+Renaming that one is the moment in which the checkpoint exists; fsyncing the folder above makes it last. Only
+then are older checkpoints removed, which are hidden first.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from framework.checkpoints.files import Files, SystemFiles
 from framework.errors import CheckpointError
 
 FORMAT = "viperstorm-checkpoint"
-VERSION = 1
+VERSION = 2
 """Of the layout of manifest and parts. A program reads the versions that it knows, and refuses others."""
 MANIFEST = "manifest.json"
+_Content = TypeVar("_Content", bytes, memoryview)
 _NAME = re.compile(r"checkpoint-(\d{6,})")
 _PARTIAL = ".partial"
 _REMOVED = ".removed"
@@ -46,7 +49,7 @@ class Checkpoint:
         """Bytes of all its parts together."""
         return sum(length for length, _ in self.parts.values())
 
-    def part(self, name: str) -> bytes:
+    def part(self, name: str) -> memoryview:
         """What a part holds.
 
         Raises:
@@ -54,7 +57,7 @@ class Checkpoint:
         """
         length, checksum = self.parts[name]
         path = self.path / name
-        content = _read(self.files, path)
+        content = _read(self.files.view, path)
         if len(content) != length or zlib.crc32(content) != checksum:
             raise CheckpointError(
                 f"{path} is damaged: found {len(content)} bytes with checksum {zlib.crc32(content):08x}, "
@@ -107,12 +110,24 @@ class CheckpointFolder:
             if name.startswith(".checkpoint-") and name.endswith((_PARTIAL, _REMOVED)):
                 self._files.remove(self.path / name)
 
+    def begin(self, number: int) -> None:
+        """Make the hidden folder in which others write parts of the checkpoint of an id; what is there of
+        others that were given up is removed.
+
+        Raises:
+            OSError: it cannot be made.
+        """
+        with contextlib.suppress(OSError):  # a task may be writing there, that has not heard of it
+            self.prepare()
+        self._files.make_folder(hidden_folder(self.path, number))
+
     def write(
         self,
         content: Callable[[], Mapping[str, Any]],
         parts: Iterable[tuple[str, bytes]],
         keep: int,
         above: int = 0,
+        made: Mapping[str, tuple[int, int]] | None = None,
     ) -> Checkpoint:
         """Write a checkpoint; when this returns, it is on the disk.
 
@@ -121,14 +136,17 @@ class CheckpointFolder:
             parts: names and contents, which are asked for one after the other.
             keep: how many checkpoints there are at most afterwards, this one included.
             above: its id is larger than this, and than those of all other checkpoints in the folder.
+            made: length in bytes and CRC-32 of the parts that others have written since `begin`, and of those
+                of the last checkpoint that belong to this one too.
 
         Raises:
             OSError: it cannot be written; it does not exist then.
         """
         number = max((above, *self.ids)) + 1
-        hidden = self.path / f".{_name(number)}{_PARTIAL}"
+        hidden = hidden_folder(self.path, number)
         self._files.make_folder(hidden)
-        told = {}
+        told: dict[str, Sequence[int]] = dict(made or {})
+        self._gather(hidden, told)
         for name, part in parts:
             self._files.write(hidden / name, part)
             told[name] = [len(part), zlib.crc32(part)]
@@ -139,6 +157,15 @@ class CheckpointFolder:
         self._files.sync_folder(self.path)
         self._keep(keep)
         return self.open(number)
+
+    def _gather(self, hidden: Path, names: Iterable[str]) -> None:
+        """Have parts last that others have written, and link those that the last checkpoint has."""
+        written = frozenset(self._files.names(hidden))
+        for name in names:
+            if name in written:
+                self._files.sync(hidden / name)
+            else:
+                self._files.link(checkpoint_path(self.path, max(self.ids, default=0)) / name, hidden / name)
 
     def _keep(self, count: int) -> None:
         """Remove all but the last ones; what is no longer whole is no longer called a checkpoint."""
@@ -152,6 +179,21 @@ class CheckpointFolder:
             self._files.remove(path)
 
 
+def checkpoint_path(path: Path, number: int) -> Path:
+    """Where the checkpoint of an id lies in a folder."""
+    return path / _name(number)
+
+
+def hidden_folder(path: Path, number: int) -> Path:
+    """Where the parts of a checkpoint are written that does not exist as yet.
+
+    Args:
+        path: the folder of checkpoints.
+        number: its id.
+    """
+    return path / f".{_name(number)}{_PARTIAL}"
+
+
 def read_checkpoint(path: Path, files: Files | None = None) -> Checkpoint:
     """Read the checkpoint that lies in a folder of its own.
 
@@ -160,7 +202,7 @@ def read_checkpoint(path: Path, files: Files | None = None) -> Checkpoint:
     """
     files = files or SystemFiles()
     manifest = path / MANIFEST
-    head, _, body = _read(files, manifest).partition(b"\n")
+    head, _, body = _read(files.read, manifest).partition(b"\n")
     words = head.split()
     if len(words) != 3 or words[0] != FORMAT.encode():
         raise CheckpointError(
@@ -205,8 +247,8 @@ def _checksum(body: bytes) -> bytes:
     return f"{zlib.crc32(body):08x}".encode()
 
 
-def _read(files: Files, path: Path) -> bytes:
+def _read(read: Callable[[Path], _Content], path: Path) -> _Content:
     try:
-        return files.read(path)
+        return read(path)
     except OSError as error:
         raise CheckpointError(f"cannot read {path}: {error.strerror or error}") from error

@@ -97,7 +97,10 @@ def _misfits(
 ) -> Iterator[str]:
     ours = {component.id: component for component in plan.topology.components if not is_tap(component.id)}
     for missing in manifest.components.keys() - ours.keys():
-        yield f"component {missing!r} is missing: put it back, or start from the beginning"
+        yield (
+            f"component {missing!r} is missing: put it back, or start from the beginning; if it has another "
+            f"id now, say which one (--rename {missing}=NEW)"
+        )
     for added in ours.keys() - manifest.components.keys():
         if ours[added].role is Role.SPOUT:
             yield f"spout {added!r} was not there: its rows would come too late; start from the beginning"
@@ -144,7 +147,11 @@ def _changed_state(plan: Plan, settings: Settings, before: SavedState, old_tasks
     component, tasks = before.component, len(plan.tasks_of(before.component))
     now = next((spec for spec in plan.traits[component].states if spec.name == before.state), None)
     if now is None:
-        yield f"{component!r} does not declare the state {before.state!r} any more: declare it, used or not"
+        entry = f"{component}.{before.state}={component}.NEW"
+        yield (
+            f"{component!r} does not declare the state {before.state!r} any more: declare it, used or not; "
+            f"if it has another name now, say which one (--rename {entry})"
+        )
         return
     old = f"{before.kind} of {before.types}, per {before.per}"
     new = f"{now.kind} of {now.types}, per {now.per}"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from framework.checkpoints.folder import Checkpoint
-from framework.checkpoints.states import SavedState, chunks_of
+from framework.checkpoints.states import SavedState, groups_of
 from framework.errors import CheckpointError
 from framework.state.declaration import TO_LIVE
 from viper.arena import Arena
@@ -44,24 +43,23 @@ def rows_of(checkpoint: Checkpoint, saved: SavedState) -> Iterator[tuple[Any, An
     Raises:
         CheckpointError: a part is not what was written.
     """
-    by_group = itertools.groupby(chunks_of(checkpoint, saved), key=lambda chunk: chunk[0])
-    for group, chunks in by_group:
+    for group, number, chunks in groups_of(checkpoint, saved):
         try:
-            yield from _rows_in(saved, group, [chunk for _, _, chunk in chunks])
+            yield from _rows_in(saved, group, number, chunks)
         except ValueError as error:
             raise CheckpointError(f"{checkpoint.path}: {error}") from error
 
 
-def _rows_in(saved: SavedState, group: int, chunks: list[bytes]) -> Iterator[tuple[Any, Any]]:
+def _rows_in(
+    saved: SavedState, group: int, number: int, chunks: Sequence[bytes]
+) -> Iterator[tuple[Any, Any]]:
     room = max(_ROOM_FACTOR * sum(map(len, chunks)), _LEAST_ROOM)
-    arena = Arena.private(Pool.size(room) + KeyedState.size(1, saved.groups) + UndoLog.size())
+    arena = Arena.private(Pool.size(room) + KeyedState.size(len(saved.codes), saved.groups) + UndoLog.size())
     pool = Pool.create(arena, room)
     state = KeyedState.create(arena, saved.codes, groups=saved.groups, first_owner=2)
     writer = Writer(arena, pool, UndoLog.create(arena, owner=1), state.owners)
-    table = state.table(writer, 0, saved.state, groups=[group])
-    for chunk in chunks:
-        load(table, group, chunk)
-        writer.commit()
+    table = state.table(writer, number, saved.state, groups=[group])
+    load(table, group, chunks)
     is_any = _ANY in saved.types
     for key, values in items(table, group):
         if saved.kind == "list":

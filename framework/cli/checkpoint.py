@@ -23,5 +23,5 @@ def checkpoint(folder: Path) -> None:
     click.echo(told["path"])
     note(
         f"checkpoint {told['id']} was written in {told['elapsed_s']:.2f} s, {told['size']:,} bytes of state; "
-        f"the run stood still for {told['paused_s']:.3f} s"
+        f"no task stood still for more than {told['paused_s']:.3f} s"
     )

@@ -44,6 +44,18 @@ def parse_options(ctx: click.Context, param: click.Parameter, values: Sequence[s
         raise click.BadParameter(str(error)) from error
 
 
+def parse_names(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> Mapping[str, str]:
+    """``old=new`` each, every old name once."""
+    names: dict[str, str] = {}
+    for value in values:
+        old, equals, new = value.partition("=")
+        if not (old and equals and new):
+            raise click.BadParameter(f"{value!r}: expected OLD=NEW, as count=tally or count.seen=count.total")
+        if names.setdefault(old, new) != new:
+            raise click.BadParameter(f"{old!r} is renamed twice, to {names[old]!r} and {new!r}")
+    return names
+
+
 class RunCommand(click.Command):
     """A command whose ``-d`` may be followed by true or false, as sparse's may; alone it means true."""
 

@@ -42,6 +42,8 @@ def plan(
 def _lines(plan: Plan) -> Iterator[str]:
     components = counted(len(plan.topology.components), "component")
     yield f"{plan.topology.name}: {components}, {counted(len(plan.tasks), 'task')}, {plan.time} time"
+    if plan.placement.standbys:
+        yield f"{counted(plan.placement.standbys, 'process', 'processes')} to stand by for a worker that dies"
     states = [_states(plan)] if any(traits.states for traits in plan.traits.values()) else []
     for lines in (_workers(plan), _tasks(plan), _streams(plan), *states, _levels(plan)):
         yield ""

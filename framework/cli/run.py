@@ -18,7 +18,7 @@ from framework.cli.failures import TRACEBACKS
 from framework.cli.logs import logging_to_stderr, parse_levels, stderr_for_lines
 from framework.cli.messages import AS_JSON, note
 from framework.cli.opening import Opened, accepted, chosen, open_target
-from framework.cli.parameters import RunCommand, target_argument, worker_option, workers_option
+from framework.cli.parameters import RunCommand, parse_names, target_argument, worker_option, workers_option
 from framework.cli.progress import ProgressLine, can_animate
 from framework.cli.reports import ReportFile, parse_report, report_json
 from framework.cli.statistics import statistics_lines
@@ -98,6 +98,14 @@ if TYPE_CHECKING:
     "the run of this report (--report) had stopped. For spouts that bring partitions.",
 )
 @click.option(
+    "--rename",
+    multiple=True,
+    metavar="OLD=NEW",
+    callback=parse_names,
+    help="With --from CHECKPOINT: what was OLD there is NEW now: a component, or a state (component.state); "
+    "may be repeated.",
+)
+@click.option(
     "--checkpoints",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
@@ -135,6 +143,7 @@ def run(
     record: Path | None,
     replay: Path | None,
     start: Path | None,
+    rename: Mapping[str, str],
     checkpoints: Path | None,
     statistics: bool,
     inactive: bool,
@@ -172,6 +181,7 @@ def run(
             replay=replay,
             inactive=inactive,
             start=start,
+            rename=rename,
             checkpoints=checkpoints,
         )
     if not quiet:

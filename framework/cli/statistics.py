@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from framework.cli.table import table
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def statistics_lines(statistics: RunStatistics) -> Iterator[str]:
-    """Two tables."""
+    """A table of each kind of thing of which there are any."""
     header = ("from", "to", "tuples", "jumbos", "bytes", "runs", "blocked s", "waiting", "held by")
     yield from table(header, [row for channel in statistics.channels for row in _rows(channel)])
     yield ""
@@ -26,6 +26,36 @@ def statistics_lines(statistics: RunStatistics) -> Iterator[str]:
         yield ""
         states = [(s.component, s.state, s.per, s.keys, s.bytes) for s in statistics.states]
         yield from table(("state of", "name", "per", "keys", "bytes of all"), states)
+    for lines in (_groups(statistics), _checkpoints(statistics), _repeats(statistics)):
+        if lines:
+            yield from ("", *lines)
+
+
+def _groups(statistics: RunStatistics) -> Sequence[str]:
+    rows = [
+        (g.component, g.group, g.task, g.accesses, f"{g.share:.1%}", g.keys, g.bytes)
+        for g in statistics.groups
+    ]
+    header = ("hottest of", "group", "task", "accesses", "share", "keys", "bytes")
+    return table(header, rows) if rows else ()
+
+
+def _checkpoints(statistics: RunStatistics) -> Sequence[str]:
+    made = statistics.checkpoints
+    if made.last is None:
+        return ()
+    last = made.last
+    rows = [
+        (f"the last one ({last.id})", f"{last.elapsed_s:.3f}", f"{last.paused_s:.3f}", last.size),
+        (f"all {made.count:,}", f"{made.elapsed_s:.3f}", f"{made.paused_s:.3f}", made.bytes),
+    ]
+    return table(("checkpoints", "written s", "paused s", "bytes"), rows)
+
+
+def _repeats(statistics: RunStatistics) -> Sequence[str]:
+    repeats = statistics.repeats
+    rows = [(repeats.deaths, repeats.slices, repeats.tuples, repeats.left_out)]
+    return table(("deaths", "slices repeated", "tuples", "left out"), rows) if repeats.deaths else ()
 
 
 def _rows(channel: ChannelStatistics) -> Iterator[tuple[object, ...]]:

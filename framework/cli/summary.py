@@ -50,6 +50,7 @@ def summary_lines(report: RunReport) -> Iterator[str]:
     yield from _late(report)
     yield from _fates(report)
     yield from (f"  A WORKER DIED: {incident}" for incident in report.incidents)
+    yield from _repeats(report)
     if report.lost:
         yield f"  TUPLES ARE LOST: {report.lost:,} that nobody tracks; the result is not whole"
     yield from _checkpoints(report)
@@ -66,19 +67,42 @@ def _states(report: RunReport) -> Iterator[str]:
     for state in report.statistics.states:
         by_component.setdefault(state.component, []).append(f"{state.state} {state.keys:,} keys")
         taken[state.component] = state.bytes
+    hottest = {group.component: group for group in reversed(report.statistics.groups)}
     for component, told in by_component.items():
         yield f"  state of {component}: {', '.join(told)}, {taken[component]:,} bytes"
+        if component in hottest and hottest[component].accesses:
+            group = hottest[component]
+            yield (
+                f"    hottest key group: {group.group}, of {group.task}, with {group.keys:,} keys and "
+                f"{group.share:.1%} of the accesses"
+            )
 
 
 def _checkpoints(report: RunReport) -> Iterator[str]:
-    """The last checkpoint; one that another run can go on from, unless the input has come to its end."""
-    written = report.checkpoint
+    """The last checkpoint; one that another run can go on from, unless the input has come to its end. And all
+    of them together."""
+    written, made = report.checkpoint, report.statistics.checkpoints
     if written is None:
         return
-    number = f", the last of {report.checkpoints:,}," if report.checkpoints > 1 else ""
+    number = f", the last of {made.count:,}," if made.count > 1 else ""
     told = f"written in {written.elapsed_s:.1f} s, {written.size:,} bytes of state"
     goes_on = report.reason in ("suspended", "failed")
     yield f"  checkpoint {written.id}{number} {told}" + f"; go on with --from {written.path}" * goes_on
+    if made.count > 1:
+        yield (
+            f"  all checkpoints: {made.elapsed_s:.1f} s, {made.bytes:,} bytes of state; tasks paused for "
+            f"{made.longest_pause_s:.3f} s at most"
+        )
+
+
+def _repeats(report: RunReport) -> Iterator[str]:
+    """What was done once more after deaths."""
+    repeats = report.statistics.repeats
+    if repeats.slices:
+        yield (
+            f"  repeated: {repeats.slices:,} slices with {repeats.tuples:,} tuples, after {repeats.deaths:,} "
+            f"deaths; {repeats.left_out:,} tuples that were out already were left out"
+        )
 
 
 def _late(report: RunReport) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from framework.components.spout import Spout
 from framework.errors import EmitError
+from framework.topology import DEFAULT_STREAM
 
 
 class Block(NamedTuple):
@@ -22,6 +23,8 @@ class Block(NamedTuple):
     spout does not change a block once it has yielded it."""
     mutable: bool = False
     """Whether any row may hold a value that a consumer can change, e.g. a list; never so with a schema."""
+    stream: str = DEFAULT_STREAM
+    """The stream that all its rows go to, one of the spout's; blocks of several may follow each other."""
 
 
 class Watermark(NamedTuple):
@@ -54,8 +57,8 @@ class PartitionedSpout(Spout):
 
     Each task reads some of the partitions: of three tasks the first has partitions 0, 3, 6 and so on.
     A row's position tells its partition, not its task, so the output is the same for every parallelism.
-    The spout ends when all its partitions have ended. It declares its default stream alone, and emits
-    only by `blocks`; none of its rows is tracked.
+    The spout ends when all its partitions have ended. It emits only by `blocks`, each of which has rows of
+    one of its streams; none of its rows is tracked, and none of its streams is direct.
     """
 
     @property

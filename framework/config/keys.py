@@ -58,6 +58,7 @@ _ALL = (
     Key("viper.stuck.after.secs", optional(duration(zero=True)), "When a callback takes long.", True),
     Key("viper.worker.restart.tries", optional(integer(0)), "How often dead worker processes are restarted."),
     Key("viper.worker.restart.window.secs", duration(zero=False), "Seconds within which that counts."),
+    Key("viper.standby.workers", integer(0, 16), "How many processes wait to take a dead worker's place."),
     Key("viper.recovery", choice("best", "exact"), "What the death of a worker process may change."),
     Key("viper.time", optional(choice("event", "logical", "ingest")), "Where timestamps come from."),
     Key("viper.order", choice("relaxed", "strict"), "Whether breaches of the order guarantee are refused."),

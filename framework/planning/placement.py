@@ -42,6 +42,8 @@ class Placement:
     kind: WorkerKind
     executors: tuple[Executor, ...]
     """By worker; in each worker those that block come last."""
+    standbys: int = 0
+    """How many processes stand by to take the place of one that dies."""
 
     @property
     def processes(self) -> tuple[tuple[int, ...], ...]:

@@ -65,7 +65,8 @@ class AsConfigured:
             turns = tuple(task for task in mine if task not in blocking)
             executors += [Executor(worker, turns)] if turns or kind is WorkerKind.INLINE else []
             executors += [Executor(worker, (task,), blocking=True) for task in mine if task in blocking]
-        return Placement(kind, tuple(executors))
+        standbys = draft.settings["viper.standby.workers"] if kind is WorkerKind.PROCESS else 0
+        return Placement(kind, tuple(executors), standbys)
 
 
 def worker_kind(settings: Settings, traits: Mapping[str, Traits]) -> WorkerKind:

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,13 +15,16 @@ from typing import Any
 from framework.checkpoints import Checkpoint, CheckpointFolder
 from framework.checkpoints.control import answering
 from framework.checkpoints.manifest import Alike, Manifest, manifest_of
+from framework.checkpoints.states import joined
 from framework.config import Settings
 from framework.errors import SuspendError
 from framework.planning import Plan
 from framework.runtime.assembly.network import Network
 from framework.runtime.control.alignment import ENDED
+from framework.runtime.control.cut_leader import CutInterruptedError, CutLeader
 from framework.runtime.control.stop import StopReason, StopSignal
-from framework.runtime.metrics.saved import SavedTasks, TaskReport, Written
+from framework.runtime.metrics.saved import Saved, SavedTasks, TaskReport, Written
+from framework.runtime.metrics.statistics import CheckpointStatistics
 from framework.runtime.state import StateMemory, StateSaver
 
 log = logging.getLogger("viperstorm.checkpoint")
@@ -63,6 +66,7 @@ class Checkpointing:
         self._settings = settings
         self._alignment = network.alignment
         self._bells = network.bells
+        self._leader = CutLeader(plan, network.alignment, self._wake)
         self._memory = memory
         self._stop = stop
         self._sources = sources
@@ -77,12 +81,12 @@ class Checkpointing:
         self._asked_s = 0.0
         self._over = threading.Event()
         self._reports: dict[int, TaskReport] = {}
-        """The last one of each task."""
+        """The last one of each task for a checkpoint."""
+        self._ended: dict[int, TaskReport] = {}
+        """Those of tasks that have come to their end."""
         self._suspended: Written | None = None
-        self.written: Written | None = None
-        """The last checkpoint."""
-        self.count = 0
-        """How many were written."""
+        self.statistics = CheckpointStatistics()
+        """Those of the checkpoints that were written."""
 
     # -- from any thread
 
@@ -103,8 +107,8 @@ class Checkpointing:
                 self._over.set()
 
     def note(self, report: TaskReport) -> None:
-        """A task has come to the time of a checkpoint, or to its end."""
-        self._reports[report.task] = report
+        """A task has been saved for a checkpoint, or has come to its end."""
+        (self._ended if report.found.attempt == ENDED else self._reports)[report.task] = report
 
     def suspend(self) -> Written:
         """As `Run.suspend`.
@@ -113,7 +117,7 @@ class Checkpointing:
             SuspendError: the run goes on, or ends by itself; the message says what has prevented it.
         """
         with self._asking:
-            self._align(to_end=True)
+            self._align()
             ending = self._alignment.close()
             if ending:
                 raise self._is_ending(ending)
@@ -130,22 +134,31 @@ class Checkpointing:
             SuspendError: none was made; the message says what has prevented it.
         """
         with self._asking:
-            try:
-                self._align(to_end=False)
-                self._alignment.let_pass()
-                self._wake()
-                saved = self._wait_for_tasks()
-                saver = StateSaver(self._memory)
-                parts = list(saver.parts())
-            finally:
-                paused_s = time.monotonic() - self._asked_s
-                self._alignment.give_up()
-                self._wake()
-            written = self._written(saved, saver, parts, self._lost())
-            self.written = replace(written, paused_s=paused_s)
-            self._alignment.complete(written.id)
-            self._wake()
-            return self.written
+            self._refuse_at_end()
+            self._asked_s = time.monotonic()
+            while True:
+                try:
+                    return self._taken()
+                except CutInterruptedError:  # once more, where others have taken the place of the dead
+                    log.debug("checkpoint %d is begun anew, as a worker process has died", self._number)
+                finally:
+                    self._leader.give_up()
+
+    def _taken(self) -> Written:
+        """One attempt; a number that sinks may have put rows under is not used again."""
+        self._number += 1
+        self._begin_folder()
+        attempt = self._leader.agree(self._number, self._wait_for)
+        self._leader.wait_for_sources(self._wait_for)
+        reports = self._wait_for_tasks(attempt)
+        written = self._written_from(reports)
+        self.statistics = self.statistics.also(written)
+        self._alignment.complete(written.id)
+        return written
+
+    def worker_died(self) -> None:
+        """A worker process has died; another one is to take its place only then."""
+        self._leader.interrupt()
 
     def _drain(self) -> Mapping[str, Any]:
         self._stop.request(StopReason.INTERRUPTED)
@@ -173,12 +186,12 @@ class Checkpointing:
             self._over.set()
             thread.join()
 
-    def _align(self, *, to_end: bool) -> None:
+    def _align(self) -> None:
         """Have all sources come to one event time, and wait there."""
         self._refuse_at_end()
         self._asked_s = time.monotonic()
         self._number += 1
-        self._alignment.ask(self._number, to_end=to_end)
+        self._alignment.ask(self._number)
         self._wake()
         try:
             while laggards := list(self._alignment.laggards()):
@@ -187,21 +200,26 @@ class Checkpointing:
             self._alignment.give_up()
             raise
 
-    def _wait_for_tasks(self) -> SavedTasks:
-        """Wait until all tasks have come to that time too, and have reported."""
-        attempt = self._alignment.attempt
-        while missing := [task.id for task in self._plan.tasks if not self._has_reported(task.id, attempt)]:
+    def _wait_for_tasks(self, attempt: int) -> Sequence[TaskReport]:
+        """Wait until all tasks have been saved at the cut, or have come to their end before it."""
+        while missing := [task.id for task in self._plan.tasks if self._report_of(task.id, attempt) is None]:
+            self._leader.check()
             self._wait_for(missing, "it may be in a callback, or wait for room")
         ending = self._alignment.ending()
         if ending:
             raise self._is_ending(ending)
-        reports = dict(self._reports)
-        saved = {task: report.saved for task, report in reports.items()}
-        return SavedTasks(saved, sum(report.lost for report in reports.values()))
+        found = [self._report_of(task.id, attempt) for task in self._plan.tasks]
+        reports = [report for report in found if report is not None]
+        for report in reports:
+            if report.found.error:
+                raise self._cannot_be_written(report.found.error)
+        return reports
 
-    def _has_reported(self, task: int, attempt: int) -> bool:
+    def _report_of(self, task: int, attempt: int) -> TaskReport | None:
         report = self._reports.get(task)
-        return report is not None and report.attempt in (attempt, ENDED)
+        if report is not None and report.found.attempt == attempt:
+            return report
+        return self._ended.get(task)
 
     def _wait_for(self, tasks: Sequence[int], hint: str) -> None:
         self._refuse_at_end()
@@ -247,14 +265,31 @@ class Checkpointing:
         """
         if saved is None:
             raise SuspendError(f"{self._where} is not written: the run was ended before all was processed")
-        saver = StateSaver(self._memory)
-        self._suspended = self.written = self._written(saved, saver, saver.parts(), self._lost())
+        saver = StateSaver(self._memory, self._plan.tasks)
+        times_us = {task: self._alignment.agreed(task) for part in self._plan.aligned_stops for task in part}
+        self._suspended = self._written(saved, times_us, saver)
+        self.statistics = self.statistics.also(self._suspended)
         return self._suspended.id
 
+    def _written_from(self, reports: Sequence[TaskReport]) -> Written:
+        """Have what tasks have written last, and write what those remember that have ended."""
+        ended = [self._plan.tasks[report.task - 1] for report in reports if report.found.attempt == ENDED]
+        saved = SavedTasks(
+            {report.task: report.found.saved for report in reports}, sum(report.lost for report in reports)
+        )
+        times_us = {task: self._leader.last_us(task) for part in self._plan.aligned_stops for task in part}
+        saver, made = StateSaver(self._memory, ended), [report.found.states for report in reports]
+        written = self._written(saved, times_us, saver, made)
+        return replace(written, paused_s=max(report.found.held_s for report in reports))
+
     def _written(
-        self, saved: SavedTasks, saver: StateSaver, parts: Iterable[tuple[str, bytes]], lost: int
+        self,
+        saved: SavedTasks,
+        times_us: Mapping[int, int | None],
+        saver: StateSaver,
+        made: Sequence[Saved] = (),
     ) -> Written:
-        lost += saved.lost
+        lost = self._lost() + saved.lost
         if lost:
             raise SuspendError(
                 f"{self._where} is not written: {lost:,} tuples were lost with components that raised or "
@@ -262,25 +297,32 @@ class Checkpointing:
             )
 
         def content() -> Mapping[str, Any]:
-            known = self._plan, self._settings, self._alike, self._sources, self._times_us(), saved.tasks
-            return manifest_of(*known, saver.states).as_object()
+            states = joined([*(state for one in made for state in one.states), *saver.states])
+            known = self._plan, self._settings, self._alike, self._sources, self._of_spouts(times_us)
+            return manifest_of(*known, saved.tasks, [asdict(state) for state in states]).as_object()
 
         keep = self._settings["viper.checkpoint.keep"]
+        parts = {name: part for one in made for name, part in one.parts.items()}
         try:
-            made = self._folder.write(content, parts, keep, above=self._number - 1)
+            written = self._folder.write(content, saver.parts(), keep, self._number - 1, parts)
         except OSError as error:
-            raise SuspendError(f"{self._where} cannot be written: {error.strerror or error}") from error
-        self.count += 1
-        return Written(made.id, str(made.path), time.monotonic() - self._asked_s, made.size)
+            raise self._cannot_be_written(error.strerror or str(error)) from error
+        elapsed_s = time.monotonic() - self._asked_s
+        return Written(written.id, str(written.path), elapsed_s, written.size)
 
-    def _times_us(self) -> Mapping[str, int]:
-        agreed = {
-            task.component: self._alignment.agreed(task.id)
-            for group in self._plan.aligned_stops
-            for task in self._plan.tasks
-            if task.id in group
-        }
-        return {spout: time_us for spout, time_us in agreed.items() if time_us is not None}
+    def _begin_folder(self) -> None:
+        try:
+            self._folder.begin(self._number)
+        except OSError as error:
+            raise self._cannot_be_written(error.strerror or str(error)) from error
+
+    def _cannot_be_written(self, why: str) -> SuspendError:
+        return SuspendError(f"{self._where} cannot be written: {why}")
+
+    def _of_spouts(self, times_us: Mapping[int, int | None]) -> Mapping[str, int]:
+        """By spout the event time that it has come to."""
+        found = {self._plan.tasks[task - 1].component: time_us for task, time_us in times_us.items()}
+        return {spout: time_us for spout, time_us in found.items() if time_us is not None}
 
     @property
     def _where(self) -> str:

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from framework.checkpoints import folder_locked, folder_of, found_at
 from framework.checkpoints.going_on import check_can_checkpoint, going_on_from
+from framework.checkpoints.renaming import renamed
 from framework.config import Settings
-from framework.errors import SuspendError, ViperError, first_of, with_notes
+from framework.errors import CheckpointError, SuspendError, ViperError, first_of, with_notes
 from framework.importing import importable
 from framework.planning import Plan, WorkerKind
 from framework.runtime.assembly.network import Network
@@ -24,8 +25,11 @@ from framework.runtime.control.signals import draining_by_signals
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.metrics.saved import Written
 from framework.runtime.metrics.statistics import (
+    ChannelStatistics,
+    CheckpointStatistics,
+    ExecutorStatistics,
+    RepeatStatistics,
     RunStatistics,
-    StateStatistics,
 )
 from framework.runtime.observer import LONGEST_PAUSE_S, PERIOD_S, Observer
 from framework.runtime.positions.offsets import going_on
@@ -55,6 +59,8 @@ class Run:
             partitioned, go on where they had stopped there. Or a checkpoint, or a folder of checkpoints, of
             which it is the last: then bolts go on as well.
         checkpoints: the folder for the checkpoints of this run; None for that of `start`, if that is one.
+        rename: new names by old ones, of components and of states (``component.state``) in the checkpoint
+            `start`.
 
     Raises:
         CheckpointError: no checkpoint can be made of this topology, or while it replays a recording.
@@ -74,9 +80,16 @@ class Run:
         inactive: bool = False,
         start: Path | None = None,
         checkpoints: Path | None = None,
+        rename: Mapping[str, str] | None = None,
     ) -> None:
         self._plan = plan
         self._start = start
+        self._rename = dict(rename or {})
+        if self._rename and (start is None or not start.is_dir()):
+            raise CheckpointError(
+                f"{', '.join(self._rename)} cannot be renamed: only what a checkpoint holds has another name "
+                "(--from CHECKPOINT --rename old=new)"
+            )
         if checkpoints is None and start is not None and start.is_dir():
             checkpoints = folder_of(start)
         if checkpoints is not None:
@@ -92,7 +105,7 @@ class Run:
         if inactive:
             self._stop.deactivate()
         self._network = Network.create(plan, settings, max_tuples, checkpoints=checkpoints is not None)
-        self._memory = StateMemory.create(plan, settings)
+        self._memory = StateMemory.create(plan, settings, tracked=checkpoints is not None)
         self._is_limited = max_tuples is not None
         self.report: RunReport | None = None
         """The report, once the run has ended; also if it has failed after its spouts were activated."""
@@ -132,7 +145,7 @@ class Run:
         spouts = partitioned_spouts(plan) if self._replay is None or self._start is not None else {}
         known = {name: spout.identity for name, spout in spouts.items()}
         if self._start is not None and self._start.is_dir():
-            start = found_at(self._start)
+            start = renamed(found_at(self._start), self._rename, plan)
             plan = going_on_from(plan, self._settings, start, spouts)
             load_states(self._memory, start)
         elif self._start is not None:
@@ -182,12 +195,10 @@ class Run:
         channels = channel_statistics(self._plan, self._network)
         elapsed_s = self._elapsed(ended)
         report = run_report(self._plan, workers.reports(), channels, reason, elapsed_s, workers.incidents)
-        statistics = replace(report.statistics, states=self._state_statistics())
+        statistics = self._statistics(channels, report.statistics.executors)
         report = replace(report, sources=self._sources, statistics=statistics)
-        if self._checkpointing is None:
-            return report
-        made = self._checkpointing
-        return replace(report, checkpoint=made.written, checkpoints=made.count)
+        made = statistics.checkpoints
+        return replace(report, checkpoint=made.last, checkpoints=made.count)
 
     def activate(self) -> None:
         """Have the spouts asked for tuples (again); from any thread."""
@@ -217,8 +228,8 @@ class Run:
     def checkpoint(self) -> Written:
         """Make a checkpoint, and go on; from any other thread.
 
-        The sources come to one event time, all that lies before it is processed, and what is remembered then
-        is copied; the run stands still so long. It goes on while the copy is written.
+        The sources agree on an event time ahead of them. Each task saves itself as it comes there, and writes
+        what it remembers piece by piece while it goes on.
 
         Returns:
             The checkpoint, which is on the disk.
@@ -231,16 +242,28 @@ class Run:
         return self._checkpointing.take()
 
     def statistics(self) -> RunStatistics:
-        """The statistics of channels and executors while the run goes on; from any thread."""
+        """The statistics of channels, executors, state, checkpoints and repeats while the run goes on; from
+        any thread."""
         executors = self._workers.statistics() if self._workers else ()
-        channels = channel_statistics(self._plan, self._network)
-        return RunStatistics(channels, executors, self._state_statistics())
+        return self._statistics(channel_statistics(self._plan, self._network), executors)
 
-    def _state_statistics(self) -> Sequence[StateStatistics]:
-        return self._memory.statistics() if self._memory is not None else ()
+    def _statistics(
+        self, channels: Sequence[ChannelStatistics], executors: Sequence[ExecutorStatistics]
+    ) -> RunStatistics:
+        memory, made = self._memory, self._checkpointing
+        return RunStatistics(
+            channels,
+            executors,
+            states=() if memory is None else memory.statistics(),
+            groups=() if memory is None else memory.hottest(),
+            checkpoints=CheckpointStatistics() if made is None else made.statistics,
+            repeats=RepeatStatistics.of(self._workers.incidents if self._workers else ()),
+        )
 
     def _make_workers(self, recording: RecordingPaths) -> WorkerGroup:
-        on_report = (lambda report: None) if self._checkpointing is None else self._checkpointing.note
+        made = self._checkpointing
+        on_report = (lambda report: None) if made is None else made.note
+        folder = None if self._folder is None else self._folder.absolute()
         if self._plan.placement.kind is WorkerKind.PROCESS:
             from framework.runtime.workers.supervisor import Supervisor  # a run in this process needs none
 
@@ -253,6 +276,8 @@ class Run:
                 recording=recording,
                 on_look=self._look,
                 on_report=on_report,
+                on_death=(lambda: None) if made is None else made.worker_died,
+                checkpoints=folder,
             )
         return Worker(
             self._plan,
@@ -263,6 +288,7 @@ class Run:
             recording=recording,
             on_look=self._look,
             on_report=on_report,
+            checkpoints=folder,
         )
 
     def _lead(self, workers: WorkerGroup) -> None:
@@ -348,6 +374,7 @@ def run(
     inactive: bool = False,
     start: Path | None = None,
     checkpoints: Path | None = None,
+    rename: Mapping[str, str] | None = None,
 ) -> RunReport:
     """Run a plan to its end; arguments and errors as in `Run`."""
     return Run(
@@ -362,4 +389,5 @@ def run(
         inactive=inactive,
         start=start,
         checkpoints=checkpoints,
+        rename=rename,
     ).execute()

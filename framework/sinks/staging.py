@@ -134,6 +134,12 @@ class Stage:
             os.ftruncate(self._file, length)
         self.length, self.rows = length, rows
 
+    def keep_of_cut(self, number: int, length: int) -> None:
+        """Forget what stands behind so many bytes of a cut."""
+        path = next(path for path in self._cuts() if int(path.name.partition(".")[0]) == number)
+        with _explained(self.folder):
+            os.truncate(path, length)
+
     def discard(self) -> None:
         """Forget everything."""
         self.drop_open()

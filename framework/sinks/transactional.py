@@ -189,13 +189,17 @@ class TransactionalSink(Sink):
         """Forget what was staged behind so many bytes and rows, which is taken once more.
 
         Args:
-            number: the last one at that time. If there is a later one, all those rows are under it.
+            number: the last one at that time. If there is a later one, all those rows are under it, and
+                others may be.
             length: in bytes.
             rows: how many those are.
 
         Raises:
             SinkError: the staged file is shorter.
         """
+        later = [cut for cut in self._opened.cuts if cut > number]
+        if later:
+            self._opened.keep_of_cut(later[0], length)
         self._opened.keep(*((length, rows) if self.last_number <= number else (0, 0)))
 
     def recover(self) -> None:

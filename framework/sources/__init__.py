@@ -1,7 +1,9 @@
 """Spouts that read files: CSV, JSON lines, Parquet and text, each file a partition.
 
 file_source     what they have in common: partitions, times, malformed rows
-listing         which files there are, and by what a run knows them again; growing: a folder that grows
+csv_records     the records of CSV text, as far as it has come
+listing         which files there are, and by what a run knows them again
+growing         a folder to which files are added; growing_file: a file to which lines are appended
 opening         text of compressed files, in portions
 times, values   what texts become: event times, and the types of fields
 

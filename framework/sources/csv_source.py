@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from typing import Any
 
 from framework.errors import SourceError
-from framework.sources.file_source import FileSource, Portion
+from framework.sources.csv_records import Batch, appended_records, records_of
+from framework.sources.file_source import FileSource
 from framework.sources.listing import SourceFile
-from framework.sources.opening import checked_encoding, opened_text
+from framework.sources.opening import checked_encoding, chunks_of, opened_text
+from framework.sources.portion import Portion
 from framework.sources.values import Type, columns_of, plain_types
 from framework.topology import one_of, unknown
 
@@ -69,7 +71,7 @@ class CsvSource(FileSource):
         self._time_index(known)
         self._columns = columns_of(self._fields, types, of_text=True)
         self._types = dict(types or {})
-        self._outputs = [self._stream(self._fields, plain_types(self._fields, types) if typed else None)]
+        self._outputs = self._streams(self._fields, plain_types(self._fields, types) if typed else None)
 
     @property
     def outputs(self) -> Sequence[Any]:  # type: ignore[override]
@@ -88,17 +90,21 @@ class CsvSource(FileSource):
             raise SourceError(
                 f"{self._paths[0]} is empty, so nobody knows the columns: name them (fields=[...])"
             )
-        with opened_text(sample, self._encoding, newline="") as text:
-            return self._names(sample, csv.reader(text, strict=True, **self._dialect))
+        with closing(self._batches(sample, 1)) as batches:
+            first = next(batches, Batch([]))
+        if first is None:
+            raise SourceError(
+                f"{sample.path} has no whole line, so nobody knows the columns: name them (fields=[...])"
+            )
+        return self._names(sample, first)
 
-    def _names(self, file: SourceFile, reader: Any) -> list[str]:
-        """The names of the columns of a file, as its first line or `fields` has them."""
+    def _names(self, file: SourceFile, batch: Batch) -> list[str]:
+        """The names of the columns of a file, as `fields` or the first record has them."""
         if self._named is not None:
             return self._named
-        try:
-            names = [name.strip() for name in next(reader, [])]
-        except csv.Error as error:
-            raise SourceError(f"{file.path}:1: {error}") from None
+        if batch.error is not None and not batch.records:
+            raise SourceError(f"{file.path}:1: {batch.error}")
+        names = [name.strip() for name in (batch.records[0] if batch.records else [])]
         twice = {name for name in names if names.count(name) > 1}
         if not names or twice or "" in names:
             found = "it is empty" if not names else f"found {names}"
@@ -107,38 +113,66 @@ class CsvSource(FileSource):
             )
         return names
 
-    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion]:
-        with opened_text(file, self._encoding, newline="") as text:
-            reader = csv.reader(text, strict=True, **self._dialect)
-            names = self._names(file, reader)
-            for name in self._fields:
-                if name not in names:
-                    raise SourceError(
-                        f"{file.path}:1: no column {name!r}: expected it as in the first file, found "
-                        f"{one_of(names)}"
-                    )
-            table = _Table(self, file, names)
-            end = 0
-            while True:
-                records, error = _next_records(reader, self._block_rows)
-                start, end = end, end + len(records)
+    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion | None]:
+        table, end = None, 0
+        for batch in self._batches(file, self._block_rows):
+            if batch is None:
+                yield None
+                continue
+            if table is None:
+                table = self._table(file, batch)
+                batch = batch if self._named is not None else batch.behind_first()
+            start, end = end, end + len(batch.records)
+            if end > first:
+                yield table.portion(batch, start, max(first - start, 0))
+            if batch.error is not None:
+                end += 1
                 if end > first:
-                    yield table.portion(records[max(first - start, 0) :], max(first, start))
-                if error is not None:
-                    end += 1
-                    if end > first:
-                        self._refuse(file, end - 1, error)
-                elif not records:
-                    break
+                    yield self._unreadable(file, batch, start)
+        if table is None:
+            self._table(file, Batch([]))
         yield Portion([], (), None, end)
+
+    def _table(self, file: SourceFile, first: Batch) -> _Table:
+        """What makes the rows of a file that begins with these records, from which the names are taken."""
+        names = self._names(file, first)
+        for name in self._fields:
+            if name not in names:
+                raise SourceError(
+                    f"{file.path}:1: no column {name!r}: expected it as in the first file, found "
+                    f"{one_of(names)}"
+                )
+        return _Table(self, file, names)
+
+    def _unreadable(self, file: SourceFile, batch: Batch, start: int) -> Portion:
+        """A record that is none at all, behind a batch whose first record has this number."""
+        assert batch.error is not None
+        number = start + len(batch.records)
+        refused = self._refuse(file, number, batch.error, lambda number: batch.raw(number - start))
+        return Portion([], (), None if self._event_time is None else (), number + 1, refused)
+
+    def _batches(self, file: SourceFile, most: int) -> Generator[Batch | None]:
+        """The records of a file, its line of names included; None where there is nothing more for now.
+
+        Lines are kept where they may be needed, which takes more time.
+        """
+        if self._growing is not None:
+            texts = self._growing.texts(file, self._encoding, translates=False)
+            yield from appended_records(texts, self._dialect, most)
+        else:
+            with opened_text(file, self._encoding, newline="") as text:
+                if self._streams_malformed:
+                    yield from appended_records(chunks_of(text), self._dialect, most)
+                else:
+                    yield from records_of(text, self._dialect, most)
 
     def _place(self, file: SourceFile, number: int) -> str:
         """The file and the line in which a record begins, for which the file is read once more."""
         with opened_text(file, self._encoding, newline="") as text:
             reader = csv.reader(text, strict=True, **self._dialect)
-            self._names(file, reader)
-            for _ in range(number):
-                _next_records(reader, 1)
+            for _ in range(number + (self._named is None)):
+                with suppress(csv.Error, StopIteration):
+                    next(reader)
             return f"{file.path}:{reader.line_num + 1}"
 
 
@@ -160,8 +194,15 @@ class _Table:
         self._event_time = source._event_time
         self._time_index = source._time_index(names)
 
-    def portion(self, records: list[list[str]], first: int) -> Portion:
-        """The rows of some records, the first of which has this number."""
+    def portion(self, batch: Batch, start: int, skipped: int) -> Portion:
+        """The rows of a batch.
+
+        Args:
+            batch: the records.
+            start: the number of the first one.
+            skipped: how many of them are left out.
+        """
+        records, first = batch.records[skipped:], start + skipped
         try:
             columns = list(zip(*records, strict=True))
             if len(columns) != len(self._names):
@@ -174,7 +215,9 @@ class _Table:
             if self._event_time is not None and self._time_index is not None:
                 times = self._event_time.many(columns[self._time_index])
         except Exception:  # of a user's function, perhaps: which record it was, and why, is told then
-            return self._source._sifted(self._file, records, first, self._row)
+            return self._source._sifted(
+                self._file, records, first, self._row, lambda number: batch.raw(number - start)
+            )
         return Portion(
             list(zip(*values, strict=True)), range(first, first + len(records)), times, first + len(records)
         )
@@ -192,16 +235,6 @@ class _Table:
         if self._event_time is None or self._time_index is None:
             return row, None
         return row, self._event_time.one(record[self._time_index])
-
-
-def _next_records(reader: Any, most: int) -> tuple[list[list[str]], csv.Error | None]:
-    """The next records, and what is wrong with the one behind them."""
-    records: list[list[str]] = []
-    try:
-        records.extend(islice(reader, most))
-    except csv.Error as error:
-        return records, error
-    return records, None
 
 
 def _dialect(delimiter: str, quote: str) -> dict[str, Any]:

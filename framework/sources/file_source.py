@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NamedTuple
+from typing import Any
 
 from framework.components import Block, PartitionedSpout, Watermark
 from framework.errors import SourceError
 from framework.sources.growing import GrowingFolder
+from framework.sources.growing_file import GrowingFile
 from framework.sources.listing import SourceFile, digest_of, listed
+from framework.sources.opening import chunks_of, opened_text, portions_of
+from framework.sources.portion import (
+    MALFORMED,
+    MALFORMED_FIELDS,
+    NO_TIME,
+    ON_MALFORMED,
+    Malformed,
+    Mixing,
+    Portion,
+)
 from framework.sources.times import EventTime, shown
 from framework.topology import Stream, did_you_mean, one_of
 
@@ -24,19 +36,6 @@ _ROWS_AT_HAND = 1 << 18
 """The most rows that a source has at hand of all its files; with many files, blocks are smaller."""
 _MOST_LOGGED = 10
 """Malformed rows of a task that are logged one by one."""
-
-
-class Portion(NamedTuple):
-    """Some rows of a file."""
-
-    rows: Any
-    """A list of tuples, or a record batch on a stream with a schema."""
-    numbers: Sequence[int]
-    """The number of each row among the records of its file, malformed ones included, from 0."""
-    times: Sequence[int] | None
-    """The event time of each row in microseconds since 1970 UTC; None where the source has no such field."""
-    end: int
-    """How many records of the file have been read so far."""
 
 
 class FileSource(PartitionedSpout):
@@ -55,8 +54,12 @@ class FileSource(PartitionedSpout):
         timestamp_format: how its text is written, as of `datetime.strptime`.
         in_turn: whether the files are read one after the other, in order, as one partition.
         follow: whether new files are read as they appear in the folder `path`, in turn; see `GrowingFolder`.
-        end_marker: with `follow`, the name of a file whose appearance ends the source; None: it never ends.
-        on_malformed: ``error`` to end the run at a malformed row, ``skip`` to count and leave out such rows.
+            Or, where `path` is a file, whether lines are read as they are appended to it; see `GrowingFile`.
+        end_marker: with `follow`, the name of a file in that folder, or beside that file, whose appearance
+            ends the source; None: it never ends.
+        on_malformed: ``error`` to end the run at a malformed row, ``skip`` to count and leave out such rows,
+            ``stream`` to emit them on the stream ``malformed``, with the fields ``file``, ``line``, ``raw``
+            and ``reason``.
 
     Raises:
         SourceError: there is no such file, or an argument cannot be.
@@ -75,19 +78,23 @@ class FileSource(PartitionedSpout):
         on_malformed: str = "error",
     ) -> None:
         super().__init__()
-        if on_malformed not in ("error", "skip"):
-            advice = did_you_mean(on_malformed, ("error", "skip"))
-            raise SourceError(f"on_malformed is {on_malformed!r}: expected 'error' or 'skip'{advice}")
+        if on_malformed not in ON_MALFORMED:
+            expected = f"expected {one_of(ON_MALFORMED)}{did_you_mean(on_malformed, ON_MALFORMED)}"
+            raise SourceError(f"on_malformed is {on_malformed!r}: {expected}")
         if timestamp is None and (unit is not None or timestamp_format is not None):
             raise SourceError(
                 "unit and timestamp_format tell how a field is read: name it, as in timestamp='at'"
             )
         self._event_time = None if timestamp is None else EventTime(timestamp, unit, timestamp_format)
         self._paths = [str(path)] if not isinstance(path, list | tuple) else [str(name) for name in path]
-        self._folder = self._followed(follow, end_marker)
-        self._files = [] if self._folder is not None else listed(self._paths)
+        self._folder: GrowingFolder | None = None
+        self._growing: GrowingFile | None = None
+        if self._is_followed(follow, end_marker):
+            self._follow(self._paths[0], end_marker)
+        else:
+            self._files = listed(self._paths)
         self._in_turn = in_turn
-        self._skips = on_malformed == "skip"
+        self._on_malformed = on_malformed
         self._malformed = 0
         if not in_turn and len(self._files) > MOST_PARTITIONS:
             raise SourceError(
@@ -104,10 +111,13 @@ class FileSource(PartitionedSpout):
 
     @property
     def identity(self) -> str:
-        """Names the files and how they are read; of a folder that grows, its path instead of its files."""
+        """Names the files and how they are read; of what grows, its path instead of what is there."""
         kind, order = type(self).__name__, "in turn" if self._in_turn else "merged"
         if self._folder is not None:
             return f"{kind}: folder {self._folder.path}, {digest_of((), *self._reading())}"
+        if self._growing is not None:
+            file, known = self._growing.file, digest_of((), *self._reading())
+            return f"{kind}: file {file.path} that grows (inode {file.inode}), {known}"
         number = f"{len(self._files)} file{'s' * (len(self._files) != 1)}"
         total = sum(file.bytes for file in self._files)
         return f"{kind}: {number} {order}, {total:,} bytes, {digest_of(self._files, *self._reading())}"
@@ -140,8 +150,10 @@ class FileSource(PartitionedSpout):
 
     # -- what a format defines
 
-    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion]:
+    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion | None]:
         """The rows of a file from one of its records on; the last portion tells how many records it has.
+
+        Of a file that grows, None stands for no further row for now.
 
         Raises:
             SourceError: the file cannot be read, or a row is malformed.
@@ -153,7 +165,7 @@ class FileSource(PartitionedSpout):
         event_time = self._event_time
         return (
             None if event_time is None else (event_time.field, event_time.expected),
-            self._skips,
+            self._on_malformed,
             [str(output) for output in self.outputs or ()],
         )
 
@@ -175,8 +187,8 @@ class FileSource(PartitionedSpout):
     _most_block_rows = BLOCK_ROWS
     """The most rows of a block."""
 
-    def _stream(self, fields: Sequence[str], types: Mapping[str, str] | None) -> Stream:
-        """The stream of some fields.
+    def _streams(self, fields: Sequence[str], types: Mapping[str, str] | None) -> list[Stream]:
+        """The stream of some fields, and that of malformed rows if they have one.
 
         Args:
             fields: their names.
@@ -186,9 +198,15 @@ class FileSource(PartitionedSpout):
             SourceError: a name that is twice there or empty, or an unknown type.
         """
         try:
-            return Stream(fields) if types is None else Stream(fields, schema=types)
+            made = [Stream(fields) if types is None else Stream(fields, schema=types)]
         except (TypeError, ValueError) as error:
             raise SourceError(str(error)) from None
+        return [*made, Stream(MALFORMED_FIELDS, MALFORMED)] if self._streams_malformed else made
+
+    @property
+    def _streams_malformed(self) -> bool:
+        """Whether malformed rows have a stream."""
+        return self._on_malformed == "stream"
 
     def _time_index(self, fields: Sequence[str]) -> int | None:
         """The index of the timestamp field.
@@ -204,6 +222,14 @@ class FileSource(PartitionedSpout):
             raise SourceError(f"timestamp: unknown field {name!r}: {found}")
         return fields.index(name)
 
+    def _lines(self, file: SourceFile, encoding: str) -> Iterator[list[str] | None]:
+        """The lines of a file without their ends, in portions; None where there are no more for now."""
+        if self._growing is not None:
+            yield from portions_of(self._growing.texts(file, encoding), self._block_rows)
+        else:
+            with opened_text(file, encoding) as text:
+                yield from portions_of(chunks_of(text), self._block_rows)
+
     # -- rows that are looked at one by one
 
     def _sifted(
@@ -212,6 +238,7 @@ class FileSource(PartitionedSpout):
         records: Sequence[Any],
         first: int,
         convert: Callable[[Any], tuple[tuple[Any, ...], int | None] | None],
+        raw: Callable[[int], tuple[int, str]],
     ) -> Portion:
         """Convert records of which not all are as they should be.
 
@@ -221,6 +248,7 @@ class FileSource(PartitionedSpout):
             first: the number of the first one.
             convert: makes a row and its time; None where there is no row, as in an empty line. It raises
                 ValueError where a record is malformed.
+            raw: tells of the record with a number its line and its text; called where they go to a stream.
 
         Raises:
             SourceError: one is malformed, and the run is to end with it.
@@ -228,36 +256,44 @@ class FileSource(PartitionedSpout):
         rows: list[tuple[Any, ...]] = []
         numbers: list[int] = []
         times: list[int] = []
+        malformed: list[Malformed] = []
         for number, record in enumerate(records, first):
             try:
                 made = convert(record)
             except ValueError as error:
-                self._refuse(file, number, error)
+                malformed += self._refuse(file, number, error, raw)
                 continue
             if made is not None:
                 rows.append(made[0])
                 numbers.append(number)
                 if made[1] is not None:
                     times.append(made[1])
-        return Portion(rows, numbers, None if self._event_time is None else times, first + len(records))
+        row_times = None if self._event_time is None else times
+        return Portion(rows, numbers, row_times, first + len(records), malformed)
 
-    def _refuse(self, file: SourceFile, number: int, error: Exception) -> None:
-        """A record is malformed: end the run, or count it.
+    def _refuse(
+        self, file: SourceFile, number: int, error: Exception, raw: Callable[[int], tuple[int, str]]
+    ) -> Sequence[Malformed]:
+        """A record is malformed: end the run, or count it; returns what is to be emitted of it.
 
         Raises:
             SourceError: the run is to end.
         """
-        if not self._skips:
+        if self._on_malformed == "error":
             raise SourceError(f"{self._place(file, number)}: {error}") from None
         self._malformed += 1
+        if self._streams_malformed:
+            return [Malformed(number, (file.path, *raw(number), str(error)))]
         if self._malformed <= _MOST_LOGGED:
             last = "; further ones are counted only" if self._malformed == _MOST_LOGGED else ""
             self.logger.warning("left out: %s: %s%s", self._place(file, number), error, last)
+        return ()
 
     # -- blocks
 
     def _blocks_of(self, files: Iterator[SourceFile | None], start_us: int | None) -> Iterator[Block | None]:
-        base, last_us = 0, -(2**63)
+        base, last_us = 0, NO_TIME
+        mixing = Mixing(by_number=self._event_time is None)
         for file in files:
             if file is None:
                 yield None
@@ -265,14 +301,20 @@ class FileSource(PartitionedSpout):
             end = 0
             first = 0 if self._event_time is not None or start_us is None else max(start_us - base, 0)
             for portion in self._portions(file, first):
+                if portion is None:
+                    self._check_reaches(file, start_us, end - 1 if self._event_time is None else last_us)
+                    yield None
+                    continue
                 end = portion.end
                 times = self._times(file, portion, base)
-                if times:
-                    if self._event_time is not None:
-                        self._check_order(file, portion, last_us)
-                    last_us = times[-1]
-                    yield Block(times, portion.rows, self._is_mutable)
+                if times and self._event_time is not None:
+                    self._check_order(file, portion, last_us)
+                yield from mixing.blocks(portion, times, base, last_us, mutable=self._is_mutable)
+                last_us = times[-1] if times else last_us
+            if self._growing is not None:
+                self._check_reaches(file, start_us, end - 1 if self._event_time is None else last_us)
             base += end
+        mixing.check_end()
 
     _is_mutable = False
     """Whether rows may hold values that a consumer can change."""
@@ -298,11 +340,25 @@ class FileSource(PartitionedSpout):
                 )
             last_us = time_us
 
-    def _followed(self, follow: bool, end_marker: str | None) -> GrowingFolder | None:
+    def _check_reaches(self, file: SourceFile, start_us: int | None, last_us: int) -> None:
+        """See to it that a file that grows still has what was brought of it before."""
+        if start_us is not None and last_us < start_us:
+            raise SourceError(
+                f"{file.path} ends before what was brought of it: it was cut off or replaced; put back what "
+                "was there, or start from the beginning"
+            )
+
+    def _is_followed(self, follow: bool, end_marker: str | None) -> bool:
         if end_marker is not None and not follow:
-            raise SourceError("end_marker ends a folder that grows: give follow=True as well")
-        if not follow:
-            return None
-        if len(self._paths) != 1:
-            raise SourceError(f"follow=True watches one folder: found {len(self._paths)} paths")
-        return GrowingFolder(self._paths[0], end_marker)
+            raise SourceError("end_marker ends a folder or file that grows: give follow=True as well")
+        if follow and len(self._paths) != 1:
+            raise SourceError(f"follow=True watches one folder or file: found {len(self._paths)} paths")
+        return follow
+
+    def _follow(self, path: str, end_marker: str | None) -> None:
+        if os.path.isfile(path):
+            self._growing = GrowingFile(path, end_marker)
+            self._files = [self._growing.file]
+        else:
+            self._folder = GrowingFolder(path, end_marker)
+            self._files = []

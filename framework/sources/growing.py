@@ -27,7 +27,10 @@ class GrowingFolder:
 
     def __init__(self, path: str, end_marker: str | None = None) -> None:
         if not os.path.isdir(path):
-            raise SourceError(f"{path} is no folder: follow=True watches a folder for new files")
+            raise SourceError(
+                f"{path} is no folder: follow=True watches a folder for new files, or a file that is there "
+                "for new lines"
+            )
         self.path = path
         self._marker = None if end_marker is None else os.path.join(path, end_marker)
 

@@ -8,9 +8,10 @@ from itertools import repeat
 from typing import Any
 
 from framework.errors import SourceError
-from framework.sources.file_source import FileSource, Portion
+from framework.sources.file_source import FileSource
 from framework.sources.listing import SourceFile
-from framework.sources.opening import checked_encoding, opened_text, portions_of
+from framework.sources.opening import checked_encoding
+from framework.sources.portion import Portion
 from framework.sources.values import Type, columns_of, plain_types
 from framework.topology import did_you_mean, unknown
 
@@ -68,7 +69,7 @@ class JsonLinesSource(FileSource):
         self._columns = columns_of(self._fields or [], types, of_text=False)
         self._types = dict(types or {})
         declared = plain_types(self._fields or [], types) if typed else None
-        self._outputs = [self._stream(["object"] if self._fields is None else self._fields, declared)]
+        self._outputs = self._streams(["object"] if self._fields is None else self._fields, declared)
 
     @property
     def outputs(self) -> Sequence[Any]:  # type: ignore[override]
@@ -86,13 +87,15 @@ class JsonLinesSource(FileSource):
             self._encoding,
         )
 
-    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion]:
+    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion | None]:
         end = 0
-        with opened_text(file, self._encoding) as text:
-            for lines in portions_of(text, self._block_rows):
-                start, end = end, end + len(lines)
-                if end > first:
-                    yield self._portion(file, lines[max(first - start, 0) :], max(first, start))
+        for lines in self._lines(file, self._encoding):
+            if lines is None:
+                yield None
+                continue
+            start, end = end, end + len(lines)
+            if end > first:
+                yield self._portion(file, lines[max(first - start, 0) :], max(first, start))
         yield Portion([], (), None, end)
 
     def _portion(self, file: SourceFile, lines: list[str], first: int) -> Portion:
@@ -106,7 +109,9 @@ class JsonLinesSource(FileSource):
                 else event_time.many([found[event_time.field] for found in objects])
             )
         except Exception:  # of a user's function, perhaps: which line it was, and why, is told then
-            return self._sifted(file, lines, first, self._row)
+            return self._sifted(
+                file, lines, first, self._row, lambda number: (number + 1, lines[number - first])
+            )
         return Portion(rows, range(first, first + len(lines)), times, first + len(lines))
 
     def _rows(self, objects: list[dict[str, Any]]) -> list[tuple[Any, ...]]:

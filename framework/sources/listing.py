@@ -22,6 +22,8 @@ class SourceFile(NamedTuple):
     """Its size."""
     changed_ns: int
     """When it was changed last, in nanoseconds since 1970."""
+    inode: int | None = None
+    """The number by which the file system knows a file that grows; None for one that is not to change."""
 
     @classmethod
     def at(cls, path: str) -> SourceFile:
@@ -36,6 +38,16 @@ class SourceFile(NamedTuple):
             raise SourceError(f"{path}: {error.strerror or error}") from None
         return cls(path, found.st_size, found.st_mtime_ns)
 
+    @classmethod
+    def growing(cls, path: str) -> SourceFile:
+        """The file at a path, to which others append.
+
+        Raises:
+            SourceError: there is none.
+        """
+        found = cls.at(path)
+        return found._replace(inode=os.stat(path).st_ino)
+
     def check(self, opened: IO[Any]) -> None:
         """Compare the file with one that is open, before its first byte is used and after its last.
 
@@ -43,10 +55,19 @@ class SourceFile(NamedTuple):
             SourceError: that is another file, or it has been changed since.
         """
         found = os.fstat(opened.fileno())
-        if (found.st_size, found.st_mtime_ns) != (self.bytes, self.changed_ns):
+        if self.inode is not None:
+            self._check_grown(found)
+        elif (found.st_size, found.st_mtime_ns) != (self.bytes, self.changed_ns):
             raise SourceError(
                 f"{self.path} was changed or replaced while the run read it ({self.bytes:,} bytes when it "
                 f"was found, {found.st_size:,} now): write files aside and rename them when they are whole"
+            )
+
+    def _check_grown(self, found: os.stat_result) -> None:
+        if found.st_ino != self.inode or found.st_size < self.bytes:
+            raise SourceError(
+                f"{self.path} was cut off or replaced while it is followed ({self.bytes:,} bytes when it was "
+                f"found, {found.st_size:,} now): put it back, or start from the beginning"
             )
 
 

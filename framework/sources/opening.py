@@ -9,7 +9,7 @@ import gzip
 import io
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO, cast
 
@@ -18,7 +18,9 @@ from framework.sources.listing import SourceFile
 
 CHUNK_CHARACTERS = 1 << 18
 """How much is read at a time: more gains nothing, and every file that is merged with others has as much."""
-_UTF_8 = ("utf-8", "utf8", "utf_8")
+UTF_8 = ("utf-8", "utf8", "utf_8")
+"""The names of the encoding of which a byte order mark is left out."""
+_PACKED = (".gz", ".bz2", ".xz")
 _BOM = b"\xef\xbb\xbf"
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError)
 
@@ -36,6 +38,11 @@ def checked_encoding(encoding: str) -> str:
     return encoding
 
 
+def is_packed(path: str) -> bool:
+    """Whether a file of this name is unpacked while it is read."""
+    return path.endswith(_PACKED)
+
+
 @contextmanager
 def opened_bytes(file: SourceFile) -> Iterator[IO[bytes]]:
     """The bytes of a file for the block, unpacked if its name ends in .gz, .bz2 or .xz.
@@ -51,7 +58,7 @@ def opened_bytes(file: SourceFile) -> Iterator[IO[bytes]]:
     except _DAMAGED as error:
         raise SourceError(f"{file.path}: the compressed file is damaged or cut off: {error}") from None
     except OSError as error:
-        raise SourceError(f"{file.path}: {_in_words(error)}") from None
+        raise SourceError(f"{file.path}: {in_words(error)}") from None
 
 
 @contextmanager
@@ -67,21 +74,35 @@ def opened_text(file: SourceFile, encoding: str, newline: str | None = None) -> 
         SourceError: as of `opened_bytes`, or the text is not of this encoding.
     """
     with opened_bytes(file) as stream:
-        if encoding.lower() in _UTF_8 and cast(io.BufferedReader, stream).peek(3)[:3] == _BOM:
+        if encoding.lower() in UTF_8 and cast(io.BufferedReader, stream).peek(3)[:3] == _BOM:
             stream.read(3)
         text = io.TextIOWrapper(stream, encoding, newline=newline)
         try:
             yield text
         except UnicodeDecodeError as error:
-            raise SourceError(_undecodable(file, encoding, error)) from None
+            raise SourceError(undecodable(file, encoding, error)) from None
         finally:
             text.detach()
 
 
-def portions_of(text: io.TextIOWrapper, most: int) -> Iterator[list[str]]:
-    """The lines of a text without their ends, at most so many at a time, and never the whole text at once."""
-    begun: list[str] = []
+def chunks_of(text: io.TextIOWrapper) -> Iterator[str]:
+    """A text piece by piece, never the whole of it at once."""
     while chunk := text.read(CHUNK_CHARACTERS):
+        yield chunk
+
+
+def portions_of(chunks: Iterable[str | None], most: int) -> Iterator[list[str] | None]:
+    """The lines of a text without their ends, at most so many at a time; the last one need not have an end.
+
+    Args:
+        chunks: the text piece by piece; None where there is nothing more for now, which is handed on.
+        most: the most lines of a portion.
+    """
+    begun: list[str] = []
+    for chunk in chunks:
+        if chunk is None:
+            yield None
+            continue
         first, newline, others = chunk.partition("\n")
         begun.append(first)
         if newline:
@@ -103,7 +124,8 @@ def _unpacked(path: str, plain: io.BufferedReader) -> IO[bytes]:
     return plain
 
 
-def _in_words(error: OSError) -> str:
+def in_words(error: OSError) -> str:
+    """What the system has refused, and what to do where that is known."""
     if error.errno == errno.EMFILE:
         return (
             f"{error.strerror}: raise the limit (ulimit -n), or read one file after the other (in_turn=True)"
@@ -111,7 +133,7 @@ def _in_words(error: OSError) -> str:
     return error.strerror or str(error)
 
 
-def _undecodable(file: SourceFile, encoding: str, error: UnicodeDecodeError) -> str:
+def undecodable(file: SourceFile, encoding: str, error: UnicodeDecodeError) -> str:
     """What is wrong, with the line where it can be told: not where a line's end is more than one byte."""
     place, byte, number = file.path, error.object[error.start], 0
     try:

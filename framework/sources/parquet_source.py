@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from framework.errors import SourceError
-from framework.sources.file_source import FileSource, Portion
+from framework.sources.file_source import FileSource
 from framework.sources.listing import SourceFile
+from framework.sources.portion import Malformed, Portion
 from framework.topology import one_of, unknown
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class ParquetSource(FileSource):
         **options: Any,
     ) -> None:
         super().__init__(path, **options)
+        if self._growing is not None:
+            raise SourceError(f"{self._paths[0]}: a Parquet file does not grow; follow a folder of them")
         _check_pyarrow()
         self._typed = typed
         sample = self._sample
@@ -63,7 +66,7 @@ class ParquetSource(FileSource):
                 raise SourceError(f"{sample.path}: {unknown('column', name, schema.names)}")
         self._time_index(schema.names)
         self._schema = _chosen(schema, self._fields)
-        self._outputs = [self._stream(self._fields, self._declared() if typed else None)]
+        self._outputs = self._streams(self._fields, self._declared() if typed else None)
 
     @property
     def outputs(self) -> Sequence[Any]:  # type: ignore[override]
@@ -83,7 +86,7 @@ class ParquetSource(FileSource):
     def _place(self, file: SourceFile, number: int) -> str:
         return f"{file.path}, row {number + 1}"
 
-    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion]:
+    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion | None]:
         with _opened(file) as found:
             self._check(file, found.schema_arrow)
             metadata, end = found.metadata, 0
@@ -102,13 +105,15 @@ class ParquetSource(FileSource):
         yield Portion([], (), None, end)
 
     def _portion(self, file: SourceFile, batch: pa.RecordBatch, first: int) -> Portion:
-        numbers: Sequence[int] = range(first, first + batch.num_rows)
+        end = first + batch.num_rows
+        numbers: Sequence[int] = range(first, end)
         times: Sequence[int] | None = None
+        malformed: Sequence[Malformed] = ()
         if self._event_time is not None:
             times = self._times_of(batch.column(self._event_time.field))
             if times is None:
-                batch, numbers, times = self._with_times(file, batch, first)
-        return Portion(self._rows(file, batch), numbers, times, first + batch.num_rows)
+                batch, numbers, times, malformed = self._with_times(file, batch, first)
+        return Portion(self._rows(file, batch), numbers, times, end, malformed)
 
     def _times_of(self, column: pa.Array) -> array[int] | None:
         """The times of a column of timestamps, or of numbers in the unit that was given."""
@@ -124,17 +129,22 @@ class ParquetSource(FileSource):
 
     def _with_times(
         self, file: SourceFile, batch: pa.RecordBatch, first: int
-    ) -> tuple[pa.RecordBatch, list[int], list[int]]:
-        """The rows that have a time, where it has to be looked at one by one."""
+    ) -> tuple[pa.RecordBatch, list[int], list[int], list[Malformed]]:
+        """The rows that have a time, where it has to be looked at one by one, and those that have none."""
         assert self._event_time is not None
         numbers, times = [], []
+        malformed: list[Malformed] = []
+
+        def raw(number: int) -> tuple[int, str]:
+            return number + 1, str(batch.slice(number - first, 1).to_pylist()[0])
+
         for number, value in enumerate(batch.column(self._event_time.field).to_pylist(), first):
             try:
                 times.append(self._event_time.one(value))
                 numbers.append(number)
             except ValueError as error:
-                self._refuse(file, number, error)
-        return batch.take([number - first for number in numbers]), numbers, times
+                malformed += self._refuse(file, number, error, raw)
+        return batch.take([number - first for number in numbers]), numbers, times, malformed
 
     def _rows(self, file: SourceFile, batch: pa.RecordBatch) -> Any:
         from framework.columns import ScalarError, converter, rows_of

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from framework.sources.file_source import FileSource, Portion
+from framework.sources.file_source import FileSource
 from framework.sources.listing import SourceFile
-from framework.sources.opening import checked_encoding, opened_text, portions_of
+from framework.sources.opening import checked_encoding
+from framework.sources.portion import Portion
 
 
 class TextSource(FileSource):
@@ -40,20 +41,22 @@ class TextSource(FileSource):
     ) -> None:
         super().__init__(path, in_turn=in_turn, follow=follow, end_marker=end_marker)
         self._encoding = checked_encoding(encoding)
-        self._outputs = [self._stream([field], None)]
+        self._outputs = self._streams([field], None)
 
     @property
     def outputs(self) -> Sequence[Any]:  # type: ignore[override]
         """The line."""
         return self._outputs
 
-    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion]:
+    def _portions(self, file: SourceFile, first: int) -> Iterator[Portion | None]:
         end = 0
-        with opened_text(file, self._encoding) as text:
-            for lines in portions_of(text, self._block_rows):
-                start, end = end, end + len(lines)
-                if end > first:
-                    wanted = lines[max(first - start, 0) :]
-                    rows = list(zip(wanted, strict=True))
-                    yield Portion(rows, range(end - len(wanted), end), None, end)
+        for lines in self._lines(file, self._encoding):
+            if lines is None:
+                yield None
+                continue
+            start, end = end, end + len(lines)
+            if end > first:
+                wanted = lines[max(first - start, 0) :]
+                rows = list(zip(wanted, strict=True))
+                yield Portion(rows, range(end - len(wanted), end), None, end)
         yield Portion([], (), None, end)

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from framework.components import PartitionedSpout
 from framework.importing import looks_like_java
 from framework.topology import (
-    DEFAULT_STREAM,
     ComponentSpec,
     ObjectDef,
     Problem,
@@ -29,7 +28,7 @@ def check_classes(topology: Topology) -> Iterator[Problem]:
             complaint = (
                 _wrong_role(component, cls)
                 or _nothing_defined(component, cls)
-                or _more_than_blocks(component, cls)
+                or _direct_blocks(component, cls)
             )
             if complaint:
                 yield about(topology, component, f"is implemented by {cls.__name__}, which {complaint}")
@@ -48,11 +47,11 @@ def _wrong_role(component: ComponentSpec, cls: type) -> str | None:
     return f"{found}: expected a subclass of viperstorm.{expected} or of streamparse's"
 
 
-def _more_than_blocks(component: ComponentSpec, cls: type) -> str | None:
-    others = [stream.name for stream in component.outputs or () if stream.name != DEFAULT_STREAM]
-    if not issubclass(cls, PartitionedSpout) or not others:
+def _direct_blocks(component: ComponentSpec, cls: type) -> str | None:
+    direct = [stream.name for stream in component.outputs or () if stream.direct]
+    if not issubclass(cls, PartitionedSpout) or not direct:
         return None
-    return f"brings partitions, on its default stream alone: expected no other, found {', '.join(others)}"
+    return f"brings partitions, and nobody names a task for their rows: found direct {', '.join(direct)}"
 
 
 def _nothing_defined(component: ComponentSpec, cls: type) -> str | None:

@@ -21,9 +21,20 @@ def test_every_tuple_of_every_spout_is_measured(run_script: Run, place: str) -> 
 
     assert [row[:2] for row in rows] == [[place, spout] for spout in ("generator", "polled", "blocking")]
     for row in rows:
-        *percentiles, tuples = map(number, row[2:])
+        *percentiles, tuples = map(number, row[3:-1])
         assert tuples == 200
         assert percentiles == sorted(percentiles) and 0 < percentiles[0] < 1e6
+
+
+@pytest.mark.slow
+def test_each_recovery_has_a_line_beside_the_other(run_script: Run) -> None:
+    brief = ["--rate=400", "--seconds=0.5", "--warm-up=0.1"]
+
+    rows = run_script("latency.py", "--recovery", "best", "exact", "--place", "2 processes, 1 hop", *brief)
+
+    of_spouts = [[spout, recovery] for spout in ("generator", "polled") for recovery in ("best", "exact")]
+    assert [row[1:3] for row in rows] == of_spouts
+    assert all(number(row[-2]) == 200 for row in rows)
 
 
 def test_a_spout_that_is_held_up_shows_it_in_the_tuples_that_wait(

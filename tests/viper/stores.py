@@ -11,10 +11,12 @@ from viper.state import KeyedState, KeyedTable, Pool, Scope, UndoLog, Writer
 class Store:
     """One component's tables."""
 
-    def __init__(self, *codes: str, size_bytes: int = 1 << 20, groups: int = 1) -> None:
+    def __init__(
+        self, *codes: str, size_bytes: int = 1 << 20, groups: int = 1, tracked: bool = False
+    ) -> None:
         self.arena = Arena.private(size_bytes + (1 << 21))
         self.pool = Pool.create(self.arena, size_bytes)
-        self.state = KeyedState.create(self.arena, codes, groups=groups, first_owner=2)
+        self.state = KeyedState.create(self.arena, codes, groups=groups, first_owner=2, tracked=tracked)
         self.log = UndoLog.create(self.arena, owner=1)
         self.open()
 

@@ -148,14 +148,13 @@ def test_times_travel_with_their_rows() -> None:
                 store.enter(key)
                 cell = ListCell(store.scope, store.table()) if code == "@[q" else None
                 cell.add(1) if cell is not None else MapCell(store.scope, store.table()).put(1, 1)
-        for chunk in export(store.table(), 0):
-            load(other.table(), 0, chunk)
+        load(other.table(), 0, [chunk.data for chunk in export(store.table())])
         for time, keys in ((9, ["a", "b"]), (10, ["b"]), (17, [])):
             other.clock.time = time
             assert [key for key, _ in items(other.table(), 0)] == keys
         message = re.escape(f"rows that hold '{code[1:]}'; expected '{code}'")
         with pytest.raises(ValueError, match=message):
-            load(other.table(), 0, next(export(Store.table(plain(code[1:])), 0)))
+            load(other.table(), 0, [next(export(Store.table(plain(code[1:])))).data])
 
 
 def plain(code: str) -> Store:

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codec.h"
+#include "few.h"
 
 typedef struct {
     char *data;
@@ -31,7 +32,7 @@ static inline char *buffer_room(Buffer *buffer, size_t size)
 /* What the functions below return: 1 where a value has no form here, -1 with an error set. */
 enum { WRITTEN = 0, FOREIGN = 1, FAILED = -1 };
 
-static int put(Buffer *buffer, uint8_t tag, const void *content, size_t size)
+static inline int put(Buffer *buffer, uint8_t tag, const void *content, size_t size)
 {
     char *at = buffer_room(buffer, 1 + size);
     if (at == NULL)
@@ -41,14 +42,15 @@ static int put(Buffer *buffer, uint8_t tag, const void *content, size_t size)
     return WRITTEN;
 }
 
-static int put_sized(Buffer *buffer, uint8_t tag, const void *head, size_t head_size, const void *content, size_t size)
+static inline int put_sized(Buffer *buffer, uint8_t tag, const void *head, size_t head_size, const void *content,
+                            size_t size)
 {
-    if (put(buffer, tag, head, head_size))
-        return FAILED;
-    char *at = buffer_room(buffer, size);
+    char *at = buffer_room(buffer, 1 + head_size + size);
     if (at == NULL)
         return FAILED;
-    memcpy(at, content, size);
+    *at = (char)tag;
+    memcpy(at + 1, head, head_size);
+    vp_copy_few(at + 1 + head_size, content, size);
     return WRITTEN;
 }
 

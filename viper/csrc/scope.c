@@ -6,9 +6,20 @@ int is_scope(PyObject *candidate)
     return PyType_GetSlot(Py_TYPE(candidate), Py_tp_new) == rows_scope_spec.slots[0].pfunc;
 }
 
+/* The only one of some indexes; -1 where there are several, or it is none, which `key_of_row` says. */
+static Py_ssize_t only_index(PyObject *indexes)
+{
+    Py_ssize_t index = PyTuple_GET_SIZE(indexes) == 1 ? PyLong_AsSsize_t(PyTuple_GET_ITEM(indexes, 0)) : -1;
+    if (index == -1 && PyErr_Occurred())
+        PyErr_Clear();
+    return index;
+}
+
 void scope_enter(Scope *scope, PyObject *row, PyObject *indexes)
 {
     PyObject *row_before = scope->row, *indexes_before = scope->indexes;
+    if (indexes != indexes_before && indexes != NULL)
+        scope->field = only_index(indexes);
     scope->row = row;
     scope->indexes = indexes;
     scope->number++;
@@ -27,7 +38,9 @@ const Key *scope_key(Scope *scope)
                                            : "the stream of this tuple has no fields grouping, which would say its key");
         return NULL;
     }
-    if (key_of_row(&scope->key, scope->row, scope->indexes, &scope->rare))
+    int is_single = scope->field >= 0 && scope->field < PyTuple_GET_SIZE(scope->row);
+    if (is_single ? key_of_value(&scope->key, PyTuple_GET_ITEM(scope->row, scope->field), &scope->rare)
+                  : key_of_row(&scope->key, scope->row, scope->indexes, &scope->rare))
         return NULL;
     scope->known = scope->number;
     return &scope->key;

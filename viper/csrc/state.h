@@ -6,8 +6,10 @@
  *   state_rows.c   rows: columns, lists and maps
  *   state_table.c  KeyedTable: the rows of one state in all key groups of a task
  *   state_ttl.c    rows that go by time
+ *   state_changes.c  rows that change: their times, their marks, their images for a snapshot
  *   state_count.c  the rows of a batch counted by their keys
  *   state_export.c, state_load.c  rows as bytes
+ *   state_snapshot.c  the rows of all key groups as bytes, in pieces, as they were at one moment
  *   state_bulk.c   the values of many keys in one call
  *   state_cell.c   what a state has for the scope's key
  *   state_one.c    StateCell: a value
@@ -24,6 +26,7 @@
 
 #include "key.h"
 #include "keyed.h"
+#include "snapshot.h"
 
 typedef struct {
     PyObject_HEAD
@@ -31,6 +34,7 @@ typedef struct {
     vp_writer *writer;
     Rare rare;
     PyObject *row, *indexes; /* of the tuple in process; NULL: none */
+    Py_ssize_t field; /* the only index, which one tuple after the other has; -1: there are several, or it is none */
     Key key;
     uint64_t number; /* goes up with each tuple, and with each time that one goes back */
     uint64_t known;  /* the number at which the key was made */
@@ -57,6 +61,20 @@ enum { TIMED = '@' };
 /* What a row of a state holds; of a list or a map the code of its elements stands behind this one. */
 enum { COLUMNS = 0, LIST = '[', MAP = '{' };
 
+/* Bytes that grow; zeroed, there are none. `data` is to be freed with PyMem_Free. */
+typedef struct {
+    char *data;
+    size_t length, room;
+} Buffer;
+
+/* What is written of a key group for a checkpoint, and is not yet. */
+typedef struct {
+    vp_snapshot rows;
+    Buffer images; /* rows as they were before they changed */
+    int is_whole;  /* whether all its rows are written */
+    int is_told;   /* whether that is to be told even if there are none */
+} Pending;
+
 /* The rows of one state. */
 typedef struct {
     PyObject_HEAD
@@ -77,6 +95,10 @@ typedef struct {
     uint64_t groups;  /* a power of two */
     vp_keyed **tables; /* by group; NULL: another task's */
     vp_heap **heaps;
+    vp_changes **changes; /* likewise; NULL: nobody asks what has changed */
+    Pending *pending;     /* by group; NULL: no snapshot is being written */
+    uint64_t written;     /* key groups of it that are written */
+    int is_watched; /* whether more is to be done for a row that changes than to write it */
     uint64_t moves; /* how often rows have moved */
     Key key;        /* the one asked for last */
 } KeyedTable;
@@ -130,7 +152,7 @@ static inline uint64_t *row_words(vp_row *row)
 /* How many words the columns have, or an element. */
 int columns_words(const KeyedTable *table);
 
-/* Enters a key into a table, or into one within it; NULL with an error set. */
+/* Enters a key into rows, of a table or within it; NULL with an error set. */
 vp_row *rows_enter(KeyedTable *table, vp_keyed *rows, vp_heap *heap, const Key *key);
 
 /* Takes a row of columns out; -1 with an error set. */
@@ -172,7 +194,7 @@ PyObject *entry_item(const KeyedTable *table, vp_row *row);
 
 /* -- tables */
 
-/* The group of a key that is asked for now; -1 with an error set if it is another task's. */
+/* The group of a key that is asked for now, which is counted; -1 with an error set if it is another task's. */
 int64_t table_group(KeyedTable *table, const Key *key);
 
 /* Whether the task owns a group: 0, or -1 with an error set. */
@@ -183,6 +205,12 @@ vp_row *table_find(const KeyedTable *table, uint64_t group, const Key *key);
 
 /* Likewise, but it is entered if there is none; NULL with an error set. */
 vp_row *table_enter(KeyedTable *table, uint64_t group, const Key *key);
+
+/* What has changed in a group; NULL where nobody asks. */
+static inline vp_changes *table_changes(const KeyedTable *table, uint64_t group)
+{
+    return table->changes == NULL ? NULL : table->changes[group];
+}
 
 /* The word of a timed row with the time of its last change. */
 static inline uint64_t *row_time(const KeyedTable *table, vp_row *row)
@@ -204,13 +232,21 @@ static inline int table_tell_time(KeyedTable *table)
     return table->now == NULL ? 0 : table_ask_time(table);
 }
 
-/* Notes that a row has changed; -1 with an error set. */
+/* Notes that a row changes by the time of the tuple in process; -1 with an error set. */
 int table_note_time(KeyedTable *table, vp_row *row);
 
-static inline int table_touch(KeyedTable *table, vp_row *row)
+/* To be called before a row of a table changes, however little of it: saves its image where that is pending for a
+ * snapshot, and notes that it changes; -1 with an error set. Rows within the row of a map are no rows of the table. */
+int table_note_change(KeyedTable *table, uint64_t group, vp_row *row);
+
+static inline int table_touch(KeyedTable *table, uint64_t group, vp_row *row)
 {
-    return table->now == NULL ? 0 : table_note_time(table, row);
+    return table->is_watched ? table_note_change(table, group, row) : 0;
 }
+
+/* Likewise before the rows of a group may get other numbers, and behind that, where they have got them. */
+int table_before_moving(KeyedTable *table, uint64_t group);
+int table_have_moved(KeyedTable *table, uint64_t group);
 
 /* Has rows go by time from now on: (microseconds, a function that tells the time). */
 PyObject *table_expire(KeyedTable *table, PyObject *args);
@@ -229,21 +265,23 @@ void table_is_full(const KeyedTable *table);
 
 /* -- rows as bytes: see state_export.c */
 
-/* Bytes that grow; zeroed, there are none. `data` is to be freed with PyMem_Free. */
-typedef struct {
-    char *data;
-    size_t length, room;
-} Buffer;
-
 /* -1 with an error set. */
 int buffer_add(Buffer *buffer, const void *data, size_t size);
 
 /* Whether the key of a row that is told as bytes is shown otherwise than its bytes tell; in the bits above its length. */
 #define ROW_SHOWN (UINT32_C(1) << 31)
 
-/* What KeyedTable.export and KeyedTable.load are. */
-PyObject *table_export(KeyedTable *table, PyObject *args);
+/* Appends a row, or that a row has left (NULL), behind its number; -1 with an error set. */
+int row_export(Buffer *to, const KeyedTable *table, uint64_t group, vp_row *row, uint64_t number);
+
+/* What methods of KeyedTable are. */
 PyObject *table_load(KeyedTable *table, PyObject *args);
+PyObject *table_cut(KeyedTable *table, PyObject *args);
+PyObject *table_next_piece(KeyedTable *table, PyObject *limit);
+PyObject *table_discard(KeyedTable *table, PyObject *nothing);
+
+/* Ends the snapshot, if there is one. */
+void table_end_snapshot(KeyedTable *table);
 
 /* -- many keys in one call: see state_bulk.c. `initial` is what a key has that was given nothing. */
 

@@ -153,6 +153,12 @@ static vp_row *enter(Keys *self, KeyedTable *table, Py_ssize_t index, PyObject *
     return row;
 }
 
+/* The group of the key that was looked for last. */
+static uint64_t group_of(const Keys *self, const KeyedTable *table)
+{
+    return self->key.hash & (table->groups - 1);
+}
+
 /* -- add */
 
 /* What is added for each row: 1, or numbers that lie in a buffer, or in a sequence. */
@@ -232,7 +238,8 @@ static int add_each(Keys *keys, const Amounts *amounts, KeyedTable *table, PyObj
         uint64_t amount;
         /* The amount first: what is asked for its repr may change the table. */
         vp_row *row = amount_at(amounts, table, code, i, &amount) ? NULL : enter(keys, table, i, initial);
-        if (row == NULL || state_sum(table, code, row_words(row)[0], amount, &made[i]))
+        if (row == NULL || state_sum(table, code, row_words(row)[0], amount, &made[i]) ||
+            table_touch(table, group_of(keys, table), row))
             return -1;
         if (vp_writer_reserve(table->writer, 1)) {
             table_is_full(table);
@@ -301,8 +308,9 @@ static int put_each(Keys *keys, KeyedTable *table, PyObject *values)
     char code = PyBytes_AS_STRING(table->codes)[0];
     for (Py_ssize_t i = 0; i < keys->count; i++) {
         vp_row *row = enter(keys, table, i, Py_None);
-        vp_heap *heap = table->heaps[keys->key.hash & (table->groups - 1)];
-        if (row == NULL || state_set_value(table, heap, code, row_words(row), PyTuple_GET_ITEM(values, i)))
+        uint64_t group = group_of(keys, table);
+        if (row == NULL || table_touch(table, group, row) ||
+            state_set_value(table, table->heaps[group], code, row_words(row), PyTuple_GET_ITEM(values, i)))
             return -1;
     }
     return 0;

@@ -69,9 +69,8 @@ static int set_attribute(Columns *self, PyObject *name, PyObject *to)
         return -1;
     }
     vp_savepoint before = cell_savepoint(cell);
-    if (enter_all(self) == 0 &&
-        state_set_value(cell->table, cell_heap(cell), code_of(self, column), words_of(self, column), to) == 0 &&
-        table_touch(cell->table, cell->row) == 0)
+    if (enter_all(self) == 0 && table_touch(cell->table, cell->group, cell->row) == 0 &&
+        state_set_value(cell->table, cell_heap(cell), code_of(self, column), words_of(self, column), to) == 0)
         return 0;
     table_back(cell->table, before);
     return -1;

@@ -7,8 +7,10 @@ static int count_one(KeyedTable *table, const Key *key, int64_t *count)
     int64_t group = table_group(table, key);
     vp_savepoint before = vp_writer_savepoint(table->writer);
     vp_row *row = group < 0 ? NULL : table_enter(table, (uint64_t)group, key);
-    if (row == NULL)
+    if (row == NULL || table_touch(table, (uint64_t)group, row)) {
+        table_back(table, before);
         return -1;
+    }
     if (vp_writer_reserve(table->writer, 1)) {
         table_back(table, before);
         table_is_full(table);

@@ -1,13 +1,13 @@
-/* Rows as bytes, for checkpoints: in their order, one after the other, all numbers little-endian.
+/* Rows as bytes, for checkpoints: one after the other, all numbers little-endian.
  *
- *   row      its key; of a timed table the time of its last change in 8 bytes; and what it holds: its columns; or the elements of a list: their number in 8 bytes, how many
- *            bytes they are in 8, and these; or the entries of a map: their number in 4 bytes, and these
+ *   record   the number of a row in 4 bytes; how many bytes the row has in 4, 0 for one that has left; and these
+ *   row      its key; of a timed table the time of its last change in 8 bytes; and what it holds: its columns; or the
+ *            elements of a list: their number in 8 bytes, how many bytes they are in 8, and these; or the entries of a
+ *            map: their number in 4 bytes, and these
  *   entry    its key, and one column
- *   key      its hash in 8 bytes; its length in 4, ROW_SHOWN in the upper bits; itself, and with ROW_SHOWN the bytes by
- *            which it is shown, behind their length in 4
+ *   key      its hash in 8 bytes, the lower half of which is its key group; its length in 4, ROW_SHOWN in the upper bits;
+ *            itself, and with ROW_SHOWN the bytes by which it is shown, behind their length in 4
  *   column   8 bytes, or bytes behind their length in 8
- *
- * A map with many entries is told by several rows of the same key.
  */
 #include "state.h"
 
@@ -51,8 +51,7 @@ static int add_bytes(Buffer *to, const KeyedTable *table, const uint64_t *words)
     return add_64(to, length) || buffer_add(to, bytes, length) ? -1 : 0;
 }
 
-/* `lowest` is the hash's lowest bit, which a row does not have; it is that of the group. */
-static int add_key(Buffer *to, const KeyedTable *table, vp_row *row, uint64_t lowest)
+static int add_key(Buffer *to, const KeyedTable *table, vp_row *row, uint64_t group)
 {
     uint64_t length, shown_length;
     const uint8_t *bytes = vp_row_key(table->writer, row, &length);
@@ -62,7 +61,7 @@ static int add_key(Buffer *to, const KeyedTable *table, vp_row *row, uint64_t lo
         return -1;
     }
     uint32_t size = (uint32_t)length | (shown_length ? ROW_SHOWN : 0);
-    if (add_64(to, vp_row_hash(row) | lowest) || add_32(to, size) || buffer_add(to, bytes, length))
+    if (add_64(to, vp_row_hash(row) | group) || add_32(to, size) || buffer_add(to, bytes, length))
         return -1;
     return shown_length && (add_32(to, (uint32_t)shown_length) || buffer_add(to, shown, shown_length)) ? -1 : 0;
 }
@@ -79,31 +78,21 @@ static int add_columns(Buffer *to, const KeyedTable *table, vp_row *row)
     return 0;
 }
 
-/* Entries from one on, as many as there is room for; `entry` is the one to go on from then, 0 if that was the last. */
-static int add_entries(Buffer *to, const KeyedTable *table, vp_row *of, uint64_t *entry, size_t limit)
+static int add_entries(Buffer *to, const KeyedTable *table, vp_row *of)
 {
     vp_keyed *rows = map_rows(table, of);
-    vp_row *row = rows == NULL ? NULL : vp_keyed_next(table->writer, rows, entry);
-    size_t counted_at = to->length;
-    uint32_t count = 0;
-    if (add_32(to, 0))
+    vp_row *row;
+    if (add_32(to, rows == NULL ? 0 : (uint32_t)vp_keyed_count(rows)))
         return -1;
-    while (row != NULL && (count == 0 || to->length < limit)) {
+    for (uint64_t entry = 0; rows != NULL && (row = vp_keyed_next(table->writer, rows, &entry)) != NULL; entry++)
         if (add_key(to, table, row, 0) || add_columns(to, table, row))
             return -1;
-        count++;
-        ++*entry;
-        row = vp_keyed_next(table->writer, rows, entry);
-    }
-    if (row == NULL)
-        *entry = 0;
-    memcpy(to->data + counted_at, &count, sizeof count);
     return 0;
 }
 
-static int add_row(Buffer *to, const KeyedTable *table, vp_row *row, uint64_t lowest, uint64_t *entry, size_t limit)
+static int add_row(Buffer *to, const KeyedTable *table, vp_row *row, uint64_t group)
 {
-    if (add_key(to, table, row, lowest))
+    if (add_key(to, table, row, group))
         return -1;
     if (table->is_timed && add_64(to, *row_time(table, row)))
         return -1;
@@ -111,29 +100,21 @@ static int add_row(Buffer *to, const KeyedTable *table, vp_row *row, uint64_t lo
         return add_columns(to, table, row);
     if (table->kind == LIST)
         return add_64(to, *list_count(row)) || add_bytes(to, table, row_words(row)) ? -1 : 0;
-    return add_entries(to, table, row, entry, limit);
+    return add_entries(to, table, row);
 }
 
-PyObject *table_export(KeyedTable *self, PyObject *args)
+int row_export(Buffer *to, const KeyedTable *table, uint64_t group, vp_row *row, uint64_t number)
 {
-    unsigned long long group, first, first_entry;
-    Py_ssize_t limit;
-    if (!PyArg_ParseTuple(args, "KKKn", &group, &first, &first_entry, &limit) || table_owns(self, group))
-        return NULL;
-    Buffer made = {0};
-    uint64_t number = first, entry = first_entry;
-    size_t enough = limit < 1 ? 1 : (size_t)limit;
-    int failed = 0;
-    vp_row *row;
-    while (!failed && made.length < enough && (row = vp_keyed_next(self->writer, self->tables[group], &number)) != NULL) {
-        failed = add_row(&made, self, row, group & 1, &entry, enough);
-        number += entry == 0;
-    }
-    PyObject *told = NULL;
-    if (!failed)
-        told = made.length == 0 ? Py_NewRef(Py_None)
-                                : Py_BuildValue("(y#KK)", made.data, (Py_ssize_t)made.length, (unsigned long long)number,
-                                                (unsigned long long)entry);
-    PyMem_Free(made.data);
-    return told;
+    size_t begins = to->length;
+    if (add_32(to, (uint32_t)number) || add_32(to, 0))
+        return -1;
+    if (row != NULL && add_row(to, table, row, group))
+        return -1;
+    size_t size = to->length - begins - 2 * sizeof(uint32_t);
+    uint32_t told = (uint32_t)size;
+    memcpy(to->data + begins + sizeof told, &told, sizeof told);
+    if (told == size)
+        return 0;
+    PyErr_Format(PyExc_OverflowError, "state %U has a key with more than 4 GB, which no checkpoint can hold", table->name);
+    return -1;
 }

@@ -122,6 +122,8 @@ static int write_encoded(Cell *self, const Encoded *from, int anew)
     KeyedTable *table = self->table;
     vp_bytes *bytes = (vp_bytes *)row_words(self->row);
     uint64_t count = anew ? 0 : *list_count(self->row);
+    if (table_touch(table, self->group, self->row))
+        return -1;
     int full = anew ? vp_bytes_set(table->writer, cell_heap(self), bytes, from->bytes.data, from->bytes.length)
                     : vp_bytes_append(table->writer, cell_heap(self), bytes, from->bytes.data, from->bytes.length);
     if (full || vp_writer_reserve(table->writer, 1)) {
@@ -129,7 +131,7 @@ static int write_encoded(Cell *self, const Encoded *from, int anew)
         return -1;
     }
     vp_write(table->writer, (vp_word *)list_count(self->row), count + from->count);
-    return table_touch(table, self->row);
+    return 0;
 }
 
 /* Likewise to the row of the scope's key. */

@@ -1,5 +1,11 @@
-/* Rows out of the bytes that state_export.c makes of them. */
+/* Rows out of the bytes that state_export.c makes of them.
+ *
+ * A row may be told several times, by snapshots one after the other: the last time counts. Records that do not ascend
+ * are sorted.
+ */
 #include "state.h"
+
+#include <stdlib.h>
 
 typedef struct {
     const uint8_t *next;
@@ -149,11 +155,23 @@ static int load_map(KeyedTable *table, vp_heap *heap, vp_row *row, Reader *from)
     return 0;
 }
 
-static int load_row(KeyedTable *table, uint64_t group, Reader *from)
+/* Enters a key into a group; NULL with an error set. */
+static vp_row *enter_key(KeyedTable *table, uint64_t group, const ReadKey *key)
+{
+    uint64_t moves = table->moves;
+    if (table->is_watched && table_before_moving(table, group))
+        return NULL;
+    vp_row *row = enter(table, table->tables[group], table->heaps[group], key);
+    if (row == NULL || (table->moves != moves && table_have_moved(table, group)))
+        return NULL;
+    return table_touch(table, group, row) ? NULL : row;
+}
+
+static int load_row(KeyedTable *table, uint64_t group, Reader from)
 {
     ReadKey key;
     vp_heap *heap = table->heaps[group];
-    if (take_key(from, &key))
+    if (take_key(&from, &key))
         return refuse(table);
     if ((key.hash & (table->groups - 1)) != group) {
         PyErr_Format(PyExc_ValueError, "state %U: a row of key group %llu of %llu among those of key group %llu", table->name,
@@ -161,28 +179,107 @@ static int load_row(KeyedTable *table, uint64_t group, Reader *from)
                      (unsigned long long)group);
         return -1;
     }
-    vp_row *row = enter(table, table->tables[group], heap, &key);
-    if (row == NULL || (table->is_timed && load_number(table, row_time(table, row), from)))
+    vp_row *row = enter_key(table, group, &key);
+    if (row == NULL || (table->is_timed && load_number(table, row_time(table, row), &from)))
         return -1;
-    return table->kind == COLUMNS ? load_columns(table, heap, row, from)
-         : table->kind == LIST    ? load_list(table, heap, row, from)
-                                  : load_map(table, heap, row, from);
+    int failed = table->kind == COLUMNS ? load_columns(table, heap, row, &from)
+                 : table->kind == LIST  ? load_list(table, heap, row, &from)
+                                        : load_map(table, heap, row, &from);
+    return failed ? -1 : from.left ? refuse(table) : 0;
+}
+
+/* -- records */
+
+typedef struct {
+    uint32_t number, size;
+    uint64_t order; /* of a later one it is larger */
+    const uint8_t *row;
+} Record;
+
+typedef struct {
+    Record *items;
+    uint64_t count, room;
+    int ascend;
+} Records;
+
+static int add_record(Records *to, Record record)
+{
+    if (to->count == to->room) {
+        uint64_t room = to->room ? 2 * to->room : 64;
+        Record *larger = PyMem_Realloc(to->items, room * sizeof *larger);
+        if (larger == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        to->items = larger;
+        to->room = room;
+    }
+    to->ascend = to->ascend && (to->count == 0 || to->items[to->count - 1].number < record.number);
+    record.order = to->count;
+    to->items[to->count++] = record;
+    return 0;
+}
+
+static int read_records(Records *to, const KeyedTable *table, PyObject *piece)
+{
+    Reader from = {(const uint8_t *)PyBytes_AS_STRING(piece), (uint64_t)PyBytes_GET_SIZE(piece)};
+    while (from.left) {
+        Record record = {0};
+        if (take_number(&from, &record.number, sizeof record.number) || take_number(&from, &record.size, sizeof record.size) ||
+            (record.row = take(&from, record.size)) == NULL)
+            return refuse(table);
+        if (add_record(to, record))
+            return -1;
+    }
+    return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const Record *one = a, *other = b;
+    if (one->number != other->number)
+        return one->number < other->number ? -1 : 1;
+    return one->order < other->order ? -1 : 1;
+}
+
+/* Whether a record is what counts of its row, and tells that it is there. */
+static int counts(const Records *of, uint64_t index)
+{
+    const Record *record = &of->items[index];
+    return record->size && (index + 1 == of->count || record[1].number != record->number);
+}
+
+/* Enters rows from an index on, until there are so many bytes: the index to go on from, -1 with an error set. */
+static int64_t load_records(KeyedTable *table, uint64_t group, const Records *from, uint64_t index, uint64_t limit)
+{
+    for (uint64_t bytes = 0; index < from->count && bytes < limit; index++) {
+        const Record *record = &from->items[index];
+        if (counts(from, index) && load_row(table, group, (Reader){record->row, record->size}))
+            return -1;
+        bytes += record->size;
+    }
+    return (int64_t)index;
 }
 
 PyObject *table_load(KeyedTable *self, PyObject *args)
 {
-    unsigned long long group;
-    Py_buffer data;
-    if (!PyArg_ParseTuple(args, "Ky*", &group, &data))
+    unsigned long long group, first, limit;
+    PyObject *pieces;
+    if (!PyArg_ParseTuple(args, "KO!KK", &group, &PyTuple_Type, &pieces, &first, &limit) || table_owns(self, group))
         return NULL;
-    Reader from = {data.buf, (uint64_t)data.len};
-    int failed = table_owns(self, group);
+    Records records = {.ascend = 1};
+    int failed = 0;
+    for (Py_ssize_t i = 0; !failed && i < PyTuple_GET_SIZE(pieces); i++)
+        failed = read_records(&records, self, PyTuple_GET_ITEM(pieces, i));
+    if (!failed && !records.ascend)
+        qsort(records.items, records.count, sizeof *records.items, compare);
     vp_savepoint before = vp_writer_savepoint(self->writer);
-    while (!failed && from.left)
-        failed = load_row(self, group, &from);
-    PyBuffer_Release(&data);
-    if (!failed)
-        Py_RETURN_NONE;
-    table_back(self, before);
-    return NULL;
+    int64_t next = failed ? -1 : load_records(self, group, &records, first, limit);
+    uint64_t count = records.count;
+    PyMem_Free(records.items);
+    if (next < 0) {
+        table_back(self, before);
+        return NULL;
+    }
+    return (uint64_t)next == count ? Py_NewRef(Py_None) : PyLong_FromLongLong(next);
 }

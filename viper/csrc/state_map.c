@@ -44,10 +44,10 @@ static PyObject *get(Map *self, PyObject *args)
     return row == NULL ? Py_NewRef(instead) : entry_value(self->cell.table, row);
 }
 
-/* The rows of the scope's key, which has some then; NULL with an error set. */
+/* The rows of the scope's key, which are about to change and are made if there are none; NULL with an error set. */
 static vp_keyed *enter_map(Cell *cell)
 {
-    if (cell_enter(cell))
+    if (cell_enter(cell) || table_touch(cell->table, cell->group, cell->row))
         return NULL;
     vp_keyed *rows = map_rows(cell->table, cell->row);
     return rows == NULL ? map_make(cell->table, cell_heap(cell), cell->row) : rows;
@@ -59,9 +59,7 @@ static int write_entry(Map *self, PyObject *value)
     vp_keyed *rows = enter_map(cell);
     vp_row *row = rows == NULL ? NULL : rows_enter(cell->table, rows, cell_heap(cell), &self->key);
     cell->moves = cell->table->moves; /* rows within the map may have moved, but not its own */
-    if (row == NULL || state_set_value(cell->table, cell_heap(cell), cell->code, row_words(row), value))
-        return -1;
-    return table_touch(cell->table, cell->row);
+    return row == NULL ? -1 : state_set_value(cell->table, cell_heap(cell), cell->code, row_words(row), value);
 }
 
 /* -1 with an error set. */
@@ -91,7 +89,7 @@ static int drop_entry(Cell *cell, vp_row *row)
     if (vp_keyed_count(rows) == 1)
         return cell_drop(cell);
     vp_savepoint before = cell_savepoint(cell);
-    if (rows_drop(cell->table, rows, cell_heap(cell), row) == 0 && table_touch(cell->table, cell->row) == 0)
+    if (table_touch(cell->table, cell->group, cell->row) == 0 && rows_drop(cell->table, rows, cell_heap(cell), row) == 0)
         return 0;
     table_back(cell->table, before);
     return -1;

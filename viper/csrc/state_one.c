@@ -8,6 +8,8 @@
 typedef struct {
     Cell cell;
     PyObject *initial; /* what a key has that was given nothing */
+    PyObject *last;    /* the int that was set last, or NULL; a bolt that counts a tuple looks at the count next */
+    uint64_t last_word;
     PyObject *value_name, *add_name;
     PyObject *bound_add; /* made once */
 } One;
@@ -17,8 +19,12 @@ static PyObject *value(One *self, void *nothing)
     (void)nothing;
     if (cell_look(&self->cell))
         return NULL;
-    return self->cell.row == NULL ? Py_NewRef(self->initial)
-                                  : state_value(self->cell.table, self->cell.code, row_words(self->cell.row));
+    if (self->cell.row == NULL)
+        return Py_NewRef(self->initial);
+    const uint64_t *words = row_words(self->cell.row);
+    if (self->last != NULL && words[0] == self->last_word)
+        return Py_NewRef(self->last);
+    return state_value(self->cell.table, self->cell.code, words);
 }
 
 /* Writes a number into the row of a cell that was looked for; -1 with an error set. */
@@ -33,29 +39,44 @@ static int put_word(Cell *cell, uint64_t word)
             return -1;
         }
     }
-    if (vp_writer_reserve(cell->table->writer, 2) == 0 && table_touch(cell->table, cell->row) == 0) {
-        vp_write(cell->table->writer, (vp_word *)row_words(cell->row), word);
-        return 0;
+    int failed = table_touch(cell->table, cell->group, cell->row);
+    if (!failed && vp_writer_reserve(cell->table->writer, 1)) {
+        table_is_full(cell->table);
+        failed = -1;
     }
-    if (enters)
+    if (!failed)
+        vp_write(cell->table->writer, (vp_word *)row_words(cell->row), word);
+    else if (enters)
         table_back(cell->table, before);
-    table_is_full(cell->table);
-    return -1;
+    return failed;
+}
+
+/* Writes a number, and keeps it where it is the int that reads are to return; -1 with an error set. */
+static int set_number(One *self, PyObject *to)
+{
+    Cell *cell = &self->cell;
+    uint64_t word;
+    /* The word first: what is asked for its repr may change the table. */
+    if (state_word(cell->table, cell->code, to, &word) || cell_look(cell) || put_word(cell, word))
+        return -1;
+    if (cell->code == INTEGER && PyLong_CheckExact(to)) {
+        Py_XSETREF(self->last, Py_NewRef(to));
+        self->last_word = word;
+    }
+    return 0;
 }
 
 static int set_value(One *self, PyObject *to, void *nothing)
 {
     (void)nothing;
     Cell *cell = &self->cell;
-    uint64_t word;
     if (to == NULL)
         return cell_drop(cell);
-    if (words_of_code(cell->code) == 1) /* the word first: what is asked for its repr may change the table */
-        return state_word(cell->table, cell->code, to, &word) || cell_look(cell) || put_word(cell, word) ? -1 : 0;
+    if (cell->code == INTEGER || words_of_code(cell->code) == 1)
+        return set_number(self, to);
     vp_savepoint before = cell_savepoint(cell);
-    if (cell_enter(cell) == 0 &&
-        state_set_value(cell->table, cell_heap(cell), cell->code, row_words(cell->row), to) == 0 &&
-        table_touch(cell->table, cell->row) == 0)
+    if (cell_enter(cell) == 0 && table_touch(cell->table, cell->group, cell->row) == 0 &&
+        state_set_value(cell->table, cell_heap(cell), cell->code, row_words(cell->row), to) == 0)
         return 0;
     table_back(cell->table, before);
     return -1;
@@ -157,6 +178,7 @@ static int set_attribute(One *self, PyObject *name, PyObject *to)
 static int one_traverse(One *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->initial);
+    Py_VISIT(self->last);
     Py_VISIT(self->value_name);
     Py_VISIT(self->add_name);
     Py_VISIT(self->bound_add);
@@ -166,6 +188,7 @@ static int one_traverse(One *self, visitproc visit, void *arg)
 static int one_clear(One *self)
 {
     Py_CLEAR(self->initial);
+    Py_CLEAR(self->last);
     Py_CLEAR(self->value_name);
     Py_CLEAR(self->add_name);
     Py_CLEAR(self->bound_add);

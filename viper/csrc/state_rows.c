@@ -186,6 +186,8 @@ PyObject *row_values(const KeyedTable *table, vp_row *row)
 int table_drop(KeyedTable *table, uint64_t group, vp_row *row)
 {
     vp_heap *heap = table->heaps[group];
+    if (table_touch(table, group, row))
+        return -1;
     int failed = 0;
     if (table->kind == COLUMNS)
         failed = free_columns(table, heap, row);

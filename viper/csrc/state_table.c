@@ -22,6 +22,7 @@ int64_t table_group(KeyedTable *table, const Key *key)
     uint64_t group = key->hash & (table->groups - 1);
     if (table->tables[group] == NULL)
         return foreign(table, key, group);
+    vp_keyed_note_access(table->tables[group]);
     return table_tell_time(table) ? -1 : (int64_t)group;
 }
 
@@ -87,7 +88,8 @@ static PyObject *set(KeyedTable *self, PyObject *args)
         return NULL;
     vp_savepoint before = vp_writer_savepoint(self->writer);
     vp_row *row = table_enter(self, (uint64_t)group, &self->key);
-    if (row != NULL && row_set_columns(self, self->heaps[group], row, values) == 0 && table_touch(self, row) == 0)
+    if (row != NULL && table_touch(self, (uint64_t)group, row) == 0 &&
+        row_set_columns(self, self->heaps[group], row, values) == 0)
         Py_RETURN_NONE;
     table_back(self, before); /* all values, or none */
     return NULL;
@@ -195,13 +197,33 @@ static int find_places(KeyedTable *self, PyObject *tables, PyObject *heaps)
     return PyErr_Occurred() ? -1 : 0;
 }
 
+/* Finds what has changed in each group, where somebody asks for that (not None); -1 with an error set. */
+static int find_changes(KeyedTable *self, PyObject *changes)
+{
+    if (changes == Py_None)
+        return 0;
+    if (!PyTuple_Check(changes) || PyTuple_GET_SIZE(changes) != (Py_ssize_t)self->groups) {
+        PyErr_SetString(PyExc_ValueError, "changes are a tuple with an offset for each key group, or None");
+        return -1;
+    }
+    self->changes = PyMem_New(vp_changes *, self->groups);
+    if (self->changes == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (uint64_t group = 0; group < self->groups; group++)
+        self->changes[group] = place_at(self->writer->arena, changes, (Py_ssize_t)group);
+    self->is_watched = 1;
+    return PyErr_Occurred() ? -1 : 0;
+}
+
 static PyObject *table_new(PyTypeObject *type, PyObject *args, PyObject *options)
 {
-    static char *keywords[] = {"owner", "writer", "name", "codes", "tables", "heaps", "rare", "shown", "full", NULL};
-    PyObject *owner, *writer, *name, *codes, *tables, *heaps, *hash, *canonical, *dump, *load, *full;
-    if (!PyArg_ParseTupleAndKeywords(args, options, "OO!O!O!O!O!(OO)(OO)O", keywords, &owner, &PyLong_Type, &writer,
+    static char *keywords[] = {"owner", "writer", "name", "codes", "tables", "heaps", "rare", "shown", "full", "changes", NULL};
+    PyObject *owner, *writer, *name, *codes, *tables, *heaps, *hash, *canonical, *dump, *load, *full, *changes = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, options, "OO!O!O!O!O!(OO)(OO)O|O", keywords, &owner, &PyLong_Type, &writer,
                                      &PyUnicode_Type, &name, &PyBytes_Type, &codes, &PyTuple_Type, &tables, &PyTuple_Type,
-                                     &heaps, &hash, &canonical, &dump, &load, &full))
+                                     &heaps, &hash, &canonical, &dump, &load, &full, &changes))
         return NULL;
     void *address = PyLong_AsVoidPtr(writer);
     if (address == NULL && PyErr_Occurred())
@@ -223,7 +245,7 @@ static PyObject *table_new(PyTypeObject *type, PyObject *args, PyObject *options
     self->dump = Py_NewRef(dump);
     self->load = Py_NewRef(load);
     self->rare = (Rare){Py_NewRef(hash), Py_NewRef(canonical)};
-    if (find_places(self, tables, heaps))
+    if (find_places(self, tables, heaps) || find_changes(self, changes))
         Py_CLEAR(self);
     return (PyObject *)self;
 }
@@ -262,6 +284,8 @@ static void table_dealloc(KeyedTable *self)
     table_clear(self);
     Py_CLEAR(self->name);
     Py_CLEAR(self->codes);
+    table_end_snapshot(self);
+    PyMem_Free(self->changes);
     PyMem_Free(self->tables);
     PyMem_Free(self->heaps);
     PyMem_Free(self->swept);
@@ -273,11 +297,21 @@ PyDoc_STRVAR(count_rows_doc,
              "count_rows(rows, indexes, made): count row after row by its key, which is in the fields with these indexes, and append\n"
              "these and the count, in a tuple, to the list `made` for each. What it raises is of the row behind those.");
 
-PyDoc_STRVAR(export_doc,
-             "export(group, number, entry, limit) -> (bytes, number, entry) | None: the rows of a group as bytes, from a row and\n"
-             "an entry of its map on, until there are so many bytes; and the row and entry to go on from. None: no more rows.");
+PyDoc_STRVAR(cut_doc,
+             "cut(attempt, since, whole) -> (keys, whole): begin a snapshot of all key groups. `attempt` is its\n"
+             "number, `since` that of the last one that lasts, 0 for none: what has not changed since is left out, unless\n"
+             "`whole`, or unless it is better to have all rows anew. Tells the number of keys, and whether all rows are written.");
 
-PyDoc_STRVAR(load_doc, "load(group, data): enter the rows that export gave, in their order, of a table of the same codes.");
+PyDoc_STRVAR(next_piece_doc,
+             "next_piece(limit) -> (group, whole, bytes) | None: the next rows of a snapshot as bytes, of one group, until there\n"
+             "are so many; and whether all of the group's are written. None: that was all. The table may change meanwhile.");
+
+PyDoc_STRVAR(discard_doc, "discard(): give a snapshot up that is not all written.");
+
+PyDoc_STRVAR(load_doc,
+             "load(group, pieces, first, limit) -> int | None: enter rows of a group out of the pieces of snapshots of a table\n"
+             "with the same codes, the older ones first, in the order in which the rows came, until there are `limit` bytes.\n"
+             "Tells what the next call gets as `first`, 0 at first. None: that was all.");
 
 PyDoc_STRVAR(expire_doc, "expire(ttl, now): have keys be gone that were not changed for so many microseconds, by the time that a\n"
                          "function tells for the tuple in process; one that goes back counts as the latest. The codes begin with @.");
@@ -324,7 +358,9 @@ static PyMethodDef table_methods[] = {
     {"drop", (PyCFunction)drop, METH_O, drop_doc},
     {"next", (PyCFunction)next, METH_VARARGS, next_doc},
     {"count", (PyCFunction)count, METH_O, count_doc},
-    {"export", (PyCFunction)table_export, METH_VARARGS, export_doc},
+    {"cut", (PyCFunction)table_cut, METH_VARARGS, cut_doc},
+    {"next_piece", (PyCFunction)table_next_piece, METH_O, next_piece_doc},
+    {"discard", (PyCFunction)table_discard, METH_NOARGS, discard_doc},
     {"load", (PyCFunction)table_load, METH_VARARGS, load_doc},
     {"expire", (PyCFunction)table_expire, METH_VARARGS, expire_doc},
     {NULL, NULL, 0, NULL},
@@ -332,10 +368,10 @@ static PyMethodDef table_methods[] = {
 
 static PyType_Slot table_slots[] = {
     {Py_tp_new, table_new}, /* first: see is_keyed_table */
-    {Py_tp_doc, "KeyedTable(owner, writer, name, codes, tables, heaps, rare, shown, full): the rows of one state.\n"
+    {Py_tp_doc, "KeyedTable(owner, writer, name, codes, tables, heaps, rare, shown, full, changes=None): the rows of one state.\n"
                 "`tables` and `heaps` have the offsets of each key group's, 0 for another task's; `rare` the functions that\n"
                 "hash and write keys which C does not know; `shown` those that dump and load keys; `full` is raised where\n"
-                "there is no room."},
+                "there is no room. `changes` has offsets, likewise, of where it is noted what changes."},
     {Py_tp_dealloc, table_dealloc},
     {Py_tp_traverse, table_traverse},
     {Py_tp_clear, table_clear},

@@ -42,18 +42,27 @@ static int sweep(KeyedTable *table, uint64_t group)
     return 0;
 }
 
+static vp_row *enter(KeyedTable *table, uint64_t group, const Key *key)
+{
+    uint64_t moves = table->moves;
+    if (table->is_watched && table_before_moving(table, group))
+        return NULL;
+    vp_row *row = rows_enter(table, table->tables[group], table->heaps[group], key);
+    return row != NULL && table->moves != moves && table_have_moved(table, group) ? NULL : row;
+}
+
 vp_row *table_enter(KeyedTable *table, uint64_t group, const Key *key)
 {
     vp_keyed *rows = table->tables[group];
     if (table->now == NULL)
-        return rows_enter(table, rows, table->heaps[group], key);
+        return enter(table, group, key);
     vp_row *before = vp_keyed_find(table->writer, rows, key->hash, key->bytes, key->length);
     if (before != NULL && !table_is_gone(table, before))
         return before;
     if ((before != NULL && table_drop(table, group, before)) || sweep(table, group))
         return NULL;
-    vp_row *row = rows_enter(table, rows, table->heaps[group], key);
-    return row == NULL || table_touch(table, row) ? NULL : row;
+    vp_row *row = enter(table, group, key);
+    return row == NULL || table_touch(table, group, row) ? NULL : row;
 }
 
 PyObject *table_expire(KeyedTable *self, PyObject *args)
@@ -71,6 +80,7 @@ PyObject *table_expire(KeyedTable *self, PyObject *args)
         return PyErr_NoMemory();
     self->ttl = ttl;
     Py_XSETREF(self->now, Py_NewRef(now));
+    self->is_watched = 1;
     self->moves++;
     Py_RETURN_NONE;
 }

@@ -72,15 +72,15 @@ int state_check_key(const KeyedTable *table, char code, PyObject *key)
 int state_word(const KeyedTable *table, char code, PyObject *value, uint64_t *word)
 {
     int overflow = 0;
-    if (code == TRUTH) {
-        *word = value == Py_True;
-        return PyBool_Check(value) ? 0 : refuse(table, code, value);
-    }
     if (code == INTEGER) {
-        if (!PyLong_Check(value) || PyBool_Check(value))
+        if (!PyLong_CheckExact(value) && (!PyLong_Check(value) || PyBool_Check(value)))
             return refuse(table, code, value);
         *word = (uint64_t)PyLong_AsLongLongAndOverflow(value, &overflow);
         return overflow ? refuse(table, code, value) : 0;
+    }
+    if (code == TRUTH) {
+        *word = value == Py_True;
+        return PyBool_Check(value) ? 0 : refuse(table, code, value);
     }
     double real = PyFloat_Check(value) ? PyFloat_AS_DOUBLE(value) : 0;
     if (!PyFloat_Check(value)) {

@@ -19,11 +19,12 @@ key groups over to other tasks, through files or not.
 """
 
 from viper._rows import KeyedTable, ListCell, MapCell, Scope, StateCell, TableCell
-from viper.state.chunks import export, load
+from viper.state.chunks import Chunk, export, load, next_chunk
 from viper.state.keyed import KeyedState, items, scope_of, token_of
 from viper.state.memory import Pool, UndoLog, Writer
 
 __all__ = [
+    "Chunk",
     "KeyedState",
     "KeyedTable",
     "ListCell",
@@ -37,6 +38,7 @@ __all__ = [
     "export",
     "items",
     "load",
+    "next_chunk",
     "scope_of",
     "token_of",
 ]

@@ -1,67 +1,91 @@
 """Key groups as bytes: how the rows of a table get into a checkpoint, and out of it into other tasks.
 
-A chunk is a header and rows; viper/csrc/state_export.c has the form of these. Rows stand in the order of
-their insertion, and are entered in it again, so that a group iterates the same in whichever task it is.
+A chunk is a header and rows; viper/csrc/state_export.c has the form of these. A snapshot is all that a table
+holds at one moment, or what has changed of it since another snapshot. It is taken out chunk by chunk, while
+the table goes on changing. Rows are told with their numbers, so that they are entered again in the order of
+their insertion, and a group iterates the same in whichever task it is.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
 
 from viper._rows import KeyedTable
 from viper.hashing import HASH_VERSION
+from viper.state.memory import Writer
 
-CHUNK_VERSION: Final = 1
+CHUNK_VERSION: Final = 2
 """Of the form of chunks."""
 _MAGIC: Final = b"vpkg"
 _HEADER: Final = struct.Struct("<4sHHII")
 """The word by which a chunk is known, its version, that of hashes, how many key groups, bytes of codes."""
+_LOADED_AT_ONCE: Final = 1 << 22
+"""Bytes of rows that are entered between two commits, which bounds what the undo log holds."""
 
 
-def export(table: KeyedTable, group: int, limit: int = 1 << 20) -> Iterator[bytes]:
-    """The rows of a key group as chunks, in the order of insertion.
+class Chunk(NamedTuple):
+    """Rows of one key group in a snapshot."""
 
-    The chunks of a group belong together: what is entered or dropped while they are made may be in some of
-    them, or make others wrong.
+    group: int
+    is_whole: bool
+    """Whether the snapshot has all rows of the group; else it has those that have changed."""
+    data: bytes
+
+
+def next_chunk(table: KeyedTable, limit: int = 1 << 16) -> Chunk | None:
+    """The next rows of the snapshot that `KeyedTable.cut` has begun; None when all have been taken.
 
     Args:
-        table: a state's, whose task owns the group.
-        group: number of the key group.
-        limit: bytes of a chunk. One ends behind the first row that reaches them; a map goes on in the next
-            chunk between two entries, but no list, and no single value, is divided.
-
-    Raises:
-        LookupError: the group belongs to another task.
+        table: a state's.
+        limit: bytes of a chunk. One ends behind the first row that reaches them; no row is divided.
     """
-    header = _header(table)
-    number = entry = 0
-    while (rows := table.export(group, number, entry, limit)) is not None:
-        data, number, entry = rows
-        yield header + data
+    piece = table.next_piece(limit)
+    if piece is None:
+        return None
+    group, is_whole, rows = piece
+    return Chunk(group, is_whole, _header(table) + rows)
 
 
-def load(table: KeyedTable, group: int, chunk: bytes) -> None:
-    """Enter the rows of a chunk, behind those that the group has.
+def export(table: KeyedTable, limit: int = 1 << 20) -> Iterator[Chunk]:
+    """All rows of the key groups that a task owns, group by group, as they are now.
 
-    The chunks of a group are loaded in the order in which `export` gave them; a commit after each bounds what
-    the undo log holds.
+    Args:
+        table: a state's, of which nothing may be changed that is not committed.
+        limit: as for `next_chunk`.
+    """
+    table.cut(0, 0, True)
+    while (chunk := next_chunk(table, limit)) is not None:
+        yield chunk
+
+
+def load(table: KeyedTable, group: int, chunks: Sequence[bytes]) -> None:
+    """Enter the rows of chunks, behind those that the group has, and commit them.
 
     Args:
         table: one with the same columns, elements or values, of a `KeyedState` with as many key groups.
         group: the key group that the rows are of.
-        chunk: what `export` gave.
+        chunks: `Chunk.data` of the group: of a snapshot that has it as a whole, and then of snapshots of
+            what has changed since the one before.
 
     Raises:
-        ValueError: the bytes are no chunk of this version, or one of another table; nothing is entered then.
+        ValueError: the bytes are no chunk of this version, or one of another table; rows before those that
+            are wrong may have been entered.
         LookupError: the group belongs to another task.
-        StateFullError: there is no room for the rows; none is entered then.
+        StateFullError: there is no room for the rows.
     """
     expected = _header(table)
-    if not chunk.startswith(expected):
-        raise ValueError(f"state {table.name}: {_difference(chunk, table)}")
-    table.load(group, memoryview(chunk)[len(expected) :])
+    for chunk in chunks:
+        if not chunk.startswith(expected):
+            raise ValueError(f"state {table.name}: {_difference(chunk, table)}")
+    pieces = tuple(chunk[len(expected) :] for chunk in chunks)
+    writer: Writer = table.owner
+    limit = max(_LOADED_AT_ONCE, sum(map(len, pieces)) // 8)
+    first: int | None = 0
+    while first is not None:
+        first = table.load(group, pieces, first, limit)
+        writer.commit()
 
 
 def _header(table: KeyedTable) -> bytes:

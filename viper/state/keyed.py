@@ -25,10 +25,17 @@ class KeyedState:
     map's values. All that stands behind an `@` where keys go by time (`KeyedTable.expire`).
     """
 
-    __slots__ = ("_arena", "_codes", "_first_owner", "groups", "offset")
+    __slots__ = ("_arena", "_codes", "_first_owner", "_is_tracked", "groups", "offset")
 
     def __init__(
-        self, arena: Arena, offset: int, codes: Sequence[str], *, groups: int, first_owner: int
+        self,
+        arena: Arena,
+        offset: int,
+        codes: Sequence[str],
+        *,
+        groups: int,
+        first_owner: int,
+        tracked: bool = False,
     ) -> None:
         self.offset = offset
         """Where it lies in its arena."""
@@ -37,9 +44,12 @@ class KeyedState:
         self._arena = arena
         self._codes = tuple(codes)
         self._first_owner = first_owner
+        self._is_tracked = tracked
 
     @classmethod
-    def create(cls, arena: Arena, codes: Sequence[str], *, groups: int, first_owner: int) -> KeyedState:
+    def create(
+        cls, arena: Arena, codes: Sequence[str], *, groups: int, first_owner: int, tracked: bool = False
+    ) -> KeyedState:
         """A new one, without keys.
 
         Args:
@@ -47,6 +57,7 @@ class KeyedState:
             codes: what the rows of each of its tables hold.
             groups: number of key groups, a power of two up to 65,536.
             first_owner: the number under which the first key group claims memory; the others follow.
+            tracked: whether it is noted which rows change, so that a snapshot can leave the others out.
 
         Raises:
             ArenaError: the arena has no room for it.
@@ -56,27 +67,37 @@ class KeyedState:
             raise ValueError(f"{groups} key groups: expected a power of two from 1 to 65,536")
         if not 1 <= first_owner <= MOST_OWNERS - groups:
             raise ValueError(f"first_owner={first_owner}: expected 1 to {MOST_OWNERS - groups}")
-        offset = arena.allocate(cls.size(len(codes), groups))
-        made = cls(arena, offset, codes, groups=groups, first_owner=first_owner)
+        offset = arena.allocate(cls.size(len(codes), groups, tracked=tracked))
+        made = cls(arena, offset, codes, groups=groups, first_owner=first_owner, tracked=tracked)
         for group, owner in enumerate(made.owners):
             lib.vp_heap_format(arena._header, made._heap(group), owner)
             for number, columns in enumerate(codes):
                 words = _words_of(columns)
                 if not lib.vp_keyed_format(arena._header, made._table(number, group), words):
                     raise ValueError(f"a row of {words} words: expected at most {lib.VP_KEYED_WORDS}")
+                if tracked:
+                    lib.vp_changes_format(arena._header, made._changes(number, group))
         return made
 
     @classmethod
     def attach(
-        cls, arena: Arena, offset: int, codes: Sequence[str], *, groups: int, first_owner: int
+        cls,
+        arena: Arena,
+        offset: int,
+        codes: Sequence[str],
+        *,
+        groups: int,
+        first_owner: int,
+        tracked: bool = False,
     ) -> KeyedState:
         """The one at an offset, made with the same arguments."""
-        return cls(arena, offset, codes, groups=groups, first_owner=first_owner)
+        return cls(arena, offset, codes, groups=groups, first_owner=first_owner, tracked=tracked)
 
     @staticmethod
-    def size(tables: int, groups: int) -> int:
+    def size(tables: int, groups: int, *, tracked: bool = False) -> int:
         """Bytes that the fixed part takes of an arena."""
-        return int(lib.vp_arena_rounded(groups * (lib.vp_heap_size() + tables * lib.vp_keyed_size())))
+        of_table = lib.vp_keyed_size() + (lib.vp_changes_size() if tracked else 0)
+        return int(lib.vp_arena_rounded(groups * (lib.vp_heap_size() + tables * of_table)))
 
     @property
     def owners(self) -> range:
@@ -97,11 +118,18 @@ class KeyedState:
         Args:
             number: index of the table.
         """
-        at, header = lib.vp_arena_at, self._arena._header
-        return sum(
-            int(lib.vp_keyed_count(ffi.cast("vp_keyed *", at(header, self._table(number, group)))))
-            for group in range(self.groups)
-        )
+        return sum(self.keys_in(number, group) for group in range(self.groups))
+
+    def keys_in(self, number: int, group: int) -> int:
+        """Likewise, in one key group."""
+        return int(lib.vp_keyed_count(self._at(number, group)))
+
+    def accesses(self, group: int) -> int:
+        """How often a key of a group was asked for, in any table: about once for each tuple and state.
+
+        From any process, at any time. What was asked for and went back was asked for all the same.
+        """
+        return sum(int(lib.vp_keyed_accesses(self._at(n, group))) for n in range(len(self._codes)))
 
     def table(
         self,
@@ -111,6 +139,7 @@ class KeyedState:
         *,
         groups: Collection[int],
         full: Callable[[str], Exception] = StateFullError,
+        tracked: bool = True,
     ) -> KeyedTable:
         """One of the tables, for the task that owns some of the groups.
 
@@ -120,6 +149,8 @@ class KeyedState:
             name: the state's, for messages.
             groups: those that the task owns. A key of any other is refused with a `LookupError`.
             full: makes the exception for a pool without room.
+            tracked: whether it is noted what changes through it, in state that is made for that. Without it,
+                nothing may change as long as some snapshots leave out what has not.
         """
         mine = set(groups)
         return KeyedTable(
@@ -132,11 +163,16 @@ class KeyedState:
             rare=(hash_of_rare, canonical_of_rare),
             shown=(pickle.dumps, pickle.loads),
             full=full,
+            changes=self._all_changes(number, mine) if self._is_tracked and tracked else None,
         )
 
     def scope(self, writer: Writer) -> Scope:
         """What says which key the cells of this state are of."""
         return Scope(writer, writer.address, hash_of_rare, canonical_of_rare)
+
+    def _at(self, number: int, group: int) -> Any:
+        address = lib.vp_arena_at(self._arena._header, self._table(number, group))
+        return ffi.cast("vp_keyed *", address)
 
     def _heap(self, group: int) -> int:
         return self.offset + group * int(lib.vp_heap_size())
@@ -144,6 +180,13 @@ class KeyedState:
     def _table(self, number: int, group: int) -> int:
         tables_at = self.offset + self.groups * int(lib.vp_heap_size())
         return tables_at + (number * self.groups + group) * int(lib.vp_keyed_size())
+
+    def _all_changes(self, number: int, mine: Collection[int]) -> tuple[int, ...]:
+        return tuple(self._changes(number, group) if group in mine else 0 for group in range(self.groups))
+
+    def _changes(self, number: int, group: int) -> int:
+        changes_at = self._table(len(self._codes), 0)
+        return changes_at + (number * self.groups + group) * int(lib.vp_changes_size())
 
 
 def scope_of(table: KeyedTable) -> Scope:

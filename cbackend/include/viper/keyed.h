@@ -50,11 +50,26 @@ vp_row *vp_keyed_next(const vp_writer *writer, const vp_keyed *table, uint64_t *
 /* How many rows there are. */
 uint64_t vp_keyed_count(const vp_keyed *table);
 
+/* How often a key was asked for, whether or not it was there: see vp_keyed_note_access. */
+uint64_t vp_keyed_accesses(const vp_keyed *table);
+
+/* Below what the numbers of its rows are, those of rows that have left included. */
+uint64_t vp_keyed_rows(const vp_keyed *table);
+
+/* The row of a number below that, which may have left. */
+vp_row *vp_keyed_row(const vp_writer *writer, const vp_keyed *table, uint64_t number);
+
+/* Whether rows get other numbers, and other places, if one more is entered now. */
+bool vp_keyed_would_move(const vp_keyed *table);
+
 /* A row's key; as vp_bytes_get. */
 const uint8_t *vp_row_key(const vp_writer *writer, const vp_row *row, uint64_t *length);
 
-/* The hash with which its key was entered, but for the lowest bit, which is 0. */
+/* The upper half of the hash with which its key was entered; the lower bits are 0. */
 uint64_t vp_row_hash(const vp_row *row);
+
+/* Its number: a row has a larger one than those that came before it, and keeps it until rows move. */
+uint64_t vp_row_number(const vp_row *row);
 
 /* A row's words, to be written by vp_writer_write and vp_bytes_set only. */
 uint64_t *vp_row_values(vp_row *row);

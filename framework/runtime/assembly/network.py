@@ -12,13 +12,14 @@ from framework.planning import Channel, Plan, WorkerKind, is_exact
 from framework.runtime.control.alignment import Alignment
 from framework.runtime.edges.buffer import SPILL_AT
 from framework.topology import Role
-from viper.arena import Arena, ArenaHandle
+from viper.arena import Arena
 from viper.bell import Bell
 from viper.blackbox import BlackBox
 from viper.cut import Cut
 from viper.errors import ArenaError
 from viper.forest import Forest
 from viper.gate import ScaleGate
+from viper.life import Life
 from viper.link import Link
 from viper.position import END, LEAST, Position
 from viper.quota import Quota
@@ -48,6 +49,8 @@ class NetworkMap:
     cuts: tuple[int, ...]
     black_boxes: tuple[int, ...] = ()
     """By process; empty where all tasks run in this one."""
+    lives: tuple[int, ...] = ()
+    """By process; empty where all tasks run in this one, and where the system knows none."""
     forest: int | None = None
     """None where nothing is tracked."""
     alignment: int | None = None
@@ -57,7 +60,7 @@ class NetworkMap:
 class Network:
     """One gate per channel, and one more for each task that sends back through a cycle.
 
-    Made by `create`; a worker process attaches to what its parent has made.
+    Made by `create`; a worker process has its own view of what its parent has made.
     """
 
     def __init__(
@@ -145,7 +148,7 @@ class Network:
         small += Alignment.size(plan) if checkpoints else 0
         trees = _trees(plan, settings)
         boxes = list(_black_boxes(plan))
-        small += sum(map(BlackBox.size, boxes))
+        small += sum(map(BlackBox.size, boxes)) + len(boxes) * Life.size()
         arena = _arena(plan, sum(sizes) + small + (Forest.size(*trees) if trees else 0))
         gates = [ScaleGate.create(arena, *_dimensions(way), **_capacity(plan, settings, way)) for way in ways]
         bells = [Bell.create(arena) for _ in plan.placement.executors]
@@ -160,6 +163,7 @@ class Network:
             quota.offset,
             cuts,
             tuple(BlackBox.create(arena, capacity).offset for capacity in boxes),
+            tuple(life.offset for _ in boxes if (life := Life.create(arena)) is not None),
             forest.offset if forest else None,
             Alignment.create(arena, plan).offset if checkpoints else None,
         )
@@ -167,13 +171,6 @@ class Network:
         network = cls(plan, settings, arena, offsets, process)
         network._connect_bells()
         return network
-
-    @classmethod
-    def attach(
-        cls, plan: Plan, settings: Settings, handle: ArenaHandle, offsets: NetworkMap, process: int
-    ) -> Network:
-        """Attach to the network that another process has made."""
-        return cls(plan, settings, Arena.attach(handle), offsets, process)
 
     def source(self, producer: int, reader: int) -> Source:
         """The producing end of the way from one task to another."""
@@ -248,6 +245,11 @@ class Network:
         """The black box in which a worker process writes what it is doing, for its parent."""
         capacity = list(_black_boxes(self._plan))[process]
         return BlackBox.attach(self.arena, self.offsets.black_boxes[process], capacity)
+
+    def life(self, process: int) -> Life | None:
+        """The life of a worker process; None where the system knows none."""
+        lives = self.offsets.lives
+        return Life.attach(self.arena, lives[process]) if lives else None
 
     def cut_of(self, task: int) -> tuple[Cut, int] | None:
         """The cut that a task of a partitioned spout stops at, and the task's index there."""

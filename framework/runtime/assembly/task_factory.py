@@ -22,6 +22,7 @@ from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.outputs import OutputFactory
 from framework.runtime.assembly.recording import RecordingIO
 from framework.runtime.control.alignment import SourceAlignment
+from framework.runtime.control.cut_record import SourceCut
 from framework.runtime.edges.buffer import PAUSE_AT, SPILL_AT
 from framework.runtime.edges.collector import EmitRules, SpoutCollector, TaskCollector
 from framework.runtime.edges.output import Output
@@ -40,6 +41,7 @@ from framework.runtime.tasks.answering import Answering
 from framework.runtime.tasks.batch_processor import BatchProcessor
 from framework.runtime.tasks.bolt_agenda import DueBy, make_agenda
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
+from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.context import TaskContext
@@ -216,13 +218,14 @@ class TaskFactory:
     def _partitioned(
         self, context: TaskContext, host: Host, output: Output, recorder: Recorder | None
     ) -> PartitionedTask:
-        spec, settings = context.spec, self._settings
+        spec, settings, alignment = context.spec, self._settings, self._network.alignment
         partitioning = Partitioning(
             len(self._plan.tasks_of(spec.component)),
             settings["viper.poll.pause.max.ms"] / 1000,
             self._network.quota,
             self._largest_slice(output),
-            SourceAlignment(self._network.alignment, spec.id),
+            SourceAlignment(alignment, spec.id),
+            SourceCut(alignment.cut, spec.id) if alignment is not None else SourceCut(),
         )
         level = self._plan.layout.components[spec.component]
         offsets = self._plan.offsets.get(spec.component, {})
@@ -319,7 +322,8 @@ class TaskFactory:
         alignment = self._network.alignment
         may_end = partial(alignment.may_end, spec.id) if alignment is not None else lambda: True
         commits = self._commits(context, slot, interludes, may_end)
-        parts_of_agenda = slot, received, emitter, interludes, acker, may_end, commits
+        cut = BoltCut(alignment.cut, spec.id) if alignment is not None else None
+        parts_of_agenda = slot, received, emitter, interludes, acker, may_end, commits, cut
         agenda = partial(make_agenda, due, context, *parts_of_agenda)
         processor: Processor
         if host.takes_rows:
@@ -330,7 +334,7 @@ class TaskFactory:
             processor = TupleProcessor(slot, inbox, acker, context.counters)
         largest = self._settings["viper.columns.rows"] if host.takes_rows and received.is_typed else None
         answering = Answering(slot, emitter, assigner, processor, acker, context.counters)
-        told_by = commits, alignment
+        told_by = commits, cut
         parts = BoltParts(assigner, processor, interludes, answering, acker, largest, *told_by, agenda)
         task = BoltTask(context, slot, emitter, received, parts)
         collector.attach(task)

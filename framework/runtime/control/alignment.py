@@ -1,11 +1,10 @@
-"""How a run is brought to one event time: all before it is processed, and nothing behind it.
+"""How a run is suspended at one event time: all before it is processed, and nothing behind it.
 
 The leader of the run asks. Each source says once how far its consumers have been told that it is, and brings
 no more. The latest of these times, among sources whose tuples meet, is theirs: those that are behind bring
 their rows up to it, and then say that they are there. When all are, the leader closes the run, unless the
-last ticks of a bolt have fired meanwhile. Or it lets the bolts come to that time too: the sources promise
-that nothing before it is left, and each bolt reports what it remembers when that promise has reached it. In
-the end the leader gives the attempt up, and the sources go on as if nothing had been.
+last ticks of a bolt have fired meanwhile. Otherwise it gives the attempt up, and the sources go on as if
+nothing had been. A checkpoint of a run that goes on needs no stop: `framework.runtime.control.cut_record`.
 
 All of this is said in registers in shared memory, each of which one task writes, or the leader. So whoever
 takes the place of a task that died finds what that has said, and is bound by it.
@@ -18,10 +17,11 @@ import time
 from collections.abc import Iterator, Sequence
 
 from framework.planning import Plan
+from framework.runtime.control.cut_record import CutRecord
 from framework.topology import Role
 from viper.arena import Arena
 from viper.partitions import NO_LIMIT
-from viper.position import END, LEAST, Position
+from viper.position import LEAST, Position
 from viper.registers import Registers
 
 ENDED = 2**63 - 1
@@ -41,20 +41,16 @@ class Stage(enum.IntEnum):
 
     NOTHING = 0
     """The run goes on; an attempt that there was is given up."""
-    ALIGNED = 1
-    """The sources are to agree on a time, come there and wait; the run goes on then."""
-    ENDING = 2
-    """As `ALIGNED`, and the run is to end there."""
-    PASSING = 3
-    """All sources are there; the bolts are to process everything up to that time, and nothing behind it."""
-    CLOSING = 4
+    ENDING = 1
+    """The sources are to agree on a time, come there and wait, as the run is to end there."""
+    CLOSING = 2
     """All are there; the leader looks whether any bolt has had its last tick."""
-    CLOSED = 5
+    CLOSED = 3
     """The run ends here, but its input does not."""
 
 
 class Alignment:
-    """The registers in which the leader, the sources and the bolts of a run agree.
+    """The registers in which the leader, the sources and the bolts of a run agree where it is suspended.
 
     Args:
         registers: `count` of them.
@@ -71,8 +67,8 @@ class Alignment:
         it is there, and the three words of the position below which it has brought everything then."""
         self._ends = {task: 3 + _EACH * len(sources) + index for index, task in enumerate(bolts)}
         """By bolt the register that says whether its last entries have begun."""
-        self._source_of = {task: _source_above(plan, task) for task in bolts}
-        """By bolt a source whose tuples come to it, if it has any."""
+        self.cut = CutRecord(registers, 3 + _EACH * len(sources) + len(bolts), plan)
+        """Where a checkpoint is cut while the run goes on."""
 
     @classmethod
     def create(cls, arena: Arena, plan: Plan) -> Alignment:
@@ -92,7 +88,7 @@ class Alignment:
     @staticmethod
     def _count(plan: Plan) -> int:
         bolts = sum(1 for task in plan.tasks if task.role is Role.BOLT)
-        return 3 + _EACH * sum(map(len, plan.aligned_stops)) + bolts
+        return 3 + _EACH * sum(map(len, plan.aligned_stops)) + bolts + CutRecord.count(plan)
 
     @property
     def offset(self) -> int:
@@ -102,12 +98,12 @@ class Alignment:
     @property
     def stage(self) -> Stage:
         """What the leader wants now."""
-        return Stage(self._registers[0] & 7)
+        return Stage(self._registers[0] & 3)
 
     @property
     def attempt(self) -> int:
         """The number of the last attempt, from 1; 0 before the first."""
-        return self._registers[0] >> 3
+        return self._registers[0] >> 2
 
     @property
     def number(self) -> int:
@@ -121,14 +117,10 @@ class Alignment:
 
     # -- the leader
 
-    def ask(self, number: int, *, to_end: bool = False) -> None:
-        """Begin an attempt for the checkpoint of that id, with which the run may be to end."""
+    def ask(self, number: int) -> None:
+        """Begin an attempt for the checkpoint of that id, with which the run is to end."""
         self._registers[1] = number
-        self._set(self.attempt + 1, Stage.ENDING if to_end else Stage.ALIGNED)
-
-    def let_pass(self) -> None:
-        """All sources are there: the bolts are to come to the same time."""
-        self._set(self.attempt, Stage.PASSING)
+        self._set(self.attempt + 1, Stage.ENDING)
 
     def complete(self, number: int) -> None:
         """The checkpoint of that id exists."""
@@ -161,6 +153,11 @@ class Alignment:
         """Whether all sources have brought all their rows."""
         return all(self._registers[first] == ENDED for first in self._said.values())
 
+    def ended_us(self, task: int) -> int | None:
+        """The event time that a source had come to when it ended; None if it has not."""
+        first = self._said[task]
+        return self._registers[first + 1] if self._registers[first] == ENDED else None
+
     def agreed(self, task: int) -> int | None:
         """The time in microseconds that a source and those that it meets come to; None as long as it is
         open."""
@@ -173,7 +170,7 @@ class Alignment:
         return latest
 
     def _set(self, attempt: int, stage: Stage) -> None:
-        self._registers[0] = attempt << 3 | stage
+        self._registers[0] = attempt << 2 | stage
 
     # -- a source
 
@@ -214,17 +211,6 @@ class Alignment:
 
     # -- a bolt
 
-    def passing(self, task: int) -> tuple[int, Position] | None:
-        """The time in microseconds that a bolt comes to and not beyond, and the position below which that
-        lies; None while bolts need not."""
-        if self.stage is not Stage.PASSING:
-            return None
-        source = self._source_of[task]
-        until_us = None if source is None else self.agreed(source)
-        if source is None or until_us is None:
-            return None
-        return until_us, self.place(source) or Position(until_us + 1, 0, 0)
-
     def may_end(self, task: int) -> bool:
         """Whether a bolt whose input is over does now what is due at the end of its input.
 
@@ -239,20 +225,6 @@ class Alignment:
 
 def _signed(word: int) -> int:
     return word - 2**64 if word >> 63 else word
-
-
-def _source_above(plan: Plan, task: int) -> int | None:
-    """A source of a group whose tuples come to a bolt, over whichever others."""
-    members = {source for group in plan.aligned_stops for source in group}
-    seen, todo = set[int](), [task]
-    while todo:
-        one = todo.pop()
-        if one in members:
-            return one
-        if one not in seen and plan.tasks[one - 1].role is Role.BOLT:
-            seen.add(one)
-            todo += plan.channel_of(one).sources
-    return None
 
 
 class SourceAlignment:
@@ -276,24 +248,9 @@ class SourceAlignment:
         self._said_us = time_us
 
     @property
-    def may_be_asked(self) -> bool:
-        """Whether there can be an attempt."""
-        return self._alignment is not None
-
-    @property
     def is_asked(self) -> bool:
         """Whether an attempt is going on, or the run was closed."""
         return self._alignment is not None and self._alignment.stage is not Stage.NOTHING
-
-    @property
-    def keeps_from_end(self) -> bool:
-        """Whether the task does not end although it has brought its last row, as the run may end before.
-
-        Where the run goes on it ends: a promise that its last microsecond is over would let a tick fire that
-        no row comes to.
-        """
-        stage = Stage.NOTHING if self._alignment is None else self._alignment.stage
-        return stage in (Stage.ENDING, Stage.CLOSING, Stage.CLOSED)
 
     def answer(self, time_us: int) -> None:
         """Say how far the task is, unless it has said so in this attempt; to be called while one goes on."""
@@ -301,22 +258,10 @@ class SourceAlignment:
             self._alignment.answer(self._task, max(time_us, self._said_us))
 
     @property
-    def passing(self) -> Position | None:
-        """The position that bolts come to now, below which nothing is left; None for none."""
-        if self._alignment is None or self._alignment.stage is not Stage.PASSING:
-            return None
-        return self._alignment.place(self._task)
-
-    @property
     def is_there(self) -> bool:
         """Whether the task waits, in the attempt that goes on, behind all that it is to bring."""
         asked = self._alignment is not None and self._alignment.stage is not Stage.NOTHING
         return asked and self._alignment is not None and self._alignment.place(self._task) is not None
-
-    @property
-    def attempt(self) -> int:
-        """The number of the attempt."""
-        return 0 if self._alignment is None else self._alignment.attempt
 
     @property
     def until_us(self) -> int | None:
@@ -330,8 +275,7 @@ class SourceAlignment:
 
         A source that has nothing for now may stand still for hours at the very time agreed on, where a
         further row of that microsecond may come. The task is there all the same if no other source meets it:
-        what it has brought lies below what it may bring. If others do, it is there after a second, but only
-        where the run is to end; a promise to the bolts that the microsecond is over would be broken.
+        what it has brought lies below what it may bring. If others do, it is there after a second.
 
         Args:
             last: where the last row stands.
@@ -341,8 +285,6 @@ class SourceAlignment:
         """
         until_us = self.until_us
         if self._alignment is None or self.is_there or until_us is None or until_us == NO_LIMIT:
-            return
-        if behind == END and not self.keeps_from_end:
             return
         if behind.ts > until_us:
             self._alignment.arrive(self._task, Position(until_us + 1, 0, 0))

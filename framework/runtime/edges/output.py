@@ -71,6 +71,11 @@ class Output:
         """Whether tuples of any stream go anywhere."""
         return bool(self.destinations) or any(port.kept for port in self.ports)
 
+    @property
+    def counts_routing(self) -> bool:
+        """Whether any of its edges goes by counts, which `save_routing` tells."""
+        return any(True for _ in self._counting())
+
     def save_routing(self) -> dict[str, list[int]]:
         """What the edges have counted that go by counts, by name; for `restore_routing`."""
         return {name: router.save() for name, router in self._counting()}

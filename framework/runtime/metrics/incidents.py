@@ -32,9 +32,23 @@ class Incident:
     """What the cause may be, in words; empty where nothing points to one."""
     peak_bytes: int | None = None
     """The most memory that it had in use; None if that is not known."""
+    slices: int = 0
+    """With exact recovery: slices of its tasks that were cut off, and that the next process repeats."""
+    repeated: int = 0
+    """The tuples of their input, which are processed once more."""
+    left_out: int = 0
+    """The tuples of their output that consumers have already, and that the next process leaves out."""
 
     def __str__(self) -> str:
         told = [f"worker {self.worker} ({', '.join(self.tasks)}) {self.how} after {self.at_s:.1f} s"]
         told += [f"{self.lost:,} untracked tuples are lost"] if self.lost else []
+        told += [f"{_slices(self.slices, self.repeated)} repeated"] if self.slices else []
         told += [f"the state of {', '.join(self.state_lost)} is gone"] if self.state_lost else []
         return "; ".join([*told, *filter(None, (self.doing, self.hint))])
+
+
+def _slices(slices: int, tuples: int) -> str:
+    """So many slices with so many tuples of input, and the verb; those of a spout have none."""
+    what = f"{slices:,} slice{'s' * (slices != 1)}"
+    with_tuples = f" with {tuples:,} tuple{'s' * (tuples != 1)}" if tuples else ""
+    return f"{what}{with_tuples} {'is' if slices == 1 else 'are'}"

@@ -1,10 +1,12 @@
-"""What the tasks of a suspended run have saved, and the checkpoint that was made of it."""
+"""What tasks have saved for a checkpoint, and the checkpoint that was made of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
+
+from framework.checkpoints.states import SavedState
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,14 +20,37 @@ class SavedTasks:
 
 
 @dataclass(frozen=True, slots=True)
+class Saved:
+    """What the manifest of a checkpoint says of what one task remembers."""
+
+    states: Sequence[SavedState] = ()
+    """Its states, in the order of their declaration."""
+    parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Length in bytes and CRC-32 of each part that was written, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedTask:
+    """What a task has saved for a checkpoint, or at its end."""
+
+    attempt: int
+    """The attempt to make a checkpoint that it was saved for."""
+    saved: Mapping[str, Any]
+    """What it goes on from, as JSON can hold it."""
+    states: Saved = field(default_factory=Saved)
+    """What it remembers, which is written. A task at its end has not written it."""
+    held_s: float = 0.0
+    """Seconds for which it stood still."""
+    error: str = ""
+    """Why what it remembers could not be written; empty if it could."""
+
+
+@dataclass(frozen=True, slots=True)
 class TaskReport:
     """What a task reports when a checkpoint is made, or when it has ended."""
 
     task: int
-    attempt: int
-    """The attempt to make one that it reports for."""
-    saved: Mapping[str, Any]
-    """What it has saved, as JSON can hold it."""
+    found: SavedTask
     lost: int
     """As in `SavedTasks`."""
 
@@ -41,4 +66,4 @@ class Written:
     size: int
     """Bytes of its parts."""
     paused_s: float = 0.0
-    """Seconds for which the run stood still; 0 for one that was suspended."""
+    """The most seconds for which a task stood still, of a run that has gone on."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from framework.runtime.metrics.counters import TaskCounters
+from framework.runtime.metrics.incidents import Incident
+from framework.runtime.metrics.saved import Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,76 @@ class StateStatistics:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupStatistics:
+    """One key group of a component, of those that are used most."""
+
+    component: str
+    group: int
+    """Its number."""
+    task: str
+    """``component:task id`` of the task that owns it."""
+    accesses: int
+    """How often its keys were asked for, to be read or changed: once for each tuple and state."""
+    share: float
+    """The part of all accesses of the component, from 0 to 1; 0 if there were none."""
+    keys: int
+    """Keys in all states of the component together."""
+    bytes: int
+    """What these have of the memory of state."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointStatistics:
+    """The checkpoints that a run has written."""
+
+    count: int = 0
+    elapsed_s: float = 0.0
+    """Seconds from the requests until they were on the disk, of all together."""
+    bytes: int = 0
+    """Bytes of the parts of all together."""
+    paused_s: float = 0.0
+    """Seconds for which the task stood still that did so longest, of all together."""
+    longest_pause_s: float = 0.0
+    last: Written | None = None
+
+    def also(self, written: Written) -> CheckpointStatistics:
+        """The same with one more checkpoint."""
+        return CheckpointStatistics(
+            count=self.count + 1,
+            elapsed_s=self.elapsed_s + written.elapsed_s,
+            bytes=self.bytes + written.size,
+            paused_s=self.paused_s + written.paused_s,
+            longest_pause_s=max(self.longest_pause_s, written.paused_s),
+            last=written,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatStatistics:
+    """What was done once more, as worker processes had died in the middle of it."""
+
+    deaths: int = 0
+    """Processes that have died and were restarted."""
+    slices: int = 0
+    """Slices that were cut off, and that successors have repeated (``viper.recovery: exact``)."""
+    tuples: int = 0
+    """Tuples of their input, which were processed once more."""
+    left_out: int = 0
+    """Tuples of their output that consumers had already, and that successors have left out."""
+
+    @classmethod
+    def of(cls, incidents: Iterable[Incident]) -> RepeatStatistics:
+        """Those of the processes that have died."""
+        found = [incident for incident in incidents if incident.restarted]
+        return cls(
+            deaths=len(found),
+            slices=sum(incident.slices for incident in found),
+            tuples=sum(incident.repeated for incident in found),
+            left_out=sum(incident.left_out for incident in found),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerReport:
     """What the tasks of one process have done."""
 
@@ -122,6 +194,16 @@ class RunStatistics:
     """All executors of this process, and those of other processes as they were when they last reported."""
     states: Sequence[StateStatistics] = ()
     """Declared state, by component."""
+    groups: Sequence[GroupStatistics] = ()
+    """The key groups of each component with state by key that are used most, the hottest first."""
+    checkpoints: CheckpointStatistics = CheckpointStatistics()
+    """What it has written."""
+    repeats: RepeatStatistics = RepeatStatistics()
+    """What was done once more after deaths."""
+
+    def as_object(self) -> dict[str, Any]:
+        """The same as JSON can hold it."""
+        return asdict(self)
 
     def holding(self) -> Mapping[str, str]:
         """By each task that waits for another one to get further, the task that it waits for."""

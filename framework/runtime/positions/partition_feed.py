@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from framework.components.partitioned import Block, Watermark
+from framework.topology import DEFAULT_STREAM, did_you_mean, one_of
 from viper.partitions import Partition
 from viper.payload import NOTHING, Payload, Row, Rows
 from viper.position import LEAST, Level, Position
@@ -19,31 +20,44 @@ UNKNOWN: Final[Place] = (-(2**63), 0)
 """An unknown offset: the process that read the partition has died, and no row has come since."""
 
 
+class StreamForm(NamedTuple):
+    """What the rows of a stream are like."""
+
+    tag: int = 0
+    """The index of the stream among the component's."""
+    fields: Sequence[str] = ()
+    """The fields of each row; empty where a row may have any number of values."""
+    fitted: Callable[[Any], Payload] | None = None
+    """Makes the rows or columns of a block fit the stream's schema; None where it has none."""
+
+
+_ANY_ROWS: Final[Mapping[str, StreamForm]] = {DEFAULT_STREAM: StreamForm()}
+
+
 class PartitionFeed:
     """The rows of one partition that have been read and not emitted, and the source of further rows.
 
     Args:
         number: the number of the partition.
         level: the bits of the path that the partition writes.
-        fields: the fields of each row; empty where a row may have any number of values.
         place: the offset at which to continue; None to read from the beginning.
-        fitted: makes the rows or columns of a block fit the stream's schema; None where it has none.
+        forms: what the rows of each stream are like, by its name.
     """
 
     def __init__(
         self,
         number: int,
         level: Level,
-        fields: Sequence[str] = (),
         place: Place | None = None,
-        fitted: Callable[[Any], Payload] | None = None,
+        forms: Mapping[str, StreamForm] = _ANY_ROWS,
     ) -> None:
         self.number = number
-        self._fields = fields
-        self._fitted = fitted
+        self._forms = forms
         self.partition = Partition(level)
         self.payload: Payload = NOTHING
         """The values of the block that was loaded last."""
+        self.tag = 0
+        """The index of their stream."""
         self.ended = place == WHOLE
         self.waits = False
         """Whether the source had no rows for now when it was asked last."""
@@ -100,8 +114,8 @@ class PartitionFeed:
 
         Raises:
             TypeError: the source gave neither a block nor a watermark nor None, or rows that are no list.
-            ValueError: a block has more times than rows, or fewer, begins before the latest watermark, or has
-                a row without a value for each field.
+            ValueError: a block has more times than rows, or fewer, begins before the latest watermark, has a
+                row without a value for each field, or is of an unknown stream.
             PositionError: a block's times are no array("q").
         """
         while not (self.ended or self.partition.waiting):
@@ -125,28 +139,33 @@ class PartitionFeed:
             )
 
     def _load(self, block: Block) -> None:
-        times, rows, mutable = block
+        times, rows, mutable, stream = block
+        form = self._forms.get(stream)
+        if form is None:
+            expected = f"expected {one_of(self._forms)}{did_you_mean(stream, self._forms)}"
+            raise ValueError(f"partition {self.number}: a block of the unknown stream {stream!r}: {expected}")
         if len(times) != len(rows):
             raise ValueError(f"partition {self.number}: a block with {len(times)} times for {len(rows)} rows")
         if self.said_us is not None and times and times[0] < self.said_us:
             said = f"though {self.said_us} us was said to come next"
             raise ValueError(f"partition {self.number}: a block begins at {times[0]} us, {said}")
-        if isinstance(rows, list) or self._fitted is None:
-            self._check(rows)
-        self.payload = Rows(rows, mutable) if self._fitted is None else self._fitted(rows)
+        if isinstance(rows, list) or form.fitted is None:
+            self._check(rows, form.fields)
+        self.payload = Rows(rows, mutable) if form.fitted is None else form.fitted(rows)
+        self.tag = form.tag
         self.partition.load(times)
         if self._before is not None:  # rows are counted, because their positions may be saturated
             self.partition.skip_behind(self._before)
         if self._raised:
             self.partition.skip(self._floor)
 
-    def _check(self, rows: list[Row]) -> None:
+    def _check(self, rows: list[Row], fields: Sequence[str]) -> None:
         if not isinstance(rows, list):
             found = type(rows).__name__
             raise TypeError(f"partition {self.number}: rows of a block are a {found}: expected a list")
-        index = misfit(rows, len(self._fields) or -1)
+        index = misfit(rows, len(fields) or -1)
         if index is not None:
-            expected = f" with a value for each of {list(self._fields)}" if self._fields else ""
+            expected = f" with a value for each of {list(fields)}" if fields else ""
             raise ValueError(
                 f"partition {self.number}: row {index} of a block is {rows[index]!r:.200}: "
                 f"expected a tuple{expected}"

@@ -7,6 +7,6 @@ leaves out what its consumers have already.
 """
 
 from framework.runtime.recovery.commits import Commits
-from framework.runtime.recovery.memory import RecoveryMemory, Suspect
+from framework.runtime.recovery.memory import RecoveryMemory, Repeat, Suspect
 
-__all__ = ["Commits", "RecoveryMemory", "Suspect"]
+__all__ = ["Commits", "RecoveryMemory", "Repeat", "Suspect"]

@@ -30,6 +30,21 @@ class Suspect:
         return f"{self.task.component}:{self.task.id} with {what}"
 
 
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """What the successor of a task does once more."""
+
+    taken: int
+    """Tuples that the task had taken and not committed: the input of the slice that was cut off."""
+    left_out: int
+    """Tuples that it had emitted meanwhile, which its consumers have already."""
+
+    @property
+    def is_slice(self) -> bool:
+        """Whether there was anything that was cut off."""
+        return bool(self.taken or self.left_out)
+
+
 class RecoveryMemory:
     """The pages of all tasks, together with the channels that they speak of.
 
@@ -80,16 +95,24 @@ class RecoveryMemory:
             page.feed(output, gate.source(index), repeats_positions=not is_live)
         return Commits(writer, page, self._memory.notes(task, writer), reader)
 
-    def rewind(self, task: int) -> None:
+    def rewind(self, task: int) -> Repeat:
         """After the death of a task's process: go back to the last commit, and have its input come again.
 
         The rings that it has fed have been recovered.
+
+        Returns:
+            What its successor repeats.
         """
         spec = self._tasks[task]
         self._memory.writer(spec).close()
         page = self._memory.page(spec)
         for first, gate, index in self._read_by(task):
+            page.read_by_the_dead(first, gate, index)
+        taken = sum(page.taken())
+        ahead = [page.ahead(n, gate.source(at)) for n, (gate, at) in enumerate(self._fed_by(task))]
+        for first, gate, index in self._read_by(task):
             page.rewind(first, gate, index)
+        return Repeat(taken, sum(ahead))
 
     def suspects(self, tasks: Iterable[int]) -> list[Suspect]:
         """After a death that brought tasks no further: what each of them was processing, if anything.

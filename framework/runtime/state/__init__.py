@@ -2,7 +2,8 @@
 
 ============  ===================================================================================
 memory        the arena of a run's state, made by its leading process and attached by its workers
-saving        from there into a checkpoint, and back into another run
+snapshot      what one task remembers at the cut of a checkpoint, written while the task goes on
+saving        from a checkpoint back into another run, and into one from tasks that have ended
 task_state    what a task has of it: bound to its component, committed behind each slice
 transactions  the commits that a stateful bolt is told of
 ============  ===================================================================================
@@ -10,7 +11,8 @@ transactions  the commits that a stateful bolt is told of
 
 from framework.runtime.state.memory import StateMap, StateMemory
 from framework.runtime.state.saving import StateSaver, load_states
+from framework.runtime.state.snapshot import Snapshot
 from framework.runtime.state.task_state import TaskState
 from framework.runtime.state.transactions import Transactions
 
-__all__ = ["StateMap", "StateMemory", "StateSaver", "TaskState", "Transactions", "load_states"]
+__all__ = ["Snapshot", "StateMap", "StateMemory", "StateSaver", "TaskState", "Transactions", "load_states"]

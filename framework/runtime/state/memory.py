@@ -14,17 +14,20 @@ from typing import Final
 from framework.config import Settings
 from framework.errors import ConfigError
 from framework.planning import Plan, TaskSpec, WorkerKind, is_exact
-from framework.runtime.metrics.statistics import StateStatistics
+from framework.runtime.metrics.statistics import GroupStatistics, StateStatistics
+from framework.runtime.state.snapshot import OwnState
 from framework.runtime.state.task_state import NoStateRoomError, TaskParts, TaskState
 from framework.state import StateSpec
 from framework.traits import Traits
-from viper.arena import Arena, ArenaHandle
+from viper.arena import Arena
 from viper.errors import ArenaError
-from viper.hashing import groups_of_task
+from viper.hashing import groups_of_task, task_of_group
 from viper.memory import available_bytes
 from viper.page import TaskPage
 from viper.state import KeyedState, KeyedTable, Pool, UndoLog, Writer
 
+HOTTEST: Final = 5
+"""The most key groups of a component that statistics name."""
 BY_KEY, BY_TASK = "key", "task"
 _NOTES: Final = ("y",)
 """The columns of the notes for a successor."""
@@ -47,6 +50,8 @@ class StateMap:
     """Pages of tasks, by task; empty where a dead worker process loses what it was about."""
     notes: Mapping[int, int]
     """What tasks note for their successors, likewise."""
+    tracked: bool
+    """Whether it is noted which rows of state change, for checkpoints."""
     spare_log: int
     """For the process that leads the run, before and after the tasks have their state open."""
 
@@ -65,7 +70,7 @@ class OpenState:
 class StateMemory:
     """The state of all tasks of a run that declare any, and the pages of all tasks where they have some.
 
-    Made by `create`; a worker process attaches to what its parent has made.
+    Made by `create`; a worker process has its own view of what its parent has made.
     """
 
     def __init__(self, plan: Plan, settings: Settings, arena: Arena, offsets: StateMap) -> None:
@@ -90,6 +95,7 @@ class StateMemory:
                 _codes(plan.traits[component], BY_KEY),
                 groups=self._groups,
                 first_owner=self._owners.by_key[component],
+                tracked=offsets.tracked,
             )
             for component, offset in offsets.by_key.items()
         }
@@ -100,13 +106,19 @@ class StateMemory:
                 _codes(plan.traits[self._component(task)], BY_TASK),
                 groups=1,
                 first_owner=self._owners.by_task[task],
+                tracked=offsets.tracked,
             )
             for task, offset in offsets.by_task.items()
         }
 
     @classmethod
-    def create(cls, plan: Plan, settings: Settings) -> StateMemory | None:
+    def create(cls, plan: Plan, settings: Settings, *, tracked: bool = False) -> StateMemory | None:
         """Make the memory, which worker processes can share if there are any; None if no task needs it.
+
+        Args:
+            plan: says which components declare state, and which tasks they have.
+            settings: the configuration it was planned with.
+            tracked: whether it is noted which rows of state change, for checkpoints.
 
         Raises:
             ConfigError: the system has less memory than ``viper.state.bytes``.
@@ -119,9 +131,12 @@ class StateMemory:
         groups = settings["viper.key.groups"]
         size_bytes = settings["viper.state.bytes"] + len(ends) * _NOTE_BYTES
         owners = _Owners(plan, groups)
-        fixed = sum(KeyedState.size(len(_codes(plan.traits[name], BY_KEY)), groups) for name in owners.by_key)
+        fixed = sum(
+            KeyedState.size(len(_codes(plan.traits[name], BY_KEY)), groups, tracked=tracked)
+            for name in owners.by_key
+        )
         fixed += sum(
-            KeyedState.size(len(_codes(plan.traits[_component_of(plan, task)], BY_TASK)), 1)
+            KeyedState.size(len(_codes(plan.traits[_component_of(plan, task)], BY_TASK)), 1, tracked=tracked)
             for task in owners.by_task
         )
         fixed += (len(tasks) + 1) * UndoLog.size()
@@ -132,7 +147,11 @@ class StateMemory:
             logs={task.id: UndoLog.create(arena, owner=task.id).offset for task in tasks},
             by_key={
                 name: KeyedState.create(
-                    arena, _codes(plan.traits[name], BY_KEY), groups=groups, first_owner=owner
+                    arena,
+                    _codes(plan.traits[name], BY_KEY),
+                    groups=groups,
+                    first_owner=owner,
+                    tracked=tracked,
                 ).offset
                 for name, owner in owners.by_key.items()
             },
@@ -142,6 +161,7 @@ class StateMemory:
                     _codes(plan.traits[_component_of(plan, task)], BY_TASK),
                     groups=1,
                     first_owner=owner,
+                    tracked=tracked,
                 ).offset
                 for task, owner in owners.by_task.items()
             },
@@ -153,14 +173,10 @@ class StateMemory:
                 task: KeyedState.create(arena, _NOTES, groups=1, first_owner=owners.notes[task]).offset
                 for task in ends
             },
+            tracked=tracked,
             spare_log=UndoLog.create(arena, owner=len(plan.tasks) + 1).offset,
         )
         return cls(plan, settings, arena, offsets)
-
-    @classmethod
-    def attach(cls, plan: Plan, settings: Settings, handle: ArenaHandle, offsets: StateMap) -> StateMemory:
-        """Attach to the memory that another process has made."""
-        return cls(plan, settings, Arena.attach(handle), offsets)
 
     def task(self, task: TaskSpec) -> TaskState | None:
         """Open the state of a task, as it was at its last commit; None if it has none.
@@ -182,6 +198,7 @@ class StateMemory:
     def _parts(self, task: TaskSpec) -> TaskParts:
         tasks = len(self._plan.tasks_of(task.component))
         return TaskParts(
+            task=task,
             by_key=self._by_key.get(task.component),
             groups=groups_of_task(task.index, tasks, self._groups),
             by_task=self._by_task.get(task.id),
@@ -199,28 +216,42 @@ class StateMemory:
         state = KeyedState.attach(self.arena, offset, _NOTES, groups=1, first_owner=owner)
         return state.table(writer, 0, "notes", groups=(0,), full=NoStateRoomError)
 
-    def opened(self, *, to_write: bool) -> tuple[Writer, Sequence[OpenState]]:
-        """All states with all their keys, for the process that leads the run.
-
-        Args:
-            to_write: whether anything is to be changed, which is allowed before any task has its state open.
-                To read is allowed again when all tasks have come to their end.
-        """
+    def opened(self) -> tuple[Writer, Sequence[OpenState]]:
+        """All states with all their keys, for the process that leads the run, before any task has its state
+        open."""
         states = [*self._by_key.values(), *self._by_task.values()]
-        owners = [owner for state in states for owner in state.owners] if to_write else []
+        owners = [owner for state in states for owner in state.owners]
         log = UndoLog.attach(self.arena, self.offsets.spare_log, owner=len(self._plan.tasks) + 1)
         writer = Writer(self.arena, self._pool, log, owners)
         found = [
-            OpenState(component, None, spec, _tables(state, writer, spec, number))
+            OpenState(component, None, spec, _tables(state, writer, spec, number, range(state.groups)))
             for component, state in self._by_key.items()
             for number, spec in _numbered(self._plan.traits[component], BY_KEY)
         ]
         for task, state in self._by_task.items():
             component, index = self._component(task), self._plan.tasks[task - 1].index
             found += [
-                OpenState(component, index, spec, _tables(state, writer, spec, number))
+                OpenState(component, index, spec, _tables(state, writer, spec, number, range(1)))
                 for number, spec in _numbered(self._plan.traits[component], BY_TASK)
             ]
+        return writer, found
+
+    def owned_by(self, tasks: Sequence[TaskSpec]) -> tuple[Writer, Sequence[OwnState]]:
+        """What tasks remember that have come to their end, for the process that leads the run."""
+        log = UndoLog.attach(self.arena, self.offsets.spare_log, owner=len(self._plan.tasks) + 1)
+        writer = Writer(self.arena, self._pool, log, ())
+        found = []
+        for task in tasks:
+            parts, traits = self._parts(task), self._plan.traits[task.component]
+            for state, per, index, groups in (
+                (parts.by_key, BY_KEY, None, parts.groups),
+                (parts.by_task, BY_TASK, task.index, range(1)),
+            ):
+                if state is None:
+                    continue
+                for number, spec in _numbered(traits, per):
+                    tables = _tables(state, writer, spec, number, groups)
+                    found.append(OwnState(spec, tables, task.component, task.id, index, groups))
         return writer, found
 
     def statistics(self) -> Sequence[StateStatistics]:
@@ -237,6 +268,30 @@ class StateMemory:
                 for number, spec in _numbered(self._plan.traits[component], BY_TASK)
             ]
         return found
+
+    def hottest(self) -> Sequence[GroupStatistics]:
+        """The key groups of each component that are used most; from any process, at any time."""
+        return [found for component in self._by_key for found in self._hottest_of(component)]
+
+    def _hottest_of(self, component: str) -> Sequence[GroupStatistics]:
+        state, tasks = self._by_key[component], self._plan.tasks_of(component)
+        numbers = [number for number, _ in _numbered(self._plan.traits[component], BY_KEY)]
+        accesses = [state.accesses(group) for group in range(state.groups)]
+        keys = [sum(state.keys_in(n, group) for n in numbers) for group in range(state.groups)]
+        used = [group for group in range(state.groups) if accesses[group] or keys[group]]
+        used.sort(key=lambda group: (-accesses[group], -keys[group]))
+        return [
+            GroupStatistics(
+                component=component,
+                group=group,
+                task=f"{component}:{tasks[task_of_group(group, len(tasks), state.groups)].id}",
+                accesses=accesses[group],
+                share=accesses[group] / max(sum(accesses), 1),
+                keys=keys[group],
+                bytes=state.used_bytes(group),
+            )
+            for group in used[:HOTTEST]
+        ]
 
     def _component(self, task: int) -> str:
         return _component_of(self._plan, task)
@@ -282,9 +337,11 @@ def _arena(plan: Plan, size_bytes: int, whole_bytes: int) -> Arena:
         raise ConfigError(f"{told} less: {error}") from error
 
 
-def _tables(state: KeyedState, writer: Writer, spec: StateSpec, number: int) -> tuple[KeyedTable, ...]:
+def _tables(
+    state: KeyedState, writer: Writer, spec: StateSpec, number: int, groups: range
+) -> tuple[KeyedTable, ...]:
     return tuple(
-        state.table(writer, n, spec.name, groups=range(state.groups))
+        state.table(writer, n, spec.name, groups=groups, tracked=False)
         for n in range(number, number + len(spec.codes))
     )
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from framework.components import BatchBolt, Bolt
 from framework.errors import StateError
+from framework.planning import TaskSpec
+from framework.runtime.state.snapshot import OwnState, Snapshot, Snapshots
 from framework.state import DirtyHandle, StateAccess, StateSpec, declared_states
 from framework.state.access import no_time
 from viper.errors import StateFullError
@@ -29,6 +32,7 @@ class NoStateRoomError(StateFullError):
 class TaskParts:
     """What a task has of the memory of state."""
 
+    task: TaskSpec
     by_key: KeyedState | None
     """That of its component; None where that declares no state by key."""
     groups: range
@@ -53,6 +57,8 @@ class TaskState:
         """
         self.groups = parts.groups
         """The key groups that it owns."""
+        self._task = parts.task
+        self._snapshots = Snapshots()
         by_key, by_task = parts.by_key, parts.by_task
         self.writer = writer
         some = by_key or by_task
@@ -167,6 +173,25 @@ class TaskState:
         for name, handle in self._bound.items():
             if self._attributes.get(name) is not handle:
                 raise self._overwritten(name)
+
+    def snapshot(self, number: int, folder: Path, *, full: bool) -> Snapshot:
+        """All states as they are now, for a checkpoint; `flush` has been called.
+
+        Args:
+            number: the id of the checkpoint.
+            folder: where its parts are written.
+            full: whether no snapshot of this process is in the checkpoint before it.
+
+        Returns:
+            The snapshot: of what has changed since the last one that was neither given up nor left unwritten,
+            if there is one and its checkpoint is still there.
+        """
+        return self._snapshots.begin(number, folder, [self._own(spec) for spec in self._specs], full=full)
+
+    def _own(self, spec: StateSpec) -> OwnState:
+        by_key, task = spec.per == "key", self._task
+        index, groups = (None, self.groups) if by_key else (task.index, range(1))
+        return OwnState(spec, self.tables[spec.name], task.component, task.id, index, groups)
 
     def _overwritten(self, name: str) -> StateError:
         return StateError(

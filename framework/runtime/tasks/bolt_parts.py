@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from framework.runtime.control.alignment import Alignment
 from framework.runtime.tasks.agenda import Agenda
 from framework.runtime.tasks.answering import Answering
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
+from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.interludes import Interludes
 from framework.runtime.tasks.processors import Processor
 from framework.runtime.tasks.sink_commits import SinkCommits
@@ -33,7 +33,7 @@ class BoltParts:
     """As `Task.largest_slice`."""
     commits: SinkCommits | None
     """Tells a transactional sink when to apply what it has taken; None for other components."""
-    alignment: Alignment | None
-    """Where the task hears that a checkpoint is made; None where none are."""
+    cut: BoltCut | None
+    """Where the task is saved for checkpoints; None where none are made."""
     make_agenda: Callable[[], Agenda]
     """Makes the list of what is due; called when the component has been initialized, which may have a say."""

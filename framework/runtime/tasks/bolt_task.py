@@ -8,11 +8,12 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from framework.runtime.control.alignment import ENDED, Alignment
+from framework.runtime.control.cut_record import Proposal
 from framework.runtime.inputs import BoltInput, Inlet
 from framework.runtime.pieces import Piece, split_at
 from framework.runtime.positions.lineage import LAST
 from framework.runtime.tasks.agenda import Agenda, Entry, Frontier
+from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
@@ -64,6 +65,8 @@ class BoltTask(Task):
         self.progress = Progress.OPEN
         self._received = received
         self._parts = parts
+        if parts.cut is not None:
+            parts.cut.save_by(self._save_at_cut)
         self._agenda = Agenda()
         self._positions = Positions()
         """Of the input of this slice."""
@@ -119,8 +122,12 @@ class BoltTask(Task):
             or self.state is TaskState.ENDING
             or (self._agenda.has_clients and self._agenda.due_at_s <= now_s)
             or self._parts.assigner.has_output  # of a thread of the component's own
-            or (self._parts.alignment is not None and self._has_passed(self._parts.alignment))
+            or (self._parts.cut is not None and self._is_wanted_by_checkpoint(self._parts.cut))
         )
+
+    def _is_wanted_by_checkpoint(self, cut: BoltCut) -> bool:
+        is_writing = self.context.checkpoints.is_writing
+        return is_writing or cut.has_come_to(self._parts.assigner.lineage.frontier)
 
     # -- lifecycle
 
@@ -161,8 +168,9 @@ class BoltTask(Task):
             self._parts.interludes.restore(restored["tick"])
         if self.commits is not None:  # behind a checkpoint, as what a predecessor has committed is later
             self.commits.keep("lineage", self._parts.assigner.lineage)
-            self.commits.keep("ticks", self._parts.interludes)
-            self.commits.keep("agenda", self._agenda)
+            if self._agenda.has_clients:
+                self.commits.keep("ticks", self._parts.interludes)
+                self.commits.keep("agenda", self._agenda)
             if self._parts.commits is not None:
                 self._parts.commits.go_back_with(self.commits)
 
@@ -199,30 +207,29 @@ class BoltTask(Task):
             self._commit(is_last=self.progress is Progress.OVER)
             if self._parts.commits is not None:
                 self._parts.commits.committed()
-        if self._parts.alignment is not None:
-            self._pass(self._parts.alignment)
+        else:
+            self._committed()
+        self.context.checkpoints.write()
         if self.progress is Progress.OVER:
             self.state = TaskState.ENDING
             self.slot.give_up_restart()
             self._finish()
         return self.context.counters.processed - before
 
-    def _pass(self, alignment: Alignment) -> None:
-        """Report for a checkpoint when all up to its time is processed, and at the end of all input."""
-        if self.progress is Progress.OVER:
-            self.context.checkpoints.report(ENDED, self.save)
-        elif self._has_passed(alignment) and not self.is_blocked:
-            if self.commits is None:
-                self.slot.commit()
-            self.cut(alignment.number)
-            self.context.checkpoints.report(alignment.attempt, self.save)
+    def _save_at_cut(self, proposal: Proposal) -> None:
+        """All that belongs to a checkpoint has been processed, and nothing else: save the task."""
+        began_s = time.monotonic()
+        if self.commits is None:
+            self.slot.commit()
+        else:  # which commits with all its input, and that may be amid a slice
+            self.slot.flush()
+            self.emitter.place()
+        self.cut(proposal.number)
+        self.context.checkpoints.cut(proposal, self.save(), self.slot.state, began_s)
 
-    def _has_passed(self, alignment: Alignment) -> bool:
-        """Whether all up to the time of a checkpoint is processed, and the task has not reported yet."""
-        passing = alignment.passing(self.context.spec.id)
-        if passing is None or self.context.checkpoints.reported == alignment.attempt:
-            return False
-        return self._parts.assigner.lineage.frontier >= passing[1]
+    def _committed(self) -> None:
+        """As in the base class: a checkpoint may hold what was saved before."""
+        self.context.checkpoints.committed()
 
     def unblock(self) -> bool:
         """As in the base class; between two turns, all input that has left no output behind is done with."""
@@ -231,6 +238,13 @@ class BoltTask(Task):
             self._done_with_input()
             if done and self.commits is not None:
                 self._commit(is_last=self.progress is Progress.OVER)
+        return done
+
+    def _finish(self) -> bool:
+        """As in the base class; a checkpoint may hold what the task has come to then."""
+        done = super()._finish()
+        if self.is_finished:
+            self.context.checkpoints.finish(self.save())
         return done
 
     def _done_with_input(self) -> None:
@@ -276,6 +290,8 @@ class BoltTask(Task):
         positions.clear()
         pieces = self._taken(received.channel, limit, positions)
         if pieces:
+            if self._parts.cut is not None:
+                self._parts.cut.look()
             if self.progress is Progress.OPEN and positions.last_ts() >= LAST.ts:
                 self._tell_last_ts(received.last_ts())
             below = not received.feedback or positions[0] >= self.emitter.published
@@ -343,6 +359,8 @@ class BoltTask(Task):
         """Note how far the input has been processed; returns the position below which no more will come."""
         lineage = self._parts.assigner.lineage
         ready, watermark, last_us = self._received.outlook()
+        if self._parts.cut is not None:
+            self._parts.cut.look()
         if ready:  # as a slice has its limits; whatever comes from now on is signalled
             self.is_signalled = True
         if watermark.ts < LAST.ts:
@@ -359,9 +377,6 @@ class BoltTask(Task):
     def _reached(self, watermark: Position) -> Frontier:
         frontier = self._parts.assigner.lineage.frontier
         time_us = frontier.ts if frontier < LAST else self._last_us
-        if self._parts.alignment is not None:  # asked behind the input, whose promises may come of it
-            passing = self._parts.alignment.passing(self.context.spec.id)
-            time_us = time_us if passing is None else min(time_us, passing[0])
         return Frontier(watermark, time_us, self.progress is Progress.OVER)
 
     def _publish(self) -> None:

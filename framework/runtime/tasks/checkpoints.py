@@ -1,31 +1,150 @@
-"""What a task has to do with checkpoints: where it goes on, and what it reports for one."""
+"""What a task has to do with checkpoints: where it goes on, and what it saves and reports for one."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from framework.checkpoints.folder import hidden_folder
+from framework.runtime.control.alignment import ENDED, Alignment
+from framework.runtime.control.cut_record import Proposal
+from framework.runtime.metrics.saved import Saved, SavedTask
+from framework.runtime.state import Snapshot, TaskState
+
+BUDGET_S: Final = 0.002
+"""Seconds for which a task writes what it remembers, between two of its turns."""
+
+
+@dataclass(slots=True)
+class _Cut:
+    """What was saved at the cut of a checkpoint that does not exist as yet."""
+
+    proposal: Proposal
+    saved: Mapping[str, Any]
+    snapshot: Snapshot | None
+    """None for a task without declared state, and for one that has written everything."""
+    held_s: float
+    """Seconds for which the task stood still."""
+    states: Saved = field(default_factory=Saved)
+    is_committed: bool = False
+
+    def reported(self, error: str = "") -> SavedTask:
+        """What the leader of the run is told of it."""
+        return SavedTask(self.proposal.attempt, self.saved, self.states, self.held_s, error)
 
 
 class TaskCheckpoints:
-    """Remembers what a task goes on from, and the attempt to make a checkpoint that it has reported for."""
+    """Remembers what a task goes on from, and has the task saved piece by piece for a checkpoint."""
 
     def __init__(self) -> None:
         self.restored: Mapping[str, Any] | None = None
         """What the task of another run had saved, if this one goes on from there."""
-        self.reported = 0
-        """The last attempt that the task has reported for."""
-        self._on_report: Callable[[int, Mapping[str, Any]], None] = lambda attempt, saved: None
+        self._on_report: Callable[[SavedTask], None] = lambda found: None
+        self._folder = Path()
+        self._alignment: Alignment | None = None
+        self._cut: _Cut | None = None
+        """What is still to be written, committed and reported."""
+        self._before: tuple[int, Snapshot] | None = None
+        """The snapshot that was written last, and the id of its checkpoint."""
+        self._is_full = True
+        """Whether no snapshot of this process is in a checkpoint that exists."""
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         """The task goes on from what that of another run has saved."""
         self.restored = saved
 
-    def listen(self, on_report: Callable[[int, Mapping[str, Any]], None]) -> None:
-        """Say what to call with the attempt and what the task has saved."""
-        self._on_report = on_report
+    def listen(self, on_report: Callable[[SavedTask], None], folder: Path, alignment: Alignment) -> None:
+        """Before the start, in a run with checkpoints: say who is told of what the task has saved.
 
-    def report(self, attempt: int, save: Callable[[], Mapping[str, Any]]) -> None:
-        """Report what a function saves, once in each attempt."""
-        if self.reported != attempt:
-            self.reported = attempt
-            self._on_report(attempt, save())
+        Args:
+            on_report: called for each checkpoint, and at the end.
+            folder: that of the checkpoints.
+            alignment: says whether a checkpoint is still wanted, and which exists.
+        """
+        self._on_report, self._folder, self._alignment = on_report, folder, alignment
+
+    # -- a checkpoint of a run that goes on
+
+    def cut(
+        self, proposal: Proposal, saved: Mapping[str, Any], state: TaskState | None, began_s: float
+    ) -> None:
+        """The task is saved at the cut.
+
+        Args:
+            proposal: where that is.
+            saved: what the task has saved.
+            state: the declared state of the task; None where it has none.
+            began_s: monotonic time in seconds since which the task stands still for that.
+        """
+        self._settle()
+        snapshot = None
+        if state is not None:
+            folder = hidden_folder(self._folder, proposal.number)
+            snapshot = state.snapshot(proposal.number, folder, full=self._is_full)
+        self._cut = _Cut(proposal, saved, snapshot, time.monotonic() - began_s)
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether there is something to write still."""
+        return self._cut is not None and self._cut.snapshot is not None
+
+    def committed(self) -> None:
+        """What the task has done lasts, up to the cut or beyond."""
+        if self._cut is not None:
+            self._cut.is_committed = True
+            self._report()
+
+    def write(self, budget_s: float = BUDGET_S) -> None:
+        """Write what is left for so many seconds, and report when all is written."""
+        cut = self._cut
+        if cut is None or cut.snapshot is None:
+            return
+        snapshot = cut.snapshot
+        try:
+            if self._is_wanted(cut.proposal) and not snapshot.write(budget_s):
+                return
+        except OSError as error:
+            if self._is_wanted(cut.proposal):
+                self._on_report(cut.reported(error.strerror or str(error)))
+                self._cut = None
+                snapshot.discard()
+                return
+        if not self._is_wanted(cut.proposal):  # and its folder may be gone
+            self._cut = None
+            snapshot.discard()
+            return
+        cut.states, cut.snapshot = snapshot.saved, None
+        self._before = cut.proposal.number, snapshot
+        self._report()
+
+    def finish(self, saved: Mapping[str, Any]) -> None:
+        """The task has come to its end, and all that it has done is committed."""
+        self.committed()
+        self.write(float("inf"))
+        self._on_report(SavedTask(ENDED, saved))
+
+    def _is_wanted(self, proposal: Proposal) -> bool:
+        record = None if self._alignment is None else self._alignment.cut
+        return record is not None and record.is_decided_on(proposal.attempt)
+
+    def _report(self) -> None:
+        cut = self._cut
+        if cut is not None and cut.snapshot is None and cut.is_committed:
+            self._cut = None
+            self._on_report(cut.reported())
+
+    def _settle(self) -> None:
+        """Another checkpoint is made, so it is known what has become of the one before."""
+        if self._cut is not None and self._cut.snapshot is not None:
+            self._cut.snapshot.discard()
+        self._cut = None
+        if self._before is not None and self._alignment is not None:
+            number, snapshot = self._before
+            if self._alignment.completed == number:
+                self._is_full = False
+            else:
+                snapshot.discard()
+        self._before = None

@@ -100,7 +100,7 @@ class Emitter:
             recorder: records it, if it shall be.
             commits: what the task commits by what it has done; None where it commits nothing.
         """
-        if commits is not None:
+        if commits is not None and output.counts_routing:
             commits.keep("routing", _Routing(output))
         self.commits = commits
         """What the task commits by what it has done; None where it commits nothing."""
@@ -233,6 +233,11 @@ class Emitter:
             raise
 
     # -- handing over
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether `flush` would find nothing to do, as all that was placed has been handed over."""
+        return not (self.is_laden or self._is_busy)
 
     def flush(self) -> bool:
         """Hand over what waits for room; whether nothing is left that waits.

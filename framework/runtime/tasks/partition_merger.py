@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from framework.components.partitioned import PartitionedSpout
 from framework.planning import ComponentLevel
 from framework.runtime.edges.output import Port
 from framework.runtime.hosts.user_errors import user_errors
-from framework.runtime.positions.partition_feed import WHOLE, PartitionFeed, Place
+from framework.runtime.positions.partition_feed import WHOLE, PartitionFeed, Place, StreamForm
+from framework.topology import DEFAULT_STREAM
 from viper.jumbo import Emission
 from viper.partitions import MOST_PARTITIONS, Merge
 from viper.payload import Payload, interleaved
@@ -30,6 +32,8 @@ class PartitionMerger:
         self._open_feeds: Sequence[PartitionFeed] = ()
         """The feeds that have not ended, whose rows are merged."""
         self._merge = Merge([])
+        self._has_streams = False
+        """Whether the spout has several streams, so that each row says which one is its own."""
         self._saturated = 0
         """Rows without room for their place, of components before the one that is here now."""
         self._out, self._spare = Positions(), Positions()
@@ -38,14 +42,14 @@ class PartitionMerger:
         """Whether no partition has a row any more."""
 
     def open(
-        self, spout: PartitionedSpout, numbers: Iterable[int], port: Port | None, floor: Position
+        self, spout: PartitionedSpout, numbers: Iterable[int], ports: Sequence[Port], floor: Position
     ) -> None:
         """Begin to read partitions, behind what was brought of them before.
 
         Args:
             spout: whose they are.
             numbers: which of them.
-            port: the stream that its rows go to, if it declares one.
+            ports: the streams that its rows go to.
             floor: what lies below it has been brought by another process.
 
         Raises:
@@ -54,10 +58,10 @@ class PartitionMerger:
         """
         if spout.partitions > MOST_PARTITIONS:
             raise ValueError(f"{spout.partitions} partitions: expected at most {MOST_PARTITIONS}")
-        fields = () if port is None else port.stream.fields
-        fitted = None if port is None or port.form is None else port.form.payload
+        forms = {port.stream.name: _form(port) for port in ports} or {DEFAULT_STREAM: StreamForm()}
+        self._has_streams = len(ports) > 1
         self._feeds = [
-            PartitionFeed(n, self._level.level(copy=n), fields, self._offsets.get(n), fitted) for n in numbers
+            PartitionFeed(n, self._level.level(copy=n), self._offsets.get(n), forms) for n in numbers
         ]
         for feed in self._feeds:
             feed.raise_to(floor)
@@ -172,7 +176,8 @@ class PartitionMerger:
         if not len(self._out):
             return None
         made, self._out, self._spare = self._out, self._spare, self._out
-        return Emission(_payload(feeds, chosen, firsts), None, made)
+        tags = _tags(feeds, chosen) if self._has_streams else None
+        return Emission(_payload(feeds, chosen, firsts), tags, made)
 
 
 def _payload(feeds: Sequence[PartitionFeed], chosen: memoryview, firsts: list[int]) -> Payload:
@@ -181,3 +186,13 @@ def _payload(feeds: Sequence[PartitionFeed], chosen: memoryview, firsts: list[in
         ((feed, first),) = taken
         return feed.taken(first)
     return interleaved([feed.payload for feed in feeds], firsts, chosen)
+
+
+def _tags(feeds: Sequence[PartitionFeed], chosen: memoryview) -> bytes:
+    """For each row the index of its stream, as native uint16: that of the block at hand of its feed."""
+    tags = [feed.tag for feed in feeds]
+    return array("H", map(tags.__getitem__, chosen.cast("H"))).tobytes()
+
+
+def _form(port: Port) -> StreamForm:
+    return StreamForm(port.tag, port.stream.fields, None if port.form is None else port.form.payload)

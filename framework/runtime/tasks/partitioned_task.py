@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from framework.components.partitioned import Pace
-from framework.runtime.control.alignment import ENDED, SourceAlignment
+from framework.runtime.control.alignment import SourceAlignment
+from framework.runtime.control.cut_record import SourceCut
 from framework.runtime.control.stop import StopReason
 from framework.runtime.hosts.faults import OnError
 from framework.runtime.hosts.user_errors import user_errors
@@ -28,8 +29,6 @@ from viper.quota import Quota
 
 ALIGNING_PAUSE_S = 0.001
 """Seconds between two looks at how far others are that the task waits for."""
-LONGEST_PAUSE_S = 0.1
-"""The longest pause in seconds of a task that may be asked to align itself."""
 _WORD = 2**64 - 1
 
 
@@ -46,7 +45,9 @@ class Partitioning:
     largest_slice: int | None = None
     """As `Task.largest_slice`."""
     alignment: SourceAlignment = field(default_factory=SourceAlignment)
-    """Where it waits when a checkpoint is to be made."""
+    """Where it waits when the run is to be suspended."""
+    cut: SourceCut = field(default_factory=SourceCut)
+    """Where a checkpoint is cut while the run goes on."""
 
 
 class PartitionedTask(SourceTask):
@@ -103,9 +104,12 @@ class PartitionedTask(SourceTask):
 
     def _ends_now(self, now_s: float) -> bool:
         goes_on = self.state is TaskState.RUNNING and not self._is_draining
-        if goes_on and self._partitioning.alignment.keeps_from_end:
+        if goes_on and self._partitioning.alignment.is_asked:
             return False  # whoever waits behind its last row has not ended
         return super()._ends_now(now_s)
+
+    def _has_work(self, now_s: float) -> bool:
+        return super()._has_work(now_s) or (self.active and self._partitioning.cut.has_news)
 
     def _stops(self, now_s: float) -> bool:
         return not self.active or self._aligned_stop.is_there(self._merger.behind.ts, now_s)
@@ -117,6 +121,7 @@ class PartitionedTask(SourceTask):
         super().resume(floor)
         if floor < LAST:
             self._partitioning.alignment.go_on_behind(floor.ts)
+            self._partitioning.cut.go_on_behind(floor.ts)
         if self.commits is None:
             self._floor = floor
             self._exhausted = floor >= LAST
@@ -131,10 +136,9 @@ class PartitionedTask(SourceTask):
     def _open(self) -> None:
         spout, spec = self.slot.host.component, self.context.spec
         numbers = range(spout.partitions)[spec.index :: self._partitioning.tasks]
-        port = next(iter(self.emitter.output.ports), None)
         if self.commits is not None:
             self.commits.keep("offsets", self._merger)
-        self._merger.open(spout, numbers, port, self._floor)
+        self._merger.open(spout, numbers, self.emitter.output.ports, self._floor)
         pace = spout.pace()
         self._pacer = None if pace is None else self._made_pacer(pace)
         if not numbers and spec.index:
@@ -194,7 +198,7 @@ class PartitionedTask(SourceTask):
     def _stop_asking(self) -> None:
         self._aligned_stop.report(self.emitter.last_placed.ts)
         self._partitioning.alignment.end(self._told_us)
-        self.context.checkpoints.report(ENDED, self.save)
+        self.context.checkpoints.finish(self.save())
         self._exhausted = True
         if self.active:
             self.deactivate()
@@ -218,6 +222,7 @@ class PartitionedTask(SourceTask):
     def unblock(self) -> bool:
         """As in the base class. Whoever waits for room also says how far it is: others wait for that word,
         and only what they bring then may make room."""
+        self._partitioning.cut.look(self._told_us)
         if self._partitioning.alignment.is_asked:
             self._partitioning.alignment.answer(self._told_us)
         return super().unblock()
@@ -249,10 +254,20 @@ class PartitionedTask(SourceTask):
         if self.commits is None or not self.is_blocked:  # a successor that is there brings nothing once more
             last, behind = self.emitter.last_placed, self._merger.behind
             self._partitioning.alignment.brought(last, behind, now_s, waits=self._merger.waits_for_rows)
+        self._pass()
         self._publish(now_s)
         return count
 
+    def _pass(self) -> None:
+        """If all before the cut of a checkpoint has been brought, say where that is left off, and go on."""
+        last, behind = self.emitter.last_placed, self._merger.behind
+        proposal = self._partitioning.cut.passed(last, behind, waits=self._merger.waits_for_rows)
+        if proposal is not None:
+            self.context.checkpoints.cut(proposal, self.save(), None, self._partitioning.cut.stood_since_s)
+            self.context.checkpoints.committed()
+
     def _bring(self, limit: int) -> None:
+        self._partitioning.cut.look(self._told_us)
         if self._partitioning.alignment.is_asked:
             self._partitioning.alignment.answer(self._told_us)
             if self._partitioning.alignment.is_there:
@@ -260,7 +275,7 @@ class PartitionedTask(SourceTask):
         until_us, aligned_us = self._aligned_stop.until_us, self._partitioning.alignment.until_us
         if until_us is None or aligned_us is None:
             return
-        until_us = min(until_us, aligned_us)
+        until_us = min(until_us, aligned_us, self._partitioning.cut.until_us)
         if self._pacer is not None:
             until_us = min(until_us, self._pacer.now_us(time.monotonic()))
         while limit > 0 and not self._exhausted:
@@ -294,28 +309,23 @@ class PartitionedTask(SourceTask):
         next_us = self._merger.next_row_us
         if count:
             self._poll.found()
-        elif self._partitioning.alignment.is_asked:
+        elif self._partitioning.alignment.is_asked or self._partitioning.cut.stands(now_s):
             self._poll.ask_at(now_s + ALIGNING_PAUSE_S)
             self.emitter.signal_neighbours()  # so that the executor looks at others, which may be blocked
         elif self._merger.waits_for_rows or self._pacer is None or self._aligned_stop.asked:
             self._poll.found_nothing(now_s)
         elif not self._exhausted:
-            due_s = self._pacer.due_s(next_us) if next_us is not None else 0.0
-            if self._partitioning.alignment.may_be_asked:
-                due_s = min(due_s, now_s + LONGEST_PAUSE_S)
-            self._poll.ask_at(due_s)
+            self._poll.ask_at(self._pacer.due_s(next_us) if next_us is not None else 0.0)
 
     def _publish(self, now_s: float) -> None:
         """Tell the consumers how far the task is, and nothing beyond where it waits."""
-        until_us, passing = self._partitioning.alignment.until_us, self._partitioning.alignment.passing
-        if until_us is None or not self._merger.has_partitions:
+        aligned_us, cut = self._partitioning.alignment.until_us, self._partitioning.cut
+        if aligned_us is None or not self._merger.has_partitions:
             return
-        if passing is not None:
-            self.emitter.publish(passing)
-            self.context.checkpoints.report(self._partitioning.alignment.attempt, self.save)
-            return
-        frontier = self._frontier(now_s)
+        cut.look(self._told_us)
+        until_us, frontier = min(aligned_us, cut.until_us), self._frontier(now_s)
         self.emitter.publish(frontier if until_us == NO_LIMIT else min(frontier, _last_at(until_us)))
+        cut.told(self._told_us)
 
     def _frontier(self, now_s: float) -> Position:
         """Nothing that is brought later will have a smaller position."""

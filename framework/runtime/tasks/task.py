@@ -223,13 +223,17 @@ class Task(ABC):
         Args:
             is_last: whether nothing comes behind the commit.
         """
-        if self.commits is not None and self.emitter.flush():
+        if self.commits is not None and (self.emitter.is_clear or self.emitter.flush()):
             self.slot.flush(is_last=is_last)
             if self.slot.waiting_rows:  # as a component may emit when it is told of the commit
                 self.emitter.place()
                 if not self.emitter.flush():
                     return
             self.commits.commit()
+            self._committed()
+
+    def _committed(self) -> None:  # noqa: B027
+        """What the task has done up to now lasts."""
 
     def _check_repeated(self) -> None:
         """At the end of all input, everything that a killed process had emitted must have come again."""

@@ -6,7 +6,7 @@ import contextlib
 import enum
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -15,9 +15,11 @@ from framework.errors import WorkerError
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.workers.death import Death, count_oom_kills, death_of
+from framework.runtime.workers.death_watch import DeathWatch
 from framework.runtime.workers.messages import ToWorker
 from framework.runtime.workers.status import Status, read_status
 from viper.blackbox import BlackBox
+from viper.life import Life
 
 LAST_THREADS_S = 1.0
 """Seconds that threads of the components' own may still take at the end of their process."""
@@ -43,6 +45,7 @@ class WorkerHandle:
         connection: Connection,
         box: BlackBox,
         before: WorkerHandle | None = None,
+        life: Life | None = None,
     ) -> None:
         """
         Args:
@@ -52,6 +55,7 @@ class WorkerHandle:
             connection: to it.
             box: where it writes its status.
             before: the handle of the process that it replaces, if there was one.
+            life: its life; None where the system knows none.
         """
         self.tasks = tasks
         self.attempt: int = before.attempt + 1 if before else 0
@@ -61,11 +65,15 @@ class WorkerHandle:
         self.phase = Phase.STARTING
         """The last phase that it has completed."""
         self.gone = False
-        """Whether it has closed its end of the pipe, and has ended."""
+        """Whether it runs no more, and all that it has sent was read."""
         self.given_up = False
         """Whether it has been killed, as it did not end."""
         self._number = number
         self._box = box
+        self._life = life
+        self._watch: DeathWatch | None = None
+        self._exit_code: int | None = None
+        """Set if it is known before the process has ended."""
         self._earlier: Mapping[int, TaskCounters] = before.counters if before else {}
         """The counters of the processes that it has replaced, by task."""
         self._status: Status | None = None
@@ -127,6 +135,17 @@ class WorkerHandle:
 
     # -- its end
 
+    def watch(self, files: frozenset[str], tell: Callable[[int], None]) -> None:
+        """Have a thread tell of its death as soon as it runs no more; arguments as of `DeathWatch`."""
+        if self._life is not None and self.process.pid is not None:
+            self._watch = DeathWatch(self._life, self.process.pid, files, tell)
+
+    def stop(self, exit_code: int) -> None:
+        """It runs no more, though the system has not released its memory yet."""
+        self._exit_code = exit_code
+        self._look()
+        self.gone = True
+
     def end(self) -> bool:
         """Its pipe is closed: wait for its end; whether that came before its time."""
         self.process.join()
@@ -137,7 +156,7 @@ class WorkerHandle:
     def death(self) -> Death:
         """The way in which it ended; to be called once it is gone."""
         return death_of(
-            self.process.exitcode or 0,
+            self._exit_code or self.process.exitcode or 0,
             self._status,
             given_up=self.given_up,
             now_s=time.monotonic(),
@@ -164,6 +183,8 @@ class WorkerHandle:
             self.process.join(LAST_THREADS_S)
         self.process.kill()
         self.process.join()
+        if self._watch is not None:
+            self._watch.end()
         self.connection.close()
         self.process.close()
 

@@ -8,6 +8,7 @@ import queue
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
@@ -20,6 +21,7 @@ from framework.runtime.assembly.network import Network
 from framework.runtime.control.signals import leave_signals_to_parent
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.state import StateMemory
+from framework.runtime.workers.death_watch import open_files
 from framework.runtime.workers.messages import (
     Abort,
     Begin,
@@ -34,12 +36,16 @@ from framework.runtime.workers.messages import (
     Ready,
     Reported,
     SetActive,
+    StandsBy,
     Stop,
+    TakePlace,
     forward_logs,
 )
-from framework.runtime.workers.shipping import Job, unpack, with_packed_results
+from framework.runtime.workers.shipping import NO_PLACE, Job, unpack, with_packed_results
+from framework.runtime.workers.standing_by import import_components
 from framework.runtime.workers.status import StatusWriter
 from framework.runtime.workers.worker import Worker
+from viper.arena import Arena
 
 log = logging.getLogger("viperstorm.worker")
 
@@ -70,12 +76,26 @@ def main(
         os.environ.clear()
         os.environ.update(job.environment)
         with importable(job.plan.topology.import_paths):
-            _Child(line, handles, job).live()
+            memory = SharedMemory.attach(handles)
+            if job.process == NO_PLACE:
+                job = _stand_by(line, job)
+            _Child(line, memory, job).live()
     except BaseException as error:
         line.send(Failed.of(error))
         line.closing.wait()
     finally:
         _flush()
+
+
+def _stand_by(line: _Line, job: Job) -> Job:
+    """Import what the components need, and wait for the place of a worker that has died; returns its job."""
+    with prints_to_stderr():
+        import_components(job.plan.topology)
+    line.send(StandsBy())
+    place = line.place()
+    os.environ.clear()
+    os.environ.update(place.environment)
+    return replace(job, process=place.process, attempt=place.attempt, levels=place.levels)
 
 
 class _Line:
@@ -84,6 +104,7 @@ class _Line:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._lock = threading.Lock()
+        self._places: queue.SimpleQueue[TakePlace] = queue.SimpleQueue()
         self._begins: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self.stop = StopSignal()
         """Set by the parent."""
@@ -106,6 +127,10 @@ class _Line:
     def on_dump(self, call: Callable[[], None]) -> None:
         """Have something called when the parent asks where all tasks are."""
         self._dump = call
+
+    def place(self) -> TakePlace:
+        """Wait until the parent has a place to be taken."""
+        return self._places.get()
 
     def may_begin(self) -> bool:
         """Wait until the parent asks for the run; False if it will not."""
@@ -135,12 +160,29 @@ class _Line:
                 self.closing.set()
             case Begin():
                 self._begins.put(True)
+            case TakePlace():
+                self._places.put(message)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedMemory:
+    """The memory that the parent has made, as this process sees it."""
+
+    network: Arena
+    state: Arena | None
+    """None where no component declares state."""
+
+    @classmethod
+    def attach(cls, handles: Handles) -> SharedMemory:
+        """Attach to all of it."""
+        state = None if handles.state is None else Arena.attach(handles.state)
+        return cls(Arena.attach(handles.network), state)
 
 
 class _Child:
     """This process, from its job to its report."""
 
-    def __init__(self, line: _Line, handles: Handles, job: Job) -> None:
+    def __init__(self, line: _Line, shared: SharedMemory, job: Job) -> None:
         self._line = line
         self._job = job
         self._send_counted = forward_logs(job.levels, job.limits, lambda record: line.send(Logged(record)))
@@ -150,10 +192,13 @@ class _Child:
                 "multiprocessing start: the order of sets of strings differs from run to run"
             )
         self._stop = line.stop
-        self._network = Network.attach(job.plan, job.settings, handles.network, job.network, job.process)
+        self._network = Network(job.plan, job.settings, shared.network, job.network, job.process)
+        life = self._network.life(job.process)
+        if life is not None:
+            life.begin()
         memory = None
-        if job.state is not None and handles.state is not None:
-            memory = StateMemory.attach(job.plan, job.settings, handles.state, job.state)
+        if job.state is not None and shared.state is not None:
+            memory = StateMemory(job.plan, job.settings, shared.state, job.state)
         self._worker = Worker(
             job.plan,
             job.settings,
@@ -166,6 +211,7 @@ class _Child:
             on_look=self._on_look,
             on_moved=lambda: self._status.moved(),
             on_report=lambda report: line.send(Reported(report)),
+            checkpoints=job.checkpoints,
         )
         self._status = StatusWriter(self._worker, self._network.black_box(job.process))
 
@@ -175,8 +221,9 @@ class _Child:
         with self._worker.surroundings():
             with self._status.writing():
                 try:
+                    files = open_files()
                     self._worker.prepare()
-                    self._line.send(Ready())
+                    self._line.send(Ready(files))
                     if self._line.may_begin():
                         self._worker.run()
                     self._line.send(Ran(self._worker.saved()))

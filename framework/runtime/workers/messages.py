@@ -70,7 +70,21 @@ class Close:
     """The id of the checkpoint that was written meanwhile; None for none."""
 
 
-ToWorker = Begin | SetActive | Stop | Abort | Dump | Close
+@dataclass(frozen=True, slots=True)
+class TakePlace:
+    """To a process that stands by: a worker process has died, run its share."""
+
+    process: int
+    """Index of the worker in the plan's placement."""
+    attempt: int
+    """The number of times that its process was restarted, with this one."""
+    levels: Mapping[str, int]
+    """Of the loggers, by name, as they are now."""
+    environment: Mapping[str, str]
+    """As it is now."""
+
+
+ToWorker = Begin | SetActive | Stop | Abort | Dump | Close | TakePlace
 
 # -- from a worker
 
@@ -78,6 +92,14 @@ ToWorker = Begin | SetActive | Stop | Abort | Dump | Close
 @dataclass(frozen=True, slots=True)
 class Ready:
     """All components have been initialized."""
+
+    files: frozenset[str] = frozenset()
+    """What the process had open before any was made, as of `open_files`."""
+
+
+@dataclass(frozen=True, slots=True)
+class StandsBy:
+    """A process that stands by has made its imports, and waits for a place to take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +161,7 @@ class Reported:
     report: TaskReport
 
 
-FromWorker = Ready | Logged | Failed | Ran | Closed | Reported
+FromWorker = Ready | StandsBy | Logged | Failed | Ran | Closed | Reported
 
 # -- log records
 

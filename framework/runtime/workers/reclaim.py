@@ -7,11 +7,12 @@ and the tuples that waited are lost; unless the run recovers exactly, where all 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from framework.planning import Plan
 from framework.runtime.assembly.network import Network, Way
-from framework.runtime.recovery import RecoveryMemory
+from framework.runtime.recovery import RecoveryMemory, Repeat
 from viper.gate import ScaleGate
 
 
@@ -23,6 +24,8 @@ class Loss:
     """The number of untracked tuples that were lost, counted once for each task that they were for."""
     state: list[str]
     """Components with a task there that had not ended, is not declared stateless, and declares no state."""
+    repeats: Sequence[Repeat] = ()
+    """What the successors of its tasks do once more."""
 
 
 def reclaim(
@@ -57,10 +60,9 @@ def _rewound(plan: Plan, network: Network, recovery: RecoveryMemory, dead: froze
         for index, task in enumerate(sources):
             if task in dead:
                 gate.source(index).recover()
-    for task in dead:
-        recovery.rewind(task)
+    repeats = [recovery.rewind(task) for task in dead]
     components = dict.fromkeys(task.component for task in plan.tasks if task.id in dead)
-    return Loss(0, [id for id in components if plan.traits[id].forgets])
+    return Loss(0, [id for id in components if plan.traits[id].forgets], repeats)
 
 
 def _repaired(plan: Plan, network: Network, dead: frozenset[int]) -> Loss:

@@ -95,6 +95,11 @@ class RestartPolicy:
             yield index
 
     @property
+    def may_restart(self) -> bool:
+        """Whether any process that dies now may be restarted."""
+        return self._began_s is not None and self._shared.tries != 0 and self._recording == NO_RECORDING
+
+    @property
     def is_awaited(self) -> bool:
         """Whether a process is still to be restarted."""
         return bool(self._due)
@@ -192,6 +197,9 @@ class RestartPolicy:
             doing=death.doing,
             hint=death.hint,
             peak_bytes=death.peak_bytes,
+            slices=sum(repeat.is_slice for repeat in loss.repeats),
+            repeated=sum(repeat.taken for repeat in loss.repeats),
+            left_out=sum(repeat.left_out for repeat in loss.repeats),
         )
         self.incidents.append(incident)
         budget = self._budgets.get(index) if index in self._unlimited else None

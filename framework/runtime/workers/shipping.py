@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 from framework.config import Settings
 from framework.errors import ComponentError, TopologyError
@@ -25,6 +25,9 @@ from framework.runtime.state import StateMap
 from framework.topology import ObjectDef, Problem, PythonImplementation, Topology, about
 from framework.validation.subscriptions import subscriptions
 
+NO_PLACE: Final = -1
+"""The index of a process that runs nothing, until it takes the place of another one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -36,10 +39,12 @@ class Job:
     state: StateMap | None
     """Where declared state lies; None where no component declares any."""
     process: int
-    """Its index in the plan's placement."""
+    """Its index in the plan's placement; `NO_PLACE` where it stands by."""
     attempt: int
     """The number of times that this worker's process was restarted."""
     recording: RecordingPaths
+    checkpoints: Path | None
+    """Their folder; None where none are made."""
     levels: Mapping[str, int]
     """Of the loggers, by name."""
     limits: Limits | None

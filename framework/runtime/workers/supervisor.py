@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import logging
+import queue
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from multiprocessing.connection import wait
+from pathlib import Path
+from typing import Any
 
 from framework.config import Settings
 from framework.errors import ComponentError, ViperError, WorkerError, first_of
@@ -40,14 +45,18 @@ from framework.runtime.workers.messages import (
     Reported,
     SetActive,
     Stop,
+    TakePlace,
     ToWorker,
     current_levels,
     log_here,
 )
 from framework.runtime.workers.restarts import RestartPolicy
-from framework.runtime.workers.shipping import Job, pack, with_results
+from framework.runtime.workers.shipping import NO_PLACE, Job, pack, with_results
+from framework.runtime.workers.standby import StandbyPool, Started
 from framework.runtime.workers.starting import environment, make_context, start
 from framework.runtime.workers.waker import Waker
+
+log = logging.getLogger("viperstorm.worker")
 
 LOOK_PERIOD_S = 0.1
 """Seconds between two looks at the clock and at the quota, while the run ends or its tuples are limited."""
@@ -69,6 +78,8 @@ class Supervisor:
         recording: RecordingPaths,
         on_look: Callable[[float], None],
         on_report: Callable[[TaskReport], None] = lambda report: None,
+        on_death: Callable[[], None] = lambda: None,
+        checkpoints: Path | None = None,
     ) -> None:
         """
         Args:
@@ -80,7 +91,9 @@ class Supervisor:
             recording: the files that the run records to and replays.
             on_look: called with the monotonic time in seconds whenever a worker process has sent something or
                 something is asked of the run, and every `LOOK_PERIOD_S` where the quota is limited.
-            on_report: called when a task has come to the time of a checkpoint.
+            on_report: called when a task has been saved for a checkpoint.
+            on_death: called when a process has died, before another one takes its place.
+            checkpoints: their folder; None where none are made.
         """
         self._plan = plan
         self._settings = settings
@@ -92,8 +105,15 @@ class Supervisor:
         recovery = RecoveryMemory.of(plan, settings, memory, network.gates())
         self._restarts = RestartPolicy(plan, settings, network, recording, recovery)
         self._on_report = on_report
+        self._on_death = on_death
+        self._checkpoints = checkpoints
         self._workers: list[WorkerHandle] = []
         """The last process of each worker, by its index in the plan's placement."""
+        self._left: list[WorkerHandle] = []
+        """Processes that have died, and whose places others have taken."""
+        self._deaths: queue.SimpleQueue[tuple[WorkerHandle, int]] = queue.SimpleQueue()
+        """Processes that run no more, with their exit codes."""
+        self._standbys = StandbyPool(plan.placement.standbys, self._started_without_place)
         self._failures: list[ViperError] = []
         self._saved: list[SavedTasks] = []
         self._sent_stop = self._sent_abort = False
@@ -111,7 +131,8 @@ class Supervisor:
             with asked_by_sigquit(self._ask_dump):
                 yield
         finally:
-            for worker in self._workers:
+            self._standbys.close()
+            for worker in (*self._workers, *self._left):
                 worker.leave()
             self._workers.clear()
             self._lifeline.close()
@@ -128,7 +149,7 @@ class Supervisor:
         jobs = [pack(self._job(index)) for index in range(len(self._plan.placement.processes))]
         self._context = make_context()
         for index, packed in enumerate(jobs):
-            self._workers.append(self._started(index, packed))
+            self._workers.append(self._handle(index, self._started(index, packed)))
         self._wait_for(Phase.READY)
         self._raise_failures()
 
@@ -187,25 +208,37 @@ class Supervisor:
             process=index,
             attempt=attempt,
             recording=self._recording,
+            checkpoints=self._checkpoints,
             levels=current_levels(),
             limits=active_limits(),
             environment=environment(),
         )
 
-    def _started(self, index: int, packed: bytes, before: WorkerHandle | None = None) -> WorkerHandle:
-        state = None if self._memory is None else self._memory.arena.handle()
-        handles = Handles(self._network.arena.handle(), state)
+    def _started(self, index: int, packed: bytes) -> Started:
+        """A process that runs the share of a worker."""
         try:
-            name = f"viper-worker-{index + 1}"
-            process, connection = start(self._context, name, child.main, self._lifeline, handles, packed)
+            return self._start(f"viper-worker-{index + 1}", packed)
         except (OSError, EOFError) as error:
             raise WorkerError(
                 f"worker process {index + 1} of {len(self._plan.placement.processes)} cannot be started: "
                 f"{error}; use fewer (topology.workers, viper.isolated)"
             ) from error
-        return WorkerHandle(
-            index + 1, self._names(index), process, connection, self._network.black_box(index), before
-        )
+
+    def _started_without_place(self) -> Started:
+        """A process that stands by."""
+        try:
+            return self._start("viper-standby", pack(self._job(NO_PLACE)))
+        except (OSError, EOFError) as error:
+            raise WorkerError(f"no process can be started to stand by: {error}") from error
+
+    def _start(self, name: str, packed: bytes) -> Started:
+        state = None if self._memory is None else self._memory.arena.handle()
+        handles = Handles(self._network.arena.handle(), state)
+        return start(self._context, name, child.main, self._lifeline, handles, packed)
+
+    def _handle(self, index: int, started: Started, before: WorkerHandle | None = None) -> WorkerHandle:
+        box, life = self._network.black_box(index), self._network.life(index)
+        return WorkerHandle(index + 1, self._names(index), *started, box, before, life)
 
     def _names(self, index: int) -> list[str]:
         executors = self._plan.placement.executors
@@ -219,16 +252,31 @@ class Supervisor:
         for index in self._restarts.due(now, at_once=self._stop.requested):
             before = self._workers[index]
             try:
-                worker = self._started(index, pack(self._job(index, before.attempt + 1)), before)
+                worker = self._handle(index, self._successor(index, before.attempt + 1), before)
             except WorkerError as error:
                 self._note(error)
                 return
             self._workers[index] = worker
-            before.leave()
+            self._left.append(before)
             worker.send(SetActive(self._sent_active))
             if self._stop.reason is not None:  # first, or it may have come to its end before it hears why
                 worker.send(Stop(self._stop.reason))
             worker.send(Begin())
+
+    def _successor(self, index: int, attempt: int) -> Started:
+        """A process in the place of one that died: one that stands by, if there is one."""
+        place = TakePlace(index, attempt, current_levels(), environment())
+        found = self._standbys.take(place)
+        if found is None:
+            return self._started(index, pack(self._job(index, attempt)))
+        log.info("worker %d goes on in process %d, which stood by", index + 1, found[0].pid)
+        return found
+
+    def _keep_standbys(self) -> None:
+        """Replace those that have got a place or have died, once all workers have come to run."""
+        all_run = all(worker.phase is not Phase.STARTING for worker in self._workers)
+        if all_run and self._restarts.may_restart and not self._stop.aborted:
+            self._standbys.fill()
 
     # -- listening
 
@@ -238,6 +286,8 @@ class Supervisor:
         while self._restarts.is_awaited or any(
             not worker.gone and worker.phase < phase for worker in self._workers
         ):
+            if phase is Phase.RAN:
+                self._keep_standbys()
             self._listen(min(self._longest_wait_s(), self._restarts.next_due_s(time.monotonic())))
             now = time.monotonic()
             self._restart_due(now)
@@ -266,21 +316,49 @@ class Supervisor:
         return LOOK_PERIOD_S if limited or self._stop.requested else float("inf")
 
     def _listen(self, timeout_s: float) -> None:
-        listening = {worker.connection: worker for worker in self._workers if not worker.gone}
-        timeout = None if timeout_s == float("inf") else timeout_s
-        for found in wait([*listening, self._waker.descriptor], timeout):
-            if found == self._waker.descriptor:
-                self._waker.clear()
-            else:
-                self._hear(listening[found])  # type: ignore[index]
+        hearers: dict[Any, Callable[[], None]] = {self._waker.descriptor: self._waker.clear}
+        for worker in self._workers:
+            if not worker.gone:
+                hearers[worker.connection] = partial(self._hear, worker)
+        for connection in self._standbys.connections:
+            hearers[connection] = partial(self._standbys.hear, connection)
+        for left in self._left:
+            hearers[left.process.sentinel] = partial(self._leave, left)
+        for found in wait(list(hearers), None if timeout_s == float("inf") else timeout_s):
+            hearers[found]()
+        self._hear_of_deaths()
+
+    def _tell_of_death(self, worker: WorkerHandle, exit_code: int) -> None:
+        """Called from the thread of a `DeathWatch`."""
+        self._deaths.put((worker, exit_code))
+        self._waker.wake()
+
+    def _hear_of_deaths(self) -> None:
+        """Let others take the place of processes that run no more, before their memory is released."""
+        while not self._deaths.empty():
+            worker, exit_code = self._deaths.get()
+            while not worker.gone and worker.connection.poll():
+                self._hear(worker)
+            if not worker.gone and worker.phase is not Phase.CLOSED:
+                worker.stop(exit_code)
+                self._died(worker)
+
+    def _died(self, worker: WorkerHandle) -> None:
+        self._on_death()
+        index = self._workers.index(worker)
+        self._note(self._restarts.died(index, worker, aborted=self._stop.aborted))
+
+    def _leave(self, worker: WorkerHandle) -> None:
+        """A process has ended in whose place there is another one."""
+        self._left.remove(worker)
+        worker.leave()
 
     def _hear(self, worker: WorkerHandle) -> None:
         try:
             message: FromWorker = worker.connection.recv()
         except (EOFError, OSError):
             if worker.end():
-                index = self._workers.index(worker)
-                self._note(self._restarts.died(index, worker, aborted=self._stop.aborted))
+                self._died(worker)
             return
         except Exception as error:  # raised by user code that pickle has called
             self._note(worker.unreadable(error))
@@ -298,8 +376,9 @@ class Supervisor:
                     self._note(found.raised())
             case Reported(report):
                 self._on_report(report)
-            case Ready():
+            case Ready(files):
                 worker.reached(Phase.READY)
+                worker.watch(files, partial(self._tell_of_death, worker))
             case Ran(saved):
                 worker.reached(Phase.RAN)
                 if saved is not None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any
+from pathlib import Path
 
 from framework.config import Settings
 from framework.errors import ComponentError
@@ -36,7 +36,7 @@ from framework.runtime.execution.stand_in import standing_in
 from framework.runtime.execution.watchdog import Watch
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
-from framework.runtime.metrics.saved import SavedTasks, TaskReport
+from framework.runtime.metrics.saved import SavedTask, SavedTasks, TaskReport
 from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.state import StateMemory
 from framework.runtime.tasks.task import Task
@@ -67,6 +67,7 @@ class Worker:
         on_look: Callable[[float], None] = lambda now: None,
         on_moved: Callable[[], None] | None = None,
         on_report: Callable[[TaskReport], None] = lambda report: None,
+        checkpoints: Path | None = None,
     ) -> None:
         """
         Args:
@@ -82,7 +83,8 @@ class Worker:
             on_look: called at every turn of the first executor, with the monotonic time in seconds.
             on_moved: called by the executors' threads after each turn in which tuples have moved; None if
                 nobody is to know.
-            on_report: called by the executors' threads when a task has come to the time of a checkpoint.
+            on_report: called by the executors' threads when a task has been saved for a checkpoint.
+            checkpoints: their folder; None where none are made.
         """
         self._plan = plan
         self._settings = settings
@@ -91,6 +93,7 @@ class Worker:
         self._on_look = on_look
         self._on_moved = on_moved
         self._on_report = on_report
+        self._checkpoints = checkpoints
         self._recording_io = RecordingIO(recording, plan)
         beans = Beans(plan.topology.beans)
         self._factory = TaskFactory(plan, settings, network, beans, self._recording_io, memory)
@@ -256,7 +259,9 @@ class Worker:
             has_gone_on = self._resumes if task.commits is None else task.commits.has_begun
             if not has_gone_on and task.context.spec.id in self._plan.saved:
                 task.restore(self._plan.saved[task.context.spec.id])
-            task.context.checkpoints.listen(partial(self._report, task))
+            if self._checkpoints is not None and self._network.alignment is not None:
+                told = partial(self._report, task), self._checkpoints, self._network.alignment
+                task.context.checkpoints.listen(*told)
             self._begun.append((index, task))
             executor.start(task)
 
@@ -267,9 +272,8 @@ class Worker:
             self._stop.abort()  # so that the others stop, too
             raise
 
-    def _report(self, task: Task, attempt: int, saved: Mapping[str, Any]) -> None:
-        context = task.context
-        self._on_report(TaskReport(context.spec.id, attempt, saved, context.counters.lost))
+    def _report(self, task: Task, found: SavedTask) -> None:
+        self._on_report(TaskReport(task.context.spec.id, found, task.context.counters.lost))
 
     def _cut(self, index: int, task: Task) -> None:
         alignment = self._network.alignment

@@ -68,6 +68,21 @@ class Disk:
         self._step()
         file.synced = self._syncs()
 
+    def sync(self, path: Path) -> None:
+        self._step()
+        file = self._folder(path.parent).names[path.name]
+        assert isinstance(file, File)
+        file.synced = self._syncs()
+
+    def write_only(self, path: Path, content: bytes) -> None:
+        """As a task writes a part, which others have last."""
+        self._step()
+        self._folder(path.parent).change({path.name: File(content)})
+
+    def link(self, path: Path, target: Path) -> None:
+        self._step()
+        self._folder(target.parent).change({target.name: self._folder(path.parent).names[path.name]})
+
     def sync_folder(self, path: Path) -> None:
         self._step()
         if self._syncs():
@@ -92,6 +107,9 @@ class Disk:
         if not isinstance(found, File):
             raise FileNotFoundError(2, "No such file", str(path))
         return found.content
+
+    def view(self, path: Path) -> memoryview:
+        return memoryview(self.read(path))
 
     def names(self, path: Path) -> Sequence[str]:
         return sorted(self._folder(path).names)

@@ -9,7 +9,9 @@ from typing import Any
 
 from framework import TopologyBuilder
 from framework.runtime.control.alignment import Alignment
+from framework.runtime.control.cut_record import CutRecord
 from framework.runtime.recovery import Commits
+from framework.runtime.state import Snapshot
 from framework.runtime.tasks.checkpoints import TaskCheckpoints
 from framework.sinks import JsonLinesSink, Sink, SqliteSink, TransactionalSink
 from framework.sinks.staging import Stage
@@ -25,7 +27,11 @@ SPREAD = {"source": [1, 2], "remember": [2, 3], "total": 3, "written": 1, "table
 OF_CHECKPOINTS: tuple[tuple[type, str], ...] = (
     (Alignment, "answer"),
     (Alignment, "arrive"),
-    (TaskCheckpoints, "report"),
+    (CutRecord, "answer"),
+    (CutRecord, "pass_at"),
+    (TaskCheckpoints, "cut"),
+    (Snapshot, "write"),
+    (TaskCheckpoints, "finish"),
     (TransactionalSink, "cut"),
     (TransactionalSink, "complete"),
     (SqliteSink, "apply"),

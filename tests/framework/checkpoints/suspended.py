@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from framework import Bolt, TopologyBuilder
 from framework.components import Block
 from framework.errors import SuspendError
 from framework.runtime import Run, RunReport
+from framework.runtime.control import cut_leader
 from framework.runtime.control.alignment import Stage
 from framework.sinks import CollectingSink
 from tests.framework.runtime.partitioned import Partitions
@@ -89,8 +91,13 @@ def built(spout: Partitions, sources: int, bolts: int) -> TopologyBuilder:
 
 
 @contextmanager
-def suspending(run: Run, *, goes_on: bool = False) -> Iterator[list[SuspendError]]:
-    """While the block runs, the signal suspends the run or makes a checkpoint; gives what prevented it."""
+def suspending(
+    run: Run, *, goes_on: bool = False, margin_s: float = 0.001
+) -> Iterator[list[SuspendError]]:
+    """While the block runs, the signal suspends the run or makes a checkpoint; gives what prevented it.
+
+    Checkpoints are cut so many seconds ahead of what sources have brought: most runs here are short.
+    """
     refused: list[SuspendError] = []
     threads: list[threading.Thread] = []
 
@@ -103,18 +110,20 @@ def suspending(run: Run, *, goes_on: bool = False) -> Iterator[list[SuspendError
     def handle(*_: object) -> None:
         if threads and threads[-1].is_alive():
             return  # one at a time
-        threads.append(threading.Thread(target=suspend))
-        threads[-1].start()
         alignment = run._network.alignment
         assert alignment is not None
-        while alignment.stage is Stage.NOTHING and threads[-1].is_alive():
+        word = alignment.cut.word
+        threads.append(threading.Thread(target=suspend))
+        threads[-1].start()
+        while alignment.stage is Stage.NOTHING and alignment.cut.word == word and threads[-1].is_alive():
             pass
         heard(os.getpid()).touch()
 
     heard(os.getpid()).unlink(missing_ok=True)
     before = signal.signal(SIGNAL, handle)
     try:
-        yield refused
+        with mock.patch.object(cut_leader, "MARGIN_S", margin_s):
+            yield refused
     finally:
         signal.signal(SIGNAL, before)
         for thread in threads:

@@ -53,9 +53,8 @@ def test_all_come_to_the_latest_time(alignment: Alignment, sources: tuple[int, i
     first.brought(Position(9, 0, 1), Position(9, 1, 0), BEGUN, waits=False)  # a row of that time may come
     assert list(alignment.laggards()) == list(sources)
     first.brought(Position(9, 0, 1), Position(10, 0, 0), BEGUN, waits=False)
-    second.brought(Position(9, 0, 1), END, BEGUN, waits=False)  # which ends, as the run goes on
     assert list(alignment.laggards()) == [sources[1]]
-    second.brought(Position(9, 0, 1), Position(12, 0, 0), BEGUN, waits=False)
+    second.brought(Position(9, 0, 1), END, BEGUN, waits=False)  # which waits behind its last row
     assert not list(alignment.laggards())
     assert alignment.close() == [] and alignment.stage is Stage.CLOSED
     assert first.until_us == 9
@@ -90,7 +89,7 @@ def test_a_source_that_stands_still_at_that_time_is_there(
     alignment: Alignment, sources: tuple[int, int]
 ) -> None:
     first, second = (SourceAlignment(alignment, task) for task in sources)
-    alignment.ask(1, to_end=True)
+    alignment.ask(1)
     first.answer(9)
     second.answer(7)
     for turn in range(QUIET_TURNS):
@@ -101,17 +100,8 @@ def test_a_source_that_stands_still_at_that_time_is_there(
     assert list(alignment.laggards()) == [sources[1]]
 
 
-def test_where_the_run_goes_on_it_is_only_there_if_it_meets_no_other(
-    alignment: Alignment, sources: tuple[int, int]
-) -> None:
+def test_one_that_meets_no_other_is_there_at_once() -> None:
     last, behind = Position(9, 2, 0), Position(9, 2**63 + 1, 2**64 - 1)
-    first, second = (SourceAlignment(alignment, task) for task in sources)
-    alignment.ask(1)
-    first.answer(9)
-    second.answer(9)
-    for turn in range(2 * QUIET_TURNS):
-        first.brought(last, behind, BEGUN + turn * QUIET_S, waits=True)
-    assert not first.is_there
     plan, _ = plan_of(built(Partitions(), 1, 1))
     lonely = Alignment.create(Arena.private(10_000), plan)
     (task,) = (spec.id for spec in plan.tasks_of("source"))
@@ -121,11 +111,7 @@ def test_where_the_run_goes_on_it_is_only_there_if_it_meets_no_other(
     alone.brought(behind, behind, BEGUN, waits=True)  # what it may bring is not above what it has brought
     assert not alone.is_there
     alone.brought(last, behind, BEGUN, waits=True)
-    assert alone.is_there and not list(lonely.laggards())
-    (bolt,) = (spec.id for spec in plan.tasks_of("clock"))
-    assert alone.passing is None and lonely.passing(bolt) is None
-    lonely.let_pass()
-    assert alone.passing == behind and lonely.passing(bolt) == (9, behind)
+    assert alone.is_there and lonely.place(task) == behind and not list(lonely.laggards())
 
 
 def test_a_bolt_that_has_begun_its_end_prevents_it(alignment: Alignment) -> None:
@@ -271,7 +257,7 @@ def test_a_task_without_checkpoints_asks_nobody() -> None:
     plain.answer(5)
     plain.brought(END, END, BEGUN, waits=True)
     plain.end(5)
-    assert (plain.is_asked, plain.may_be_asked, plain.until_us) == (False, False, NO_LIMIT)
+    assert (plain.is_asked, plain.until_us) == (False, NO_LIMIT)
 
 
 class Behind(Suspending):

@@ -22,6 +22,8 @@ from tests.framework.checkpoints.mortal import COUNT, PLANT, Source, built, plan
 from tests.framework.checkpoints.suspended import suspending
 from tests.portions import at_every_change
 
+NEAR = {"viper__channel__tuples": 32, "viper__channel__jumbos": 8, "viper__jumbo__size": 4}
+"""Sources are not far ahead of the others, so that rows are left when a process has taken another's place."""
 CALM = {"viper__worker": "inline", "topology__workers": 1, "viper__placement": "round-robin", "kills": 0}
 
 
@@ -59,7 +61,7 @@ def run_killed(
     builder = built(folder, Source(4, COUNT, 1, os.getpid(), at, every), staged=staged)
     checkpoints = folder / "checkpoints"
     start = checkpoints if any(checkpoints.glob("checkpoint-*")) else None
-    made = Run(*planned(builder, folder, seed, **options), checkpoints=checkpoints, start=start)
+    made = Run(*planned(builder, folder, seed, **{**NEAR, **options}), checkpoints=checkpoints, start=start)
     with suspending(made, goes_on=every > 0) as refused, deaths_while_it_runs():
         report = made.execute()
     assert all(re.search("has come to its end|has begun its end", str(error)) for error in refused), refused

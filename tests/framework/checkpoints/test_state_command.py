@@ -56,7 +56,7 @@ def test_the_list_tells_checkpoints_and_states(folder: Path) -> None:
     assert [found["checkpoint"] for found in one["checkpoints"]] == [1]
     lines = viper("ls", folder).stdout.splitlines()
     assert lines[0].split() == ["checkpoint", "topology", "taken", "at", "keys", "bytes"]
-    assert lines[5].split()[:5] == ["remember.chain", "value", "int64", "10", "620"]
+    assert lines[5].split()[:5] == ["remember.chain", "value", "int64", "10", "780"]
 
 
 def test_values_of_every_kind_are_those_of_the_rows_before(folder: Path) -> None:

@@ -143,7 +143,8 @@ class Changed(Remember):
 
 def test_other_types_and_missing_states_are_refused(suspended: RunReport) -> None:
     message = (
-        "'remember' does not declare the state 'most' any more: declare it, used or not; "
+        "'remember' does not declare the state 'most' any more: declare it, used or not; if it has "
+        r"another name now, say which one \(--rename remember.most=remember.NEW\); "
         "state 'chain' of 'remember' was value of int64, per key: found value of float64, per key; "
         "declare another state"
     )

@@ -9,16 +9,22 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from array import array
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from threading import Thread
 
 import pytest
 
+from framework import TopologyBuilder
 from framework.checkpoints import CheckpointFolder
+from framework.checkpoints.manifest import Manifest
+from framework.components import Block
 from framework.runtime import Run, RunReport
-from framework.runtime.control.alignment import Alignment, Stage
 from framework.runtime.control.stop import StopReason
-from framework.runtime.tasks.bolt_task import BoltTask
+from framework.runtime.tasks.bolt_cut import BoltCut
+from framework.sinks import CollectingSink
 from tests.framework.checkpoints import test_states, test_with_sinks
 from tests.framework.checkpoints.suspended import Suspending, built, suspending
 from tests.framework.runtime.partitioned import Partitions
@@ -97,13 +103,10 @@ def test_on_every_kind_of_worker(tmp_path: Path, workers: Workers) -> None:
 
 
 def test_a_bolt_that_does_not_wait_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The checks above can fail: here bolts report before all has come to them."""
-
-    def at_once(self: BoltTask, alignment: Alignment) -> bool:
-        return alignment.stage is Stage.PASSING and self.context.checkpoints.reported != alignment.attempt
+    """The checks above can fail: here bolts are saved before all has come to them."""
 
     whole = test_states.expected(1)
-    monkeypatch.setattr(BoltTask, "_has_passed", at_once)
+    monkeypatch.setattr(BoltCut, "is_due_before", lambda self, position: self._place is not None)
     spout = Suspending(4, COUNT, 1, os.getpid(), 20, 90)
     slow = {"viper__slice__tuples": 1, "viper__scheduling": "random", "viper__seed": 3}
     run_with_checkpoints(test_states.built(spout, 2, 3), tmp_path, **slow)
@@ -113,6 +116,91 @@ def test_a_bolt_that_does_not_wait_shows(tmp_path: Path, monkeypatch: pytest.Mon
         again = run_built(test_states.built(Partitions(4, COUNT, 1), 1, 1), start).result("sink")
         wrong += again != whole[len(whole) - len(again) :]
     assert wrong
+
+
+class Halting(Suspending):
+    """Its partition 0 brings nothing behind row 10, unless the file exists."""
+
+    def __init__(self, count: int, seed: int, leader: int, at: int, gate: str) -> None:
+        super().__init__(4, count, seed, leader, at, count)
+        self._gate = gate
+
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | None]:
+        for block in super().blocks(partition, start_us):
+            while partition == 0 and block and len(block.rows) and block.rows[0][1] > 10:
+                if os.path.exists(self._gate):
+                    break
+                yield None
+            yield block
+
+
+def test_a_source_that_stands_still_before_the_cut_is_named(tmp_path: Path) -> None:
+    """And the run goes on; the hidden folder of what was given up is removed with the next checkpoint."""
+    whole = run_built(built(Suspending(4, COUNT, 2), 1, 1)).result("sink")
+    gate = tmp_path / "gate"
+    builder = built(Halting(COUNT, 2, os.getpid(), 100, str(gate)), 2, 1)
+    run = Run(*plan_of(builder, viper__checkpoint__timeout__secs=0.3), checkpoints=tmp_path / "folder")
+    with suspending(run, goes_on=True) as refused:
+        opener = Thread(target=_open_when_refused, args=(refused, gate))
+        opener.start()
+        report = run.execute()
+        tmp_path.joinpath("over").touch()
+        opener.join()
+    assert report.result("sink") == whole
+    assert "no checkpoint: source:" in str(refused[0]) and "the run goes on" in str(refused[0])
+    folder = CheckpointFolder(tmp_path / "folder")
+    folder.begin(7)
+    assert [path.name for path in folder.path.glob(".checkpoint-*")] == [".checkpoint-000007.partial"]
+
+
+def _open_when_refused(refused: list[object], gate: Path) -> None:
+    while not refused and not gate.parent.joinpath("over").exists():
+        pass
+    gate.touch()
+
+
+class Idle(Partitions):
+    """Has its rows, and then nothing for now."""
+
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | None]:
+        rows = [] if start_us is not None else list(range(3))
+        yield Block(array("q", rows), [("idle", row, 0) for row in rows])
+        while True:
+            yield None
+
+
+@every_kind
+def test_a_source_that_stands_still_and_meets_no_other_has_checkpoints(
+    tmp_path: Path, workers: Workers
+) -> None:
+    """All that it has brought belongs to them; it need not come to the time that was proposed."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", Idle(1))
+    builder.set_bolt("rows", CollectingSink).global_grouping("source")
+    run = Run(*plan_of(builder, **workers.options), checkpoints=tmp_path)
+    made = []
+
+    def take() -> None:
+        while not _has_rows(run):
+            pass
+        made.extend(run.checkpoint() for _ in range(3))
+        run.suspend()
+
+    thread = Thread(target=take)
+    thread.start()
+    report = run.execute()
+    thread.join()
+    assert [written.id for written in made] == [1, 2, 3] and report.checkpoints == 4
+    assert len(report.result("rows")) == 3
+    manifest = Manifest.read(CheckpointFolder(tmp_path).open(3).content)
+    assert manifest.places("source") == {0: (2, 1)} and manifest.times_us == {"source": 2}
+
+
+def _has_rows(run: Run) -> bool:
+    workers = run._workers
+    return workers is not None and any(
+        counted.emitted == 3 for counters in workers.counters() for counted in counters.values()
+    )
 
 
 def test_sinks_apply_with_each_checkpoint(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.stuck.after.secs": (0, LONG, HUGE, None),
     "viper.worker.restart.tries": (0, HUGE),
     "viper.worker.restart.window.secs": (SHORT, LONG, HUGE),
+    "viper.standby.workers": (0, 16),
     "viper.recovery": ("best",),  # exact wants components that can be repeated
     "viper.time": ("event", "logical", "ingest", None),
     "viper.order": ("relaxed", "strict"),
@@ -142,7 +143,10 @@ def test_no_key_is_left_out() -> None:
 CASES = [(key, value) for key, ends in ENDS.items() for value in ends]
 TICKS = ("topology.tick.tuple.freq.secs", SHORT)
 """So many ticks that the run takes a quarter of a minute."""
-BETWEEN_PROCESSES = ("viper.channel.", "viper.jumbo.", "viper.worker.", "viper.isolated", "topology.name")
+BETWEEN_PROCESSES = (
+    *("viper.channel.", "viper.jumbo.", "viper.worker.", "viper.standby.", "viper.isolated"),
+    "topology.name",
+)
 """Beginnings of the keys that mean something else where tuples cross from process to process."""
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from framework import Bolt, TopologyBuilder
+from framework import Bolt, Stream, TopologyBuilder
 from framework.components import Block, Pace, PartitionedSpout
 from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import chained
@@ -73,6 +73,20 @@ class Partitions(PartitionedSpout):
             yield Block(array("q", [ts for ts, _ in block]), [row for _, row in block])
             if chance.random() < 0.3:
                 yield None
+
+
+class InTwo(Partitions):
+    """Brings every third row on another stream, with fewer values."""
+
+    outputs = [Stream(["partition", "number"]), Stream(["number"], name="third")]
+
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | None]:
+        for block in super().blocks(partition, start_us):
+            for index in range(len(block.rows) if block is not None else 0):
+                is_third = block.rows[index][1] % 3 == 0
+                rows = [block.rows[index][1:2] if is_third else block.rows[index][:2]]
+                times = block.times[index : index + 1]
+                yield Block(times, rows, stream="third") if is_third else Block(times, rows)
 
 
 class Killed(Partitions):

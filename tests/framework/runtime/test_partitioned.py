@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from framework import TopologyBuilder
+from framework import Stream, TopologyBuilder
 from framework.cli.reports import report_json
 from framework.components import Block, PartitionedSpout
 from framework.errors import ComponentError, PlaceError, TopologyError
 from framework.runtime import RunReport
 from framework.sinks import CollectingSink
+from framework.validation import validate
 from tests.framework.runtime.partitioned import (
     Accompanied,
     Chain,
+    InTwo,
     Killed,
     KilledForGood,
     Partitions,
@@ -29,6 +30,7 @@ from tests.framework.runtime.partitioned import (
     rows_of,
 )
 from tests.framework.runtime.pieces import FakeClock, Numbers, drawn, run_built
+from tests.framework.runtime.workers.running import Workers, every_kind
 from tests.portions import at_every_change
 
 
@@ -222,6 +224,8 @@ class Wrong(PartitionedSpout):
             yield Block(array("q", [5, 6]), [(1,), (2, 3)])
         elif self._what == "listed":
             yield Block(array("q", [5]), [[1]])  # type: ignore[list-item]
+        elif self._what == "strange":
+            yield Block(array("q", [5]), [(1,)], stream="defualt")
         elif self._what == "untyped":
             yield [(1,)]  # type: ignore[misc]
         self.emit([1])
@@ -236,6 +240,7 @@ class Wrong(PartitionedSpout):
         ("wide", r"partition 0: row 1 of a block is \(2, 3\): expected a tuple with a value for each of"),
         ("listed", r"partition 0: row 0 of a block is \[1\]: expected a tuple with a value"),
         ("untyped", "partition 0: blocks gave a list: expected a Block, a Watermark or None"),
+        ("strange", "a block of the unknown stream 'defualt': expected 'default'; did you mean 'default'"),
         ("typed", r"times are an array of type 'i': expected array\('q'\)"),
         ("emits", r"its rows come from blocks\(\), not emit\(\)"),
     ],
@@ -253,17 +258,32 @@ def test_logical_time_is_refused() -> None:
         run_built(chain_of(Partitions()), viper__time="logical")
 
 
-def test_other_streams_are_refused() -> None:
+def in_two(par: int) -> TopologyBuilder:
     builder = TopologyBuilder()
-    builder.set_spout("source", Partitions(), outputs=["a"])
-    other = replace(builder.build("x").component("source").outputs[0], name="other")  # type: ignore[index]
-    builder = TopologyBuilder()
-    builder.set_spout("source", Partitions(), outputs=["a", other])
-    builder.set_bolt("sink", CollectingSink).global_grouping("source")
-    from framework.validation import validate
+    builder.set_spout("source", InTwo(4, 200, 1), par)
+    both = builder.set_bolt("both", CollectingSink)
+    both.global_grouping("source")
+    both.global_grouping("source", stream="third")
+    builder.set_bolt("third", CollectingSink).global_grouping("source", stream="third")
+    return builder
 
+
+@pytest.mark.parametrize("par", [1, 3])
+@every_kind
+def test_blocks_of_several_streams_stay_in_order(workers: Workers, par: int) -> None:
+    expected = [row[:2] for row in expected_rows(4, 200, 1)]
+    report = workers.run(in_two(par))
+    assert report.result("both") == [row[1:] if row[1] % 3 == 0 else row for row in expected]
+    assert report.result("third") == [row[1:] for row in expected if row[1] % 3 == 0]
+
+
+def test_direct_streams_are_refused() -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Partitions(), outputs=[Stream(["a"], direct=True)])
+    builder.set_bolt("sink", CollectingSink).direct_grouping("source")
     messages = [problem.message for problem in validate(builder.build("tested"))]
-    assert any("on its default stream alone: expected no other, found other" in text for text in messages)
+    told = "brings partitions, and nobody names a task for their rows: found direct default"
+    assert any(told in text for text in messages), messages
 
 
 # -- companions

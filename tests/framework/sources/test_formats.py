@@ -39,7 +39,7 @@ def timed(source: FileSource, partition: int = 0, start_us: int | None = None) -
     found: list[tuple[int, Any]] = []
     for block in source.blocks(partition, start_us):
         assert isinstance(block, Block)
-        times, rows, _ = block
+        times, rows, *_ = block
         rows = rows.to_pylist() if isinstance(rows, pa.RecordBatch) else rows
         found += zip(times, rows, strict=True)
     return found
@@ -219,7 +219,8 @@ class TestCsv:
     def test_large_files_come_in_blocks(self, tmp_path: Path) -> None:
         path = written(tmp_path, "a.csv", "n\n" + "".join(f"{n}\n" for n in range(5000)))
         blocks = list(CsvSource(path, types={"n": "int64"}).blocks(0, None))
-        assert {len(block.rows) for block in blocks} == {512, 5000 % 512}  # type: ignore[union-attr]
+        sizes = [len(block.rows) for block in blocks]  # type: ignore[union-attr]
+        assert max(sizes) == 512 and sum(sizes) == 5000 and len(sizes) == 10
         assert [row for block in blocks for row in block.rows] == [(n,) for n in range(5000)]  # type: ignore[union-attr]
 
     @pytest.mark.parametrize("first", [0, 1, 511, 512, 513, 1500, 1999, 2000, 2500])

@@ -2,15 +2,16 @@
  *
  * Record. One word: an epoch, a time, and whether that is proposed, decided or void.
  * Source. Before it publishes at or beyond the time, and before it promises that all below it has come, it
- *         answers: it accepts, and waits there for the decision, or it is ahead. That binds its successor.
- * Parent. Decides if all accept; if one is ahead, the epoch is void, and there is another one.
+ *         answers: it accepts, and waits there for the decision, or it is ahead.
+ * Parent. Decides if all accept; if one is ahead, the epoch is void, and there is another one. When a source is
+ *         killed the epoch is void, too, before the successor begins.
  * Task.   Merges its inputs. It looks at the record after it has acquired what they have: who sees a row
  *         at or beyond the time sees the decision. It processes what lies below the time, and writes its part.
  *
  * At each time there is a tick, and then a row of each source. The first source may be killed.
  *
- * Checked: a part covers all that lies below the time, and nothing else; whatever is decided is completed; a
- * void epoch does not keep anybody; every run ends.
+ * Checked: a part covers all that lies below the time, and nothing else; whatever is decided is completed,
+ * unless a source is killed; a void epoch does not keep anybody; every run ends.
  */
 #ifndef TUPLES
 #define TUPLES 1
@@ -54,11 +55,7 @@ bool killed; /* the first source */
 
 /* -- a source */
 
-#ifdef PLANTED_ANSWER_DIES_WITH_ITS_SOURCE
-#define HAS_ACCEPTED (has_answered && word[ANSWER(me)] == ACCEPTED(EPOCH_OF(record)))
-#else
 #define HAS_ACCEPTED (word[ANSWER(me)] == ACCEPTED(EPOCH_OF(record)))
-#endif
 #if defined PLANTED_DECISION_NOT_AWAITED
 #define WAITS false
 #elif defined PLANTED_VOID_BINDS
@@ -83,9 +80,6 @@ inline look_and_answer() {
         if
         :: STATE_OF(record) == PROPOSED && word[ANSWER(me)] >> 1 != EPOCH_OF(record) ->
             word[ANSWER(me)] = (IS_BELOW -> ACCEPTED(EPOCH_OF(record)) : AHEAD(EPOCH_OF(record)))
-#ifdef PLANTED_ANSWER_DIES_WITH_ITS_SOURCE
-            ; has_answered = true
-#endif
         :: else
         fi
     }
@@ -114,12 +108,15 @@ end:    word[RECORD] != record
     fi
 }
 
+/* By the parent, when a source has died and before the successor begins. */
+inline make_void() {
+    word[RECORD] = ENTRY(EPOCH_OF(word[RECORD]), TIME_OF(word[RECORD]), VOID)
+}
+
 proctype source(byte me) {
     byte record;
-    bool has_answered; /* this process, not the one before it */
 again:
     record = 0;
-    has_answered = false;
     {
         do
         :: true ->
@@ -132,7 +129,7 @@ again:
             fi
         od
     } unless {
-        atomic { me == 0 && killed -> killed = false; goto again }
+        atomic { me == 0 && killed -> killed = false; make_void(); goto again }
     }
 }
 
@@ -219,6 +216,10 @@ end:    d_step { HAS_NEWS -> acquire() };
 
 /* -- the parent */
 
+#define IS_VOID (STATE_OF(word[RECORD]) == VOID)
+#define HAS_ANSWERED(source_) (word[ANSWER(source_)] >> 1 == epoch || IS_VOID)
+#define HAS_WRITTEN(process_) (word[PART(process_)] == epoch || IS_VOID)
+
 proctype parent(byte me) {
     byte epoch, time;
     do
@@ -226,20 +227,22 @@ proctype parent(byte me) {
         epoch++;
         select(time : 1 .. TUPLES + 1);
         word[RECORD] = ENTRY(epoch, time, PROPOSED);
-        word[ANSWER(0)] >> 1 == epoch;
+        HAS_ANSWERED(0);
 #ifndef PLANTED_DECIDED_BY_ONE
-        word[ANSWER(1)] >> 1 == epoch;
+        HAS_ANSWERED(1);
 #endif
         if
-#ifdef PLANTED_DECIDED_BY_ONE
-        :: word[ANSWER(0)] == ACCEPTED(epoch) ->
-#else
-        :: word[ANSWER(0)] == ACCEPTED(epoch) && word[ANSWER(1)] == ACCEPTED(epoch) ->
+        :: d_step {
+#ifndef PLANTED_DECIDED_OVER_A_DEATH
+            !IS_VOID &&
 #endif
-            d_step { word[RECORD] = ENTRY(epoch, time, DECIDED); time = 0 };
-            word[PART(0)] == epoch;
-            word[PART(1)] == epoch;
-            word[PART(TASK)] == epoch
+#ifndef PLANTED_DECIDED_BY_ONE
+            word[ANSWER(1)] == ACCEPTED(epoch) &&
+#endif
+            word[ANSWER(0)] == ACCEPTED(epoch) -> word[RECORD] = ENTRY(epoch, time, DECIDED); time = 0 };
+            HAS_WRITTEN(0);
+            HAS_WRITTEN(1);
+            HAS_WRITTEN(TASK)
         :: else -> d_step { word[RECORD] = ENTRY(epoch, time, VOID); time = 0 }
         fi
     :: break

@@ -232,3 +232,21 @@ class KnownForward(Forward):
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         tell_pid(self)
+
+
+class Born(DiesAt):
+    """As `DiesAt`; leaves a mark for each process in which one is made."""
+
+    def __init__(self, births: str) -> None:
+        super().__init__()
+        (Path(births) / f"born-{os.getpid()}").touch()
+
+
+class LeavesHeir(DiesAt):
+    """As `DiesAt`; leaves a process behind with all files open that it had, until ``gate.heir`` is opened."""
+
+    def process(self, tup: Any) -> None:
+        if tup.values[0] in self.storm_conf["die.at"] and first_time(self, "heir") and os.fork() == 0:
+            wait_at(self.storm_conf["gate.heir"])
+            os._exit(0)
+        super().process(tup)

@@ -117,6 +117,8 @@ CASES: dict[str, tuple[Callable[[], TopologyBuilder], dict[str, Any]]] = {
     "batches": (lambda: built(middle=Batches), {}),
     "positions without room": (deep, {"viper__placement": "round-robin", "kill__bits": 12}),
     "time of the wall clock": (built, {"viper__time": "ingest"}),
+    "processes that stand by": (built, {"viper__standby__workers": 2}),
+    "one that stands by for all": (lambda: built(MortalPartitions, Ticking), {"viper__standby__workers": 1}),
 }
 
 

@@ -75,6 +75,7 @@ def test_killed_again_and_again(seed: int, marks: Path, tmp_path: Path) -> None:
         "topology__acker__executors": 0,
         "viper__worker__restart__tries": 10 * KILLS,
         "viper__worker__restart__window__secs": 600,
+        "viper__standby__workers": seed % 2,
     }
     run = Run(*plan_of(topology(), **options), stop=stop)
     with Killer(random.Random(seed), marks, run, stop) as killer:

@@ -69,6 +69,17 @@ def test_a_worker_ends_whatever_it_is_at(viper: Viper, gate: Gate, watched: list
     check_all_end(leader, watched)
 
 
+def test_a_process_ends_that_stands_by(viper: Viper, gate: Gate, watched: list[int]) -> None:
+    arrived = gate("arrived")
+    gates = {"gate__arrived": arrived, "gate__never": gate("never"), "pause__in": "process"}
+    leader = viper("pausing", "-q", workers=PROCESSES, viper__standby__workers=2, **gates)
+    wait_at(arrived)
+    while len(workers_of(leader)) < PROCESSES.number + 2:
+        os.sched_yield()
+    watched += workers_of(leader)
+    check_all_end(leader, watched)
+
+
 def test_a_worker_ends_that_is_to_drain(viper: Viper, gate: Gate, watched: list[int]) -> None:
     arrived = gate("arrived")
     gates = {"gate__arrived": arrived, "gate__never": gate("never"), "pause__in": "process"}

@@ -13,7 +13,14 @@ from framework.errors import WorkerError
 from framework.runtime import RunReport, StopReason, StopSignal
 from framework.runtime.workers import supervisor
 from framework.sinks import CollectingSink
-from tests.framework.runtime.workers.components import Forward, Numbers, Pass, RowsOfTwo, wait_at
+from tests.framework.runtime.workers.components import (
+    Forward,
+    Numbers,
+    Pass,
+    RowsOfTwo,
+    open_gate,
+    wait_at,
+)
 from tests.framework.runtime.workers.conftest import Gate
 from tests.framework.runtime.workers.dying import (
     AlwaysDies,
@@ -25,6 +32,7 @@ from tests.framework.runtime.workers.dying import (
     DyingNumbers,
     DyingTimes,
     GreetsAndDies,
+    LeavesHeir,
     Repeating,
     StepsAndDies,
     StuckWhenRestarted,
@@ -81,6 +89,17 @@ def test_a_bolt_dies_in_the_middle(marks: Path, caplog: pytest.LogCaptureFixture
     assert (report.lost, report.reason, report.drained) == (incident.lost, StopReason.EXHAUSTED, True)
     assert "worker 2 (middle:1) was killed by SIGKILL" in caplog.text
     assert f"{incident.lost:,} untracked tuples are lost" in caplog.text
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the system does not say what runs")
+def test_a_death_is_heard_of_though_the_pipe_stays_open(marks: Path, gate: Gate) -> None:
+    """As it does until the memory of a process is released; here another process has it, too."""
+    heir = gate("heir")
+    report = run(chain(LeavesHeir), marks, die__at=[MIDDLE], gate__heir=heir)
+    (incident,) = report.incidents
+    assert incident.how == "was killed by SIGKILL"
+    check_whole_but_for_one_gap(values(report), incident.lost, MIDDLE)
+    open_gate(heir)
 
 
 def test_a_bolt_dies_at_its_very_first_tuple(marks: Path) -> None:

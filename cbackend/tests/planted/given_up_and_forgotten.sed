@@ -1,0 +1,1 @@
+s/empty(writer, changes, !is_saved);/empty(writer, changes, false);/

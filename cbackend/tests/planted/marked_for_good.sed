@@ -1,0 +1,1 @@
+s/return fault == EOWNERDEAD ?.*/return fault == EOWNERDEAD || !fault;/

@@ -1,0 +1,1 @@
+s/which < 2; which++/which < 1; which++/

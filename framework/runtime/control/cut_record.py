@@ -1,0 +1,315 @@
+"""The cut of a checkpoint: a time ahead of all sources, on which they agree while the run goes on.
+
+The leader of the run proposes a time. Each source says how far it has told its consumers that it is; if that
+is not beyond the time, it has accepted, and brings nothing beyond before there is a decision. If all have
+accepted, the time is decided; if one is ahead, the proposal is void, and the leader makes another one. A
+source that is decided on goes on as it passes the time. So whoever sees a row behind the cut, or a promise
+that all below it has come, and looks at the record only then, also sees the decision.
+
+All of this is said in registers in shared memory, each of which one task writes, or the leader. The death of
+a worker process makes a proposal void before a successor begins.
+"""
+
+from __future__ import annotations
+
+import enum
+import time
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from framework.planning import Plan
+from framework.topology import Role
+from viper.partitions import NO_LIMIT
+from viper.position import LEAST, Position
+from viper.registers import Registers
+
+_OF_A_SOURCE = 7
+_WORD = 2**64 - 1
+
+
+class CutState(enum.IntEnum):
+    """What has become of a proposal."""
+
+    VOID = 0
+    """It binds nobody: there was none, it was given up, or its checkpoint exists."""
+    PROPOSED = 1
+    """The sources answer; nobody who has accepted goes beyond the time."""
+    DECIDED = 2
+    """The checkpoint is cut there."""
+
+
+class Proposal(NamedTuple):
+    """What the leader has proposed to the sources that a task has its tuples from."""
+
+    attempt: int
+    """Its number, from 1."""
+    state: CutState
+    number: int
+    """The id of the checkpoint."""
+    until_us: int
+    """The last event time in microseconds that belongs to the checkpoint."""
+
+
+NO_PROPOSAL = Proposal(0, CutState.VOID, 0, NO_LIMIT)
+
+
+class CutRecord:
+    """The registers in which the leader proposes and decides, and sources answer.
+
+    Args:
+        registers: some of them are the record's.
+        first: index of the first of those.
+        plan: says which sources agree on one time together.
+    """
+
+    def __init__(self, registers: Registers, first: int, plan: Plan) -> None:
+        self._registers = registers
+        self._state = first
+        """The register with attempt and state, which the one with the number follows."""
+        parts = plan.aligned_stops
+        sources = [task for part in parts for task in part]
+        self._times = {part: first + 2 + index for index, part in enumerate(parts)}
+        """By part of the topology the register of its time."""
+        behind = first + 2 + len(parts)
+        self._said = {task: behind + _OF_A_SOURCE * index for index, task in enumerate(sources)}
+        """By source the first of its registers: how far it has told that it is, the attempt it has answered
+        and how far it was then, the attempt in which it has passed the cut and the three words of where."""
+        self._time_of = {task: self._times[part] for part in parts for task in part}
+        """By task the register of its time."""
+        self._source_of: dict[int, int] = {task: task for task in sources}
+        """By task a source whose tuples come to it."""
+        for task in plan.tasks:
+            source = _source_above(plan, task.id) if task.role is Role.BOLT else None
+            if source is not None:
+                self._source_of[task.id] = source
+                self._time_of[task.id] = self._time_of[source]
+
+    @staticmethod
+    def count(plan: Plan) -> int:
+        """How many registers it takes."""
+        return 2 + len(plan.aligned_stops) + _OF_A_SOURCE * sum(map(len, plan.aligned_stops))
+
+    @property
+    def word(self) -> int:
+        """A number that is another one whenever the leader has said something."""
+        return self._registers[self._state]
+
+    @property
+    def attempt(self) -> int:
+        """The number of the last proposal; 0 before the first."""
+        return self.word >> 2
+
+    def is_decided_on(self, attempt: int) -> bool:
+        """Whether the checkpoint of an attempt is still being made."""
+        return self.word == attempt << 2 | CutState.DECIDED
+
+    # -- the leader
+
+    def propose(self, number: int, times_us: Mapping[Sequence[int], int]) -> None:
+        """Propose a time to each part of the topology, for the checkpoint of an id; the attempt before it is
+        void, so nobody takes a new time for that one's."""
+        attempt = self.attempt + 1
+        self._registers[self._state + 1] = number
+        for part, register in self._times.items():
+            self._registers[register] = times_us[part]
+        self._set(attempt, CutState.PROPOSED)
+
+    def decide(self) -> None:
+        """All have accepted."""
+        self._set(self.attempt, CutState.DECIDED)
+
+    def make_void(self) -> None:
+        """The attempt is over."""
+        self._set(self.attempt, CutState.VOID)
+
+    def told_us(self, task: int) -> int:
+        """How far a source has told its consumers that it is, as event time in microseconds."""
+        return self._registers[self._said[task]] or LEAST.ts
+
+    def answer_of(self, task: int) -> int | None:
+        """How far a source was when it has answered; None as long as it has not."""
+        first = self._said[task]
+        return self._registers[first + 2] if self._registers[first + 1] == self.attempt else None
+
+    def time_us(self, task: int) -> int:
+        """The time that was proposed to a source."""
+        return self._registers[self._time_of[task]]
+
+    def has_passed(self, task: int) -> bool:
+        """Whether a source has brought everything before the cut."""
+        return self._registers[self._said[task] + 3] == self.attempt
+
+    def last_us(self, task: int) -> int:
+        """The last event time of a source that belongs to the checkpoint."""
+        return last_us_before(self.place(task, self.attempt, self.time_us(task)))
+
+    def _set(self, attempt: int, state: CutState) -> None:
+        self._registers[self._state] = attempt << 2 | state
+
+    # -- a task
+
+    def read(self, task: int) -> tuple[int, Proposal]:
+        """The word of the record, and what it says to a task."""
+        while True:
+            word = self.word
+            if word & 3 == CutState.VOID or task not in self._time_of:
+                return word, NO_PROPOSAL
+            number, until_us = self._registers[self._state + 1], self._registers[self._time_of[task]]
+            if self.word == word:
+                return word, Proposal(word >> 2, CutState(word & 3), number, until_us)
+
+    def place(self, task: int, attempt: int, until_us: int) -> Position:
+        """The position below which everything belongs to the checkpoint, for whoever has seen all that its
+        sources had published: a source may set it lower than at the end of the time."""
+        first = self._said[self._source_of[task]] + 3
+        if self._registers[first] != attempt:
+            return Position(until_us + 1, 0, 0)
+        ts, hi, lo = (self._registers[first + index] for index in (1, 2, 3))
+        return Position(ts, hi & _WORD, lo & _WORD)
+
+    # -- a source
+
+    def tell(self, task: int, time_us: int) -> None:
+        """A source has told its consumers that it is so far."""
+        self._registers[self._said[task]] = time_us
+
+    def answer(self, task: int, attempt: int, time_us: int) -> None:
+        """A source was so far when it was asked; it is bound by that."""
+        first = self._said[task]
+        self._registers[first + 2] = time_us
+        self._registers[first + 1] = attempt
+
+    def pass_at(self, task: int, attempt: int, place: Position) -> None:
+        """A source has brought all rows below a position, where the cut is for its consumers."""
+        first = self._said[task] + 3
+        self._registers[first + 1] = place.ts
+        self._registers[first + 2], self._registers[first + 3] = _signed(place.hi), _signed(place.lo)
+        self._registers[first] = attempt
+
+    def is_alone(self, task: int) -> bool:
+        """Whether a source's tuples meet those of no other."""
+        return (task,) in self._times
+
+
+def last_us_before(place: Position) -> int:
+    """The last event time at which a tick stands below a position."""
+    return place.ts if place.hi or place.lo else place.ts - 1
+
+
+def _signed(word: int) -> int:
+    return word - 2**64 if word >> 63 else word
+
+
+def _source_above(plan: Plan, task: int) -> int | None:
+    """A source of a part whose tuples come to a bolt, over whichever others."""
+    members = {source for part in plan.aligned_stops for source in part}
+    seen, todo = set[int](), [task]
+    while todo:
+        one = todo.pop()
+        if one in members:
+            return one
+        if one not in seen and plan.tasks[one - 1].role is Role.BOLT:
+            seen.add(one)
+            todo += plan.channel_of(one).sources
+    return None
+
+
+class SourceCut:
+    """What a source's task does for the cut of a checkpoint; by default, without checkpoints, there is none.
+
+    Args:
+        record: of the run.
+        task: id of the task.
+    """
+
+    def __init__(self, record: CutRecord | None = None, task: int = 0) -> None:
+        self._record = record
+        self._task = task
+        self._word = 0
+        """That of the record when it was read last."""
+        self._proposal = NO_PROPOSAL
+        self._is_bound = False
+        """Whether nothing beyond the time of the proposal is to be brought for now."""
+        self._stands_since_s: float | None = None
+        self._told_us = LEAST.ts
+        self._floor_us = LEAST.ts
+        """How far consumers were told that the task was by a process before this one."""
+
+    def go_on_behind(self, time_us: int) -> None:
+        """The task goes on in the place of one that has told its consumers of this time."""
+        self._floor_us = time_us
+
+    @property
+    def has_news(self) -> bool:
+        """Whether the leader has said something that the task has not heard."""
+        return self._record is not None and self._record.word != self._word
+
+    @property
+    def until_us(self) -> int:
+        """Event time in microseconds up to which rows are wanted for now."""
+        return self._proposal.until_us if self._is_bound else NO_LIMIT
+
+    def stands(self, now_s: float) -> bool:
+        """Whether the task, which has nothing to bring, may wait for a decision only.
+
+        Args:
+            now_s: monotonic time in seconds.
+        """
+        waits = self._is_bound and self._proposal.state is CutState.PROPOSED
+        if waits and self._stands_since_s is None:
+            self._stands_since_s = now_s
+        return waits
+
+    @property
+    def stood_since_s(self) -> float:
+        """Monotonic time in seconds since which the task has waited for the decision; now, if it has not."""
+        now_s = time.monotonic()
+        return now_s if self._stands_since_s is None else self._stands_since_s
+
+    def look(self, told_us: int) -> None:
+        """Hear what the leader says, and answer.
+
+        Args:
+            told_us: how far consumers were told that the task is, as event time in microseconds.
+        """
+        if self._record is None or self._record.word == self._word:
+            return
+        before = self._proposal
+        self._word, now = self._record.read(self._task)
+        if now.attempt != before.attempt:
+            self._is_bound, self._stands_since_s = False, None
+        if now.state is CutState.PROPOSED and now.attempt != before.attempt:
+            told_us = max(told_us, self._floor_us)
+            self._record.answer(self._task, now.attempt, told_us)
+            self._is_bound = told_us <= now.until_us
+        self._proposal = now
+
+    def told(self, time_us: int) -> None:
+        """Consumers were told that the task is at this event time."""
+        if self._record is not None and time_us != self._told_us:
+            self._told_us = time_us
+            self._record.tell(self._task, time_us)
+
+    def passed(self, last: Position, behind: Position, *, waits: bool) -> Proposal | None:
+        """The cut that the task has passed just now; it goes on then. None if it has passed none.
+
+        A source that has nothing for now may stand still for hours before that time. If no other source meets
+        it, the cut may as well be where it stands: what it has brought lies below what it may bring.
+
+        Args:
+            last: where the last row stands.
+            behind: no row below this position is left to be brought.
+            waits: whether a source had nothing for now.
+        """
+        proposal = self._proposal
+        if self._record is None or not self._is_bound or proposal.state is not CutState.DECIDED:
+            return None
+        if behind.ts > proposal.until_us:
+            place = Position(proposal.until_us + 1, 0, 0)
+        elif waits and last < behind and self._record.is_alone(self._task):
+            place = behind
+        else:
+            return None
+        self._record.pass_at(self._task, proposal.attempt, place)
+        self._is_bound = False
+        return proposal

@@ -1,0 +1,118 @@
+"""The processes that stand by to take the place of worker processes that die, as the leader sees them.
+
+One that stands by has imported what the components need, and has the memory of the run attached. It is
+blocked in a read until it gets a place, so it costs memory and no time. Components are made only then.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+
+from framework.errors import WorkerError
+from framework.runtime.workers.messages import Failed, FromWorker, Logged, StandsBy, TakePlace, log_here
+
+log = logging.getLogger("viperstorm.worker")
+
+TRIES = 3
+"""How many processes in a row may come to nothing before no more are started."""
+
+Started = tuple[BaseProcess, Connection]
+"""A process, and the end of the pipe to it."""
+
+
+class StandbyPool:
+    """Keeps so many processes standing by.
+
+    Args:
+        size: how many.
+        start: starts one.
+    """
+
+    def __init__(self, size: int, start: Callable[[], Started]) -> None:
+        self._size = size
+        self._start = start
+        self._processes: dict[Connection, BaseProcess] = {}
+        """All that have been started and have no place yet, in order."""
+        self._ready: set[Connection] = set()
+        """Those that stand by."""
+        self._failed = 0
+        """How many in a row have not come to stand by."""
+
+    @property
+    def connections(self) -> Sequence[Connection]:
+        """What to wait for; `hear` reads it."""
+        return list(self._processes)
+
+    def fill(self) -> None:
+        """Start a process if one is missing; one at a time, as the workers have something to do."""
+        if self._failed == TRIES or not len(self._ready) == len(self._processes) < self._size:
+            return
+        try:
+            process, connection = self._start()
+        except WorkerError as error:
+            self._note_failure(str(error))
+        else:
+            self._processes[connection] = process
+
+    def hear(self, connection: Connection) -> None:
+        """Read what a process has sent, or find that it has ended."""
+        try:
+            message: FromWorker = connection.recv()
+        except (EOFError, OSError):
+            self._ended(connection)
+            return
+        match message:
+            case StandsBy():
+                self._failed = 0
+                self._ready.add(connection)
+            case Logged(record):
+                log_here(record)
+            case Failed():
+                self._let_go(connection)
+                self._note_failure(str(message.error))
+
+    def take(self, place: TakePlace) -> Started | None:
+        """Give a place to a process that stands by, or to one that is about to; None if there is none."""
+        for connection in sorted(self._processes, key=self._ready.__contains__, reverse=True):
+            try:
+                connection.send(place)
+            except OSError:
+                self._ended(connection)
+            else:
+                self._ready.discard(connection)
+                return self._processes.pop(connection), connection
+        return None
+
+    def close(self) -> None:
+        """End all processes."""
+        for connection in self.connections:
+            self._let_go(connection)
+
+    def _ended(self, connection: Connection) -> None:
+        """A process has ended by itself, or was killed."""
+        stood_by = connection in self._ready
+        told = f"process {self._let_go(connection)}"
+        if stood_by:
+            log.info("%s, which stood by, has ended; another one is started", told)
+        else:
+            self._note_failure(f"{told}, which was to stand by, has ended")
+
+    def _let_go(self, connection: Connection) -> int | None:
+        """End a process; returns its pid."""
+        self._ready.discard(connection)
+        process = self._processes.pop(connection)
+        pid = process.pid
+        process.kill()
+        process.join()
+        connection.close()
+        process.close()
+        return pid
+
+    def _note_failure(self, reason: str) -> None:
+        self._failed += 1
+        more = self._failed < TRIES
+        then = "another one is started" if more else "no further process is to stand by in this run"
+        log.warning("%s; %s", reason, then)

@@ -1,0 +1,135 @@
+"""Drawn topologies with checkpoints anywhere: the output is the same, and each holds just what lies before.
+
+What a checkpoint holds is seen by what a run brings that goes on from it, with another parallelism: exactly
+the rest of the output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from framework.checkpoints import CheckpointFolder
+from framework.runtime.control.cut_leader import CutLeader
+from framework.runtime.control.cut_record import CutRecord, CutState, SourceCut
+from framework.runtime.tasks import bolt_cut
+from framework.runtime.tasks.bolt_cut import BoltCut
+from tests.framework.checkpoints.drawn import OPTIONS, drawn, leader
+from tests.framework.checkpoints.test_while_running import run_with_checkpoints
+from tests.framework.runtime.pieces import run_built
+from tests.framework.runtime.workers.running import INLINE, THREADS, Workers
+from tests.portions import at_every_change
+from viper.partitions import NO_LIMIT
+from viper.position import Position
+
+SEEDS = 60
+
+
+def differences(seed: int, folder: Path, workers: Workers = INLINE) -> list[str]:
+    """What is wrong with a run that has checkpoints, and with those."""
+    chance = Random(seed)
+    whole = run_built(drawn(seed, Random(0))).result("sink")
+    options = {**OPTIONS[seed % len(OPTIONS)], "viper__poll__pause__max__ms": 1}
+    report = run_with_checkpoints(drawn(seed, chance, leader()), folder, workers, **options)
+    rows = report.result("sink")
+    wrong = [] if rows == whole else [f"the output: {first_difference(rows, whole)}"]
+    for number in chance.sample(ids := CheckpointFolder(folder).ids, min(len(ids), 2)):
+        start = {"start": folder / f"checkpoint-{number:06}"}
+        again = run_built(drawn(seed, chance), start).result("sink")
+        if again != whole[len(whole) - len(again) :]:
+            wrong.append(f"checkpoint {number}: {first_difference(again[::-1], whole[::-1])} from the end")
+    return wrong
+
+
+def first_difference(rows: Sequence[Any], expected: Sequence[Any]) -> str:
+    """Which row is another one, or missing."""
+    pairs = enumerate(zip_longest(rows, expected))
+    return next(f"row {n} is {row}, not {other}" for n, (row, other) in pairs if row != other)
+
+
+@pytest.mark.parametrize("seed", at_every_change(range(SEEDS), 5))
+def test_nothing_differs(tmp_path: Path, seed: int) -> None:
+    assert differences(seed, tmp_path) == []
+    assert CheckpointFolder(tmp_path).ids
+
+
+@pytest.mark.parametrize("seed", at_every_change(range(100, 100 + SEEDS), 1))
+def test_nothing_differs_where_threads_share_the_work(tmp_path: Path, seed: int) -> None:
+    assert differences(seed, tmp_path, THREADS) == []
+
+
+def behind(times: Callable[..., Any]) -> Callable[..., Any]:
+    """Two proposals of three lie behind what sources have brought."""
+    count = 0
+
+    def proposed(self: CutLeader, margin_s: float) -> dict[Sequence[int], int]:
+        nonlocal count
+        count += 1
+        found = times(self, margin_s)
+        return {part: time_us - (10 if count % 3 else 0) for part, time_us in found.items()}
+
+    return proposed
+
+
+@pytest.mark.parametrize("seed", at_every_change(range(200, 200 + SEEDS), 2))
+def test_void_proposals_bind_nobody(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    voids = []
+    make_void = CutRecord.make_void
+    monkeypatch.setattr(CutRecord, "make_void", lambda self: (voids.append(self.word & 3), make_void(self)))
+    monkeypatch.setattr(CutLeader, "_times_us", behind(CutLeader._times_us))
+    assert differences(seed, tmp_path) == []
+    assert voids.count(CutState.PROPOSED) > 1
+
+
+# -- what each check must catch
+
+look = BoltCut.look
+
+
+def look_before_the_input(self: BoltCut, frontier: Position) -> bool:
+    """As `BoltCut.has_come_to`, which is asked before a turn; and that is the only look."""
+    look(self)
+    return self.is_due_before(frontier)
+
+
+def go_beyond_before_the_decision(self: SourceCut) -> int:
+    is_decided = self._proposal.state is CutState.DECIDED
+    return self._proposal.until_us if self._is_bound and is_decided else NO_LIMIT
+
+
+def too_late(self: BoltCut, position: Position) -> bool:
+    return self._place is not None and position.ts > self._place.ts
+
+
+PLANTS: dict[str, tuple[int, Sequence[tuple[object, str, object]]]] = {
+    "a source passes an undecided time": (
+        5,
+        [(SourceCut, "until_us", property(go_beyond_before_the_decision))],
+    ),
+    "a bolt splits its slice too late": (0, [(BoltCut, "is_due_before", too_late)]),
+    "a tick behind the cut is due before": (
+        32,
+        [(bolt_cut, "last_us_before", lambda place: place.ts)],
+    ),
+    "a decision is read before the input": (
+        3,
+        [(BoltCut, "has_come_to", look_before_the_input), (BoltCut, "look", lambda self: None)],
+    ),
+}
+"""By bug the first seed that has caught it, and what is patched."""
+
+
+@pytest.mark.parametrize("plant", PLANTS)
+def test_a_planted_bug_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plant: str) -> None:
+    first, patches = PLANTS[plant]
+    for patch in patches:
+        monkeypatch.setattr(*patch)
+    for seed in [first, *range(SEEDS)]:
+        if differences(seed, tmp_path / f"{seed}-{len(list(tmp_path.iterdir()))}"):
+            return
+    pytest.fail("it changes nothing")

@@ -1,0 +1,454 @@
+"""Snapshots that are written in pieces while their table changes, against dictionaries.
+
+What a checkpoint and the changes behind it hold is what the table held when the last of them was begun, in
+the order of insertion.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+
+from tests.viper.stores import Store
+from viper.hashing import stable_hash
+from viper.state import (
+    Chunk,
+    KeyedTable,
+    ListCell,
+    MapCell,
+    StateCell,
+    TableCell,
+    items,
+    load,
+    next_chunk,
+)
+
+GROUPS = 4
+MOST = 400
+
+numbers = st.integers(0, MOST)
+few = st.integers(0, 12)
+Model = list[dict[Any, Any]]
+"""By group, what each key has, in the order of insertion."""
+
+
+@dataclass
+class Checkpoint:
+    """What one consists of, and what it is to hold."""
+
+    number: int
+    expected: Model
+    chunks: list[tuple[int, Chunk]]
+    """With the number of the snapshot that has written them."""
+
+
+@dataclass
+class Attempt:
+    number: int
+    expected: Model
+    is_whole: bool
+    keys: int
+    chunks: list[tuple[int, Chunk]] = field(default_factory=list)
+
+
+def loaded(codes: str, chunks: list[tuple[int, Chunk]]) -> KeyedTable:
+    """A table with what a checkpoint consists of."""
+    store = Store(codes, size_bytes=1 << 22, groups=GROUPS)
+    for group in range(GROUPS):
+        found = [(number, chunk) for number, chunk in chunks if chunk.group == group]
+        since = max((number for number, chunk in found if chunk.is_whole), default=0)
+        load(store.table(), group, [chunk.data for number, chunk in found if number >= since])
+    return store.table()
+
+
+class Snapshots(RuleBasedStateMachine):
+    """One task with one table."""
+
+    codes = "qs"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.store = Store(self.codes, size_bytes=1 << 22, groups=GROUPS, tracked=True)
+        self.current: Model = [{} for _ in range(GROUPS)]
+        self.committed: Model = deepcopy(self.current)
+        self.attempt: Attempt | None = None
+        self.last: Checkpoint | None = None
+        self.number = self.value = 0
+        self.may_go_back = True
+        self.is_known = True
+        """Whether no process has died that had begun a snapshot amid a slice."""
+        self.open()
+
+    def open(self) -> None:
+        self.table = self.store.table()
+
+    # -- what a table holds; others are below
+
+    def change(self, key: int) -> None:
+        self.value += 1
+        text = "x" * (self.value % 40)
+        self.table.set(key, (self.value, text))
+        self.of(key)[key] = (self.value, text)
+
+    def leave(self, key: int) -> None:
+        assert self.table.drop(key) == (self.of(key).pop(key, None) is not None)
+
+    def shown(self, values: tuple[Any, ...]) -> Any:
+        return values
+
+    def of(self, key: int) -> dict[Any, Any]:
+        return self.current[stable_hash(key) % GROUPS]
+
+    # -- rules
+
+    @rule(key=numbers | few)
+    def change_one(self, key: int) -> None:
+        self.change(key)
+
+    @rule(first=numbers, count=st.integers(1, 150))
+    def change_many(self, first: int, count: int) -> None:
+        for key in range(first, first + count):
+            self.change(key % MOST)
+
+    @rule(key=numbers | few)
+    def drop_one(self, key: int) -> None:
+        self.leave(key)
+
+    @rule(first=numbers, count=st.integers(1, 250))
+    def drop_many(self, first: int, count: int) -> None:
+        for key in range(first, first + count):
+            self.leave(key % MOST)
+
+    @rule(count=st.integers(1, 60))
+    def come_and_go(self, count: int) -> None:
+        """Rows that leave, until the table is compacted."""
+        for key in range(1000, 1000 + count):
+            self.change(key)
+        for key in range(1000, 1000 + count):
+            self.leave(key)
+
+    @rule()
+    def commit(self) -> None:
+        self.store.writer.commit()
+        self.committed = deepcopy(self.current)
+        self.may_go_back = True
+
+    @precondition(lambda self: self.may_go_back)
+    @rule()
+    def go_back(self) -> None:
+        self.store.writer.back_to_commit()
+        self.current = deepcopy(self.committed)
+
+    @rule()
+    def die(self) -> None:
+        self.is_known = self.is_known and self.may_go_back
+        self.attempt = None
+        self.store.die()
+        self.open()
+        self.current = deepcopy(self.committed)
+        self.may_go_back = True
+
+    @rule(whole=st.booleans() | st.just(False))
+    def begin(self, whole: bool) -> None:
+        self.number += 1
+        since = 0 if self.last is None else self.last.number
+        whole = whole or not self.is_known
+        keys, is_whole = self.table.cut(self.number, since, whole)
+        assert is_whole or (self.last is not None and not whole)
+        expected = deepcopy(self.current)
+        self.may_go_back = self.may_go_back and self.store.writer.written == 0
+        self.attempt = Attempt(self.number, expected, is_whole, keys)
+
+    @precondition(lambda self: self.attempt is not None)
+    @rule(count=st.integers(1, 5), limit=st.integers(1, 400))
+    def write(self, count: int, limit: int) -> None:
+        for _ in range(count):
+            self.write_one(limit)
+
+    @precondition(lambda self: self.attempt is not None)
+    @rule(limit=st.integers(1, 4000))
+    def finish(self, limit: int) -> None:
+        while self.write_one(limit):
+            pass
+
+    @precondition(lambda self: self.attempt is not None)
+    @rule()
+    def discard(self) -> None:
+        self.table.discard()
+        self.attempt = None
+
+    def write_one(self, limit: int) -> bool:
+        attempt = self.attempt
+        if attempt is None:
+            return False
+        chunk = next_chunk(self.table, limit)
+        if chunk is not None:
+            attempt.chunks.append((attempt.number, chunk))
+            return True
+        before = [] if attempt.is_whole or self.last is None else self.last.chunks
+        self.last = Checkpoint(attempt.number, attempt.expected, [*before, *attempt.chunks])
+        self.is_known = self.is_known or attempt.is_whole
+        self.attempt = None
+        assert attempt.keys == sum(map(len, attempt.expected))
+        self.check()
+        return False
+
+    def check(self) -> None:
+        assert self.last is not None
+        table = loaded(self.codes, self.last.chunks)
+        for group, expected in enumerate(self.last.expected):
+            found = {key: self.shown(values) for key, values in items(table, group)}
+            assert [*found.items()] == [*expected.items()]
+
+    def teardown(self) -> None:
+        while self.write_one(100):
+            pass
+        self.begin(False)
+        while self.write_one(1000):
+            pass
+        for group, expected in enumerate(self.current):
+            assert [key for key, _ in items(self.table, group)] == [*expected]
+        self.store.writer.close()
+
+
+class OfLists(Snapshots):
+    codes = "[s"
+
+    def open(self) -> None:
+        super().open()
+        self.cell = ListCell(self.store.scope, self.table)
+
+    def change(self, key: int) -> None:
+        self.value += 1
+        self.store.enter(key)
+        found = self.of(key).setdefault(key, [])
+        if self.value % 7:
+            self.cell.add(str(self.value) * 5)
+            found.append(str(self.value) * 5)
+        else:
+            self.cell.update(["a", "b"])
+            found[:] = ["a", "b"]
+
+    def leave(self, key: int) -> None:
+        self.store.enter(key)
+        self.cell.clear()
+        self.of(key).pop(key, None)
+
+    def shown(self, values: tuple[Any, ...]) -> Any:
+        return values[0]
+
+
+class OfMaps(Snapshots):
+    codes = "{q"
+
+    def open(self) -> None:
+        super().open()
+        self.cell = MapCell(self.store.scope, self.table)
+
+    def change(self, key: int) -> None:
+        self.value += 1
+        self.store.enter(key)
+        found = self.of(key).setdefault(key, {})
+        inner = str(self.value % 5)
+        if inner in found and len(found) > 3:
+            self.cell.remove(inner)
+            del found[inner]
+        else:
+            self.cell.put(inner, self.value)
+            found[inner] = self.value
+
+    def leave(self, key: int) -> None:
+        self.store.enter(key)
+        self.cell.clear()
+        self.of(key).pop(key, None)
+
+    def shown(self, values: tuple[Any, ...]) -> Any:
+        return dict(values[0])
+
+
+TestColumns = Snapshots.TestCase
+TestLists = OfLists.TestCase
+TestMaps = OfMaps.TestCase
+TestColumns.settings = TestLists.settings = TestMaps.settings = settings(
+    max_examples=40, stateful_step_count=30, deadline=None
+)
+
+
+# -- every way to change a row
+
+
+def changed_by(way: str, store: Store, table: KeyedTable, key: str) -> None:
+    """Change what a key has, or take it out."""
+    store.enter(key)
+    if way == "set":
+        table.set(key, (7,) * len(table.codes))
+    elif way == "drop":
+        table.drop(key)
+    elif way == "count_rows":
+        table.count_rows([(key,)], (0,), [])
+    elif way.startswith("one"):
+        one = StateCell(store.scope, table, None)
+        if way == "one.value":
+            one.value = "eight" if table.codes == "s" else 8
+        else:
+            changes = {
+                "one.add": lambda: one.add(1),
+                "one.clear": one.clear,
+                "one.add_all": lambda: one.add_all([key], [5]),
+                "one.put_all": lambda: one.put_all([key], [5]),
+            }
+            changes[way]()
+    elif way == "columns":
+        TableCell(store.scope, table, {"a": 0, "b": 0}).b = 9
+    elif way.startswith("list"):
+        cell = ListCell(store.scope, table)
+        {
+            "list.add": lambda: cell.add(3),
+            "list.update": lambda: cell.update([4]),
+            "list.clear": cell.clear,
+        }[way]()
+    else:
+        inner = MapCell(store.scope, table)
+        {
+            "map.put": lambda: inner.put(1, 3),
+            "map.another": lambda: inner.put(3, 3),
+            "map.remove": lambda: inner.remove(1),
+            "map.clear": inner.clear,
+        }[way]()
+
+
+WAYS = [
+    *(("q", way) for way in ("set", "drop", "count_rows", "one.value", "one.add", "one.clear")),
+    *(("q", "one.add_all"), ("q", "one.put_all"), ("s", "one.value"), ("qq", "columns"), ("qq", "set")),
+    *(("[q", way) for way in ("list.add", "list.update", "list.clear", "drop")),
+    *(("{q", way) for way in ("map.put", "map.another", "map.remove", "map.clear", "drop")),
+]
+
+
+def filled(codes: str) -> tuple[Store, KeyedTable]:
+    store = Store(codes, size_bytes=1 << 22, groups=GROUPS, tracked=True)
+    table = store.table()
+    for key in ("a", "b", "c"):
+        store.enter(key)
+        if codes[0] == "[":
+            ListCell(store.scope, table).add_all([1, 2])
+        elif codes[0] == "{":
+            MapCell(store.scope, table).put(1, 1)
+            MapCell(store.scope, table).put(2, 2)
+        else:
+            table.set(key, ("text",) if codes == "s" else (1,) * len(codes))
+    store.writer.commit()
+    return store, table
+
+
+def snapshot_of(table: KeyedTable, number: int) -> list[tuple[int, Chunk]]:
+    chunks = []
+    while (chunk := next_chunk(table, 1)) is not None:
+        chunks.append((number, chunk))
+    return chunks
+
+
+def shown(table: KeyedTable) -> list[list[tuple[Any, tuple[Any, ...]]]]:
+    return [[*items(table, group)] for group in range(GROUPS)]
+
+
+@pytest.mark.parametrize(("codes", "way"), WAYS)
+def test_every_way_to_change_a_row_is_seen(codes: str, way: str) -> None:
+    """By the snapshot that is being written, which has the row as it was, and by the next one."""
+    store, table = filled(codes)
+    before = shown(table)
+    assert table.cut(1, 0, True) == (3, True)
+    changed_by(way, store, table, "b")
+    chunks = snapshot_of(table, 1)
+    assert shown(loaded(codes, chunks)) == before != shown(table)
+    assert table.cut(2, 1, False)[1] is False
+    between, changes = shown(table), snapshot_of(table, 2)
+    assert len(changes) == 1
+    assert shown(loaded(codes, [*chunks, *changes])) == between
+    table.cut(3, 2, False)
+    changed_by("drop", store, table, "c")
+    assert snapshot_of(table, 3) == []  # what changes meanwhile belongs to the next one
+    table.cut(4, 3, False)
+    assert shown(loaded(codes, [*chunks, *changes, *snapshot_of(table, 4)])) == shown(table) != between
+
+
+def test_a_change_that_goes_back_behind_a_snapshot_shows() -> None:
+    """So nothing may: what a slice has changed at the cut belongs to the snapshot."""
+    store, table = filled("q")
+    changed_by("set", store, table, "a")
+    table.cut(1, 0, True)
+    changed_by("one.add", store, table, "a")
+    store.writer.back_to_commit()
+    assert shown(loaded("q", snapshot_of(table, 1))) != shown(table)
+
+
+def test_keys_that_go_by_time() -> None:
+    store = Store("@q", size_bytes=1 << 22, groups=GROUPS, tracked=True)
+    table, now = store.table(), [0]
+    table.expire(10, lambda: now[0])
+    for key in range(40):
+        table.set(key, (key,))
+    store.writer.commit()
+    table.cut(1, 0, True)
+    now[0] = 10
+    for key in range(20, 60):  # in the place of those that are gone, which make room two by two
+        table.set(key, (100 + key,))
+    chunks = snapshot_of(table, 1)
+    values = {key: value for rows in shown(loaded("@q", chunks)) for key, (value,) in rows}
+    assert values == {key: key for key in range(40)}
+    table.cut(2, 1, False)
+    chunks += snapshot_of(table, 2)
+    again = loaded("@q", chunks)
+    again.expire(10, lambda: now[0])
+    assert shown(again) == shown(table)
+    assert sum(map(len, shown(table))) == 40
+
+
+def test_a_task_whose_rows_are_told_as_changes_alone_is_refused_nothing() -> None:
+    """A group that had no rows in the whole snapshot has none in its bytes."""
+    store = Store("q", size_bytes=1 << 22, groups=GROUPS, tracked=True)
+    table = store.table()
+    assert table.cut(1, 0, False) == (0, True)
+    assert snapshot_of(table, 1) == []
+    table.set("a", (1,))
+    assert table.cut(2, 1, False) == (1, False)
+    assert shown(loaded("q", snapshot_of(table, 2))) == shown(table)
+
+
+def test_all_is_written_anew_when_changes_outweigh_the_rows() -> None:
+    store = Store("q", size_bytes=1 << 24, groups=GROUPS, tracked=True)
+    table = store.table()
+    for key in range(4000):
+        table.set(key, (0,))
+    table.cut(1, 0, True)
+    written = [0, sum(len(chunk.data) for _, chunk in snapshot_of(table, 1))]
+    whole, most = written[1], 0
+    for number in range(2, 20):
+        for key in range(1000):
+            table.set(key, (number,))
+        store.writer.commit()
+        is_whole = table.cut(number, number - 1, False)[1]
+        found = sum(len(chunk.data) for _, chunk in snapshot_of(table, number))
+        written = [found] if is_whole else [*written, found]
+        most = max(most, sum(written))
+        assert is_whole == (found > whole / 2)
+    assert whole * 1.5 < most < whole * 2.5
+
+
+def test_a_snapshot_of_a_table_that_is_not_watched_has_all_rows() -> None:
+    store = Store("q", size_bytes=1 << 22, groups=GROUPS)
+    table = store.table()
+    for key in range(100):
+        table.set(key, (key,))
+    before = shown(table)
+    for number in (1, 2):
+        assert table.cut(number, number - 1, False) == (100, True)
+        for key in range(100):
+            table.set(key, (key,)) if number == 1 else table.drop(key)
+        assert shown(loaded("q", snapshot_of(table, number))) == before
