@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from framework.runtime import RunReport
+from framework.runtime.tasks.window_ends import WindowEnds
+from framework.windows import WindowContents
 from tests.framework.runtime.pieces import run_built
 from tests.framework.runtime.workers.running import PROCESSES, THREADS, Workers
+from tests.framework.windows.test_places import beside_the_tuples
 from tests.framework.windows.windowed import Window, drawn, drawn_config, expected, topology
 from tests.portions import seeds_at_every_change
 
@@ -47,11 +50,14 @@ def test_on_several_workers(workers: Workers, seeds: range) -> None:
         assert found == expected(rows, config), f"seed {seed}: {config}"
 
 
+def _positions_stay_at_ends() -> None:
+    """A consumer of windows and of the tuples themselves has both in the order of time."""
+    for seed in range(20):
+        assert beside_the_tuples(seed, par=2, viper__slice__tuples=2) == beside_the_tuples(seed, par=1)
+
+
 @pytest.mark.parametrize("plant", ["closed at its end", "stale bound", "trimmed early", "not held"])
 def test_a_planted_mistake_is_found(plant: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from framework.runtime.tasks.window_ends import WindowEnds
-    from framework.windows import WindowContents
-
     if plant == "closed at its end":
         monkeypatch.setattr(WindowContents, "is_over", lambda self, end_us, time_us: end_us <= time_us)
     elif plant == "stale bound":
@@ -62,15 +68,4 @@ def test_a_planted_mistake_is_found(plant: str, monkeypatch: pytest.MonkeyPatch)
     else:
         monkeypatch.setattr(WindowEnds, "held", lambda self, position: position)
     with pytest.raises(AssertionError):
-        if plant == "not held":
-            _positions_stay_at_ends()
-        else:
-            test_windows_are_those_of_a_search(range(40))
-
-
-def _positions_stay_at_ends() -> None:
-    """A consumer of windows and of the tuples themselves has both in the order of time."""
-    from tests.framework.windows.test_places import beside_the_tuples
-
-    for seed in range(20):
-        assert beside_the_tuples(seed, par=2, viper__slice__tuples=2) == beside_the_tuples(seed, par=1)
+        _positions_stay_at_ends() if plant == "not held" else test_windows_are_those_of_a_search(range(40))
