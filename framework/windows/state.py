@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Mapping
 from dataclasses import astuple
+from itertools import takewhile
 from typing import Any, Final
 
 from framework.errors import StateError
@@ -68,6 +69,8 @@ class OpenWindows:
         """The number behind the last tuple that is in the table."""
         self._chunks: dict[int, tuple[int, int]] = {}
         """By the number of the first tuple of each chunk: the number behind its last, and its bytes."""
+        self._bytes = 0
+        """Of all chunks."""
         self._marks = b""
         """As they are in the table."""
         self._is_shifted = False
@@ -102,6 +105,7 @@ class OpenWindows:
             contents.times += times[gone:]
             self._written = first + len(rows)
             self._chunks[first] = self._written, len(data)
+            self._bytes += len(data)
 
     @property
     def spec(self) -> WindowSpec:
@@ -186,16 +190,13 @@ class OpenWindows:
         marks = contents.marks
         if self._is_shifted:  # then the tuples behind the late ones have other numbers
             self._is_shifted, self._written = False, marks.first
-            for first in self._chunks:
-                self._table.drop(first)
-            self._chunks.clear()
+            self._drop(list(self._chunks))
         self._written = max(self._written, marks.first)
         behind = marks.first + len(contents.rows)
         while self._written < behind:
             self._write(min(self._written + _TOGETHER, behind))
-        for first in [first for first, (until, _) in self._chunks.items() if until <= marks.first]:
-            self._table.drop(first)
-            del self._chunks[first]
+        chunks = iter(self._chunks.items())
+        self._drop([first for first, _ in takewhile(lambda chunk: chunk[1][0] <= marks.first, chunks)])
         data = pickle.dumps(astuple(marks), _PROTOCOL)
         if data != self._marks:
             self._table.set(_MARKS, (data,))
@@ -225,12 +226,17 @@ class OpenWindows:
             data = pickle.dumps((contents.rows[since:behind], contents.times[since:behind]), _PROTOCOL)
         except Exception as error:
             raise StateError(f"a tuple of a window cannot be pickled: {error}") from error
-        held = sum(size for _, size in self._chunks.values()) + len(data)
+        held = self._bytes + len(data)
         if held > self._most_bytes:
             raise self._full(f"{held:,} bytes", MOST_BYTES, self._most_bytes)
         self._table.set(first, (data,))
-        self._chunks[first] = until, len(data)
+        self._chunks[first], self._bytes = (until, len(data)), held
         self._written = until
+
+    def _drop(self, chunks: list[int]) -> None:
+        for first in chunks:
+            self._table.drop(first)
+            self._bytes -= self._chunks.pop(first)[1]
 
     def _full(self, found: str, key: str, most: int) -> WindowFullError:
         return WindowFullError(

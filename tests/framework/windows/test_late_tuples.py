@@ -154,3 +154,29 @@ class Renamed(Bolt):
 
     def process(self, tup: Any) -> None:
         self.emit([tup.values.number])
+
+
+class Fails(TellLate):
+    """Raises once in a while, behind an update."""
+
+    def process_window(self, window: TupleWindow) -> None:
+        if window.tuples[-1].values.number % 11 == 5 and not window.is_update:
+            raise ValueError("now and then")
+        super().process_window(window)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_late_tuples_last(seed: int) -> None:
+    """A bolt that is made anew goes on with what has been written, and one that skips with what it has."""
+    rows = drawn(Random(seed + 50))
+    found = {}
+    for choice in ("skip", "restart"):
+        builder = TopologyBuilder()
+        given = {"viper.timestamp.field": "time", "viper.timestamp.late": "admit"}
+        builder.set_spout("source", Numbered, args=[rows], config=given)
+        config = {LENGTH_MS: 10, SLIDE_MS: 5, LATENESS_MS: 20, TIME_FIELD: "time", "viper.on.error": choice}
+        chosen = {**config, "viper.restart.tries": 100, "viper.restart.window.secs": 0.001}
+        builder.set_bolt("windows", Fails, config=chosen).global_grouping("source")
+        builder.set_bolt("sink", CollectingSink).global_grouping("windows")
+        found[choice] = run_built(builder, viper__slice__tuples=4).result("sink")
+    assert found["skip"] == found["restart"] and any(row[2] for row in found["skip"])
