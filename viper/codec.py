@@ -24,6 +24,8 @@ _ALIGNMENT: Final = 8
 _PLAIN: Final = 0
 _PICKLED: Final = 1
 _COLUMNS: Final = 2
+_UNTAGGED: Final = tuple(_HEADER.pack(form, 0) for form in (_PLAIN, _PICKLED, _COLUMNS))
+"""By form, the header where there are no tags."""
 UNKNOWN: Final = 1
 """The mark of values that nothing is known of."""
 
@@ -34,11 +36,14 @@ def encode(jumbo: Jumbo) -> bytes:
     Raises:
         CodecError: a value cannot be carried to another process.
     """
-    form, payload = _PLAIN if isinstance(jumbo.payload, Rows) else _COLUMNS, jumbo.payload.encoded()
-    if payload is None:
-        form, payload = _PICKLED, _pickled(jumbo.payload.rows)
-    tags = b"" if jumbo.tags is None else jumbo.tags.tobytes()
-    return b"".join((_HEADER.pack(form, len(tags)), tags, bytes(-len(tags) % _ALIGNMENT), payload))
+    payload = jumbo.payload
+    form, encoded = _PLAIN if isinstance(payload, Rows) else _COLUMNS, payload.encoded()
+    if encoded is None:
+        form, encoded = _PICKLED, _pickled(payload.rows)
+    if jumbo.tags is None:
+        return _UNTAGGED[form] + encoded
+    tags = jumbo.tags.tobytes()
+    return b"".join((_HEADER.pack(form, len(tags)), tags, bytes(-len(tags) % _ALIGNMENT), encoded))
 
 
 def mark_of(jumbo: Jumbo, index: int) -> int:
@@ -46,7 +51,9 @@ def mark_of(jumbo: Jumbo, index: int) -> int:
 
     It is `UNKNOWN` where only pickle carries them, as what that makes of equal values may differ.
     """
-    encoded = encode_rows(jumbo.payload.slice(index, 1).rows)
+    payload = jumbo.payload
+    is_rows = isinstance(payload, Rows)  # else only the one is made a row
+    encoded = encode_rows(payload.rows[index : index + 1] if is_rows else payload.slice(index, 1).rows)
     return UNKNOWN if encoded is None else UNKNOWN + 1 + crc32(encoded)
 
 

@@ -40,6 +40,11 @@ class Descent:
         """The number of outputs that were placed below it so far."""
         return int(self._lineage.children)
 
+    def noted(self) -> tuple[tuple[int, int, int], int]:
+        """The parent as a plain tuple, and the number of its children."""
+        parent = self._lineage.parent
+        return (parent.ts, parent.hi, parent.lo), self._lineage.children
+
     @property
     def floor(self) -> Position:
         """The least position of an output."""

@@ -11,6 +11,7 @@ from framework.checkpoints.folder import Checkpoint
 from framework.checkpoints.manifest import Manifest
 from framework.errors import CheckpointError
 from framework.planning import Plan
+from framework.sinks.transactional import FORMER_ID
 from framework.topology import unknown
 
 T = TypeVar("T")
@@ -38,6 +39,18 @@ def renamed(checkpoint: Checkpoint, names: Mapping[str, str], plan: Plan) -> Che
     if reasons:
         raise CheckpointError(f"cannot go on from {checkpoint.path} with new names: {'; '.join(reasons)}")
     return replace(checkpoint, content=renaming.applied(manifest).as_object())
+
+
+def with_former_ids(plan: Plan, names: Mapping[str, str]) -> Plan:
+    """A plan whose transactional sinks know the ids under which they have staged and applied rows.
+
+    Args:
+        plan: of the run that is to go on.
+        names: as of `renamed`.
+    """
+    former = {new: old for old, new in names.items() if new in plan.traits and plan.traits[new].goes_back}
+    confs = {id: {**plan.confs[id], FORMER_ID: old} for id, old in former.items()}
+    return replace(plan, confs={**plan.confs, **confs})
 
 
 class _Renaming:
@@ -106,10 +119,10 @@ def _of_component(old: str, new: str, renaming: _Renaming, plan: Plan) -> Iterat
     ids = [component.id for component in plan.topology.components]
     if new not in ids:
         yield f"{old}={new}: {unknown('component', new, ids)}, as the topology has them"
-    elif plan.traits[new].goes_back:
+    elif plan.traits[new].goes_back and new in renaming.ids:
         yield (
-            f"{old}={new}: what a transactional sink has staged and applied is known by its id; let it stay "
-            f"{old!r}"
+            f"{old}={new}: what a transactional sink has staged and applied is known by its id, and {new!r} "
+            "was another component's; give it an id that was not there"
         )
     if old in ids and old not in map(renaming.id, renaming.ids):
         yield f"{old}={new}: the topology still has {old!r}, which would begin anew; give that another id"

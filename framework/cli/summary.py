@@ -100,8 +100,8 @@ def _repeats(report: RunReport) -> Iterator[str]:
     repeats = report.statistics.repeats
     if repeats.slices:
         yield (
-            f"  repeated: {repeats.slices:,} slices with {repeats.tuples:,} tuples, after {repeats.deaths:,} "
-            f"deaths; {repeats.left_out:,} tuples that were out already were left out"
+            f"  repeated after deaths ({repeats.deaths:,}): slices ({repeats.slices:,}) with "
+            f"{repeats.tuples:,} tuples of input; {repeats.left_out:,} of output were out already"
         )
 
 

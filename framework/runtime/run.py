@@ -11,7 +11,7 @@ from pathlib import Path
 
 from framework.checkpoints import folder_locked, folder_of, found_at
 from framework.checkpoints.going_on import check_can_checkpoint, going_on_from
-from framework.checkpoints.renaming import renamed
+from framework.checkpoints.renaming import renamed, with_former_ids
 from framework.config import Settings
 from framework.errors import CheckpointError, SuspendError, ViperError, first_of, with_notes
 from framework.importing import importable
@@ -147,6 +147,7 @@ class Run:
         if self._start is not None and self._start.is_dir():
             start = renamed(found_at(self._start), self._rename, plan)
             plan = going_on_from(plan, self._settings, start, spouts)
+            plan = with_former_ids(plan, self._rename)
             load_states(self._memory, start)
         elif self._start is not None:
             plan = going_on(plan, self._start, known)

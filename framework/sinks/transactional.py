@@ -16,6 +16,9 @@ _TO_THE_END: Final = 1 << 62
 """With the number of a checkpoint added, that of the rows behind it, up to the end of all input. They are in
 no checkpoint: a run that is killed when one sink has applied them is gone on with from the last one."""
 
+FORMER_ID: Final = "viperstorm.sink.former.id"
+"""The configuration key that tells a sink its id in the run that this one goes on from, if it was another."""
+
 
 class TransactionalSink(Sink):
     """Stages rows in a file, and applies all that belong to a checkpoint in one transaction.
@@ -47,6 +50,8 @@ class TransactionalSink(Sink):
         self._open_stage: Stage | None = None
         self._applied_number: int | None = None
         self._task_index = 0
+        self._former_id: str | None = None
+        """Of the sink in the run that this one goes on from, where it was another one."""
         self._apply_failed = False
         self._has_set_out = False
         self._has_all = False
@@ -112,6 +117,7 @@ class TransactionalSink(Sink):
         )
         self._task_index = tasks.index(self.task_id) if self.task_id in tasks else 0
         self._task_count = max(len(tasks), 1)
+        self._former_id = storm_conf.get(FORMER_ID)
         self._open_stage = Stage(self._staging_folder(self._task_index), eager=self.eager)
 
     def consume(self, rows: Sequence[Row]) -> None:
@@ -171,6 +177,9 @@ class TransactionalSink(Sink):
         Raises:
             SinkError: the target has another state, and cannot be brought to this one.
         """
+        if last_id is not None and self._former_id is not None:
+            for index in self._indexes_before(self._former_id):
+                self._take_over(self._former_id, index, last_id)
         if last_id is not None and self.scales:
             self._refuse_other_tasks()
         self._applied_number = self._set_out(self.part, self._opened, last_id)
@@ -264,11 +273,11 @@ class TransactionalSink(Sink):
             raise SinkError(f"{type(self).__name__} is not initialized: call super().initialize(...)")
         return self._open_stage
 
-    def _part(self, index: int) -> str:
-        return f"{self.topology_name}/{self.component_name}/{index}"
+    def _part(self, index: int, id: str | None = None) -> str:
+        return f"{self.topology_name}/{id or self.component_name}/{index}"
 
-    def _staging_folder(self, index: int) -> Path:
-        name = "-".join(filter(None, (self.topology_name, self.component_name))) or type(self).__name__
+    def _staging_folder(self, index: int, id: str | None = None) -> Path:
+        name = "-".join(filter(None, (self.topology_name, id or self.component_name))) or type(self).__name__
         safe = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
         return self._staging / f"{safe}.{index}"
 
@@ -330,6 +339,28 @@ class TransactionalSink(Sink):
             f"in between are not staged in {stage.folder}: is this the same target and folder as before?"
         )
 
+    def _take_over(self, id: str, index: int, last_id: int) -> None:
+        """Bring a part to its state at a checkpoint that it has written under the sink's former id.
+
+        The number is noted under the new name before it is forgotten under the old one, so a run that is
+        killed in between finds one of them, and ends what this one has begun.
+        """
+        before, part = self._part(index, id), self._part(index)
+        stage = Stage(self._staging_folder(index, id), eager=self.eager)
+        if stage.cuts or self.applied(before) is not None:
+            number = self._set_out(before, stage, last_id)
+            if number is not None and self.applied(part) != number:
+                self.apply(part, number, iter(()))
+            if self.scales:  # otherwise a target has one number, whatever the sink is called
+                self.forget(before)
+        stage.delete()
+
+    def _indexes_before(self, id: str) -> list[int]:
+        """The parts under a former id that are this task's to take over: its own, and those of tasks that
+        this run no longer has."""
+        others = [index for index in self._former_indexes(id) if index % self._task_count == self._task_index]
+        return [self._task_index, *others]
+
     scales = True
     """Whether several tasks may become more or fewer between two runs, as all write into one target."""
 
@@ -345,7 +376,10 @@ class TransactionalSink(Sink):
 
     def _is_new_task(self) -> bool:
         """Whether this run has more tasks than the one before: others have applied rows."""
-        return self.scales and self._task_index > 0 and self.applied(self._part(0)) is not None
+        if not self.scales or self._task_index == 0:
+            return False
+        ids = [self._former_id] if self._former_id is not None else []  # first, as it is forgotten last
+        return any(self.applied(self._part(0, id)) is not None for id in [*ids, self.component_name])
 
     def _of_former_tasks(self) -> Iterator[tuple[str, Stage]]:
         """The parts of tasks that this run no longer has, as far as they are this task's to take over."""
@@ -353,9 +387,9 @@ class TransactionalSink(Sink):
             if index % self._task_count == self._task_index:
                 yield self._part(index), Stage(self._staging_folder(index), eager=self.eager)
 
-    def _former_indexes(self) -> list[int]:
+    def _former_indexes(self, id: str | None = None) -> list[int]:
         """The indexes of tasks that this run no longer has, and that have staged rows once."""
-        base = self._staging_folder(0)
+        base = self._staging_folder(0, id)
         stem = base.name.removesuffix("0")
         found = [folder.name.removeprefix(stem) for folder in base.parent.glob(f"{stem}*")]
         return sorted(int(name) for name in found if name.isdecimal() and int(name) >= self._task_count)

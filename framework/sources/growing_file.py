@@ -22,8 +22,8 @@ _LEFT: Final = (
 class GrowingFile:
     """The text of a file as it is appended, for as long as nobody says that it is whole.
 
-    Whoever looks at it in vain makes two calls of the system, some 3 us; so waiting for events of the file
-    system would gain nothing, as tasks leave an idle source alone for longer and longer.
+    A look in vain takes 9 us, three calls of the system, and tasks leave an idle source alone for longer and
+    longer. So waiting for events of the file system would gain next to nothing.
 
     Args:
         path: of the file, which may still be empty.

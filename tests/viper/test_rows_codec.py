@@ -106,6 +106,12 @@ def test_short_texts_are_there_once(text: str) -> None:
     assert first == text and first is second
 
 
+def test_texts_of_any_length_come_back() -> None:
+    alphabet = "abcdefghijklmnopqrstuvwxyz" * 11
+    given_rows = [(alphabet[:n], n) for n in range(len(alphabet))]
+    assert Decoder().decode(encode_rows(given_rows) or b"") == given_rows
+
+
 @pytest.mark.parametrize("character", ["a", "é", "ж", "😀"])
 def test_texts_may_lie_anywhere(character: str) -> None:
     """Whatever stands before it, and whatever its width."""

@@ -71,6 +71,12 @@ def test_other_keys_have_other_bytes() -> None:
     assert len({canonical(key) for key in DISTINCT_KEYS}) == len(DISTINCT_KEYS)
 
 
+def test_texts_of_any_length_are_their_bytes() -> None:
+    """Those of few bytes are copied in another way than longer ones, and of many in a third."""
+    alphabet = "abcdefghijklmnopqrstuvwxyz" * 6
+    assert all(canonical(alphabet[:n]) == b"t" + alphabet[:n].encode() for n in range(len(alphabet)))
+
+
 def test_nan_is_no_key() -> None:
     with pytest.raises(TypeError, match="nan is no key"):
         canonical(float("nan"))
@@ -109,6 +115,32 @@ def test_a_cell_is_of_the_tuple_in_process(counts: tuple[Store, StateCell]) -> N
         seen.value += 1
         assert store.scope.key == word
     assert dict(items(store.table(), 0)) == {"a": (3,), "b": (1,), "é": (1,), "b" * 50: (2,)}
+
+
+def test_a_cell_reads_what_its_row_has_whatever_was_set_last(counts: tuple[Store, StateCell]) -> None:
+    store, seen = counts
+    for word, value in [("a", 70_000), ("b", 70_001), ("c", 70_000)]:
+        store.scope.enter((word,), (0,))
+        seen.value = value
+        assert seen.value == value
+    for word, value in [("a", 70_000), ("b", 70_001), ("c", 70_000)]:
+        store.scope.enter((word,), (0,))
+        assert seen.value == value
+    store.scope.enter(("b",), (0,))
+    seen.value = 5
+    store.scope.back()
+    assert seen.value == 70_001
+
+
+def test_the_field_that_is_the_key_may_change_from_tuple_to_tuple(counts: tuple[Store, StateCell]) -> None:
+    store, seen = counts
+    for row, indexes in [(("a", "b"), (0,)), (("a", "b"), (1,)), (("b", "c"), (0,)), (("b", "c"), (0, 1))]:
+        store.scope.enter(row, indexes)
+        seen.value += 1
+    assert dict(items(store.table(), 0)) == {"a": (1,), "b": (2,), ("b", "c"): (1,)}
+    store.scope.enter(("a",), (7,))
+    with pytest.raises(IndexError, match="a row of 1 values has no field 7"):
+        _ = seen.value
 
 
 def test_a_key_of_several_fields_is_their_tuple(counts: tuple[Store, StateCell]) -> None:

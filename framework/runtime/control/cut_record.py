@@ -128,8 +128,8 @@ class CutRecord:
 
     def answer_of(self, task: int) -> int | None:
         """How far a source was when it has answered; None as long as it has not."""
-        first = self._said[task]
-        return self._registers[first + 2] if self._registers[first + 1] == self.attempt else None
+        first, attempt = self._said[task], self.attempt
+        return self._registers[first + 2] if attempt and self._registers[first + 1] == attempt else None
 
     def time_us(self, task: int) -> int:
         """The time that was proposed to a source."""

@@ -65,7 +65,7 @@ class Lineage:
             bits = level.offset, level.ordinal_bits, level.tag_bits, level.tag
         if self._ahead is not LEAST or self._least_ahead is not LEAST:
             ahead = tuple(self._ahead), self._outputs_ahead, tuple(self._least_ahead)
-        return tuple(self._descent.parent), self._descent.children, bits, ahead
+        return (*self._descent.noted(), bits, ahead)
 
     def restore(self, noted: tuple[Any, ...]) -> None:
         """Go on numbering where another process has noted that it was."""

@@ -44,18 +44,18 @@ class Commits:
         self._parts: dict[str, Noted] = {}
         self._noted: dict[str, bytes] = {}
         """The pickled note of each part, as of the last commit."""
-        self._is_due = False
+        self.is_due = False
         """Whether something was brought in a turn that is over, and not committed as yet."""
         self.has_begun = notes.get(_BEGUN) is not None
         """Whether the task has committed anything, in this process or in one that has died."""
 
     def make_due(self) -> None:
         """A turn is over in which something was brought: it is to be committed once it is in channels."""
-        self._is_due = True
+        self.is_due = True
 
     def take_due(self) -> bool:
         """Whether anything was brought since the last call that is to be committed."""
-        is_due, self._is_due = self._is_due, False
+        is_due, self.is_due = self.is_due, False
         return is_due
 
     @property

@@ -15,6 +15,7 @@ from framework.runtime.positions.lineage import LAST
 from framework.runtime.tasks.agenda import Agenda, Entry, Frontier
 from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.bolt_parts import BoltParts
+from framework.runtime.tasks.checkpoints import TaskCheckpoints
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.sink_commits import CheckpointCommits
@@ -207,9 +208,8 @@ class BoltTask(Task):
             self._commit(is_last=self.progress is Progress.OVER)
             if self._parts.commits is not None:
                 self._parts.commits.committed()
-        else:
-            self._committed()
-        self.context.checkpoints.write()
+        if self.context.checkpoints.pending is not None:
+            self._go_on_saving(self.context.checkpoints)
         if self.progress is Progress.OVER:
             self.state = TaskState.ENDING
             self.slot.give_up_restart()
@@ -227,9 +227,11 @@ class BoltTask(Task):
         self.cut(proposal.number)
         self.context.checkpoints.cut(proposal, self.save(), self.slot.state, began_s)
 
-    def _committed(self) -> None:
-        """As in the base class: a checkpoint may hold what was saved before."""
-        self.context.checkpoints.committed()
+    def _go_on_saving(self, checkpoints: TaskCheckpoints) -> None:
+        """Behind a turn: a checkpoint may hold what was saved before, and more of it is written."""
+        if self.commits is None:
+            checkpoints.committed()
+        checkpoints.write()
 
     def unblock(self) -> bool:
         """As in the base class; between two turns, all input that has left no output behind is done with."""

@@ -19,7 +19,7 @@ BUDGET_S: Final = 0.002
 
 
 @dataclass(slots=True)
-class _Cut:
+class PendingCut:
     """What was saved at the cut of a checkpoint that does not exist as yet."""
 
     proposal: Proposal
@@ -45,7 +45,7 @@ class TaskCheckpoints:
         self._on_report: Callable[[SavedTask], None] = lambda found: None
         self._folder = Path()
         self._alignment: Alignment | None = None
-        self._cut: _Cut | None = None
+        self.pending: PendingCut | None = None
         """What is still to be written, committed and reported."""
         self._before: tuple[int, Snapshot] | None = None
         """The snapshot that was written last, and the id of its checkpoint."""
@@ -84,22 +84,22 @@ class TaskCheckpoints:
         if state is not None:
             folder = hidden_folder(self._folder, proposal.number)
             snapshot = state.snapshot(proposal.number, folder, full=self._is_full)
-        self._cut = _Cut(proposal, saved, snapshot, time.monotonic() - began_s)
+        self.pending = PendingCut(proposal, saved, snapshot, time.monotonic() - began_s)
 
     @property
     def is_writing(self) -> bool:
         """Whether there is something to write still."""
-        return self._cut is not None and self._cut.snapshot is not None
+        return self.pending is not None and self.pending.snapshot is not None
 
     def committed(self) -> None:
         """What the task has done lasts, up to the cut or beyond."""
-        if self._cut is not None:
-            self._cut.is_committed = True
+        if self.pending is not None:
+            self.pending.is_committed = True
             self._report()
 
     def write(self, budget_s: float = BUDGET_S) -> None:
         """Write what is left for so many seconds, and report when all is written."""
-        cut = self._cut
+        cut = self.pending
         if cut is None or cut.snapshot is None:
             return
         snapshot = cut.snapshot
@@ -109,11 +109,11 @@ class TaskCheckpoints:
         except OSError as error:
             if self._is_wanted(cut.proposal):
                 self._on_report(cut.reported(error.strerror or str(error)))
-                self._cut = None
+                self.pending = None
                 snapshot.discard()
                 return
         if not self._is_wanted(cut.proposal):  # and its folder may be gone
-            self._cut = None
+            self.pending = None
             snapshot.discard()
             return
         cut.states, cut.snapshot = snapshot.saved, None
@@ -131,16 +131,16 @@ class TaskCheckpoints:
         return record is not None and record.is_decided_on(proposal.attempt)
 
     def _report(self) -> None:
-        cut = self._cut
+        cut = self.pending
         if cut is not None and cut.snapshot is None and cut.is_committed:
-            self._cut = None
+            self.pending = None
             self._on_report(cut.reported())
 
     def _settle(self) -> None:
         """Another checkpoint is made, so it is known what has become of the one before."""
-        if self._cut is not None and self._cut.snapshot is not None:
-            self._cut.snapshot.discard()
-        self._cut = None
+        if self.pending is not None and self.pending.snapshot is not None:
+            self.pending.snapshot.discard()
+        self.pending = None
         if self._before is not None and self._alignment is not None:
             number, snapshot = self._before
             if self._alignment.completed == number:

@@ -258,7 +258,7 @@ class SpoutTask(SourceTask):
         self._rest(emitted)
         if emitted and self.commits is not None:
             self.commits.make_due()
-        if self.emitter.is_laden or self.commits is not None:
+        if self.emitter.is_laden or (self.commits is not None and self.commits.is_due):
             self.unblock()
         if self._exhausted and self._outcomes.are_awaited:
             self._wait_for_answers()

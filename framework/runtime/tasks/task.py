@@ -9,7 +9,6 @@ from typing import Any, NoReturn, Protocol
 
 from framework.errors import ComponentError, EmitError
 from framework.runtime.control.stop import StopReason
-from framework.runtime.recovery.commits import Commits
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.slot import ComponentSlot
@@ -63,6 +62,8 @@ class Task(ABC):
         self.context = context
         self.slot = slot
         self.emitter = emitter
+        self.commits = emitter.commits
+        """What it commits by what it has done; None where a killed worker process loses that."""
         self.state = TaskState.MADE
         self._scheduler: Scheduler
         self.is_signalled = True
@@ -77,11 +78,6 @@ class Task(ABC):
     def name(self) -> str:
         """``component:task id``, for messages."""
         return self.context.name
-
-    @property
-    def commits(self) -> Commits | None:
-        """What it commits by what it has done; None where a killed worker process loses that."""
-        return self.emitter.commits
 
     @property
     def is_finished(self) -> bool:
@@ -223,17 +219,17 @@ class Task(ABC):
         Args:
             is_last: whether nothing comes behind the commit.
         """
-        if self.commits is not None and (self.emitter.is_clear or self.emitter.flush()):
+        if self.commits is None or not (self.emitter.is_clear or self.emitter.flush()):
+            return
+        if self.slot.state is not None:
             self.slot.flush(is_last=is_last)
             if self.slot.waiting_rows:  # as a component may emit when it is told of the commit
                 self.emitter.place()
                 if not self.emitter.flush():
                     return
-            self.commits.commit()
-            self._committed()
-
-    def _committed(self) -> None:  # noqa: B027
-        """What the task has done up to now lasts."""
+        self.commits.commit()
+        if self.context.checkpoints.pending is not None:
+            self.context.checkpoints.committed()
 
     def _check_repeated(self) -> None:
         """At the end of all input, everything that a killed process had emitted must have come again."""

@@ -10,8 +10,10 @@ from framework.importing import import_class
 from framework.runtime.hosts.registry import host_factory
 from framework.topology import ObjectDef, Topology
 
+OF_STATE = ("framework.state.handles", "framework.state.lists", "framework.state.maps")
+"""Modules that a task imports where its component declares state."""
 _OF_TYPED_STREAMS = ("viper.columns.batches", "viper.columns.payload")
-_OF_STATE = ("framework.state.handles", "framework.state.lists", "framework.state.maps")
+"""Likewise, where typed streams begin or end at it."""
 
 
 def import_components(topology: Topology) -> None:
@@ -25,7 +27,7 @@ def import_components(topology: Topology) -> None:
     for definition in _other_definitions(topology):
         if definition.cls is None:
             import_class(definition.class_name)
-    for module in _OF_STATE:
+    for module in OF_STATE:
         importlib.import_module(module)
     streams = [stream for component in topology.components for stream in component.outputs or ()]
     if any(stream.schema is not None for stream in streams):

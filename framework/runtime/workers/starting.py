@@ -21,6 +21,7 @@ from framework.runtime.control.signals import LEFT_TO_PARENT, blocked
 from framework.runtime.workers import main as child
 from framework.runtime.workers.messages import Handles
 from framework.runtime.workers.shipping import needs_main_module
+from framework.runtime.workers.standing_by import OF_STATE
 
 HASH_SEED = "0"
 """Python's hashes of texts are the same in all worker processes and runs, and so is the order of sets."""
@@ -40,7 +41,7 @@ def make_context() -> BaseContext:
 def preloaded() -> list[str]:
     """The modules that the server imports, so that no process has to which it starts."""
     ported = ["framework.adapters.ported_host", "streamparse"] if "streamparse" in sys.modules else []
-    return [child.__name__, *ported]
+    return [child.__name__, *OF_STATE, *ported]
 
 
 def start(

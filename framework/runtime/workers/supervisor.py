@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import queue
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,8 +14,6 @@ from typing import Any
 
 from framework.config import Settings
 from framework.errors import ComponentError, ViperError, WorkerError, first_of
-from framework.lifeline import Lifeline
-from framework.log import active_limits
 from framework.planning import Plan
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import RecordingPaths
@@ -28,8 +25,8 @@ from framework.runtime.metrics.saved import SavedTasks, TaskReport
 from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.recovery import RecoveryMemory
 from framework.runtime.state import StateMemory
-from framework.runtime.workers import main as child
 from framework.runtime.workers.handle import Phase, WorkerHandle
+from framework.runtime.workers.launcher import Launcher
 from framework.runtime.workers.messages import (
     Abort,
     Begin,
@@ -38,25 +35,18 @@ from framework.runtime.workers.messages import (
     Dump,
     Failed,
     FromWorker,
-    Handles,
     Logged,
     Ran,
     Ready,
     Reported,
     SetActive,
     Stop,
-    TakePlace,
     ToWorker,
-    current_levels,
     log_here,
 )
 from framework.runtime.workers.restarts import RestartPolicy
-from framework.runtime.workers.shipping import NO_PLACE, Job, pack, with_results
-from framework.runtime.workers.standby import StandbyPool, Started
-from framework.runtime.workers.starting import environment, make_context, start
+from framework.runtime.workers.shipping import with_results
 from framework.runtime.workers.waker import Waker
-
-log = logging.getLogger("viperstorm.worker")
 
 LOOK_PERIOD_S = 0.1
 """Seconds between two looks at the clock and at the quota, while the run ends or its tuples are limited."""
@@ -98,29 +88,26 @@ class Supervisor:
         self._plan = plan
         self._settings = settings
         self._network = network
-        self._memory = memory
         self._stop = stop
-        self._recording = recording
         self._on_look = on_look
         recovery = RecoveryMemory.of(plan, settings, memory, network.gates())
         self._restarts = RestartPolicy(plan, settings, network, recording, recovery)
         self._on_report = on_report
         self._on_death = on_death
-        self._checkpoints = checkpoints
         self._workers: list[WorkerHandle] = []
         """The last process of each worker, by its index in the plan's placement."""
         self._left: list[WorkerHandle] = []
         """Processes that have died, and whose places others have taken."""
         self._deaths: queue.SimpleQueue[tuple[WorkerHandle, int]] = queue.SimpleQueue()
         """Processes that run no more, with their exit codes."""
-        self._standbys = StandbyPool(plan.placement.standbys, self._started_without_place)
+        self._launcher = Launcher(plan, settings, network, memory, recording, checkpoints)
+        self._standbys = self._launcher.standbys
         self._failures: list[ViperError] = []
         self._saved: list[SavedTasks] = []
         self._sent_stop = self._sent_abort = False
         self._sent_active = True
         self._deadline = DrainDeadline(stop, settings["viper.drain.timeout.secs"])
         self._dump_asked = False
-        self._lifeline = Lifeline()
         self._waker = Waker()
         stop.listen(self._waker.wake)
 
@@ -131,11 +118,10 @@ class Supervisor:
             with asked_by_sigquit(self._ask_dump):
                 yield
         finally:
-            self._standbys.close()
             for worker in (*self._workers, *self._left):
                 worker.leave()
             self._workers.clear()
-            self._lifeline.close()
+            self._launcher.close()
             self._waker.close()
 
     def prepare(self) -> None:
@@ -146,10 +132,7 @@ class Supervisor:
             ComponentError: one of them raised.
             WorkerError: a process could not be started, or ended before its time.
         """
-        jobs = [pack(self._job(index)) for index in range(len(self._plan.placement.processes))]
-        self._context = make_context()
-        for index, packed in enumerate(jobs):
-            self._workers.append(self._handle(index, self._started(index, packed)))
+        self._workers = self._launcher.workers()
         self._wait_for(Phase.READY)
         self._raise_failures()
 
@@ -197,53 +180,7 @@ class Supervisor:
         """The statistics of all executors, as of a moment ago."""
         return [executor for worker in self._workers for executor in worker.executors]
 
-    # -- starting
-
-    def _job(self, index: int, attempt: int = 0) -> Job:
-        return Job(
-            plan=self._plan,
-            settings=self._settings,
-            network=self._network.offsets,
-            state=None if self._memory is None else self._memory.offsets,
-            process=index,
-            attempt=attempt,
-            recording=self._recording,
-            checkpoints=self._checkpoints,
-            levels=current_levels(),
-            limits=active_limits(),
-            environment=environment(),
-        )
-
-    def _started(self, index: int, packed: bytes) -> Started:
-        """A process that runs the share of a worker."""
-        try:
-            return self._start(f"viper-worker-{index + 1}", packed)
-        except (OSError, EOFError) as error:
-            raise WorkerError(
-                f"worker process {index + 1} of {len(self._plan.placement.processes)} cannot be started: "
-                f"{error}; use fewer (topology.workers, viper.isolated)"
-            ) from error
-
-    def _started_without_place(self) -> Started:
-        """A process that stands by."""
-        try:
-            return self._start("viper-standby", pack(self._job(NO_PLACE)))
-        except (OSError, EOFError) as error:
-            raise WorkerError(f"no process can be started to stand by: {error}") from error
-
-    def _start(self, name: str, packed: bytes) -> Started:
-        state = None if self._memory is None else self._memory.arena.handle()
-        handles = Handles(self._network.arena.handle(), state)
-        return start(self._context, name, child.main, self._lifeline, handles, packed)
-
-    def _handle(self, index: int, started: Started, before: WorkerHandle | None = None) -> WorkerHandle:
-        box, life = self._network.black_box(index), self._network.life(index)
-        return WorkerHandle(index + 1, self._names(index), *started, box, before, life)
-
-    def _names(self, index: int) -> list[str]:
-        executors = self._plan.placement.executors
-        mine = {task for e in self._plan.placement.processes[index] for task in executors[e].tasks}
-        return [f"{task.component}:{task.id}" for task in self._plan.tasks if task.id in mine]
+    # -- restarting
 
     def _restart_due(self, now: float) -> None:
         """Restart processes that died; the new ones run as soon as they can, and drain if the others do."""
@@ -252,7 +189,7 @@ class Supervisor:
         for index in self._restarts.due(now, at_once=self._stop.requested):
             before = self._workers[index]
             try:
-                worker = self._handle(index, self._successor(index, before.attempt + 1), before)
+                worker = self._launcher.successor(index, before)
             except WorkerError as error:
                 self._note(error)
                 return
@@ -262,15 +199,6 @@ class Supervisor:
             if self._stop.reason is not None:  # first, or it may have come to its end before it hears why
                 worker.send(Stop(self._stop.reason))
             worker.send(Begin())
-
-    def _successor(self, index: int, attempt: int) -> Started:
-        """A process in the place of one that died: one that stands by, if there is one."""
-        place = TakePlace(index, attempt, current_levels(), environment())
-        found = self._standbys.take(place)
-        if found is None:
-            return self._started(index, pack(self._job(index, attempt)))
-        log.info("worker %d goes on in process %d, which stood by", index + 1, found[0].pid)
-        return found
 
     def _keep_standbys(self) -> None:
         """Replace those that have got a place or have died, once all workers have come to run."""

@@ -55,7 +55,6 @@ def first_difference(rows: Sequence[Any], expected: Sequence[Any]) -> str:
 @pytest.mark.parametrize("seed", at_every_change(range(SEEDS), 5))
 def test_nothing_differs(tmp_path: Path, seed: int) -> None:
     assert differences(seed, tmp_path) == []
-    assert CheckpointFolder(tmp_path).ids
 
 
 @pytest.mark.parametrize("seed", at_every_change(range(100, 100 + SEEDS), 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,10 @@ from click.testing import CliRunner, Result
 
 from framework import Bolt, ListState, TopologyBuilder, ValueState
 from framework.cli import main
-from framework.errors import CheckpointError
+from framework.errors import CheckpointError, ComponentError
 from framework.runtime import Run, RunReport
 from framework.runtime.state import saving
-from framework.sinks import CollectingSink, JsonLinesSink
+from framework.sinks import CollectingSink, JsonLinesSink, SqliteSink
 from tests.framework.checkpoints.suspended import Suspending, run_suspended, suspending
 from tests.framework.runtime.partitioned import Partitions
 from tests.framework.runtime.pieces import plan_of, run_built
@@ -145,6 +146,69 @@ class TestGoingOn:
         assert found == rest(whole, kept)
 
 
+def staged(
+    spout: Partitions, folder: Path, ids: tuple[str, str] = ("table", "file"), tables: int = 2
+) -> TopologyBuilder:
+    """Rows that go to a table and to a file."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", spout)
+    table = SqliteSink(str(folder / "rows.db"), "rows", ["partition", "number"])
+    builder.set_bolt(ids[0], table, tables).fields_grouping("source", "key")
+    builder.set_bolt(ids[1], JsonLinesSink(str(folder / "rows.jsonl"))).global_grouping("source")
+    return builder
+
+
+def rows_in(folder: Path) -> tuple[list[Any], bytes]:
+    with sqlite3.connect(folder / "rows.db") as database:
+        found = sorted(database.execute("select * from rows"))
+        parts = {part for (part,) in database.execute("select part from viperstorm_applied")}
+    database.close()
+    assert all("/archive/" in part for part in parts) or not parts
+    return found, (folder / "rows.jsonl").read_bytes()
+
+
+class Stopped(Exception):
+    """Ends a run in the middle of what a sink does."""
+
+
+class TestSinks:
+    """Each row is applied once, though a sink has another name in the middle."""
+
+    @pytest.fixture
+    def whole(self, tmp_path: Path) -> tuple[list[Any], bytes]:
+        (tmp_path / "whole").mkdir()
+        run_built(staged(Partitions(4, COUNT, 1), tmp_path / "whole", ("archive", "lines")))
+        return rows_in(tmp_path / "whole")
+
+    @pytest.mark.parametrize("tables", [1, 2, 3])
+    def test_each_row_is_applied_once(
+        self, tmp_path: Path, whole: tuple[list[Any], bytes], tables: int
+    ) -> None:
+        run_suspended(staged(Suspending(4, COUNT, 1, os.getpid(), 70), tmp_path), tmp_path / "kept")
+        self.go_on(tmp_path, tables)
+        assert rows_in(tmp_path) == whole
+
+    @pytest.mark.parametrize("method", ["apply", "forget"])
+    def test_killed_while_it_takes_the_new_name(
+        self, tmp_path: Path, whole: tuple[list[Any], bytes], monkeypatch: pytest.MonkeyPatch, method: str
+    ) -> None:
+        run_suspended(staged(Suspending(4, COUNT, 1, os.getpid(), 70), tmp_path), tmp_path / "kept")
+
+        def stop(*_: Any) -> None:
+            raise Stopped
+
+        with monkeypatch.context() as patch:
+            patch.setattr(SqliteSink, method, stop)
+            with pytest.raises(ComponentError, match="Stopped"):
+                self.go_on(tmp_path, 2)
+        self.go_on(tmp_path, 2)
+        assert rows_in(tmp_path) == whole
+
+    def go_on(self, folder: Path, tables: int) -> None:
+        builder = staged(Partitions(4, COUNT, 1), folder, ("archive", "lines"), tables)
+        run_built(builder, {"start": folder / "kept", "rename": {"table": "archive", "file": "lines"}})
+
+
 class Both(Bolt):
     """Declares a state by an old name and by a new one."""
 
@@ -187,18 +251,12 @@ class TestRefusals:
         with pytest.raises(CheckpointError, match=r"'one' is missing: .*--rename one=NEW"):
             go_on(kept, built(Partitions(4, COUNT, 1), Old, "source", ("tally", "two")), {})
 
-    def test_a_transactional_sink(self, tmp_path: Path) -> None:
-        def topology(id: str, spout: Partitions) -> TopologyBuilder:
-            builder = TopologyBuilder()
-            builder.set_spout("source", spout)
-            builder.set_bolt(id, JsonLinesSink(str(tmp_path / "rows"))).global_grouping("source")
-            return builder
-
-        run_suspended(topology("file", Suspending(4, COUNT, 1, os.getpid(), 50)), tmp_path / "kept")
-        with pytest.raises(CheckpointError, match=r"transactional sink has .* let it stay 'file'"):
+    def test_a_transactional_sink_that_takes_the_id_of_another(self, tmp_path: Path) -> None:
+        run_suspended(staged(Suspending(4, COUNT, 1, os.getpid(), 50), tmp_path), tmp_path / "kept")
+        with pytest.raises(CheckpointError, match=r"'file' was another component's; give it an id that was"):
             run_built(
-                topology("lines", Partitions(4, COUNT, 1)),
-                {"start": tmp_path / "kept", "rename": {"file": "lines"}},
+                staged(Partitions(4, COUNT, 1), tmp_path, ("file", "table")),
+                {"start": tmp_path / "kept", "rename": {"file": "table", "table": "file"}},
             )
 
     def test_without_a_checkpoint(self, tmp_path: Path) -> None:

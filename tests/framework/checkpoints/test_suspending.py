@@ -9,11 +9,14 @@ import pytest
 
 from framework.checkpoints import CheckpointFolder
 from framework.checkpoints.manifest import Manifest
+from framework.errors import SuspendError
+from framework.runtime import Run
+from framework.runtime.control.alignment import Stage
 from framework.runtime.control.stop import StopReason
 from framework.runtime.edges.output import Output
 from framework.runtime.tasks.agenda import EventTimeTicks
-from tests.framework.checkpoints.suspended import Suspending, built, run_suspended
-from tests.framework.runtime.pieces import Row, run_built
+from tests.framework.checkpoints.suspended import Suspending, built, run_suspended, suspending
+from tests.framework.runtime.pieces import Row, plan_of, run_built
 from tests.framework.runtime.workers.running import Workers, every_kind
 from tests.portions import at_every_change
 
@@ -53,6 +56,18 @@ def test_on_every_kind_of_worker(tmp_path: Path, workers: Workers) -> None:
     assert 0 < len(rows) < len(whole) and rows == whole[: len(rows)]
     second = workers.run(built(Suspending(4, count, seed), 3, 3), {"start": tmp_path})
     assert rows + second.result("sink") == whole
+
+
+def test_a_checkpoint_that_is_asked_for_behind_it_does_not_let_the_run_go_on(tmp_path: Path) -> None:
+    """As one that is due by its interval, when the tasks have not seen as yet that the run is to end."""
+    spout = Suspending(4, COUNT, 3, os.getpid(), 200)
+    run = Run(*plan_of(built(spout, 2, 2)), checkpoints=tmp_path)
+    with suspending(run):
+        assert run.execute().reason is StopReason.SUSPENDED
+    with pytest.raises(SuspendError, match="has come to its end"):
+        run.checkpoint()
+    alignment = run._network.alignment
+    assert alignment is not None and alignment.stage is Stage.CLOSED
 
 
 def test_tasks_get_what_they_would_have_got(tmp_path: Path) -> None:

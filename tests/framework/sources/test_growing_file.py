@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from framework import Bolt, TopologyBuilder
+from framework.checkpoints import CheckpointFolder
 from framework.components import Block
 from framework.errors import CheckpointError, ComponentError, SourceError, WorkerError
 from framework.runtime import Run, RunReport
@@ -262,6 +263,18 @@ class TestRuns:
         assert report.incidents and not report.lost
         assert (tmp_path / "written").read_text() == "".join(f"{found}\n" for found in expected(kind))
 
+    @pytest.mark.parametrize(("seed", "kind"), at_every_change([(s, k) for s in range(4) for k in KINDS]))
+    def test_checkpoints_of_a_run_whose_workers_die(self, tmp_path: Path, kind: str, seed: int) -> None:
+        kept, often = tmp_path / "kept", {"viper__checkpoint__secs": 0.02, "viper__checkpoint__keep": 1000}
+        self.killed(tmp_path, kind, seed, PROCESSES, {"checkpoints": kept}, **often)
+        whole = "".join(f"{found}\n" for found in expected(kind))
+        assert (tmp_path / "written").read_text() == whole
+        options = {**MORTAL, "marks": str(tmp_path), "written": str(tmp_path / "written")}
+        for number in CheckpointFolder(kept).ids[:3]:
+            start = {"start": kept / f"checkpoint-{number:06}", "checkpoints": tmp_path / f"kept-{number}"}
+            INLINE.run(growing(kind, tmp_path, Written), start, **options, viper__recovery="exact")
+            assert (tmp_path / "written").read_text() == whole, number
+
     def test_a_successor_that_begins_anew_shows(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -270,12 +283,21 @@ class TestRuns:
             for seed in range(8):
                 self.killed(tmp_path / str(seed), "text", seed, Workers("process", 1))
 
-    def killed(self, folder: Path, kind: str, seed: int, workers: Workers) -> RunReport:
+    def killed(
+        self,
+        folder: Path,
+        kind: str,
+        seed: int,
+        workers: Workers,
+        limits: dict[str, Any] | None = None,
+        **more: Any,
+    ) -> RunReport:
         marks = folder / "marks"
         marks.mkdir(parents=True)
         options = {"marks": str(marks), "written": str(folder / "written"), "viper__recovery": "exact"}
         deaths = {"kills": 4, "kill__seed": seed, "kill__bits": 9, "viper__worker__restart__tries": 20}
-        return workers.run(growing(kind, folder, Written), **{**MORTAL, **options, **deaths})
+        builder = growing(kind, folder, Written)
+        return workers.run(builder, limits, **{**MORTAL, **options, **deaths, **more})
 
     @pytest.mark.parametrize("kind", at_every_change(KINDS, 2))
     def test_it_is_suspended_and_gone_on_with(self, tmp_path: Path, kind: str) -> None:

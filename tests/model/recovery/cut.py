@@ -4,7 +4,8 @@ The parent proposes a time. Each source answers before it publishes at or beyond
 waits there for the decision, or it is ahead already. If all accept, the time is decided, otherwise the
 proposal is void, and a later time is proposed. Until it is decided, nobody is told that all below it has
 come, either: that would be enough for a tick at that time. Each task writes its part where it has processed
-all that lies before that time, and nothing else. When all parts are there, the checkpoint is complete.
+all that lies before that time, and nothing else. When all parts are there, the checkpoint is complete. The
+death of a process makes it void, before a successor begins.
 """
 
 from __future__ import annotations
@@ -63,8 +64,7 @@ class Coordinator:
         for _ in range(MOST_PROPOSALS):
             if self._has_ended():
                 return
-            if (yield from self._agree(margin)):
-                yield from self._complete()
+            if (yield from self._agree(margin)) and (yield from self._complete()):
                 return
             self.voids += 1
             margin *= 2
@@ -75,12 +75,17 @@ class Coordinator:
         time = max(self._published(name) for name in group.sources) + margin
         group.record = Record(group.epoch, time, PROPOSED)
         yield None
-        while any(epoch != group.epoch for epoch, _ in group.answers.values()):
+        while any(epoch != group.epoch for epoch, _ in group.answers.values()) and not self.is_void:
             yield IDLE
-        agreed = all(accepted for _, accepted in group.answers.values())
+        agreed = all(accepted for _, accepted in group.answers.values()) and not self.is_void
         group.record = group.record._replace(state=DECIDED if agreed else VOID)
         yield None
         return agreed
+
+    @property
+    def is_void(self) -> bool:
+        """Whether a process has died since the proposal."""
+        return self._group.record.state == VOID
 
     def _has_ended(self) -> bool:
         """Whether a source is beyond any time that could be proposed."""
@@ -92,12 +97,15 @@ class Coordinator:
         reached = [bound for ring in self._group.rings_from(source) for bound in (ring.last, ring.progress)]
         return max((bound[0] for bound in reached if bound and bound < END), default=0)
 
-    def _complete(self) -> Steps:
+    def _complete(self) -> Whether:
         group, disk = self._group, self._group.disk
         while any(epoch < group.epoch for epoch in group.parts_written.values()):
+            if self.is_void:
+                return False
             yield IDLE
         parts = {name: disk.parts[group.epoch, name] for name in group.parts_written}
         disk.manifests.append(Manifest(group.epoch, group.record.time, parts))
         yield None
         group.completed = group.epoch
         yield None
+        return True

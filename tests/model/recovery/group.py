@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from tests.model.recovery.cut import NONE
+from tests.model.recovery.cut import NONE, VOID
 from tests.model.recovery.disk import Broker, Disk, Manifest
 from tests.model.recovery.memory import Page
 from tests.model.recovery.ring import Ring
@@ -64,6 +64,10 @@ class Group:
         self.parts_written = {name: self.epoch for name in self.names}
         if manifest:
             self._load(manifest)
+
+    def make_void(self) -> None:
+        """A process has died: by the parent, before the successor begins."""
+        self.record = self.record._replace(state=VOID)
 
     # -- who is connected to whom
 

@@ -196,6 +196,7 @@ class Workers:
         worker = self._worker_of[name]
         if worker in self._dead:
             self._dead.remove(worker)
+            self._group.make_void()
             again = self._group.draw.random() < 0.2
             self._events.kills_in_a_redo += again
             self._processes[worker] = Process(self._group.draw.randint(0, 40)) if again else Process()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.model.recovery.components import Counter, Sink, Source
-from tests.model.recovery.cut import IDLE, Record, Steps
+from tests.model.recovery.cut import IDLE, Coordinator, Record, Steps
 from tests.model.recovery.disk import Disk
 from tests.model.recovery.memory import Process, Writer
 from tests.model.recovery.outputs import Outputs
@@ -195,18 +195,9 @@ def promises_the_place_before_the_decision(monkeypatch: Patch) -> None:
     monkeypatch.setattr(Source, "limit_of_promises", Source.limit)
 
 
-def forgets_its_answer(monkeypatch: Patch) -> None:
-    """A source's answer binds its process only; the successor goes on beyond the place."""
-    answer, waits = Source.answer, Source.waits_for_decision
-
-    def answer_privately(self: Any) -> None:
-        before = self.group.answers[self.name]
-        answer(self)
-        if self.group.answers[self.name] != before:
-            self.answered = True
-
-    monkeypatch.setattr(Source, "answer", answer_privately)
-    monkeypatch.setattr(Source, "waits_for_decision", lambda self: hasattr(self, "answered") and waits(self))
+def decides_over_a_death(monkeypatch: Patch) -> None:
+    """A killed source has accepted, and its successor has gone beyond the place, as that was void."""
+    monkeypatch.setattr(Coordinator, "is_void", False)
 
 
 def keeps_silent_without_room(monkeypatch: Patch) -> None:
@@ -248,22 +239,22 @@ PLANTED: dict[Callable[[Patch], None], int] = {
     commits_the_raw_count: 3,
     loses_routing: 3,
     commits_before_the_flush: 1,
-    takes_the_offset_with_a_full_outbox: 0,
+    takes_the_offset_with_a_full_outbox: 8,
     uses_freed_cells_at_once: 3,
-    reads_the_decision_before_the_acquire: 123,
+    reads_the_decision_before_the_acquire: 1878,
     acks_before_the_commit: 11,
-    acks_at_the_commit_despite_checkpoints: 0,
-    applies_before_the_manifest: 336,
-    applies_without_the_id: 328,
+    acks_at_the_commit_despite_checkpoints: 3,
+    applies_before_the_manifest: 628,
+    applies_without_the_id: 190,
     leaves_what_was_staged: 1,
-    loses_ticks: 0,
-    accepts_what_lies_behind: 0,
-    does_not_wait_for_the_decision: 25,
-    promises_the_place_before_the_decision: 421,
-    forgets_its_answer: 256,
+    loses_ticks: 1,
+    accepts_what_lies_behind: 188,
+    does_not_wait_for_the_decision: 32,
+    promises_the_place_before_the_decision: 3300,
+    decides_over_a_death: 769,
     keeps_silent_without_room: 642,
-    keeps_promises_back_without_room: 0,
-    goes_on_from_a_torn_checkpoint: 2,
+    keeps_promises_back_without_room: 13,
+    goes_on_from_a_torn_checkpoint: 0,
 }
 """Each mistake, and the seed that was seen to find it first."""
 

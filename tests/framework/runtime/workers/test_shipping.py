@@ -15,7 +15,7 @@ import pytest
 
 from framework import Bolt, TopologyBuilder
 from framework.errors import ConfigError, TopologyError, WorkerError
-from framework.runtime.workers import supervisor
+from framework.runtime.workers import launcher
 from framework.runtime.workers.starting import start
 from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.components import Forward, Numbers
@@ -36,7 +36,7 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     def start(*_arguments: Any) -> None:
         raise AssertionError("a process was started")
 
-    monkeypatch.setattr("framework.runtime.workers.supervisor.start", start)
+    monkeypatch.setattr("framework.runtime.workers.launcher.start", start)
 
 
 @pytest.mark.usefixtures("nothing_starts")
@@ -99,7 +99,7 @@ def test_a_process_that_cannot_be_started_ends_those_that_were(monkeypatch: pyte
             raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         return start(context, name, *arguments)
 
-    monkeypatch.setattr(supervisor, "start", start_two)
+    monkeypatch.setattr(launcher, "start", start_two)
     with pytest.raises(WorkerError, match=r"process 3 of 3 cannot be started: .*; use fewer \(topology\.w"):
         PROCESSES.run(topology())
 

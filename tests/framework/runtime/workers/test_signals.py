@@ -14,7 +14,7 @@ import pytest
 
 from framework import TopologyBuilder
 from framework.cli.exit_codes import ExitCode
-from framework.runtime.workers import supervisor
+from framework.runtime.workers import launcher
 from framework.runtime.workers.starting import start
 from framework.sinks import CountingSink
 from tests.framework.runtime.workers.components import Numbers, wait_at
@@ -70,7 +70,7 @@ def test_a_process_that_has_just_been_started_leaves_signals_to_its_parent(
         os.kill(process.pid, number)
         return process, connection
 
-    monkeypatch.setattr(supervisor, "start", start_and_signal)
+    monkeypatch.setattr(launcher, "start", start_and_signal)
     builder = TopologyBuilder()
     builder.set_spout("source", Numbers, args=[10])
     builder.set_bolt("sink", CountingSink, 4).shuffle_grouping("source")

@@ -178,8 +178,8 @@ class TestTheirOwnDeaths:
 
         monkeypatch.setattr(StandbyPool, "hear", hear_and_stop)
         monkeypatch.setattr(
-            "framework.runtime.workers.supervisor.Supervisor._started_without_place",
-            lambda supervisor: supervisor._start("viper-standby", b"no job"),
+            "framework.runtime.workers.launcher.Launcher._started_to_stand_by",
+            lambda launcher: launcher._start("viper-standby", b"no job"),
         )
         assert endless(stop).drained
         assert told("UnpicklingError") == TRIES

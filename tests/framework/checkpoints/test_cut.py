@@ -1,0 +1,190 @@
+"""The sources of a run agree on a time ahead of them, and bolts save themselves there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from framework.runtime.control import cut_leader
+from framework.runtime.control.alignment import Alignment
+from framework.runtime.control.cut_leader import CutInterruptedError, CutLeader
+from framework.runtime.control.cut_record import NO_PROPOSAL, CutState, Proposal, SourceCut
+from framework.runtime.tasks.bolt_cut import BoltCut
+from tests.framework.checkpoints.suspended import built
+from tests.framework.runtime.partitioned import Partitions
+from tests.framework.runtime.pieces import plan_of
+from viper.arena import Arena
+from viper.partitions import NO_LIMIT
+from viper.position import LEAST, Position
+
+
+class Run:
+    """The registers of a run with some sources, and what its tasks do with them."""
+
+    def __init__(self, sources: int) -> None:
+        self.plan, _ = plan_of(built(Partitions(), sources, 1))
+        self.alignment = Alignment.create(Arena.private(10_000), self.plan)
+        self.record = self.alignment.cut
+        self.tasks = [task.id for task in self.plan.tasks_of("source")]
+        self.sources = [SourceCut(self.record, task) for task in self.tasks]
+        (clock,) = self.plan.tasks_of("clock")
+        self.bolt = BoltCut(self.record, clock.id)
+        self.saved: list[Proposal] = []
+        self.bolt.save_by(self.saved.append)
+
+    def propose(self, time_us: int, number: int = 1) -> None:
+        self.record.propose(number, {part: time_us for part in self.plan.aligned_stops})
+
+    def leader(self) -> CutLeader:
+        return CutLeader(self.plan, self.alignment, lambda: None)
+
+
+def test_a_source_that_has_accepted_waits_at_the_time_until_it_is_decided() -> None:
+    run = Run(2)
+    first, second = run.sources
+    first.look(3)
+    assert not first.has_news and first.until_us == NO_LIMIT
+    run.propose(10)
+    assert first.has_news
+    first.look(10)
+    assert first.until_us == 10 and not first.has_news
+    at_the_time, behind = Position(10, 0, 0), Position(11, 0, 0)
+    assert first.passed(at_the_time, behind, waits=False) is None and first.stands(1.0)
+    second.look(4)
+    run.record.decide()
+    first.look(10)
+    assert not first.stands(2.0) and first.stood_since_s == 1.0
+    assert first.passed(at_the_time, Position(10, 1, 0), waits=False) is None  # a row of that time may come
+    assert first.passed(at_the_time, behind, waits=False) == Proposal(1, CutState.DECIDED, 1, 10)
+    assert first.until_us == NO_LIMIT and run.record.has_passed(run.tasks[0])
+    assert first.passed(at_the_time, behind, waits=False) is None  # once
+    assert not run.record.has_passed(run.tasks[1])
+
+
+def test_a_source_that_is_ahead_goes_on_and_so_do_all_when_it_is_void() -> None:
+    run = Run(2)
+    first, second = run.sources
+    run.propose(10)
+    first.look(11)
+    second.look(2)
+    assert (first.until_us, second.until_us) == (NO_LIMIT, 10)
+    assert [run.record.answer_of(task) for task in run.tasks] == [11, 2]
+    run.record.make_void()
+    second.look(10)
+    assert second.until_us == NO_LIMIT
+    run.propose(20)
+    assert [run.record.answer_of(task) for task in run.tasks] == [None, None]
+    second.look(10)
+    assert second.until_us == 20
+
+
+def test_who_takes_the_place_of_another_is_as_far_as_that_has_told() -> None:
+    run = Run(1)
+    (source,) = run.sources
+    source.go_on_behind(30)
+    run.propose(20)
+    source.look(LEAST.ts)
+    assert source.until_us == NO_LIMIT and run.record.answer_of(run.tasks[0]) == 30
+
+
+def test_one_that_stands_still_and_meets_no_other_sets_the_cut_where_it_is() -> None:
+    last, behind = Position(9, 2, 0), Position(9, 2**63 + 1, 2**64 - 1)
+    for sources in (1, 2):
+        run = Run(sources)
+        run.propose(50)
+        for source in run.sources:
+            source.look(9)
+        run.record.decide()
+        run.sources[0].look(9)
+        assert run.sources[0].passed(behind, behind, waits=True) is None  # what it may bring is not above
+        run.bolt.look()
+        assert not run.bolt.is_due_before(behind)
+        passed = run.sources[0].passed(last, behind, waits=True)
+        assert (passed is not None) == (sources == 1)
+        assert run.bolt.has_come_to(behind) == (sources == 1)
+        if sources == 1:
+            assert run.bolt.frontier[:2] == (behind, 9) and run.record.last_us(run.tasks[0]) == 9
+
+
+def test_a_bolt_is_saved_once_at_a_decided_cut() -> None:
+    run = Run(2)
+    at_the_cut = Position(11, 0, 0)
+    run.propose(10)
+    run.bolt.look()
+    assert not run.bolt.is_due_before(at_the_cut)
+    run.record.decide()
+    run.bolt.look()
+    assert run.bolt.is_due_before(at_the_cut) and not run.bolt.is_due_before(Position(10, 2**64 - 1, 0))
+    assert run.bolt.frontier[:2] == (at_the_cut, 10)
+    entry = run.bolt.entry
+    entry.run(entry.at)
+    assert run.saved == [Proposal(1, CutState.DECIDED, 1, 10)]
+    run.bolt.look()
+    assert not run.bolt.is_due_before(at_the_cut)
+    run.record.make_void()
+    assert run.record.read(run.tasks[0])[1] == NO_PROPOSAL
+    run.propose(20, 2)
+    run.record.decide()
+    assert run.bolt.has_come_to(Position(21, 0, 0))
+
+
+def test_the_leader_proposes_later_times_until_nobody_is_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cut_leader, "SAMPLE_S", 0.0)
+    run = Run(2)
+    leader = run.leader()
+    told = iter((100, 200, 200))
+    proposed: list[int] = []
+
+    def wait(tasks: Sequence[int], hint: str) -> None:
+        assert list(tasks) == run.tasks
+        proposed.append(run.record.time_us(run.tasks[0]))
+        run.sources[0].look(next(told))
+        run.sources[1].look(7)
+
+    assert leader.agree(1, wait) == 3 and leader.voids == 2
+    assert proposed[:2] == [LEAST.ts + 1, 101] and proposed[2] > 200
+    assert run.record.is_decided_on(3)
+    leader.give_up()
+    assert not run.record.is_decided_on(3)
+
+
+def test_a_death_makes_it_void_and_nobody_decides_over_that() -> None:
+    run = Run(2)
+    leader = run.leader()
+
+    def die(tasks: Sequence[int], hint: str) -> None:
+        for source in run.sources:
+            source.look(0)
+        leader.interrupt()
+
+    with pytest.raises(CutInterruptedError):
+        leader.agree(1, die)
+    assert run.record.read(run.tasks[0])[1] == NO_PROPOSAL
+    with pytest.raises(CutInterruptedError):
+        leader.check()
+
+
+def test_where_no_time_has_passed_the_cut_is_right_ahead() -> None:
+    run = Run(1)
+
+    def answer(tasks: Sequence[int], hint: str) -> None:
+        run.sources[0].look(0)
+
+    assert run.leader().agree(1, answer) == 1
+    assert run.record.time_us(run.tasks[0]) == LEAST.ts + 1
+
+
+def test_a_source_that_has_ended_beyond_the_time_makes_it_void(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Run(2)
+    leader = run.leader()
+    told: list[int] = []
+
+    def end(tasks: Sequence[int], hint: str) -> None:
+        told.append(run.record.time_us(run.tasks[0]))
+        run.alignment.end(run.tasks[0], 500)
+        run.sources[1].look(0)
+
+    assert leader.agree(1, end) == 2
+    assert told[0] < 500 < run.record.time_us(run.tasks[1])
+    assert leader.last_us(run.tasks[0]) == 500

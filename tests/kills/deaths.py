@@ -1,0 +1,275 @@
+"""When and where processes of a run are killed: drawn from a seed, by what they do, never by the clock.
+
+A process draws how many named points it passes before it dies: before or behind a call of what the runtime
+does for recovery and checkpoints. At that point it kills itself, or has the system kill it microseconds
+later, wherever it is then. Each next process draws anew; some die right behind a death, before they have
+done anything.
+
+Worker processes arm themselves when they import this module, as the modules of components do, in a run whose
+environment has a plan (`planned`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import multiprocessing
+import os
+import random
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from functools import wraps
+from importlib import import_module
+from pathlib import Path
+from types import FunctionType
+from typing import Any, Final
+
+PLAN: Final = "KILL_PLAN"
+"""The environment variable with the plan, as JSON."""
+_OF_TASKS: Final = (
+    ("viper.source", "Source", ("add", "heartbeat", "recover")),
+    ("viper.reader", "Reader", ("get_ready", "get_interleaved", "release", "hold")),
+    ("viper.page", "TaskPage", ("note", "read", "feed")),
+    ("viper.state", "Writer", ("__init__", "commit", "back_to_commit")),
+    ("framework.runtime.recovery.commits", "Commits", ()),
+    ("framework.runtime.recovery.memory", "RecoveryMemory", ("commits",)),
+    ("framework.runtime.tasks.slot", "ComponentSlot", ("commit", "flush")),
+    ("framework.runtime.tasks.sink_commits", "SinkCommits", ()),
+    ("framework.sinks", "TransactionalSink", ("cut", "complete", "recover", "unstage", "resume")),
+    ("framework.sinks", "SqliteSink", ("apply",)),
+    ("framework.sinks", "JsonLinesSink", ("apply", "finish")),
+    ("framework.sinks.staging", "Stage", ()),
+    ("framework.runtime.control.alignment", "Alignment", ()),
+    ("framework.runtime.tasks.checkpoints", "TaskCheckpoints", ()),
+)
+"""Modules, classes and methods, no methods for all public ones: what a task does."""
+_OF_LEADER: Final = (
+    ("framework.checkpoints.files", "SystemFiles", ()),
+    ("framework.checkpoints.folder", "CheckpointFolder", ()),
+    ("framework.runtime.checkpointing", "Checkpointing", ()),
+    ("framework.runtime.workers.supervisor", "Supervisor", ("_hear", "_started", "run")),
+)
+"""Likewise: what the process does that leads a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be killed."""
+
+    folder: str
+    """Where each death leaves a mark."""
+    seed: int
+    kills: int
+    """The most deaths."""
+    gap: float
+    """How many points a process passes before it dies, on average."""
+    whole: Sequence[str] = ()
+    """Where the whole process group dies, and with it the process that leads the run: "leader" and "worker";
+    empty if each worker process dies for itself."""
+    suspends: bool = False
+    """Whether the run is suspended then, and nothing dies."""
+    after: str = ""
+    """A folder: points count once there is a checkpoint in it."""
+    plant: str = ""
+    """A bug of `tests.kills.planted` for all worker processes."""
+
+    @property
+    def deaths(self) -> int:
+        """So far."""
+        return len(os.listdir(self.folder))
+
+
+@contextmanager
+def planned(plan: Plan) -> Iterator[None]:
+    """While the block runs, the worker processes of a run that begins die as planned."""
+    Path(plan.folder).mkdir(parents=True, exist_ok=True)
+    os.environ[PLAN] = json.dumps(asdict(plan))
+    try:
+        yield
+    finally:
+        del os.environ[PLAN]
+
+
+class Death:
+    """The end of this process."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        name, so_far = multiprocessing.current_process().name, plan.deaths
+        chance = random.Random(f"{plan.seed} {so_far} {'' if plan.whole else name}")
+        is_soon = chance.random() < 0.25
+        self._left = 1 + int(2 ** chance.uniform(0, 6) if is_soon else chance.expovariate(0.75 / plan.gap))
+        self._delay_us = int(2 ** chance.uniform(2, 12)) if chance.random() < 0.4 else 0
+        """Microseconds behind the point; 0 for right there."""
+        self._mark = Path(plan.folder, f"{so_far:04} {name}")
+        is_first = not any(Path(plan.folder).glob(f"* {name}"))
+        # Before a run has begun, a death ends it and nobody can suspend it.
+        self._counts = not plan.suspends and (bool(plan.whole) or not is_first)
+        self._is_over = so_far >= plan.kills or (bool(plan.whole) and not self._is_chosen(chance))
+        self._after = "" if is_soon and plan.whole and so_far == 0 else plan.after
+
+    def _is_chosen(self, chance: random.Random) -> bool:
+        """Whether this process is the one at whose point the whole group dies."""
+        parent = multiprocessing.parent_process()
+        return chance.choice(self._plan.whole) == ("leader" if parent is None else "worker")
+
+    def begin(self) -> None:
+        """The tasks of the process begin."""
+        self._counts = True
+
+    def end(self) -> None:
+        """They have ended: what follows is only the report."""
+        self._is_over = True
+        if self._left <= 0 and not self._plan.whole:
+            _disarm()
+            self._mark.unlink(missing_ok=True)
+
+    def passed(self, point: str) -> None:
+        """One more point has been passed."""
+        if self._is_over or not self._counts or self._waits():
+            return
+        self._left -= 1
+        if self._left == 0:
+            # Of a group, two processes may get there.
+            with suppress(FileExistsError), open(self._mark, "x", encoding="utf-8") as mark:
+                mark.write(f"{point} {self._delay_us}")
+            if self._plan.suspends:
+                os.kill(os.getpgrp(), signal.SIGURG)
+            elif self._plan.whole:
+                os.killpg(os.getpgrp(), signal.SIGKILL)
+            elif self._delay_us:
+                _arm(self._delay_us)
+            else:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    def _waits(self) -> bool:
+        if self._after and not any(Path(self._after).glob("checkpoint-*")):
+            return True
+        self._after = ""
+        return False
+
+
+_death: Death | None = None
+
+
+def passed(point: str) -> None:
+    """A point is passed; the first one draws."""
+    global _death
+    if _death is None:
+        found = os.environ.get(PLAN)
+        if found is None:
+            return
+        plan = Plan(**json.loads(found))
+        if plan.plant:
+            import_module("tests.kills.planted").plant(plan.plant)
+        _death = Death(plan)
+    _death.passed(point)
+
+
+Wrap = Callable[[str, Callable[..., Any]], Callable[..., Any]]
+
+
+def _wrap_all(wrap: Wrap, *groups: Sequence[tuple[str, str, tuple[str, ...]]]) -> list[tuple[type, str, Any]]:
+    """Wrap the methods that are points; returns what they were."""
+    before = []
+    for module, name, methods in (found for group in groups for found in group):
+        owner = getattr(import_module(module), name)
+        public = [found for found, what in vars(owner).items() if isinstance(what, FunctionType)]
+        for method in methods or [found for found in public if not found.startswith("_")]:
+            before.append((owner, method, getattr(owner, method)))
+            setattr(owner, method, wrap(f"{name}.{method}", before[-1][-1]))
+    return before
+
+
+@contextmanager
+def counting() -> Iterator[list[int]]:
+    """Gives the number of points that the tasks of this process pass while the block runs."""
+    count = [0]
+
+    def counted(_: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(method)
+        def call(*args: Any, **options: Any) -> Any:
+            count[0] += 2
+            return method(*args, **options)
+
+        return call
+
+    before = _wrap_all(counted, _OF_TASKS)
+    try:
+        yield count
+    finally:
+        for owner, name, method in reversed(before):
+            setattr(owner, name, method)
+
+
+def watch_leader() -> None:
+    """Have this process, which leads a run that dies as a whole, pass the points of leaders and of tasks."""
+    _watch_worker()
+    _wrap_all(_watched, _OF_LEADER)
+
+
+def _watched(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def watched(*args: Any, **options: Any) -> Any:
+        passed(f"before {name}")
+        try:
+            return method(*args, **options)
+        finally:
+            passed(f"behind {name}")
+
+    return watched
+
+
+def _watch_worker() -> None:
+    from framework.runtime.workers.worker import Worker
+
+    run = Worker.run
+
+    def running(self: Worker) -> None:
+        passed("before the run")
+        if _death is not None:
+            _death.begin()
+        try:
+            run(self)
+        finally:
+            if _death is not None:
+                _death.end()
+
+    Worker.run = running  # type: ignore[method-assign]
+    _wrap_all(_watched, _OF_TASKS)
+
+
+# -- a kill at an instruction that nobody chooses
+
+
+class _Event(ctypes.Structure):
+    """A `struct sigevent`."""
+
+    _fields_ = [("value", ctypes.c_void_p), ("signal", ctypes.c_int), ("notify", ctypes.c_int)]
+    _fields_ += [("rest", ctypes.c_char * 48)]
+
+
+_timer = ctypes.c_void_p()
+
+
+def _arm(microseconds: int) -> None:
+    """Have the system send this process a SIGKILL."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    event = _Event(signal=signal.SIGKILL, notify=0)
+    times = (ctypes.c_long * 4)(0, 0, microseconds // 1_000_000, microseconds % 1_000_000 * 1000)
+    monotonic = 1
+    if libc.timer_create(monotonic, ctypes.byref(event), ctypes.byref(_timer)) or libc.timer_settime(
+        _timer, 0, times, None
+    ):
+        raise OSError(ctypes.get_errno(), "no timer")
+
+
+def _disarm() -> None:
+    times = (ctypes.c_long * 4)()
+    ctypes.CDLL(None).timer_settime(_timer, 0, times, None)
+
+
+if multiprocessing.parent_process() is not None:
+    _watch_worker()

@@ -1,0 +1,81 @@
+"""Bugs for worker processes to have, which runs that are killed must show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from framework.runtime.recovery import Commits
+from framework.runtime.tasks.task import Task
+from framework.sinks import TransactionalSink
+from viper.reader import Reader
+from viper.source import Source
+
+
+def forget_turns() -> None:
+    """Successors do not know whose turn it is on their edges."""
+    _forget("routing")
+
+
+def forget_offsets() -> None:
+    """Successors of spouts begin anew."""
+    _forget("offset")
+
+
+def forget_ticks() -> None:
+    """Successors count their ticks anew."""
+    _forget("ticks")
+
+
+def forget_lineage() -> None:
+    """Successors do not know where in the order they are."""
+    _forget("lineage")
+
+
+def release_at_take() -> None:
+    """Input is let go when it is taken, and not when it is committed."""
+    _patch(Reader, "hold", lambda self, **_: None)
+
+
+def commit_before_the_flush() -> None:
+    """Tasks commit although some of what they have emitted waits for room."""
+    _patch(Task, "_commit", lambda self, **_: self.commits and (self.slot.flush(), self.commits.commit()))
+
+
+def skip_nothing() -> None:
+    """Successors emit all once more."""
+    _patch(Source, "repeat", lambda self, repeat: None)
+
+
+def keep_staged_rows() -> None:
+    """What a sink has staged does not go back with its task."""
+    _patch(TransactionalSink, "unstage", lambda self, *noted: None)
+
+
+PLANTS: dict[str, Callable[[], None]] = {
+    plant.__name__: plant
+    for plant in (
+        forget_turns,
+        forget_offsets,
+        forget_ticks,
+        forget_lineage,
+        release_at_take,
+        commit_before_the_flush,
+        skip_nothing,
+        keep_staged_rows,
+    )
+}
+
+
+def plant(name: str) -> None:
+    """Give this process a bug."""
+    PLANTS[name]()
+
+
+def _forget(kind: str) -> None:
+    keep = Commits.keep
+    _patch(Commits, "keep", lambda self, name, part: name.startswith(kind) or keep(self, name, part))
+
+
+def _patch(owner: type, name: str, method: Callable[..., Any]) -> None:
+    setattr(owner, name, method)

@@ -1,0 +1,34 @@
+"""A portion of the runs of ``make kills``: nothing that is killed or suspended shows in what sinks have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.kills.runs import Case, check_killed, check_killed_as_a_whole, check_suspended
+from tests.kills.shapes import SHAPES
+from tests.portions import at_every_change
+
+ROWS = {"saturated": 100, "bursts": 40}
+SHAPES_KILLED = ["drawn", "words", *(name for name in SHAPES if name not in ("drawn", "words"))]
+
+
+@pytest.mark.parametrize("name", at_every_change(SHAPES_KILLED, 2))
+def test_killed_workers(name: str, tmp_path: Path) -> None:
+    assert check_killed(Case(name, 1, ROWS.get(name, 300), 12), tmp_path) > 4
+
+
+@pytest.mark.parametrize("name", at_every_change(SHAPES_KILLED, 1))
+def test_killed_workers_with_checkpoints(name: str, tmp_path: Path) -> None:
+    assert check_killed(Case(name, 2, ROWS.get(name, 300), 12, checkpoints=True), tmp_path) > 2
+
+
+@pytest.mark.parametrize("name", at_every_change(["words", "drawn", "windows"], 1))
+def test_killed_groups(name: str, tmp_path: Path) -> None:
+    assert check_killed_as_a_whole(Case(name, 1, 500, 2, checkpoints=True), tmp_path) > 0
+
+
+@pytest.mark.parametrize("name", at_every_change(["drawn", "words", "windows"], 1))
+def test_suspended_runs(name: str, tmp_path: Path) -> None:
+    assert check_suspended(Case(name, 1, 500, 2, checkpoints=True), tmp_path) > 0
