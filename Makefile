@@ -12,7 +12,7 @@ METADATA := setup.cfg setup.py pyproject.toml
 # one that has nothing left takes tests from another.
 JOBS := $(shell echo $$((3 * $$(nproc))))
 PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
-BENCHMARKS := per_tuple batches tracking workers latency memory idle codec borrowing gate hashing files
+BENCHMARKS := per_tuple batches tracking workers latency memory idle codec borrowing gate hashing files kill_to_output
 STORM := 2.8.3
 PEERS := bytewax pathway pyflink
 # What the peers run on, for where they know no Python as new as ours.

@@ -41,7 +41,7 @@ from framework.runtime import Run, StopReason, StopSignal
 KEYS_PER_GB: Final = 15_300_000
 PARTS: Final = ("noticed", "started", "made", "initialized", "rows", "arrived")
 WIDTHS: Final = (-8, -6, *[11] * len(PARTS))
-LONGEST_S: Final = 60.0
+LONGEST_S: Final = 300.0
 """Seconds to wait for anything."""
 BEFORE_S: Final = 0.5
 """Seconds of flow before the kill."""

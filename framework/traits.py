@@ -49,6 +49,8 @@ class Traits:
     """Whether it is a spout that brings partitions."""
     seekable: bool = False
     """Whether it is a spout that says where it is, and can go on from there."""
+    hears_answers: bool = False
+    """Whether it is a spout that defines ``ack`` or ``fail``, and so emits tuples with ids."""
     goes_back: bool = False
     """Whether what it has taken goes back to the last commit of its task, whatever it declares."""
     is_class_known: bool = False
@@ -118,6 +120,7 @@ def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None)
         stateless=bool(conf.get("viper.stateless")),
         partitioned=partitioned,
         seekable=cls is not None and issubclass(cls, SeekableSpout),
+        hears_answers=cls is not None and _hears_answers(cls),
         goes_back=bool(getattr(cls, "goes_back_with_task", False)),
         is_class_known=cls is not None,
         forgets=bool(getattr(cls, "dies_with_process", False)),
@@ -127,6 +130,11 @@ def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None)
         states=() if cls is None else tuple(state.spec for state in declared_states(cls).values()),
         state_key=_state_key(conf, cls),
     )
+
+
+def _hears_answers(cls: type) -> bool:
+    bases = base_classes("Spout")
+    return issubclass(cls, bases) and any(overrides(cls, name, bases) for name in ("ack", "fail"))
 
 
 def _state_key(conf: Mapping[str, Any], cls: type | None) -> tuple[str, ...]:

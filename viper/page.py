@@ -15,12 +15,14 @@ consumers have already. So nothing is lost, nothing comes twice, and no consumer
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from viper._backend import ffi, lib
 from viper.arena import Arena
 from viper.errors import StateFullError
 from viper.gate import ScaleGate
+from viper.position import Positions
 from viper.source import Source
 from viper.state import Writer
 
@@ -88,13 +90,21 @@ class TaskPage:
         lib.vp_page_read(self._page, first, gate._gate, reader)
         self._kept.append(gate)
 
-    def feed(self, output: int, source: Source, *, repeats_positions: bool = True) -> int:
+    def feed(
+        self,
+        output: int,
+        source: Source,
+        *,
+        repeats_positions: bool = True,
+        on_left_out: Callable[[Positions, int, int], None] = lambda positions, first, count: None,
+    ) -> int:
         """Say which source an output of the task is, and have that leave out what its readers have already.
 
         Args:
             output: the number of the output.
             source: the producing end.
             repeats_positions: whether a successor emits the same at the same positions.
+            on_left_out: called with positions, an index and a number of tuples when these are left out.
 
         Returns:
             How many tuples the successor of a killed task will leave out.
@@ -106,7 +116,8 @@ class TaskPage:
         left = int(lib.vp_page_feed(self._page, output, source._ring))
         self._kept.append(source)
         if left:
-            source.repeat(_Repeat(self._page, output, left, compares_positions=repeats_positions))
+            compared = {"compares_positions": repeats_positions}
+            source.repeat(_Repeat(self._page, output, left, on_left_out, **compared))
         return left
 
     def note(self, writer: Writer) -> bool:
@@ -202,12 +213,21 @@ class TaskPage:
 class _Repeat:
     """What a successor leaves out of one output."""
 
-    __slots__ = ("_output", "_page", "compares_positions", "left")
+    __slots__ = ("_output", "_page", "compares_positions", "left", "left_out")
 
-    def __init__(self, page: Any, output: int, left: int, *, compares_positions: bool) -> None:
+    def __init__(
+        self,
+        page: Any,
+        output: int,
+        left: int,
+        on_left_out: Callable[[Positions, int, int], None],
+        *,
+        compares_positions: bool,
+    ) -> None:
         self._page = page
         self._output = output
         self.left = left
+        self.left_out = on_left_out
         self.compares_positions = compares_positions
 
     def skip(self, tuples: int) -> int:

@@ -33,6 +33,9 @@ class Repeat(Protocol):
     def left(self) -> int:
         """The number of tuples that are still to be left out; at least one."""
 
+    def left_out(self, positions: Positions, first: int, count: int) -> None:
+        """The tuples at `count` of these positions, from index `first` on, are left out."""
+
     def skip(self, tuples: int) -> int:
         """So many were left out; returns how many are left."""
 
@@ -208,6 +211,7 @@ class Source:
                     return False
             finally:
                 self._repeat = repeat
+        repeat.left_out(positions, first, skipped)
         if not repeat.skip(skipped):
             self._repeat = None
         return True

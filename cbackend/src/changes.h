@@ -6,7 +6,10 @@
 #ifndef VIPER_SRC_CHANGES_H
 #define VIPER_SRC_CHANGES_H
 
+#include <stdalign.h>
+
 #include "keyed.h"
+#include "layout.h"
 #include "viper/changes.h"
 
 /* What a checkpoint has of a table. */
@@ -16,10 +19,12 @@ typedef struct {
 } vp_saved;
 
 struct vp_changes {
-    vp_word maps, words; /* the cell's offset, 0: none; and the words of each map. They go back with a slice */
-    vp_word generation;  /* likewise; from 1 on */
+    /* What is looked at for each change lies in one line. */
+    alignas(VP_LINE) vp_word maps; /* the cell's offset; 0: none */
+    vp_word words;       /* of each map. Both go back with a slice */
     vp_word current;     /* 0 or 1: the map of the time since the last cut */
     vp_word counts[2];   /* the bits of each map, or more */
+    vp_word generation;  /* from 1 on; it goes back with a slice */
     vp_word attempt;     /* the snapshot that the other map belongs to; 0: to none that could become a checkpoint */
     vp_saved saved, tried; /* by the last checkpoint; by the attempt */
 };

@@ -107,7 +107,7 @@ uint64_t vp_row_hash(const vp_row *row)
 
 uint64_t vp_row_number(const vp_row *row)
 {
-    return (uint32_t)vp_read(&row->tag) >> 1;
+    return vp_number_of(row);
 }
 
 uint64_t *vp_row_values(vp_row *row)

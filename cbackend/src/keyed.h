@@ -41,6 +41,12 @@ static inline uint64_t vp_row_tag(uint64_t hash, uint64_t number)
     return (hash & ~(uint64_t)UINT32_MAX) | number << 1 | VP_ROW_ALIVE;
 }
 
+/* As vp_row_number. */
+static inline uint64_t vp_number_of(const vp_row *row)
+{
+    return (uint32_t)vp_read(&row->tag) >> 1;
+}
+
 static inline bool vp_row_is_alive(const vp_row *row)
 {
     return vp_read(&row->tag) & VP_ROW_ALIVE;

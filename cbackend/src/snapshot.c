@@ -37,7 +37,7 @@ static int note(vp_snapshot *snapshot, uint64_t number)
 int vp_snapshot_save(vp_snapshot *snapshot, const vp_writer *writer, const vp_changes *changes, vp_row *row, vp_save *save,
                      void *context)
 {
-    uint64_t number = vp_row_number(row);
+    uint64_t number = vp_number_of(row);
     if (!is_pending(snapshot, writer, changes, number))
         return 0;
     return save(context, row, number) < 0 || note(snapshot, number) ? -1 : 0;

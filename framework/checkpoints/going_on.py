@@ -12,10 +12,13 @@ from framework.components import PartitionedSpout
 from framework.config import Settings
 from framework.errors import CheckpointError
 from framework.planning import Plan
+from framework.planning.recovery import offset_problems
 from framework.tap import is_tap
 from framework.topology import Role
 from framework.traits import Batching
 
+SPOUT = "spout"
+"""The name under which the task of a seekable spout saves where it is."""
 UNKNOWN_US = -(2**63)
 """The time in a place that nobody knows, as the process that had read there has died."""
 
@@ -34,12 +37,56 @@ def check_can_checkpoint(plan: Plan, *, replays: bool) -> None:
     refuse(sorted({*_hindrances(plan), *of_replay}), "no checkpoint can be made of this run")
 
 
+def check_acks_can_wait(plan: Plan) -> None:
+    """Refuse a run without checkpoints whose acks are to wait for some.
+
+    Raises:
+        CheckpointError: they would wait for ever.
+    """
+    waiting = [spout.id for spout in plan.topology.spouts if _acks_wait(plan, spout.id, "checkpoint")]
+    if waiting:
+        raise CheckpointError(
+            f"acks of {', '.join(map(repr, waiting))} wait for checkpoints (viper.ack.after), and the run "
+            "has no folder for them: give it one (--checkpoints), or set viper.ack.after to commit"
+        )
+
+
+def waits_for_nobody(plan: Plan, settings: Settings) -> str:
+    """A warning where acks wait for checkpoints that nobody makes by himself; empty where they do not."""
+    asked = [
+        spout.id
+        for spout in plan.topology.spouts
+        if plan.traits[spout.id].hears_answers and _acks_wait(plan, spout.id, "checkpoint", None)
+    ]
+    if settings["viper.checkpoint.secs"] is not None or not asked:
+        return ""
+    return (
+        f"acks of {', '.join(map(repr, asked))} wait for checkpoints, which are made when they are asked "
+        "for, or when many acks wait: set viper.checkpoint.secs, or viper.ack.after to commit"
+    )
+
+
+def _acks_wait(plan: Plan, spout: str, *configured: str | None) -> bool:
+    conf = plan.confs[spout]
+    return conf["viper.ack.after"] in configured and conf["topology.acker.executors"] != 0
+
+
 def _hindrances(plan: Plan) -> Iterator[str]:
     for spout in plan.topology.spouts:
-        if not plan.traits[spout.id].partitioned:
+        traits, conf = plan.traits[spout.id], plan.confs[spout.id]
+        if not (traits.partitioned or traits.seekable):
             yield (
-                f"spout {spout.id!r} cannot say where it is: let it bring partitions (PartitionedSpout), "
-                "as those of framework.sources do"
+                f"spout {spout.id!r} cannot say where it is: define offset and seek (SeekableSpout), or let "
+                "it bring partitions (PartitionedSpout), as those of framework.sources do"
+            )
+        elif traits.seekable:
+            yield from (f"spout {spout.id!r}: {found}" for found in offset_problems(conf, traits, plan.time))
+            if conf["viper.blocking"]:
+                yield f"spout {spout.id!r} says not where it is while it blocks: set viper.blocking to false"
+        if conf["viper.ack.after"] == "checkpoint" and conf["topology.acker.executors"] == 0:
+            yield (
+                f"acks of spout {spout.id!r} cannot wait for checkpoints (viper.ack.after) where nothing is "
+                "tracked: leave topology.acker.executors out"
             )
     for subscription in plan.subscriptions:
         if subscription.feedback:
@@ -108,6 +155,9 @@ def _misfits(
         if spout in manifest.sources:
             yield from _other_data(spout, found, manifest)
     for name in manifest.components.keys() & ours.keys():
+        if ours[name].role is Role.SPOUT and manifest.components[name]["role"] == str(Role.SPOUT):
+            yield from _other_spout(plan, name, manifest.tasks[name])
+    for name in manifest.components.keys() & ours.keys():
         yield from _changes(plan, name, manifest)
     for state in states_in(manifest.states):
         if state.component in ours:
@@ -125,6 +175,20 @@ def _other_data(spout: str, found: PartitionedSpout, manifest: Manifest) -> Iter
         )
     if any(ts == UNKNOWN_US for ts, _ in places.values()):
         yield f"a worker of spout {spout!r} had died, and nobody knows how far it was; use another checkpoint"
+
+
+def _other_spout(plan: Plan, name: str, before: Sequence[Saved]) -> Iterator[str]:
+    """Offsets are those of partitions, or of tasks: they say nothing to a spout of the other kind."""
+    traits, tasks = plan.traits[name], len(plan.tasks_of(name))
+    if traits.partitioned and any("places" not in saved for saved in before):
+        yield f"spout {name!r} brought no partitions: found a PartitionedSpout; start from the beginning"
+    elif traits.seekable and any(SPOUT not in saved for saved in before):
+        yield f"spout {name!r} brought partitions: found a SeekableSpout; start from the beginning"
+    elif traits.seekable and tasks != len(before):
+        yield (
+            f"each task of spout {name!r} has an offset of its own: found {tasks} tasks, expected "
+            f"{len(before)}; partitions of a PartitionedSpout can be divided anew"
+        )
 
 
 def _changes(plan: Plan, name: str, manifest: Manifest) -> Iterator[str]:

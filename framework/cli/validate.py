@@ -34,20 +34,27 @@ def validate(
     """Find everything that is wrong with TARGETS; without any, with all topologies in topologies/.
 
     Each problem is a line `file:line: message` on stdout. Exit code 3 if there is an error; warnings alone
-    are fine. What only a Storm cluster can run is a warning.
+    are fine. What only a Storm cluster can run is a warning. On stderr it tells for each spout of TARGETS
+    how often its tuples count if processes die.
     """
     if strict:
         choices = replace(choices, options={**choices.options, "viper.order": "strict"})
     with prints_to_stderr():
+        are_named = bool(targets)
         if not targets:
             targets, choices = _all_here(choices)
-        found = {target: _problems(open_target(target, choices)) for target in targets}
+        opened = {target: open_target(target, choices) for target in targets}
+        found = {target: _problems(of_target) for target, of_target in opened.items()}
+        promised = [line for of_target in opened.values() for line in _guarantees(of_target)]
     problems = [problem for of_target in found.values() for problem in of_target]
     if as_json:
         click.echo(json.dumps(_as_json(found), indent=2))
     else:
         problem_lines(problems, err=False)
     errors = sum(not problem.warning for problem in problems)
+    if are_named:
+        for line in promised:
+            note(line)
     files = counted(len(targets), "topology", "topologies")
     note(f"{files}: {counted(errors, 'error')}, {counted(len(problems) - errors, 'warning')}")
     ctx.exit(ExitCode.INVALID if errors else ExitCode.OK)
@@ -68,6 +75,15 @@ def _problems(opened: Opened) -> list[Problem]:
     unable = [] if opened.topology is None else check_runnable(opened.topology, here=False)
     by_place = dict.fromkeys([*opened.problems, *unable])
     return sorted(by_place, key=lambda problem: problem.sort_key)
+
+
+def _guarantees(opened: Opened) -> list[str]:
+    """What is promised to its spouts, if it has no errors."""
+    from framework.validation import guarantees
+
+    if opened.topology is None or opened.errors:
+        return []
+    return guarantees(opened.topology, opened.settings)
 
 
 def _as_json(found: Mapping[str, Sequence[Problem]]) -> list[dict[str, Any]]:

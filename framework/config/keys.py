@@ -81,6 +81,7 @@ _ALL = (
     Key("viper.state.bytes", integer(1 << 20, 2**44), "Bytes that all declared state may take."),
     Key("viper.state.key", optional(field_names()), "The fields that name the key of a bolt's state.", True),
     Key("viper.values", choice("python", "json"), "Whether values arrive as they are, or as JSON has them."),
+    Key("viper.ack.after", optional(choice("commit", "checkpoint")), "What an ack waits for.", True),
     Key("viper.answers", choice("relaxed", "strict"), "Whether a second ack or fail of a tuple is an error."),
     Key("viper.on.error", optional(choice("stop", "restart", "skip")), "What an exception leads to.", True),
     Key("viper.restart.tries", optional(integer(0)), "How often a component may be made anew.", True),

@@ -69,8 +69,25 @@ def aligned_stops(
     replay. Where a consumer waits for all of them, none is far ahead of the others. A spout without
     consumers, or in another part of the topology, may be so.
     """
-    partitioned = {name for name, found in traits.items() if found.partitioned}
-    groups = [part & partitioned for part in _parts(subscriptions)]
+    return _groups(tasks, subscriptions, {name for name, found in traits.items() if found.partitioned})
+
+
+def aligned_sources(
+    tasks: Sequence[TaskSpec], subscriptions: Sequence[Subscription], traits: Mapping[str, Traits]
+) -> tuple[tuple[int, ...], ...]:
+    """The ids of the tasks that come to one event time for a checkpoint, group by group.
+
+    These are the tasks of spouts that say where they are and whose tuples meet.
+    """
+    tell = {name for name, found in traits.items() if found.partitioned or found.seekable}
+    return _groups(tasks, subscriptions, tell)
+
+
+def _groups(
+    tasks: Sequence[TaskSpec], subscriptions: Sequence[Subscription], members: set[str]
+) -> tuple[tuple[int, ...], ...]:
+    """The tasks of some components, by the part of the topology that they are in."""
+    groups = [part & members for part in _parts(subscriptions)]
     return tuple(tuple(task.id for task in tasks if task.component in group) for group in groups if group)
 
 

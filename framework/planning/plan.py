@@ -87,6 +87,8 @@ class Plan:
     """For each task that goes on from a checkpoint, what the task of that run has saved, by the task's id."""
     aligned_stops: tuple[tuple[int, ...], ...] = ()
     """Ids of the tasks of partitioned spouts that stop at one event time, group by group."""
+    aligned_sources: tuple[tuple[int, ...], ...] = ()
+    """Ids of the tasks of spouts that come to one event time for a checkpoint, group by group."""
 
     def tasks_of(self, component: str) -> tuple[TaskSpec, ...]:
         """The tasks of a component, by index."""

@@ -10,6 +10,7 @@ from framework.errors import InternalError, TopologyError
 from framework.importing import importable
 from framework.planning.chaining import with_chains
 from framework.planning.connections import (
+    aligned_sources,
     aligned_stops,
     cycles,
     emits_outside_input,
@@ -86,6 +87,7 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         traits=traits,
         emits_outside_input=emits_outside_input(topology, confs, traits, time, draft.subscriptions),
         aligned_stops=aligned_stops(tasks, draft.subscriptions, traits),
+        aligned_sources=aligned_sources(tasks, draft.subscriptions, traits),
     )
 
 

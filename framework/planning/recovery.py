@@ -92,6 +92,17 @@ def _unfit(component: ComponentSpec, conf: Mapping[str, Any], traits: Traits) ->
 def _unfit_spout(conf: Mapping[str, Any], traits: Traits, time: TimeMode | None) -> Iterator[str]:
     if traits.is_class_known and not (traits.partitioned or traits.seekable):
         yield "it does not say where it is: derive it from SeekableSpout or PartitionedSpout"
+    yield from offset_problems(conf, traits, time)
+
+
+def offset_problems(conf: Mapping[str, Any], traits: Traits, time: TimeMode | None) -> Iterator[str]:
+    """What makes the offset of a spout say less than a successor, or another run, must know.
+
+    Args:
+        conf: the spout's resolved configuration.
+        traits: the spout's.
+        time: the time that its topology runs by; None if that is not known.
+    """
     if not traits.partitioned:
         if conf["viper.on.error"] == "restart":
             yield "a new one would begin anew after an exception: set viper.on.error to stop or skip"

@@ -14,6 +14,7 @@ from typing import Any
 
 from framework.checkpoints import Checkpoint, CheckpointFolder
 from framework.checkpoints.control import answering
+from framework.checkpoints.going_on import waits_for_nobody
 from framework.checkpoints.manifest import Alike, Manifest, manifest_of
 from framework.checkpoints.states import joined
 from framework.config import Settings
@@ -80,6 +81,8 @@ class Checkpointing:
         self._asking = threading.Lock()
         self._asked_s = 0.0
         self._over = threading.Event()
+        self._wanted = threading.Event()
+        """A checkpoint is asked for before its time, or the run is over."""
         self._reports: dict[int, TaskReport] = {}
         """The last one of each task for a checkpoint."""
         self._ended: dict[int, TaskReport] = {}
@@ -100,6 +103,8 @@ class Checkpointing:
             "drain": self._drain,
         }
         period_s = self._settings["viper.checkpoint.secs"]
+        if warning := waits_for_nobody(self._plan, self._settings):
+            log.warning("%s", warning)
         with answering(self._folder.path, commands), self._taking_every(period_s):
             try:
                 yield
@@ -109,6 +114,10 @@ class Checkpointing:
     def note(self, report: TaskReport) -> None:
         """A task has been saved for a checkpoint, or has come to its end."""
         (self._ended if report.found.attempt == ENDED else self._reports)[report.task] = report
+
+    def want(self) -> None:
+        """Something waits for a checkpoint: make one soon, if one can be made."""
+        self._wanted.set()
 
     def suspend(self) -> Written:
         """As `Run.suspend`.
@@ -166,12 +175,13 @@ class Checkpointing:
 
     @contextmanager
     def _taking_every(self, period_s: float | None) -> Iterator[None]:
-        if not period_s:
-            yield
-            return
+        longest_s = min(period_s or threading.TIMEOUT_MAX, threading.TIMEOUT_MAX)
 
         def take() -> None:
-            while not self._over.wait(min(period_s, threading.TIMEOUT_MAX)):
+            while self._wanted.wait(longest_s) or not self._over.is_set():
+                if self._over.is_set():
+                    return
+                self._wanted.clear()
                 try:
                     self.take()
                 except SuspendError as error:
@@ -184,6 +194,7 @@ class Checkpointing:
             yield
         finally:
             self._over.set()
+            self._wanted.set()
             thread.join()
 
     def _align(self) -> None:
@@ -266,7 +277,8 @@ class Checkpointing:
         if saved is None:
             raise SuspendError(f"{self._where} is not written: the run was ended before all was processed")
         saver = StateSaver(self._memory, self._plan.tasks)
-        times_us = {task: self._alignment.agreed(task) for part in self._plan.aligned_stops for task in part}
+        sources = [task for part in self._plan.aligned_sources for task in part]
+        times_us = {task: self._alignment.agreed(task) for task in sources}
         self._suspended = self._written(saved, times_us, saver)
         self.statistics = self.statistics.also(self._suspended)
         return self._suspended.id
@@ -277,7 +289,7 @@ class Checkpointing:
         saved = SavedTasks(
             {report.task: report.found.saved for report in reports}, sum(report.lost for report in reports)
         )
-        times_us = {task: self._leader.last_us(task) for part in self._plan.aligned_stops for task in part}
+        times_us = {task: self._leader.last_us(task) for part in self._plan.aligned_sources for task in part}
         saver, made = StateSaver(self._memory, ended), [report.found.states for report in reports]
         written = self._written(saved, times_us, saver, made)
         return replace(written, paused_s=max(report.found.held_s for report in reports))

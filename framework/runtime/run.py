@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from framework.checkpoints import folder_locked, folder_of, found_at
-from framework.checkpoints.going_on import check_can_checkpoint, going_on_from
+from framework.checkpoints.going_on import check_acks_can_wait, check_can_checkpoint, going_on_from
 from framework.checkpoints.renaming import renamed, with_former_ids
 from framework.config import Settings
 from framework.errors import CheckpointError, SuspendError, ViperError, first_of, with_notes
@@ -63,7 +63,8 @@ class Run:
             `start`.
 
     Raises:
-        CheckpointError: no checkpoint can be made of this topology, or while it replays a recording.
+        CheckpointError: no checkpoint can be made of this topology, or while it replays a recording; or acks
+            are to wait for checkpoints, and there is no folder for them.
     """
 
     def __init__(
@@ -94,6 +95,8 @@ class Run:
             checkpoints = folder_of(start)
         if checkpoints is not None:
             check_can_checkpoint(plan, replays=replay is not None)
+        else:
+            check_acks_can_wait(plan)
         self._folder = checkpoints
         self._checkpointing: Checkpointing | None = None
         self._settings = settings
@@ -264,6 +267,7 @@ class Run:
     def _make_workers(self, recording: RecordingPaths) -> WorkerGroup:
         made = self._checkpointing
         on_report = (lambda report: None) if made is None else made.note
+        on_want = (lambda: None) if made is None else made.want
         folder = None if self._folder is None else self._folder.absolute()
         if self._plan.placement.kind is WorkerKind.PROCESS:
             from framework.runtime.workers.supervisor import Supervisor  # a run in this process needs none
@@ -277,6 +281,7 @@ class Run:
                 recording=recording,
                 on_look=self._look,
                 on_report=on_report,
+                on_want=on_want,
                 on_death=(lambda: None) if made is None else made.worker_died,
                 checkpoints=folder,
             )
@@ -289,6 +294,7 @@ class Run:
             recording=recording,
             on_look=self._look,
             on_report=on_report,
+            on_want=on_want,
             checkpoints=folder,
         )
 
@@ -306,7 +312,7 @@ class Run:
             self._stop.abort()
             with_notes(error, workers.close())
             raise
-        failures = workers.close(written)
+        failures = workers.close(written, is_complete=True)
         if failures:
             raise first_of(failures)
 

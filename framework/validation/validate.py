@@ -12,6 +12,7 @@ from framework.planning.windows import window_problems
 from framework.topology import Problem, Topology
 from framework.traits import known_traits
 from framework.validation.classes import check_classes
+from framework.validation.guarantees import check_answers
 from framework.validation.order import check_order, check_slack, check_ticks, check_timestamps, time_of
 from framework.validation.structure import (
     check_bean_ids,
@@ -74,6 +75,7 @@ def validate(topology: Topology, settings: Settings | None = None) -> list[Probl
         problems += state_problems(topology, settings, confs, traits, counts)
         problems += check_ticks(topology, confs, traits)
         problems += check_slack(topology, confs, traits)
+        problems += check_answers(topology, confs, traits)
         untimely = list(check_timestamps(topology, confs, traits))
         problems += untimely or check_order(topology, settings, confs, traits)
         time = time_of(topology, confs, traits)

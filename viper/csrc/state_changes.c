@@ -13,17 +13,25 @@ static int save_image(void *context, vp_row *row, uint64_t number)
     return row_export(&of->table->pending[of->group].images, of->table, of->group, row, number);
 }
 
-int table_note_change(KeyedTable *table, uint64_t group, vp_row *row)
+/* Where the row is pending, saves its image; -1 with an error set. */
+static int save_pending(KeyedTable *table, uint64_t group, vp_row *row)
 {
     Saving of = {table, group};
+    vp_snapshot *snapshot = &table->pending[group].rows;
+    if (!vp_snapshot_is_pending(snapshot) ||
+        vp_snapshot_save(snapshot, table->writer, table_changes(table, group), row, save_image, &of) == 0)
+        return 0;
+    if (!PyErr_Occurred())
+        PyErr_NoMemory();
+    return -1;
+}
+
+int table_note_change(KeyedTable *table, uint64_t group, vp_row *row)
+{
     vp_changes *changes = table_changes(table, group);
-    if (table->pending != NULL && vp_snapshot_is_pending(&table->pending[group].rows) &&
-        vp_snapshot_save(&table->pending[group].rows, table->writer, changes, row, save_image, &of)) {
-        if (!PyErr_Occurred())
-            PyErr_NoMemory();
+    if (table->pending != NULL && save_pending(table, group, row))
         return -1;
-    }
-    if (changes != NULL && vp_changes_mark(table->writer, changes, table->heaps[group], vp_row_number(row))) {
+    if (changes != NULL && vp_changes_mark(table->writer, changes, table->heaps[group], vp_number_of(row))) {
         table_is_full(table);
         return -1;
     }

@@ -96,8 +96,8 @@ class KeyedState:
     @staticmethod
     def size(tables: int, groups: int, *, tracked: bool = False) -> int:
         """Bytes that the fixed part takes of an arena."""
-        of_table = lib.vp_keyed_size() + (lib.vp_changes_size() if tracked else 0)
-        return int(lib.vp_arena_rounded(groups * (lib.vp_heap_size() + tables * of_table)))
+        whole = int(lib.vp_arena_rounded(groups * (lib.vp_heap_size() + tables * lib.vp_keyed_size())))
+        return whole + (tables * groups * int(lib.vp_changes_size()) if tracked else 0)
 
     @property
     def owners(self) -> range:
@@ -185,7 +185,7 @@ class KeyedState:
         return tuple(self._changes(number, group) if group in mine else 0 for group in range(self.groups))
 
     def _changes(self, number: int, group: int) -> int:
-        changes_at = self._table(len(self._codes), 0)
+        changes_at = self.offset + self.size(len(self._codes), self.groups)
         return changes_at + (number * self.groups + group) * int(lib.vp_changes_size())
 
 

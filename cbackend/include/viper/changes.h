@@ -18,7 +18,7 @@ typedef struct vp_changes vp_changes;
 /* Bytes of its fixed part. */
 uint64_t vp_changes_size(void);
 
-/* Makes one, without changes, out of the zeroed region at an offset in an arena. */
+/* Makes one, without changes, out of the zeroed region at an offset in an arena, which is that of a line. */
 vp_changes *vp_changes_format(void *arena, uint64_t offset);
 
 #endif

@@ -1,1 +1,1 @@
-s/if (!is_pending(snapshot, writer, changes, number))/if (note(snapshot, number) || !is_pending(snapshot, writer, changes, number))/
+s/return save(context, row, number) < 0 || note(snapshot, number) ? -1 : 0;/return note(snapshot, number) || (is_pending(snapshot, writer, changes, number) \&\& save(context, row, number) < 0) ? -1 : 0;/

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import copy
 import logging
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from framework.components import PartitionedSpout, Spout
 from framework.components.component import LOGGER_PREFIX
@@ -21,6 +19,7 @@ from framework.runtime.assembly.inputs import InputFactory
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.outputs import OutputFactory
 from framework.runtime.assembly.recording import RecordingIO
+from framework.runtime.assembly.spout_parts import SpoutParts
 from framework.runtime.control.alignment import SourceAlignment
 from framework.runtime.control.cut_record import SourceCut
 from framework.runtime.edges.buffer import PAUSE_AT, SPILL_AT
@@ -32,7 +31,6 @@ from framework.runtime.hosts.host import Host, Identity
 from framework.runtime.hosts.registry import make_host
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.positions.clocks import make_clock
-from framework.runtime.positions.event_times import EventTimes
 from framework.runtime.recovery import Commits, RecoveryMemory
 from framework.runtime.state import StateMemory, TaskState
 from framework.runtime.tasks.aligned_stop import OF_THE_DRAIN, AlignedStop
@@ -46,7 +44,6 @@ from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import NO_OUTPUT, Emitter
-from framework.runtime.tasks.holdback import ERROR, Holdback, Lateness
 from framework.runtime.tasks.interludes import Interludes
 from framework.runtime.tasks.outcomes import Outcomes
 from framework.runtime.tasks.partition_merger import PartitionMerger
@@ -62,7 +59,7 @@ from framework.runtime.tasks.spout_assigner import SpoutAssigner
 from framework.runtime.tasks.spout_task import Asking, SpoutTask
 from framework.runtime.tasks.task import Task
 from framework.runtime.tracking.acker import Acker
-from framework.runtime.tracking.pending import Pending
+from framework.runtime.tracking.committed import CommittedAnswers
 from framework.sinks import Sink, TransactionalSink
 from framework.topology import Role
 from viper.rows import Inbox
@@ -98,6 +95,7 @@ class TaskFactory:
         self._recording_io = recording_io
         self._inputs = InputFactory(plan, network)
         self._outputs = OutputFactory(plan, settings, network, beans)
+        self._spouts = SpoutParts(plan, settings, network)
         self._tasks = {task.id: task for task in plan.tasks}
 
     def tasks(self, ids: Sequence[int]) -> tuple[list[SourceTask], list[BoltTask]]:
@@ -135,7 +133,8 @@ class TaskFactory:
         with speaking_as(Origin(spec.component, spec.id)):
             context = self._context(spec)
             # What nobody subscribes to has its part in the order of what a spout holds back.
-            output = self._outputs.make(spec, kept=self._recording_io.records or self._holds_back(context))
+            is_kept = self._recording_io.records or self._spouts.holds_back(context)
+            output = self._outputs.make(spec, kept=is_kept)
             recorder = self._recording_io.recorder(spec)
             if spec.role is Role.SPOUT and self._recording_io.replays:
                 return self._replay(context, output, recorder)
@@ -191,7 +190,7 @@ class TaskFactory:
             limit=1 if host.is_polled else SPILL_AT,
             checked=rules.checked or (bool(context.conf["viper.blocking"]) and host.is_bolt),
             tracks=self._network.forest is not None and not host.is_bolt,
-            holds_back=self._holds_back(context),
+            holds_back=self._spouts.holds_back(context),
             time=self._plan.time,
         )
 
@@ -241,20 +240,20 @@ class TaskFactory:
     def _spout(
         self, context: TaskContext, host: Host, output: Output, recorder: Recorder | None
     ) -> SpoutTask:
-        spec, conf, settings = context.spec, context.conf, self._settings
+        spec, settings = context.spec, self._settings
         rules, largest = self._emit_rules(context, host), self._largest_slice(output)
         if largest is not None and not host.is_polled:
             rules = replace(rules, limit=max(rules.limit, largest + 1))
         collector = SpoutCollector(spec.component, output, context.counters, context.logger, rules)
-        slot, pending = self._slot(context, host, collector), self._pending(context)
+        slot, commits = self._slot(context, host, collector), self._slice_commits(spec)
+        pending = self._spouts.pending(context, commits)
         level = self._plan.layout.components[spec.component].level(copy=spec.index)
-        fields = _time_fields(output, conf)
-        times = EventTimes(context.name, fields, conf["viper.timestamp.unit"], _time_units(output, fields))
+        times = self._spouts.times(context, output)
         clock = make_clock(self._plan.time, level, times)
         allowance = Allowance(self._network.quota)
-        holdback = self._holdback(context, output, times)
+        holdback = self._spouts.holdback(context, output, times)
         assigner = SpoutAssigner(collector.buffer, clock, allowance, pending, context.counters, holdback)
-        outcomes = Outcomes(context, slot, assigner, pending)
+        outcomes = Outcomes(context, slot, assigner, pending, self._spouts.withheld(context))
         linger_s = settings["viper.jumbo.linger.ms"] / 1000
         asking = Asking(
             partial(make_puller, context, slot, collector.buffer, linger_s),
@@ -263,38 +262,13 @@ class TaskFactory:
             largest,
             self._plan.emits_outside_input,
         )
-        emitter = Emitter(context, output, assigner, recorder, self._slice_commits(spec))
-        task = SpoutTask(context, slot, emitter, assigner, outcomes, asking)
+        emitter = Emitter(context, output, assigner, recorder, commits)
+        aligned = self._spouts.aligned(context, emitter, assigner, outcomes)
+        task = SpoutTask(context, slot, emitter, assigner, outcomes, asking, aligned)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
         collector.answer_untracked(outcomes.ack_untracked)
         return task
-
-    def _pending(self, context: TaskContext) -> Pending | None:
-        forest, conf = self._network.forest, context.conf
-        if forest is None:
-            return None
-        most = self._most_pending(context)
-        times_out = conf["topology.enable.message.timeouts"]
-        timeout_s = conf["topology.message.timeout.secs"] if times_out else None
-        return Pending(forest, context.spec.id - 1, most, timeout_s)
-
-    def _most_pending(self, context: TaskContext) -> int:
-        configured: int | None = context.conf["topology.max.spout.pending"]
-        most_tracked: int = self._settings["viper.tracked.max"]
-        return min(configured or sys.maxsize, most_tracked)
-
-    def _holds_back(self, context: TaskContext) -> bool:
-        """Whether a task's tuples are put in order before they are placed."""
-        conf, is_spout = context.conf, context.spec.role is Role.SPOUT
-        is_asked_for = conf["viper.timestamp.slack"] > 0 or conf["viper.timestamp.late"] != ERROR
-        return is_spout and self._plan.time is TimeMode.EVENT and is_asked_for
-
-    def _holdback(self, context: TaskContext, output: Output, times: EventTimes) -> Holdback | None:
-        if not self._holds_back(context):
-            return None
-        lateness = Lateness.configured(context.conf, [port.stream.name for port in output.ports])
-        return Holdback(lateness, times, self._most_pending(context), tagged=len(output.ports) > 1)
 
     # -- bolts
 
@@ -305,18 +279,18 @@ class TaskFactory:
         )
         state = self._memory.task(spec) if self._memory is not None else None
         slot = self._slot(context, host, collector, state)
-        mutates = bool(context.conf["viper.mutates"])
-        whole, keeps = host.takes_rows, host.keeps_columns
+        mutates, whole, keeps = bool(context.conf["viper.mutates"]), host.takes_rows, host.keeps_columns
         received = self._inputs.make(spec, mutates=mutates, whole=whole, borrows=not keeps)
         scope = state.scope if state is not None else None
         inbox = Inbox(host.record, collector.outbox if output.is_used else None, PAUSE_AT, scope)
-        acker = self._acker(context, inbox)
+        slice_commits = self._slice_commits(spec, state)
+        acker = self._acker(context, inbox, slice_commits)
         if acker is not None:
             collector.answer_by(acker)
         marks = collector.bulk.marks if host.takes_rows else inbox
         beside, ahead = self._inputs.level_beside(spec), host.is_windowed
         assigner = BoltAssigner(collector.buffer, marks, beside, acker, places_ahead=ahead)
-        emitter = Emitter(context, output, assigner, recorder, self._slice_commits(spec, state))
+        emitter = Emitter(context, output, assigner, recorder, slice_commits)
         interludes = Interludes(context, slot, emitter, assigner, acker, recorder)
         due = self._due_by(spec)
         alignment = self._network.alignment
@@ -334,8 +308,7 @@ class TaskFactory:
             processor = TupleProcessor(slot, inbox, acker, context.counters)
         largest = self._settings["viper.columns.rows"] if host.takes_rows and received.is_typed else None
         answering = Answering(slot, emitter, assigner, processor, acker, context.counters)
-        told_by = commits, cut
-        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, *told_by, agenda)
+        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, commits, cut, agenda)
         task = BoltTask(context, slot, emitter, received, parts)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
@@ -348,19 +321,23 @@ class TaskFactory:
     ) -> SinkCommits | None:
         if not isinstance(slot.host.component, TransactionalSink):
             return None
-        alignment = self._network.alignment
-        if alignment is not None:
-            start_id = self._plan.start_id
-            return CheckpointCommits(context, slot, interludes.restart, start_id, alignment, may_end)
+        if (alignment := self._network.alignment) is not None:
+            start = self._plan.start_id, alignment
+            return CheckpointCommits(context, slot, interludes.restart, *start, may_end)
         rows, seconds = context.conf["viper.sink.apply.rows"], context.conf["viper.sink.apply.secs"]
         return SinkCommits(context, slot, interludes.restart, rows=rows, seconds=seconds)
 
-    def _acker(self, context: TaskContext, inbox: Inbox) -> Acker | None:
+    def _acker(self, context: TaskContext, inbox: Inbox, commits: Commits | None) -> Acker | None:
         forest, task = self._network.forest, context.spec.id
         if forest is None:
             return None
         strict = context.conf["viper.answers"] == "strict"
-        return Acker(forest, task, task - 1, inbox, context.counters, context.logger, strict=strict)
+        answers = None
+        if commits is not None:
+            answers = CommittedAnswers(forest)
+            commits.call_behind(answers.release)
+        parts = inbox, context.counters, context.logger
+        return Acker(forest, task, task - 1, *parts, strict=strict, answers=answers)
 
     def _due_by(self, spec: TaskSpec) -> DueBy:
         return DueBy(
@@ -383,23 +360,3 @@ class TaskFactory:
                         seen.add(subscription.source)
                         todo.append(subscription.source)
         return False
-
-
-def _time_fields(output: Output, conf: Mapping[str, Any]) -> dict[int, int]:
-    """The index of the timestamp field for each port whose stream has one."""
-    name = conf.get("viper.timestamp.field")
-    return {
-        port.tag: port.stream.fields.index(name)
-        for port in output.ports
-        if name and name in port.stream.fields
-    }
-
-
-def _time_units(output: Output, fields: Mapping[int, int]) -> dict[int, str]:
-    """The unit of the timestamp field for each port whose schema declares it as a timestamp."""
-    types = {
-        port.tag: port.stream.schema.types[fields[port.tag]]
-        for port in output.ports
-        if port.tag in fields and port.stream.schema is not None
-    }
-    return {tag: kind.unit for tag, kind in types.items() if kind.name == "timestamp"}

@@ -59,8 +59,8 @@ class Alignment:
 
     def __init__(self, registers: Registers, plan: Plan) -> None:
         self._registers = registers
-        self._groups = plan.aligned_stops
-        sources = [task for group in plan.aligned_stops for task in group]
+        self._groups = plan.aligned_sources
+        sources = [task for group in plan.aligned_sources for task in group]
         bolts = [task.id for task in plan.tasks if task.role is Role.BOLT]
         self._said = {task: 3 + _EACH * index for index, task in enumerate(sources)}
         """By source the first of its registers: the attempt it has answered, its time, the attempt in which
@@ -88,7 +88,7 @@ class Alignment:
     @staticmethod
     def _count(plan: Plan) -> int:
         bolts = sum(1 for task in plan.tasks if task.role is Role.BOLT)
-        return 3 + _EACH * sum(map(len, plan.aligned_stops)) + bolts + CutRecord.count(plan)
+        return 3 + _EACH * sum(map(len, plan.aligned_sources)) + bolts + CutRecord.count(plan)
 
     @property
     def offset(self) -> int:
@@ -262,6 +262,16 @@ class SourceAlignment:
         """Whether the task waits, in the attempt that goes on, behind all that it is to bring."""
         asked = self._alignment is not None and self._alignment.stage is not Stage.NOTHING
         return asked and self._alignment is not None and self._alignment.place(self._task) is not None
+
+    @property
+    def attempt(self) -> int:
+        """The number of the attempt."""
+        return 0 if self._alignment is None else self._alignment.attempt
+
+    @property
+    def number(self) -> int:
+        """The id of the checkpoint that the attempt is made for."""
+        return 0 if self._alignment is None else self._alignment.number
 
     @property
     def until_us(self) -> int | None:

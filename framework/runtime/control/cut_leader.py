@@ -36,7 +36,7 @@ class CutLeader:
     """
 
     def __init__(self, plan: Plan, alignment: Alignment, wake: Callable[[], None]) -> None:
-        self._parts = plan.aligned_stops
+        self._parts = plan.aligned_sources
         self._alignment = alignment
         self._record = alignment.cut
         self._wake = wake

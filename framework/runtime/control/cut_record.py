@@ -66,7 +66,7 @@ class CutRecord:
         self._registers = registers
         self._state = first
         """The register with attempt and state, which the one with the number follows."""
-        parts = plan.aligned_stops
+        parts = plan.aligned_sources
         sources = [task for part in parts for task in part]
         self._times = {part: first + 2 + index for index, part in enumerate(parts)}
         """By part of the topology the register of its time."""
@@ -87,7 +87,7 @@ class CutRecord:
     @staticmethod
     def count(plan: Plan) -> int:
         """How many registers it takes."""
-        return 2 + len(plan.aligned_stops) + _OF_A_SOURCE * sum(map(len, plan.aligned_stops))
+        return 2 + len(plan.aligned_sources) + _OF_A_SOURCE * sum(map(len, plan.aligned_sources))
 
     @property
     def word(self) -> int:
@@ -202,7 +202,7 @@ def _signed(word: int) -> int:
 
 def _source_above(plan: Plan, task: int) -> int | None:
     """A source of a part whose tuples come to a bolt, over whichever others."""
-    members = {source for part in plan.aligned_stops for source in part}
+    members = {source for part in plan.aligned_sources for source in part}
     seen, todo = set[int](), [task]
     while todo:
         one = todo.pop()
@@ -231,6 +231,8 @@ class SourceCut:
         self._is_bound = False
         """Whether nothing beyond the time of the proposal is to be brought for now."""
         self._stands_since_s: float | None = None
+        self.place = LEAST
+        """Where the last checkpoint was cut."""
         self._told_us = LEAST.ts
         self._floor_us = LEAST.ts
         """How far consumers were told that the task was by a process before this one."""
@@ -243,6 +245,16 @@ class SourceCut:
     def has_news(self) -> bool:
         """Whether the leader has said something that the task has not heard."""
         return self._record is not None and self._record.word != self._word
+
+    @property
+    def attempt(self) -> int:
+        """The number of the last proposal; 0 before the first."""
+        return 0 if self._record is None else self._record.attempt
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the task's tuples meet those of no other source."""
+        return self._record is not None and self._record.is_alone(self._task)
 
     @property
     def until_us(self) -> int:
@@ -311,5 +323,6 @@ class SourceCut:
         else:
             return None
         self._record.pass_at(self._task, proposal.attempt, place)
+        self.place = place
         self._is_bound = False
         return proposal

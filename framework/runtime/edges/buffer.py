@@ -43,6 +43,26 @@ class Taken(NamedTuple):
     size: int
     """The number of rows."""
 
+    def split(self, count: int) -> tuple[Taken, Taken]:
+        """The first `count` rows, and the others."""
+        return self._part(0, count), self._part(count, self.size)
+
+    def _part(self, first: int, end: int) -> Taken:
+        tags = self.tags
+        of_ports = [0] * self.size if tags is None else memoryview(tags).cast("H").tolist()
+        named = {}
+        for tag, tasks in self.named.items():
+            before = of_ports[:first].count(tag)
+            named[tag] = tasks[before : before + of_ports[first:end].count(tag)]
+        return Taken(
+            self.payload.slice(first, end - first),
+            None if tags is None else tags[2 * first : 2 * end],
+            {index - first: stamp for index, stamp in self.stamps.items() if first <= index < end},
+            [(index - first, note) for index, note in self.notes if first <= index < end],
+            named,
+            end - first,
+        )
+
 
 NONE_TAKEN: Final = Taken(NOTHING, None, {}, (), {}, 0)
 """What there is in a buffer that nothing was emitted into."""

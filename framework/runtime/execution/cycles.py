@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from framework.runtime.positions.clocks import repeat_time_us
-from framework.runtime.tasks.bolt_task import BoltTask, Progress
+from framework.runtime.tasks.bolt_task import BoltTask
+from framework.runtime.tasks.progress import Progress
 
 
 class Cycles:

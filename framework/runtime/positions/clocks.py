@@ -64,6 +64,20 @@ class Clock(ABC):
     def frontier(self) -> Position:
         """Nothing that is emitted later will have a smaller position."""
 
+    @abstractmethod
+    def within(self, payload: Payload, tags: bytes | None, stamps: Mapping[int, int], until_us: int) -> int:
+        """How many of these rows, from the first on, `place` would place at a time or before it.
+
+        Args:
+            payload: as for `place`, like the next two.
+            tags: likewise.
+            stamps: likewise.
+            until_us: event time in microseconds.
+
+        Raises:
+            EmitError: event time is missing.
+        """
+
     def advance(self, time_us: int) -> None:  # noqa: B027
         """Nothing will be placed before this event time, in microseconds.
 
@@ -98,6 +112,10 @@ class LogicalClock(Clock):
         count = len(payload)
         out.extend_logical(self._next, count, self.level)
         self._next += count
+
+    def within(self, payload: Payload, tags: bytes | None, stamps: Mapping[int, int], until_us: int) -> int:
+        """As many as there are times left."""
+        return min(max(until_us + 1 - self._next, 0), len(payload))
 
     def skip(self) -> None:
         """Leave a time out."""
@@ -140,6 +158,10 @@ class IngestClock(Clock):
     def place(self, payload: Payload, tags: bytes | None, stamps: Mapping[int, int], out: Positions) -> None:
         """Append one position per row."""
         out.extend_timed(array("q", [self._read()]) * len(payload), self._clock, self.level)
+
+    def within(self, payload: Payload, tags: bytes | None, stamps: Mapping[int, int], until_us: int) -> int:
+        """None, as that time may pass before they are placed."""
+        return 0
 
     def frontier(self) -> Position:
         """Nothing that is emitted later will have a smaller position."""
@@ -204,6 +226,11 @@ class EventClock(Clock):
         raise_to(self._floor, out)
         if len(out):
             self._next = max(out.last(), self._clock.next_position(self.level))
+
+    def within(self, payload: Payload, tags: bytes | None, stamps: Mapping[int, int], until_us: int) -> int:
+        """Those before the first that is later; what is placed at the frontier counts as not later."""
+        times = self._times.of(payload, tags, stamps)
+        return next((index for index, time_us in enumerate(times) if time_us > until_us), len(payload))
 
     def frontier(self) -> Position:
         """Nothing that is emitted later will have a smaller position.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 from viper.page import TaskPage
+from viper.position import Positions
 from viper.reader import Reader
 from viper.state import KeyedTable, Writer
 
@@ -42,6 +44,8 @@ class Commits:
         self._singly = page.singly if reader is not None else 0
         """How many tuples are still taken one by one, as a process has died among them."""
         self._parts: dict[str, Noted] = {}
+        self._behind: list[Callable[[], None]] = []
+        self._on_left_out: Callable[[Positions, int, int], None] = lambda positions, first, count: None
         self._noted: dict[str, bytes] = {}
         """The pickled note of each part, as of the last commit."""
         self.is_due = False
@@ -63,6 +67,14 @@ class Commits:
         """How many tuples the process before this one has emitted, and this one has not as yet."""
         return self._page.left
 
+    def tell_left_out(self, call: Callable[[Positions, int, int], None]) -> None:
+        """Have something called with positions, an index and a number of tuples when these are left out."""
+        self._on_left_out = call
+
+    def left_out(self, positions: Positions, first: int, count: int) -> None:
+        """So many tuples are not handed over, as the process before this one has done it."""
+        self._on_left_out(positions, first, count)
+
     def keep(self, name: str, part: Noted) -> None:
         """Commit a part of the task from now on; what a process before this one has noted of it is restored.
 
@@ -79,6 +91,10 @@ class Commits:
             (self._noted[name],) = found
             part.restore(pickle.loads(self._noted[name]))
         self._parts[name] = part
+
+    def call_behind(self, call: Callable[[], None]) -> None:
+        """Have something called behind each commit: what others act upon leaves the task only then."""
+        self._behind.append(call)
 
     def commit(self) -> None:
         """Make what was done since the last commit last, and release the input that it was done for.
@@ -100,6 +116,8 @@ class Commits:
                 self._reader.release()
                 if self._singly:
                     self._go_on_singly(self._reader)
+        for call in self._behind:
+            call()
 
     def _go_on_singly(self, reader: Reader) -> None:
         """One of the tuples has been processed among which a process has died."""

@@ -90,10 +90,12 @@ class RecoveryMemory:
         for first, gate, index in self._read_by(task.id):
             page.read(first, gate, index)
             reader = gate.reader(index)
+        commits = Commits(writer, page, self._memory.notes(task, writer), reader)
         is_live = self._plan.time is TimeMode.INGEST and task.role is Role.SPOUT
         for output, (gate, index) in enumerate(self._fed_by(task.id)):
-            page.feed(output, gate.source(index), repeats_positions=not is_live)
-        return Commits(writer, page, self._memory.notes(task, writer), reader)
+            source = gate.source(index)
+            page.feed(output, source, repeats_positions=not is_live, on_left_out=commits.left_out)
+        return commits
 
     def rewind(self, task: int) -> Repeat:
         """After the death of a task's process: go back to the last commit, and have its input come again.

@@ -7,6 +7,7 @@ changed since the checkpoint before is in that one's parts, which the new checkp
 
 from __future__ import annotations
 
+import errno
 import time
 import zlib
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -68,7 +69,7 @@ class Snapshot:
         """Write for about so many seconds; whether all is written.
 
         Raises:
-            OSError: a part cannot be written, as the folder is gone for instance.
+            OSError: a part cannot be written, as the folder is gone for instance, or a key has too much.
         """
         until_s = time.monotonic() + budget_s
         self.is_written = all(time.monotonic() < until_s for _ in self._pieces)
@@ -157,8 +158,11 @@ def written_at_once(states: Iterable[OwnState], saved: list[SavedState]) -> Iter
 def _chunks_of(own: OwnState, number: int) -> Iterator[bytes]:
     """The chunks of the snapshot that the tables of a state are at, as they stand in parts."""
     for index, table in enumerate(own.tables):
-        while (chunk := next_chunk(table, _PIECE_BYTES)) is not None:
-            yield framed(chunk, index, number)
+        try:
+            while (chunk := next_chunk(table, _PIECE_BYTES)) is not None:
+                yield framed(chunk, index, number)
+        except OverflowError as error:
+            raise OSError(errno.EFBIG, str(error)) from error
 
 
 def _part_of(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:

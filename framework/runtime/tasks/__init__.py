@@ -11,9 +11,12 @@ spout_assigner, holdback     positions of what a spout emits; tuples out of orde
 bolt_assigner                positions of what a bolt emits
 pullers, allowance, pause    how a spout is asked, for how much, and when again
 outcomes                     its acks and fails
+checkpointed_spout           what a spout's task does for checkpoints; `aligned_spout` brings it to their time
 processors, interludes       how a bolt is called: for tuples, and for all that is no input
 agenda, bolt_agenda          what is due at a position, between two inputs
 aligned_stop, pacer          where partitioned sources stop together; how fast recorded time passes
+checkpoints, bolt_cut        what is saved for a checkpoint, and where a bolt is
+progress                     how far the input of a bolt is
 ===========================  ================================================================================
 
 A task never calls another one. It signals those that may have something to do, and asks its executor to run

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import time
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
@@ -18,24 +17,12 @@ from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.checkpoints import TaskCheckpoints
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
+from framework.runtime.tasks.progress import Progress
 from framework.runtime.tasks.sink_commits import CheckpointCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.task import Task, TaskState
 from viper.errors import CodecError
 from viper.position import END, Position, Positions
-
-
-class Progress(enum.IntEnum):
-    """How far the input of a bolt's task has come."""
-
-    OPEN = enum.auto()
-    """There is more to come."""
-    QUIET = enum.auto()
-    """Every source has brought all it has; only tuples that fail may come once more, or through a cycle."""
-    DRAINED = enum.auto()
-    """All has been processed, but for what may come back through a cycle."""
-    OVER = enum.auto()
-    """Nothing will come."""
 
 
 class BoltTask(Task):

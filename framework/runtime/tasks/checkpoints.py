@@ -31,6 +31,14 @@ class PendingCut:
     states: Saved = field(default_factory=Saved)
     is_committed: bool = False
 
+    def committed(self) -> None:
+        """What was done up to there lasts."""
+        self.is_committed = True
+
+    def written(self, states: Saved) -> None:
+        """All that the task remembered there is written."""
+        self.states, self.snapshot = states, None
+
     def reported(self, error: str = "") -> SavedTask:
         """What the leader of the run is told of it."""
         return SavedTask(self.proposal.attempt, self.saved, self.states, self.held_s, error)
@@ -43,6 +51,7 @@ class TaskCheckpoints:
         self.restored: Mapping[str, Any] | None = None
         """What the task of another run had saved, if this one goes on from there."""
         self._on_report: Callable[[SavedTask], None] = lambda found: None
+        self._on_want: Callable[[], None] = lambda: None
         self._folder = Path()
         self._alignment: Alignment | None = None
         self.pending: PendingCut | None = None
@@ -56,15 +65,27 @@ class TaskCheckpoints:
         """The task goes on from what that of another run has saved."""
         self.restored = saved
 
-    def listen(self, on_report: Callable[[SavedTask], None], folder: Path, alignment: Alignment) -> None:
+    def listen(
+        self,
+        on_report: Callable[[SavedTask], None],
+        folder: Path,
+        alignment: Alignment,
+        on_want: Callable[[], None],
+    ) -> None:
         """Before the start, in a run with checkpoints: say who is told of what the task has saved.
 
         Args:
             on_report: called for each checkpoint, and at the end.
             folder: that of the checkpoints.
             alignment: says whether a checkpoint is still wanted, and which exists.
+            on_want: called when the task asks for a checkpoint.
         """
         self._on_report, self._folder, self._alignment = on_report, folder, alignment
+        self._on_want = on_want
+
+    def want(self) -> None:
+        """Ask for a checkpoint before its time, as something waits for one."""
+        self._on_want()
 
     # -- a checkpoint of a run that goes on
 
@@ -94,7 +115,7 @@ class TaskCheckpoints:
     def committed(self) -> None:
         """What the task has done lasts, up to the cut or beyond."""
         if self.pending is not None:
-            self.pending.is_committed = True
+            self.pending.committed()
             self._report()
 
     def write(self, budget_s: float = BUDGET_S) -> None:
@@ -116,7 +137,7 @@ class TaskCheckpoints:
             self.pending = None
             snapshot.discard()
             return
-        cut.states, cut.snapshot = snapshot.saved, None
+        cut.written(snapshot.saved)
         self._before = cut.proposal.number, snapshot
         self._report()
 

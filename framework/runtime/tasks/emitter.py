@@ -220,6 +220,7 @@ class Emitter:
 
     def _send(self, emission: Emission, deliver: Callable[[Emission], T]) -> T:
         if self._discards:
+            self.output.fail_tracked(emission.positions, Reason(Cause.WORKER_DIED).encode())
             return deliver(_NOTHING)
         self._last_positions = emission.positions
         self.is_laden = self._has_consumers

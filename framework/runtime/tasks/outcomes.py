@@ -11,6 +11,7 @@ from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
 from framework.runtime.tracking.pending import Pending
+from framework.runtime.tracking.withheld import WithheldAcks
 
 MOST_OUTCOMES = 1024
 """Outcomes of tracked tuples that a spout is told of in one turn."""
@@ -24,15 +25,22 @@ class Outcomes:
         slot: holds the spout.
         assigner: remembers which tuples may be repeated.
         pending: the tracked tuples; None where nothing is tracked: then an id is acked at the emit.
+        withheld: acks that wait for a checkpoint; None where acks do not.
     """
 
     def __init__(
-        self, context: TaskContext, slot: ComponentSlot, assigner: SpoutAssigner, pending: Pending | None
+        self,
+        context: TaskContext,
+        slot: ComponentSlot,
+        assigner: SpoutAssigner,
+        pending: Pending | None,
+        withheld: WithheldAcks | None = None,
     ) -> None:
         self._context = context
         self._slot = slot
         self._assigner = assigner
         self._pending = pending
+        self._withheld = withheld
         self._components: Mapping[str, str] = dict(context.identity.context["task->component"])
 
     @property
@@ -46,38 +54,100 @@ class Outcomes:
         if self._pending is None:
             return sys.maxsize
         room = self._pending.room - self._assigner.tracked_and_held
+        if self._withheld is not None:
+            room = min(room, self._withheld.room - len(self._pending))
         return room if room > 0 else 0
+
+    @property
+    def room_to_align(self) -> int:
+        """As `room` for a spout that is to come to the time of a checkpoint, for which acks wait."""
+        if self._pending is None:
+            return sys.maxsize
+        return max(self._pending.room - self._assigner.tracked_and_held, 0)
+
+    @property
+    def wait_for_checkpoint(self) -> bool:
+        """Whether so many acks wait for a checkpoint that there had better be one."""
+        return self._withheld is not None and self._withheld.is_crowded
 
     def may_be_told(self, now_s: float) -> bool:
         """Whether there may be an outcome to tell at a monotonic time in seconds."""
-        return self._pending is not None and self._pending.has_news(now_s)
+        if self._pending is None:
+            return False
+        return self._pending.has_news(now_s) or (self._withheld is not None and self._withheld.has_any)
 
     @property
     def wake_at_s(self) -> float:
         """Monotonic time in seconds at which tuples may time out."""
         return self._pending.looks_at_s if self._pending is not None else float("inf")
 
-    def tell(self) -> bool:
-        """Tell the spout what has become of its tuples; whether any has failed, which it may repeat.
+    def tell(self) -> tuple[int, bool]:
+        """Tell the spout what has become of its tuples.
+
+        Returns:
+            Of how many it was told, and whether any of them has failed, which it may repeat.
 
         Raises:
             ComponentError: its `ack` or `fail` raised, and the run ends with it.
         """
+        told = self._tell_withheld() if self._withheld is not None else 0
         pending, failed = self._pending, False
         if not pending:
-            return False
+            return told, False
         pending.look(time.monotonic())
         for _ in range(MOST_OUTCOMES):
             outcome = pending.next_outcome() if not self._slot.is_gone else None
             if outcome is None:
                 break
             tup_id, reason = outcome
+            if reason is None and self._withheld is not None:
+                self._withheld.add(tup_id)
+                continue
+            told += 1
             if reason is None:
                 self._acked(tup_id)
             else:
                 failed = True
                 self._failed(tup_id, reason.text(self._components))
-        return failed
+        return told, failed
+
+    def _tell_withheld(self) -> int:
+        """Ack what a checkpoint on disk covers; returns how many tuples that are."""
+        told, withheld = 0, self._withheld
+        while withheld is not None and not self._slot.is_gone and withheld.has_any:
+            self._acked(withheld.take())
+            told += 1
+        return told
+
+    def cut(self, number: int) -> None:
+        """All that has been processed by now belongs to the checkpoint of this id."""
+        if self._pending is not None and self._withheld is not None:
+            self._withhold(self._pending, self._withheld)
+            self._withheld.cut(number)
+
+    def _withhold(self, pending: Pending, withheld: WithheldAcks) -> None:
+        """Find out what has been processed; the spout is told later what has failed."""
+        pending.look(time.monotonic())
+        failed = []
+        while (outcome := pending.next_outcome()) is not None:
+            tup_id, reason = outcome
+            if reason is None:
+                withheld.add(tup_id)
+            else:
+                failed.append(outcome)
+        pending.put_back(failed)
+
+    def tell_all(self) -> None:
+        """Ack whatever has been processed, as nothing that came of it can be lost any more.
+
+        Raises:
+            ComponentError: as for `tell`.
+        """
+        if self._pending is None or self._withheld is None or self._slot.is_gone:
+            return
+        self._withhold(self._pending, self._withheld)
+        for tup_id in self._withheld.take_all():
+            self._acked(tup_id)
 
     def ack_untracked(self, tup_id: Any) -> None:
         """A tuple has been emitted that nobody receives, or nothing is tracked at all."""
@@ -90,12 +160,14 @@ class Outcomes:
     def abandon(self) -> int:
         """Nobody is left to hear of the tracked tuples; returns how many they were."""
         count = self._pending.abandon() + self._assigner.forget_ids() if self._pending is not None else 0
+        count += self._withheld.clear() if self._withheld is not None else 0
         self._context.counters.unanswered += count
         return count
 
     def close(self) -> None:
         """Count the tuples of whose fate the spout has not heard."""
-        self._context.counters.unanswered += len(self._pending or ()) + self._assigner.tracked_and_held
+        waiting = len(self._pending or ()) + len(self._withheld or ())
+        self._context.counters.unanswered += waiting + self._assigner.tracked_and_held
 
     def _acked(self, tup_id: Any) -> None:
         self._context.counters.acked += 1

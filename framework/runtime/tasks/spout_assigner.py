@@ -13,6 +13,7 @@ from framework.runtime.tasks.holdback import Holdback
 from framework.runtime.tracking.pending import Pending
 from framework.runtime.tracking.replays import Replays
 from viper.jumbo import Emission
+from viper.partitions import NO_LIMIT
 from viper.position import Position, Positions
 
 _new: Final = tuple.__new__
@@ -50,6 +51,12 @@ class SpoutAssigner:
         self._holdback = holdback
         self._replays = Replays()
         self._has_brought_all = False
+        self.until_us = NO_LIMIT
+        """Event time in microseconds behind which nothing is placed for now: that is held."""
+        self.is_closed = False
+        """Whether nothing at all is placed for now, whatever is emitted."""
+        self.held: list[Taken] = []
+        """What was emitted for a later time."""
         self._out, self._spare = Positions(), Positions()
         """Those of the next emission, and those of the last one."""
 
@@ -61,7 +68,9 @@ class SpoutAssigner:
     @property
     def has_output(self) -> bool:
         """Whether `take` may have something to give or to count."""
-        return self._buffer.has_changed or self._holdback is not None
+        return not self.is_closed and (
+            self._buffer.has_changed or self._holdback is not None or bool(self.held)
+        )
 
     @property
     def has_brought_all(self) -> bool:
@@ -102,6 +111,10 @@ class SpoutAssigner:
             self._holdback = None
             self._clock = RepeatClock(self._clock, REPEATS)
 
+    def open(self) -> None:
+        """Place everything again, what is held first."""
+        self.until_us, self.is_closed = NO_LIMIT, False
+
     @property
     def tracked_and_held(self) -> int:
         """Tuples with an id that are held back, so that nobody tracks them yet."""
@@ -124,10 +137,12 @@ class SpoutAssigner:
         Raises:
             EmitError: event time is missing or goes back.
         """
-        before = self._counters.emitted
-        taken = self._buffer.take()
-        self.has_more = self._buffer.has_more
-        self._allowance.use(self._counters.emitted - before)
+        self.has_more = False
+        if self.is_closed:
+            return None
+        taken = self._released() if self.held else self._taken()
+        if self.until_us != NO_LIMIT and taken.size:
+            taken = self._within(taken)
         if taken.notes:
             self._replays.mark(taken.notes, taken.stamps)
         if self._holdback is not None:
@@ -141,6 +156,30 @@ class SpoutAssigner:
             return None
         made, self._out, self._spare = self._out, self._spare, self._out
         return _new(Emission, (taken.payload, taken.tags, made, bool(taken.notes)))
+
+    def _taken(self) -> Taken:
+        before = self._counters.emitted
+        taken = self._buffer.take()
+        self.has_more = self._buffer.has_more
+        self._allowance.use(self._counters.emitted - before)
+        return taken
+
+    def _within(self, taken: Taken) -> Taken:
+        """What of it is to be placed now; the rest is held, with all that has come behind it."""
+        count = self._clock.within(taken.payload, taken.tags, taken.stamps, self.until_us)
+        if count == taken.size:
+            return taken
+        now, later = taken.split(count)
+        self.held.insert(0, later)
+        while self._buffer.has_changed:
+            self.held.append(self._taken())
+        self.is_closed, self.has_more = True, False
+        return now
+
+    def _released(self) -> Taken:
+        released = self.held.pop(0)
+        self.has_more = bool(self.held) or self._buffer.has_changed
+        return released
 
     def _place(self, taken: Taken) -> None:
         out = self._out
@@ -166,7 +205,7 @@ class SpoutAssigner:
     def placed(self) -> None:
         """What `take` gave last has been counted: only its consumers keep its trees open now."""
         if self._pending is not None:
-            self._pending.release()
+            self._pending.placed()
 
     def acked(self, tup_id: Any) -> None:
         """The tuple with that id has been processed."""

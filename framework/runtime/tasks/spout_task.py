@@ -8,19 +8,22 @@ from dataclasses import dataclass
 
 from framework.runtime.edges.buffer import SPILL_AT
 from framework.runtime.positions.lineage import LAST
+from framework.runtime.tasks.aligned_spout import AlignedSpout
 from framework.runtime.tasks.allowance import Allowance
+from framework.runtime.tasks.checkpointed_spout import CheckpointedSpout
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.outcomes import Outcomes
 from framework.runtime.tasks.pause import PollTimer
 from framework.runtime.tasks.pullers import Puller
 from framework.runtime.tasks.slot import ComponentSlot
-from framework.runtime.tasks.source_task import SourceTask
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
 from framework.runtime.tasks.spout_offset import SpoutOffset
 from framework.runtime.tasks.task import TaskState
 from viper.position import Position
 
+ALIGNING_PAUSE_S = 0.001
+"""Seconds between two looks at how far others are that the task waits for."""
 LAST_EMITS = 1000
 """Tuples that one callback may still emit when the run is to stop."""
 LAST_EMITS_S = 1.0
@@ -43,7 +46,7 @@ class Asking:
     """Whether bolts may place what they emit where the spout has got to, beside their input."""
 
 
-class SpoutTask(SourceTask):
+class SpoutTask(CheckpointedSpout):
     """Runs one task of a spout."""
 
     def __init__(
@@ -54,6 +57,7 @@ class SpoutTask(SourceTask):
         assigner: SpoutAssigner,
         outcomes: Outcomes,
         asking: Asking,
+        aligned: AlignedSpout,
     ) -> None:
         """
         Args:
@@ -63,10 +67,10 @@ class SpoutTask(SourceTask):
             assigner: gives that positions.
             outcomes: tell it what has become of its tuples.
             asking: how it is asked for tuples.
+            aligned: has it come to the time of a checkpoint.
         """
-        super().__init__(context, slot, emitter, PollTimer(asking.longest_pause_s))
-        self._assigner = assigner
-        self._outcomes = outcomes
+        poll = PollTimer(asking.longest_pause_s)
+        super().__init__(context, slot, emitter, poll, assigner, outcomes, aligned)
         self._asking = asking
         self._puller: Puller | None = None
         self._spill_above = max(SPILL_AT - 1, asking.largest_slice or 0)
@@ -83,7 +87,7 @@ class SpoutTask(SourceTask):
         return self._exhausted and not self._outcomes.are_awaited
 
     def _can_finish(self, now_s: float) -> bool:
-        return not self._outcomes.are_awaited or self._outcomes.may_be_told(now_s)
+        return self._brings_nothing_more or self._outcomes.may_be_told(now_s)
 
     @property
     def largest_slice(self) -> int | None:
@@ -98,18 +102,25 @@ class SpoutTask(SourceTask):
     @property
     def wake_at_s(self) -> float:
         """Monotonic time in seconds at which a turn would be of use although nothing has come."""
-        is_asked = self._outcomes.room > 0 and not self._exhausted
+        is_asked = (self._outcomes.room > 0 and not self._exhausted) or self._aligned.is_asked
         return min(
             super().wake_at_s if is_asked or self.slot.is_gone else float("inf"), self._outcomes.wake_at_s
         )
 
     def _ends_now(self, now_s: float) -> bool:
+        goes_on = self.state is TaskState.RUNNING and not self._is_draining
+        if goes_on and self._waits_behind_last:
+            return False
         may_end = self._exhausted or self._is_draining or self.state is TaskState.ENDING
         return may_end and super()._ends_now(now_s)
 
     def _has_work(self, now_s: float) -> bool:
-        if self._outcomes.may_be_told(now_s):
+        if self._outcomes.may_be_told(now_s) and not self._aligned.is_there:
             return True
+        if self._aligned.has_news:
+            return True
+        if self._aligned.is_asked:
+            return self._poll.is_due(now_s)
         return not self._exhausted and super()._has_work(now_s) and self._outcomes.room > 0
 
     def leaves_now(self, stopped_at_s: float) -> bool:
@@ -152,10 +163,12 @@ class SpoutTask(SourceTask):
         """Let the time of a live source go on while it has nothing to bring; also of one that waits for
         answers to what others may have placed where it has got to."""
         if self._leaves_places_out:
+            if self._aligned.is_asked:
+                return
             self._assigner.skip()
         elif not self._assigner.is_live:
             return
-        self.emitter.publish(self._assigner.current)
+        self._publish()
 
     # -- lifecycle
 
@@ -166,6 +179,8 @@ class SpoutTask(SourceTask):
         will not hear: only the component knows where to find out what has become of them.
         """
         super().resume(floor)
+        if floor < LAST:
+            self._aligned.go_on_behind(floor.ts)
         unheard = self._outcomes.abandon()
         if self.commits is None:
             self._assigner.resume(floor)
@@ -175,10 +190,17 @@ class SpoutTask(SourceTask):
 
     def _begin(self) -> None:
         self.slot.begin()
-        self.emitter.place()
+        offset = SpoutOffset(self.context, self.slot.host.component)
+        self._aligned.watch(offset, self.save)
+        restored = self.context.checkpoints.restored
+        if restored is None:
+            self.emitter.place()
+        else:
+            with self.emitter.discarding():  # as the run before has emitted it
+                self.emitter.place()
+            self._aligned.go_on_from(restored)
         if self.commits is not None:
-            self.commits.keep("clock", self._assigner)
-            self.commits.keep("offset", SpoutOffset(self.context, self.slot.host.component))
+            self.commits.keep("offset", self._aligned)
         self._puller = self._asking.make_puller()
 
     def _restart(self) -> None:
@@ -204,23 +226,31 @@ class SpoutTask(SourceTask):
         self._exhausted = True
         if self._puller is not None:
             self._puller.close()
+        if self._is_suspended:
+            self._last_us = max(self._last_us, self._aligned.told_us)
+        else:
+            self._aligned.end()
         if self.active:
             self.deactivate()
         self._assigner.end()
         self.emitter.place()
+        if self._is_suspended:
+            return
         if not self._assigner.has_brought_all:
             self._last_us = self._assigner.current.ts
+        self._report_end()
 
     def _finish(self) -> bool:
         """As in the base class, once the spout has heard what has become of all its tracked tuples."""
         if self.is_finished:
             return True
-        self._outcomes.tell()
+        if not self._is_suspended:
+            self._outcomes.tell()
         if self.slot.is_gone:  # nothing comes that a new component would be needed for
             self._outcomes.abandon()
             self.slot.give_up_restart()
         self.emitter.place()
-        if not self._outcomes.are_awaited:
+        if self._is_suspended or not self._outcomes.are_awaited:
             return super()._finish()
         done = self.emitter.flush()
         self._wait_for_answers()
@@ -228,7 +258,7 @@ class SpoutTask(SourceTask):
 
     @property
     def _brings_nothing_more(self) -> bool:
-        return not self._outcomes.are_awaited
+        return self._is_suspended or not self._outcomes.are_awaited
 
     def close(self) -> None:
         """As in the base class."""
@@ -245,46 +275,65 @@ class SpoutTask(SourceTask):
         if self.slot.is_gone:
             self._restart()
         before = self.context.counters.emitted
-        if self._outcomes.tell():  # what has failed may be repeated by `next_tuple`
+        wants_rows = self._aligned.wants_rows()
+        told, failed = (0, False) if self._aligned.is_there else self._outcomes.tell()
+        if failed:  # and may be repeated by `next_tuple`
             self._exhausted = False
-        if self.active and not self._exhausted and not self.slot.is_gone:
-            self._ask(min(limit, self._outcomes.room))
+        if told and self.commits is not None:  # a successor is not told once more, and is to do the same
+            self.emitter.place()
+            self._commit()
+        if wants_rows and self.active and not self._exhausted and not self.slot.is_gone:
+            is_asked = self._aligned.is_asked
+            self._ask(min(limit, self._outcomes.room_to_align if is_asked else self._outcomes.room))
+        if self._outcomes.wait_for_checkpoint:
+            self._want_checkpoint()
         if self._exhausted:
             self._assigner.end()
-        if self._assigner.has_output:
+        has_placed = self._assigner.has_output
+        if has_placed:
             self.emitter.place()
         self._asking.allowance.give_back()
         emitted = self.context.counters.emitted - before
         self._rest(emitted)
-        if emitted and self.commits is not None:
+        if (emitted or has_placed) and self.commits is not None:
             self.commits.make_due()
         if self.emitter.is_laden or (self.commits is not None and self.commits.is_due):
             self.unblock()
-        if self._exhausted and self._outcomes.are_awaited:
+        if self._exhausted and self._outcomes.are_awaited and not self._waits_behind_last:
             self._wait_for_answers()
+        if self._aligned.is_asked and not (self.commits is not None and self.is_blocked):
+            self._aligned.after_turn(time.monotonic(), had_nothing=not emitted, has_ended=self._exhausted)
         # Whoever waits for the time of a live source asks for it.
-        if emitted or self._assigner.has_brought_all or not self._assigner.is_live:
-            self.emitter.publish(self._assigner.current)
+        if emitted or self._assigner.has_brought_all or not self._assigner.is_live or self._aligned.is_asked:
+            self._publish()
         return emitted
 
     def _ask(self, count: int) -> None:
         granted = self._asking.allowance.take(count)
         if granted and self._puller is not None:
-            self._exhausted = self._puller.pull(granted)
+            if self._aligned.is_asked_singly:
+                self._exhausted = self._ask_singly(self._puller, granted)
+            else:
+                self._exhausted = self._puller.pull(granted)
 
     def _rest(self, emitted: int) -> None:
         if emitted:
             self._poll.found()
+        elif self._aligned.is_asked:
+            self._poll.ask_at(time.monotonic() + ALIGNING_PAUSE_S)
+            self.emitter.signal_neighbours()  # so that the executor looks at others, which may be blocked
         else:
             self._poll.found_nothing(time.monotonic())
 
     def _wait_for_answers(self) -> None:
         """Tell the consumers that all has been brought, but for repeats, which come behind it."""
         if not self._assigner.has_brought_all:
+            self._aligned.end()
+            self._report_end()
             self._last_us = self._assigner.current.ts
             self._assigner.bring_only_repeats()
             self.emitter.output.tell_last_ts(self._last_us)
-        self.emitter.publish(self._assigner.current)
+        self._publish()
 
     # -- in the middle of a callback
 
@@ -297,8 +346,9 @@ class SpoutTask(SourceTask):
             self._flows()
         elif puller.waiting > self._spill_above or puller.is_slice_over(now_s):
             puller.begin_slice(now_s)
+            self._aligned.look_in_call()
             self._flows()
-            self.emitter.publish(self._assigner.current)
+            self._publish()
             if not self._others_have_run():
                 puller.end_slice()
 
@@ -336,4 +386,4 @@ class SpoutTask(SourceTask):
     def _go_on(self) -> None:
         self.emitter.place()
         self.emitter.flush()
-        self.emitter.publish(self._assigner.current)
+        self._publish()

@@ -161,6 +161,13 @@ class Task(ABC):
             ComponentError: what a sink has taken cannot be applied.
         """
 
+    def last(self) -> None:  # noqa: B027
+        """The run has come to its end, and whatever came of it lasts.
+
+        Raises:
+            ComponentError: the component raised when it was told of something.
+        """
+
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Before the start: go on where the task of another run had come to, by what that has saved."""
         self.context.checkpoints.restore(saved)

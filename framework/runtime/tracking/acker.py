@@ -18,6 +18,7 @@ from typing import Any
 from framework.components.tuple import TICK_ID
 from framework.errors import AnswerError
 from framework.runtime.metrics.counters import TaskCounters
+from framework.runtime.tracking.committed import Answers
 from framework.runtime.tracking.reasons import Cause, Reason
 from viper.errors import ForestError
 from viper.forest import Forest
@@ -51,6 +52,7 @@ class Acker:
         logger: logging.Logger,
         *,
         strict: bool,
+        answers: Answers | None = None,
     ) -> None:
         """
         Args:
@@ -61,8 +63,10 @@ class Acker:
             counters: the task's.
             logger: the component's.
             strict: whether a second answer to a tuple is an error.
+            answers: takes acks; None to have them take effect at once, as fails do in any case.
         """
         self._forest = forest
+        self._answers: Answers = answers or forest
         self._task = task
         self._trees = forest.table(table)
         self._inbox = inbox
@@ -182,14 +186,14 @@ class Acker:
         first = 0
         for index in [*self._unacked, len(self._positions)]:
             if index > first:
-                self._forest.ack(self._positions, first, index - first)
+                self._answers.ack(self._positions, first, index - first)
             first = index + 1
 
     def _hold(self) -> None:
         with self._lock:
             for tup_id, tree in self._fresh.items():
                 self._held[tup_id] = tree
-                self._forest.hold(tree)
+                self._answers.hold(tree)
                 self._has_new_holds = True
             self._fresh.clear()
             if len(self._held) > self._most_held:
@@ -382,11 +386,11 @@ class Acker:
         at_once = array("Q", opened)
         for tree, held in acks:
             if held:
-                self._forest.answer_held(tree)
+                self._answers.answer_held(tree)
             else:
                 at_once.append(tree)
         if at_once:
-            self._forest.ack_trees(at_once)
+            self._answers.ack_trees(at_once)
 
 
 def _id_of(tup: Any) -> str:

@@ -8,8 +8,10 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from framework.runtime.tracking.committed import Commits
 from framework.runtime.tracking.reasons import Cause, Reason
 from viper.forest import Forest
+from viper.position import Positions
 
 Outcome = tuple[Any, Reason | None]
 """The id that a tuple was emitted with, and the reason why it has failed; None where it was acked."""
@@ -47,6 +49,7 @@ class Pending:
         self._outcomes: deque[Outcome] = deque()
         self._opened: list[array[int]] = []
         """Trees whose tuples have not been sent off yet."""
+        self._waits_for_commits = False
 
     def __len__(self) -> int:
         return len(self._ids) + len(self._outcomes)
@@ -57,7 +60,7 @@ class Pending:
         return self._most - len(self._ids)
 
     def begin(self, ids: Sequence[Any]) -> array[int]:
-        """Begin trees for tuples with these ids; they are held open until `release`."""
+        """Begin trees for tuples with these ids; they are open until `placed`, or until that is committed."""
         if not self._ids:
             self._begin_anew()
         trees = self._trees.begin(len(ids))
@@ -81,11 +84,26 @@ class Pending:
         if self._timeout_s:
             self._next_sweep = time.monotonic() + self._timeout_s
 
-    def release(self) -> None:
-        """Note that the tuples of all new trees were sent off: only consumers keep these trees open now."""
+    def wait_for(self, commits: Commits) -> None:
+        """Keep trees open until the emit of their tuples is committed, so that no ack comes before."""
+        self._waits_for_commits = True
+        commits.call_behind(self._release)
+        commits.tell_left_out(self._fail_left_out)
+
+    def placed(self) -> None:
+        """Note that the tuples of all new trees were counted: only consumers keep these trees open now."""
+        if not self._waits_for_commits:
+            self._release()
+
+    def _release(self) -> None:
         for trees in self._opened:
             self._forest.ack_trees(trees)
         self._opened.clear()
+
+    def _fail_left_out(self, positions: Positions, first: int, count: int) -> None:
+        """Fail tuples that a consumer has already from a process that was killed, for a tree that is gone."""
+        for tree in filter(None, positions.trees(first, count)):
+            self._forest.fail(tree, _WORKER_DIED.encode())
 
     def acked_at_once(self, tup_id: Any) -> None:
         """Note a tuple that no task receives: it is acked without a tree."""
@@ -127,6 +145,10 @@ class Pending:
     def next_outcome(self) -> Outcome | None:
         """Take the first outcome that the spout has not been told; None if there is none."""
         return self._outcomes.popleft() if self._outcomes else None
+
+    def put_back(self, outcomes: Sequence[Outcome]) -> None:
+        """Have these outcomes be the first again."""
+        self._outcomes.extendleft(reversed(outcomes))
 
     def abandon(self) -> int:
         """Forget all tuples, because the spout that waits for their outcomes is gone; return their number."""

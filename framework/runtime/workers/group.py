@@ -31,11 +31,12 @@ class WorkerGroup(Protocol):
     def saved(self) -> SavedTasks | None:
         """What the tasks of a suspended run have saved; None if not all of them have."""
 
-    def close(self, written: int | None = None) -> Sequence[ViperError]:
+    def close(self, written: int | None = None, *, is_complete: bool = False) -> Sequence[ViperError]:
         """Close all components that were initialized; returns what they raised.
 
         Args:
             written: the id of the checkpoint that was written before; None for none.
+            is_complete: whether the run has come to its end without an error.
         """
 
     def reports(self) -> Sequence[WorkerReport]:

@@ -178,8 +178,10 @@ class WorkerHandle:
         return WorkerError(f"{self._name} sent what cannot be read here: {type(error).__name__}: {error}")
 
     def leave(self) -> None:
-        """Wait for it if it has done all that it had to do, and kill it otherwise."""
-        if self.phase is Phase.CLOSED:
+        """Wait for it if it has done all that it had to do or runs no more, and kill it otherwise."""
+        if self.gone:
+            self.process.join()  # first, as its pid may be that of another process once it has ended
+        elif self.phase is Phase.CLOSED:
             self.process.join(LAST_THREADS_S)
         self.process.kill()
         self.process.join()

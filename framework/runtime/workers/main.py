@@ -39,6 +39,7 @@ from framework.runtime.workers.messages import (
     StandsBy,
     Stop,
     TakePlace,
+    Wanted,
     forward_logs,
 )
 from framework.runtime.workers.shipping import NO_PLACE, Job, unpack, with_packed_results
@@ -110,8 +111,8 @@ class _Line:
         """Set by the parent."""
         self.closing = threading.Event()
         """Set when the parent asks for the components to be closed."""
-        self.written: int | None = None
-        """The id of the checkpoint that the parent has written by then."""
+        self.close = Close()
+        """How the parent asks for it."""
         self._dump: Callable[[], None] = lambda: None
         threading.Thread(target=self._listen, name="viper-parent", daemon=True).start()
 
@@ -155,8 +156,8 @@ class _Line:
                 self._begins.put(False)
             case Dump():
                 self._dump()
-            case Close(written):
-                self.written = written
+            case Close():
+                self.close = message
                 self.closing.set()
             case Begin():
                 self._begins.put(True)
@@ -211,6 +212,7 @@ class _Child:
             on_look=self._on_look,
             on_moved=lambda: self._status.moved(),
             on_report=lambda report: line.send(Reported(report)),
+            on_want=lambda: line.send(Wanted()),
             checkpoints=job.checkpoints,
         )
         self._status = StatusWriter(self._worker, self._network.black_box(job.process))
@@ -226,11 +228,13 @@ class _Child:
                     self._line.send(Ready(files))
                     if self._line.may_begin():
                         self._worker.run()
-                    self._line.send(Ran(self._worker.saved()))
+                    self._line.send(Ran(self._worker.saved(), self._worker.is_drained))
                 except Exception as error:
                     self._line.send(Failed.of(error))
                 self._line.closing.wait()
-            failures = [Failed.of(error) for error in self._worker.close(self._line.written)]
+            close = self._line.close
+            errors = self._worker.close(close.written, is_complete=close.is_complete)
+            failures = [Failed.of(error) for error in errors]
         self._send_counted()
         (report,) = self._worker.reports()
         self._line.send(Closed(with_packed_results(report, self._job.plan), failures))

@@ -68,6 +68,8 @@ class Close:
 
     written: int | None = None
     """The id of the checkpoint that was written meanwhile; None for none."""
+    is_complete: bool = False
+    """Whether the run has come to its end, with all that came to any task processed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,9 @@ class Ran:
     """All tasks of the worker have ended."""
 
     saved: SavedTasks | None = None
-    """What they have saved, if the run is suspended and all that came to them was processed."""
+    """What they have saved, where checkpoints are made and all that came to them was processed."""
+    drained: bool = True
+    """Whether all that came to them was processed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +165,12 @@ class Reported:
     report: TaskReport
 
 
-FromWorker = Ready | StandsBy | Logged | Failed | Ran | Closed | Reported
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A task asks for a checkpoint before its time."""
+
+
+FromWorker = Ready | StandsBy | Logged | Failed | Ran | Closed | Reported | Wanted
 
 # -- log records
 

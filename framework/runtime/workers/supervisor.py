@@ -42,6 +42,7 @@ from framework.runtime.workers.messages import (
     SetActive,
     Stop,
     ToWorker,
+    Wanted,
     log_here,
 )
 from framework.runtime.workers.restarts import RestartPolicy
@@ -68,6 +69,7 @@ class Supervisor:
         recording: RecordingPaths,
         on_look: Callable[[float], None],
         on_report: Callable[[TaskReport], None] = lambda report: None,
+        on_want: Callable[[], None] = lambda: None,
         on_death: Callable[[], None] = lambda: None,
         checkpoints: Path | None = None,
     ) -> None:
@@ -82,6 +84,7 @@ class Supervisor:
             on_look: called with the monotonic time in seconds whenever a worker process has sent something or
                 something is asked of the run, and every `LOOK_PERIOD_S` where the quota is limited.
             on_report: called when a task has been saved for a checkpoint.
+            on_want: called when a task asks for one.
             on_death: called when a process has died, before another one takes its place.
             checkpoints: their folder; None where none are made.
         """
@@ -93,6 +96,9 @@ class Supervisor:
         recovery = RecoveryMemory.of(plan, settings, memory, network.gates())
         self._restarts = RestartPolicy(plan, settings, network, recording, recovery)
         self._on_report = on_report
+        self._on_want = on_want
+        self._is_drained = True
+        """Whether all processes that have run had everything processed that came to them."""
         self._on_death = on_death
         self._workers: list[WorkerHandle] = []
         """The last process of each worker, by its index in the plan's placement."""
@@ -156,10 +162,10 @@ class Supervisor:
         tasks = {task: found for saved in self._saved for task, found in saved.tasks.items()}
         return SavedTasks(tasks, sum(saved.lost for saved in self._saved))
 
-    def close(self, written: int | None = None) -> Sequence[ViperError]:
-        """Close all components, even if some raise; return the errors. Argument as of `Worker.close`."""
+    def close(self, written: int | None = None, *, is_complete: bool = False) -> Sequence[ViperError]:
+        """Close all components, even if some raise; return the errors. Arguments as of `Worker.close`."""
         self._failures.clear()
-        self._send_all(Close(written))
+        self._send_all(Close(written, is_complete and self._is_drained))
         self._wait_for(Phase.CLOSED)
         return self._failures
 
@@ -307,8 +313,11 @@ class Supervisor:
             case Ready(files):
                 worker.reached(Phase.READY)
                 worker.watch(files, partial(self._tell_of_death, worker))
-            case Ran(saved):
+            case Wanted():
+                self._on_want()
+            case Ran(saved, drained):
                 worker.reached(Phase.RAN)
+                self._is_drained = self._is_drained and drained
                 if saved is not None:
                     self._saved.append(saved)
 

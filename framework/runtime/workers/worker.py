@@ -67,6 +67,7 @@ class Worker:
         on_look: Callable[[float], None] = lambda now: None,
         on_moved: Callable[[], None] | None = None,
         on_report: Callable[[TaskReport], None] = lambda report: None,
+        on_want: Callable[[], None] = lambda: None,
         checkpoints: Path | None = None,
     ) -> None:
         """
@@ -84,6 +85,7 @@ class Worker:
             on_moved: called by the executors' threads after each turn in which tuples have moved; None if
                 nobody is to know.
             on_report: called by the executors' threads when a task has been saved for a checkpoint.
+            on_want: called by them when a task asks for one.
             checkpoints: their folder; None where none are made.
         """
         self._plan = plan
@@ -93,6 +95,7 @@ class Worker:
         self._on_look = on_look
         self._on_moved = on_moved
         self._on_report = on_report
+        self._on_want = on_want
         self._checkpoints = checkpoints
         self._recording_io = RecordingIO(recording, plan)
         beans = Beans(plan.topology.beans)
@@ -164,32 +167,40 @@ class Worker:
             self._threads.everywhere(self._run)
 
     def saved(self) -> SavedTasks | None:
-        """What its tasks have saved; None if the run is not suspended, or not everything was processed.
+        """What its tasks have saved; None where no checkpoints are made, or not everything was processed.
+
+        The run may be suspended after all tasks of this process have come to their end.
 
         Raises:
             ComponentError: a sink has raised while it made lasting what it had taken.
         """
-        undrained = self._threads.any_unfinished or any(e.undrained for e in self.executors)
         alignment = self._network.alignment
-        # A process may be done before it hears the reason.
-        is_closed = alignment is not None and alignment.stage is Stage.CLOSED
-        if undrained or not (is_closed or self._stop.reason is StopReason.SUSPENDED):
+        if alignment is None or not self.is_drained:
             return None
-        for index, task in self._begun if alignment is not None else ():
+        # A process may be done before it hears the reason.
+        is_suspended = alignment.stage is Stage.CLOSED or self._stop.reason is StopReason.SUSPENDED
+        for index, task in self._begun if is_suspended else ():
             self._threads.in_thread(index, partial(self._cut, index, task))
         lost = sum(task.context.counters.lost for task in self.tasks)
         return SavedTasks({task.context.spec.id: task.save() for task in self.tasks}, lost)
 
-    def close(self, written: int | None = None) -> list[ComponentError]:
+    @property
+    def is_drained(self) -> bool:
+        """Whether all that came to its tasks was processed; once it has run."""
+        return not (self._threads.any_unfinished or any(e.undrained for e in self.executors))
+
+    def close(self, written: int | None = None, *, is_complete: bool = False) -> list[ComponentError]:
         """Close every task that was started, even if others raise; return the errors.
 
         Args:
             written: the id of the checkpoint that was written before; None for none.
+            is_complete: whether the run has come to its end without an error, and without a rest anywhere.
         """
         failures: list[ComponentError] = []
+        is_last = is_complete and self.is_drained and written is None
         for index, task in self._begun:
             try:
-                self._threads.in_thread(index, partial(self._close, index, task, written))
+                self._threads.in_thread(index, partial(self._close, index, task, written, is_last=is_last))
             except ComponentError as error:
                 with speaking_as(Origin(error.component, error.task)):
                     task.context.logger.debug("%s", error, exc_info=error.__cause__ or error)
@@ -261,7 +272,7 @@ class Worker:
                 task.restore(self._plan.saved[task.context.spec.id])
             if self._checkpoints is not None and self._network.alignment is not None:
                 told = partial(self._report, task), self._checkpoints, self._network.alignment
-                task.context.checkpoints.listen(*told)
+                task.context.checkpoints.listen(*told, self._on_want)
             self._begun.append((index, task))
             executor.start(task)
 
@@ -280,9 +291,11 @@ class Worker:
         assert alignment is not None
         self._executors[index].call(task, task.cut, alignment.number)
 
-    def _close(self, index: int, task: Task, written: int | None) -> None:
+    def _close(self, index: int, task: Task, written: int | None, *, is_last: bool) -> None:
         executor = self._executors[index]
         try:
+            if is_last:
+                executor.call(task, task.last)
             if written is not None:
                 executor.call(task, task.complete, written)
         finally:

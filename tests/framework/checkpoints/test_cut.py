@@ -165,16 +165,6 @@ def test_a_death_makes_it_void_and_nobody_decides_over_that() -> None:
         leader.check()
 
 
-def test_where_no_time_has_passed_the_cut_is_right_ahead() -> None:
-    run = Run(1)
-
-    def answer(tasks: Sequence[int], hint: str) -> None:
-        run.sources[0].look(0)
-
-    assert run.leader().agree(1, answer) == 1
-    assert run.record.time_us(run.tasks[0]) == LEAST.ts + 1
-
-
 def test_a_source_that_has_ended_beyond_the_time_makes_it_void(monkeypatch: pytest.MonkeyPatch) -> None:
     run = Run(2)
     leader = run.leader()

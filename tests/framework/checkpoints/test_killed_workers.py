@@ -72,7 +72,7 @@ def run_killed(
 AMONG = [(among, seed) for seed in range(1, 13) for among in ("checkpoints", "all")]
 
 
-@pytest.mark.parametrize(("among", "seed"), at_every_change(AMONG, 4))
+@pytest.mark.parametrize(("among", "seed"), at_every_change(AMONG, 2))
 def test_checkpoints_of_a_run_whose_workers_die(tmp_path: Path, whole: bytes, among: str, seed: int) -> None:
     bits = 4 if among == "checkpoints" else 10
     report = run_killed(tmp_path, seed, 20, 90, kill__among=among, kill__bits=bits)
@@ -116,7 +116,7 @@ def run_applying(folder: Path, seed: int, **options: Any) -> RunReport:
         return run(*planned(builder, folder, seed, **{**kills, **options}))
 
 
-@pytest.mark.parametrize("seed", at_every_change(range(20), 3))
+@pytest.mark.parametrize("seed", at_every_change(range(20)))
 def test_transactional_sinks_apply_each_row_once_without_checkpoints(
     tmp_path: Path, whole_rows: tuple[list[Any], bytes], seed: int
 ) -> None:

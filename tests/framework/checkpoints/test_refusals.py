@@ -31,7 +31,7 @@ def test_a_spout_that_cannot_say_where_it_is(tmp_path: Path) -> None:
     builder = TopologyBuilder()
     builder.set_spout("numbers", Numbers)
     builder.set_bolt("sink", CollectingSink).global_grouping("numbers")
-    with pytest.raises(CheckpointError, match="spout 'numbers' cannot say where it is: let it bring"):
+    with pytest.raises(CheckpointError, match="spout 'numbers' cannot say where it is: define offset"):
         run_built(builder, {"checkpoints": tmp_path / "folder"})
     assert not (tmp_path / "folder").exists()
 

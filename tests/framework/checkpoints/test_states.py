@@ -81,7 +81,7 @@ def expected(seed: int, count: int = COUNT) -> list[Row]:
     return run_built(built(Partitions(4, count, seed), 1, 1)).result("sink")
 
 
-@pytest.mark.parametrize("seed", at_every_change(range(50), 5))
+@pytest.mark.parametrize("seed", at_every_change(range(50), 3))
 def test_suspended_and_gone_on_with_any_parallelism(tmp_path: Path, seed: int) -> None:
     whole = expected(seed)
     spout = Suspending(4, COUNT, seed, os.getpid(), (seed * 7919) % COUNT)

@@ -29,7 +29,7 @@ def expected(count: int, seed: int) -> list[Row]:
     return run_built(built(Suspending(4, count, seed), 1, 1)).result("sink")
 
 
-@pytest.mark.parametrize("seed", at_every_change(range(50), 10))
+@pytest.mark.parametrize("seed", at_every_change(range(50), 4))
 def test_suspended_and_gone_on_with_any_parallelism(tmp_path: Path, seed: int) -> None:
     whole = expected(COUNT, seed)
     place = (seed * 7919) % COUNT

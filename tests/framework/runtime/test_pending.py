@@ -37,7 +37,7 @@ def begun(pending: Pending, forest: Forest, *ids: Any) -> list[int]:
     for tree in trees:
         positions = _positions(tree)
         forest.add(positions, 0, 1, 1)
-    pending.release()
+    pending.placed()
     return list(trees)
 
 
@@ -63,7 +63,7 @@ def test_what_nobody_receives_is_acked_at_its_release(forest: Forest) -> None:
     pending = pending_of(forest)
     pending.begin(["a", "b"])
     assert outcomes(pending) == []
-    pending.release()
+    pending.placed()
     assert outcomes(pending) == [("a", None), ("b", None)]
     pending.acked_at_once("c")
     assert pending.has_news(0.0)
@@ -85,7 +85,7 @@ def test_more_than_there_is_room_for_are_not_tracked(forest: Forest) -> None:
     trees = pending.begin(range(ROOM + 2))
     assert list(trees).count(0) == 2
     assert outcomes(pending) == [(ROOM, Reason(Cause.NO_ROOM)), (ROOM + 1, Reason(Cause.NO_ROOM))]
-    pending.release()
+    pending.placed()
     assert outcomes(pending) == [(number, None) for number in range(ROOM)]
 
 

@@ -1,0 +1,281 @@
+"""How a spout's task comes to the time of a checkpoint, and says what another run has to know of it."""
+
+from __future__ import annotations
+
+import base64
+import pickle
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from framework.checkpoints.going_on import SPOUT
+from framework.runtime.control.alignment import SourceAlignment
+from framework.runtime.control.cut_record import SourceCut
+from framework.runtime.edges.buffer import Taken
+from framework.runtime.tasks.checkpoints import TaskCheckpoints
+from framework.runtime.tasks.emitter import Emitter
+from framework.runtime.tasks.outcomes import Outcomes
+from framework.runtime.tasks.spout_assigner import SpoutAssigner
+from framework.runtime.tasks.spout_offset import SpoutOffset
+from viper.partitions import NO_LIMIT
+from viper.payload import Rows
+from viper.position import END, LEAST, Position
+
+_PROTOCOL = 5
+_WORD = 2**64 - 1
+
+
+class AlignedSpout:
+    """Has a task bring everything up to an event time, and nothing behind it, while that is wanted.
+
+    It is wanted for a checkpoint of a run that goes on, and where the run is to be suspended. Only the spout
+    knows where it is, and it says so between two calls. What a call has emitted for a later time is held
+    back. If all of it was, the spout was before the call where another run is to go on; if not, another run
+    goes on behind the call, and begins with what is held.
+
+    Args:
+        alignment: where the sources agree on the time at which the run is suspended.
+        cut: where they agree on that of a checkpoint.
+        emitter: of the task.
+        assigner: places what the spout emits.
+        outcomes: what has become of its tuples.
+        checkpoints: is given what is saved.
+    """
+
+    def __init__(
+        self,
+        alignment: SourceAlignment,
+        cut: SourceCut | None,
+        emitter: Emitter,
+        assigner: SpoutAssigner,
+        outcomes: Outcomes,
+        checkpoints: TaskCheckpoints,
+    ) -> None:
+        self.may_be_asked = cut is not None
+        """Whether there are checkpoints."""
+        self._alignment = alignment
+        self._cut = cut or SourceCut()
+        self._emitter = emitter
+        self._assigner = assigner
+        self._outcomes = outcomes
+        self._checkpoints = checkpoints
+        self._offset: SpoutOffset | None = None
+        self._save: Callable[[], Mapping[str, Any]] = dict
+        self._before: tuple[bytes, Any, Position] | None = None
+        """Before the last call: where the spout and its clock were, and what was placed last."""
+        self._saved: dict[str, Any] | None = None
+        """What is saved while the task waits for the end of a run that is suspended."""
+        self._attempt = self._number = 0
+        """The attempt to suspend the run that the task was asked in last, and the id of its checkpoint."""
+        self._has_ended = False
+
+    def watch(self, offset: SpoutOffset, save: Callable[[], Mapping[str, Any]]) -> None:
+        """Say whom to ask where the spout is, and what saves the task, with `saved` of this among it."""
+        self._offset, self._save = offset, save
+
+    @property
+    def has_news(self) -> bool:
+        """Whether the leader of the run has said something that the task has not heard."""
+        return self.may_be_asked and self._cut.has_news and not self._has_ended
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the task brings nothing behind some time for now."""
+        is_bound = self.may_be_asked and (self._alignment.is_asked or self._cut.until_us != NO_LIMIT)
+        return is_bound and not self._has_ended
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the task waits for the end of a run that is suspended, behind all that it is to bring."""
+        return self._saved is not None
+
+    @property
+    def keeps_from_end(self) -> bool:
+        """Whether the task does not end although the spout has, as the run may end before."""
+        return self.may_be_asked and self._alignment.is_asked and not self._has_ended
+
+    @property
+    def attempt(self) -> int:
+        """The number of the last attempt to make a checkpoint."""
+        return self._cut.attempt
+
+    # -- a turn
+
+    def answer(self) -> None:
+        """Say how far the task is, if the leader wants to know."""
+        if not self._has_ended:
+            self._cut.look(self.told_us)
+            if self._alignment.is_asked:
+                self._alignment.answer(self.told_us)
+
+    def wants_rows(self) -> bool:
+        """Whether the spout is to be asked; says how far the task is, where that is wanted."""
+        if self.may_be_asked:
+            self.answer()
+        if not self.is_asked:
+            self._leave()
+            return True
+        if self._alignment.is_asked and self._attempt != self._alignment.attempt:
+            self._leave()
+            self._attempt, self._number = self._alignment.attempt, self._alignment.number
+        aligned_us = self._alignment.until_us
+        if aligned_us is None:
+            return False
+        until_us = min(aligned_us, self._cut.until_us)
+        if until_us != self._assigner.until_us:  # what is held for one time may be due before another
+            self._assigner.open()
+            self._assigner.until_us = until_us
+        if self._alignment.is_there and not self.is_there:  # as said by a process that has died since
+            self._arrive()
+        return not self._assigner.is_closed
+
+    @property
+    def is_asked_singly(self) -> bool:
+        """Whether it matters with which call the spout passes the time that is wanted.
+
+        A source that meets no other one is cut wherever it is.
+        """
+        return self.is_asked and (self._alignment.is_asked or not self._cut.is_alone)
+
+    def before_call(self) -> None:
+        """The spout is about to be asked, and all that it has emitted is placed."""
+        assert self._offset is not None
+        offset = pickle.dumps(self._offset.save(), _PROTOCOL)
+        self._before = offset, self._assigner.save(), self._emitter.last_placed
+
+    def after_turn(self, now_s: float, *, had_nothing: bool, has_ended: bool) -> None:
+        """The spout was asked, or could not be; say so if the task is there now.
+
+        Args:
+            now_s: monotonic time in seconds.
+            had_nothing: whether nothing came.
+            has_ended: whether the spout brings nothing any more.
+        """
+        if self._has_ended or not self.is_asked:
+            return
+        behind = END if has_ended and not self._assigner.is_closed else self._assigner.current
+        until_us = self._alignment.until_us
+        if self._alignment.is_asked and not self.is_there and until_us is not None:
+            later = self._assigner.is_closed  # something later has come
+            reached = Position(until_us + 1, 0, 0) if later else behind
+            self._alignment.brought(self._emitter.last_placed, reached, now_s, waits=had_nothing)
+            if self._alignment.is_there:
+                self._arrive()
+        if had_nothing or self._assigner.is_closed:
+            self._cut.stands(now_s)
+        self._pass(behind, had_nothing)
+
+    def _arrive(self) -> None:
+        self._saved = self._as_json()
+        self._assigner.is_closed = True
+        self._outcomes.cut(self._number)
+
+    def _pass(self, behind: Position, had_nothing: bool) -> None:
+        """If all before the cut of a checkpoint has been brought, say where that is left off, and go on."""
+        if self._cut.is_alone:
+            behind, had_nothing = self._reached(behind), True
+        elif self._assigner.is_closed and self._cut.until_us != NO_LIMIT:
+            behind = Position(self._cut.until_us + 1, 0, 0)  # something later has come
+        proposal = self._cut.passed(self._emitter.last_placed, behind, waits=had_nothing)
+        if proposal is None:
+            return
+        self._outcomes.cut(proposal.number)
+        self._checkpoints.cut(proposal, self._save(), None, self._cut.stood_since_s)
+        self._checkpoints.committed()
+        if not self._alignment.is_asked:
+            self._leave()
+
+    def frontier(self) -> Position | None:
+        """How far the consumers may be told that the task is; None if nothing can be said."""
+        current = self._assigner.current
+        if not self.may_be_asked or self._assigner.has_brought_all:
+            return current
+        reached = max(self._reached(current), self._cut.place)
+        aligned_us = self._alignment.until_us
+        if self._has_ended:
+            return reached
+        if aligned_us is None:
+            return None
+        until_us = min(aligned_us, self._cut.until_us)
+        return reached if until_us == NO_LIMIT else min(reached, _last_at(until_us))
+
+    def _reached(self, current: Position) -> Position:
+        """Where the task is, with all ticks below that something may still come at.
+
+        At the beginning of a microsecond this is the end of the one before: what ticks at the later one lead
+        to would stand behind the cut of a checkpoint here, and be missing.
+        """
+        if current in (LEAST, END) or current.hi or current.lo:
+            return current
+        return _last_at(current.ts - 1)
+
+    @property
+    def told_us(self) -> int:
+        """How far the consumers were told that the task is, as event time in microseconds."""
+        return max(self._emitter.last_placed.ts, self._emitter.published.ts)
+
+    def told(self) -> None:
+        """The consumers have been told how far the task is."""
+        if self.may_be_asked and not self._has_ended:
+            self._cut.told(self.told_us)
+
+    def go_on_behind(self, time_us: int) -> None:
+        """The task goes on in the place of one that has told its consumers of this time."""
+        self._alignment.go_on_behind(time_us)
+        self._cut.go_on_behind(time_us)
+
+    def look_in_call(self) -> None:
+        """In the middle of a callback that may not return: go on if nobody waits for the task any more."""
+        if self.may_be_asked:
+            self.answer()
+            if not self.is_asked:
+                self._leave()
+
+    def end(self) -> None:
+        """The spout has brought all it has; everything is placed again from now on."""
+        if not self._has_ended:
+            self._has_ended = True
+            self._alignment.end(self.told_us)
+            self._leave()
+
+    def _leave(self) -> None:
+        """Nobody waits for the task: what was held goes its way."""
+        if self._assigner.until_us == NO_LIMIT and not self.is_there:
+            return
+        self._saved = self._before = None
+        self._assigner.open()
+
+    # -- where the task is, for whoever goes on there
+
+    def save(self) -> tuple[Any, Any, list[Any]]:
+        """Where the spout and its clock are, and what is held back of what it has emitted until there."""
+        assert self._offset is not None
+        held = self._assigner.held
+        if held and self._before is not None and self._before[2] == self._emitter.last_placed:
+            return pickle.loads(self._before[0]), self._before[1], []
+        rows = [(list(taken.payload.rows), taken.payload.mutable, *taken[1:]) for taken in held]
+        return self._offset.save(), self._assigner.save(), rows
+
+    def restore(self, noted: tuple[Any, Any, list[Any]]) -> None:
+        """Go on from there."""
+        assert self._offset is not None
+        offset, clock, held = noted
+        self._offset.restore(offset)
+        self._assigner.restore(clock)
+        self._assigner.held = [Taken(Rows(rows, mutable), *others) for rows, mutable, *others in held]
+
+    @property
+    def saved(self) -> Mapping[str, Any]:
+        """The same as JSON can hold it, as of the time of the checkpoint while the task waits there."""
+        return self._as_json() if self._saved is None else self._saved
+
+    def _as_json(self) -> dict[str, Any]:
+        return {SPOUT: base64.b64encode(pickle.dumps(self.save(), _PROTOCOL)).decode()}
+
+    def go_on_from(self, saved: Mapping[str, Any]) -> None:
+        """Go on where the task of another run was, by what that has saved."""
+        self.restore(pickle.loads(base64.b64decode(saved[SPOUT])))
+
+
+def _last_at(time_us: int) -> Position:
+    """The last position of an event time."""
+    return Position(time_us, _WORD, _WORD)

@@ -1,0 +1,85 @@
+"""Acks that wait for a checkpoint."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+
+class WithheldAcks:
+    """The ids of tuples that have been processed, until a checkpoint is on disk that holds what came of them.
+
+    A broker forgets a message when it is acked. So no ack leaves before the message is covered: if all
+    processes are killed, another run goes on from the checkpoint, and the message has done its work there.
+
+    A source notes at its *cut* where it is, with nothing sent off that lies behind the time of the
+    checkpoint. Whatever has been processed by then, with all that descends from it, lies before that time,
+    as no task is ahead of the sources; so the checkpoint holds it. What is processed later waits for the
+    next one.
+
+    Args:
+        most: acks that may wait, together with the tuples in flight.
+        completed: gives the id of the last checkpoint that is on disk.
+    """
+
+    def __init__(self, most: int, completed: Callable[[], int]) -> None:
+        self._most = most
+        self._completed = completed
+        self._uncovered: list[Any] = []
+        """Those that belong to no checkpoint yet."""
+        self._covered: deque[tuple[int, deque[Any]]] = deque()
+        """Those that belong to a checkpoint, with its id; it may not be on disk yet."""
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def room(self) -> int:
+        """How many more may wait, or be in flight."""
+        return self._most - self._count
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether there had better be a checkpoint before there is no room for more."""
+        return 2 * self._count >= self._most
+
+    def add(self, tup_id: Any) -> None:
+        """A tuple has been processed."""
+        self._uncovered.append(tup_id)
+        self._count += 1
+
+    def cut(self, number: int) -> None:
+        """All tuples so far belong to the checkpoint of this id, if that comes to be, or to a later one."""
+        if self._uncovered:
+            self._covered.append((number, deque(self._uncovered)))
+            self._uncovered = []
+
+    @property
+    def has_any(self) -> bool:
+        """Whether a checkpoint on disk covers any of them, for `take`."""
+        return bool(self._covered) and self._covered[0][0] <= self._completed()
+
+    def take(self) -> Any:
+        """Take out the id of the first tuple, if there is any that is covered."""
+        ids = self._covered[0][1]
+        tup_id = ids.popleft()
+        self._count -= 1
+        if not ids:
+            self._covered.popleft()
+        return tup_id
+
+    def take_all(self) -> Iterator[Any]:
+        """Take out all ids, covered or not."""
+        for _, ids in self._covered:
+            yield from ids
+        yield from self._uncovered
+        self.clear()
+
+    def clear(self) -> int:
+        """Forget all of them; returns how many there were."""
+        count, self._count = self._count, 0
+        self._covered.clear()
+        self._uncovered = []
+        return count
