@@ -19,7 +19,7 @@ PEERS := bytewax pathway pyflink
 PEER_PYTHON ?= $(PYTHON)
 C_SOURCES := $(shell find cbackend viper -name '*.[ch]' -o -name 'build.py')
 
-.PHONY: help demo demo-spark test test-c test-ci test-all check imports determinism spark-matrix storm-programs bench bench-spark bench-peers clean
+.PHONY: help demo demo-spark test test-c test-ci test-all check imports determinism kills spark-matrix storm-programs bench bench-spark bench-peers clean
 .DEFAULT_GOAL := help
 
 help:
@@ -31,6 +31,7 @@ help:
 	@echo "make test-all   every test, also those of make spark-matrix; three quarters of an hour"
 	@echo "make imports   which room imports which, as text and, in build/imports, as pictures"
 	@echo "make determinism   every plan of the matrix against the serial run; takes hours"
+	@echo "make kills   runs of every shape, killed and suspended again and again; takes minutes"
 	@echo "make spark-matrix   jobs as spouts for every number of streams and tasks; a quarter of an hour"
 	@echo "make storm-programs   fetch Storm's own libraries for programs, which some tests use; wants Maven"
 	@echo "make bench   all benchmarks; half an hour, on a machine that does nothing else"
@@ -76,6 +77,12 @@ imports:
 
 determinism: .venv/.dev
 	$(BIN)/python -m tests.determinism
+
+# The deaths in each run whose workers are killed, and what everything is drawn from.
+KILLS ?= 200
+SEED ?= 1
+kills: .venv/.test
+	$(BIN)/python -m tests.kills --kills $(KILLS) --seed $(SEED)
 
 spark-matrix: .venv/.dev
 	$(BIN)/python -m pytest -m 'exhaustive and spark'

@@ -42,14 +42,18 @@ _OF_TASKS: Final = (
     ("framework.sinks", "JsonLinesSink", ("apply", "finish")),
     ("framework.sinks.staging", "Stage", ()),
     ("framework.runtime.control.alignment", "Alignment", ()),
+    ("framework.runtime.control.cut_record", "CutRecord", ()),
     ("framework.runtime.tasks.checkpoints", "TaskCheckpoints", ()),
+    ("framework.runtime.state.snapshot", "Snapshot", ()),
 )
 """Modules, classes and methods, no methods for all public ones: what a task does."""
 _OF_LEADER: Final = (
     ("framework.checkpoints.files", "SystemFiles", ()),
     ("framework.checkpoints.folder", "CheckpointFolder", ()),
     ("framework.runtime.checkpointing", "Checkpointing", ()),
-    ("framework.runtime.workers.supervisor", "Supervisor", ("_hear", "_started", "run")),
+    ("framework.runtime.control.cut_leader", "CutLeader", ()),
+    ("framework.runtime.workers.supervisor", "Supervisor", ("run",)),
+    ("framework.runtime.workers.handle", "WorkerHandle", ("send", "end", "reached")),
 )
 """Likewise: what the process does that leads a run."""
 
@@ -99,7 +103,8 @@ class Death:
         self._plan = plan
         name, so_far = multiprocessing.current_process().name, plan.deaths
         chance = random.Random(f"{plan.seed} {so_far} {'' if plan.whole else name}")
-        is_soon = chance.random() < 0.25
+        only_leads = "worker" in plan.whole and multiprocessing.parent_process() is None
+        is_soon = only_leads or chance.random() < 0.25  # as that passes few points
         self._left = 1 + int(2 ** chance.uniform(0, 6) if is_soon else chance.expovariate(0.75 / plan.gap))
         self._delay_us = int(2 ** chance.uniform(2, 12)) if chance.random() < 0.4 else 0
         """Microseconds behind the point; 0 for right there."""

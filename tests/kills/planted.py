@@ -27,11 +27,6 @@ def forget_ticks() -> None:
     _forget("ticks")
 
 
-def forget_lineage() -> None:
-    """Successors do not know where in the order they are."""
-    _forget("lineage")
-
-
 def release_at_take() -> None:
     """Input is let go when it is taken, and not when it is committed."""
     _patch(Reader, "hold", lambda self, **_: None)
@@ -58,7 +53,6 @@ PLANTS: dict[str, Callable[[], None]] = {
         forget_turns,
         forget_offsets,
         forget_ticks,
-        forget_lineage,
         release_at_take,
         commit_before_the_flush,
         skip_nothing,

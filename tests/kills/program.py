@@ -10,16 +10,17 @@ from pathlib import Path
 from framework.runtime.control.stop import StopReason
 from tests.framework.checkpoints.suspended import suspending
 from tests.kills.deaths import watch_leader
-from tests.kills.runs import SUSPENDED, Case, run_of
+from tests.kills.runs import MARGIN_S, SUSPENDED, Case, run_of
 
 
 def main(folder: str, case: str, par: str, settings: str) -> int:
     """Go on from the last checkpoint; `SUSPENDED` if the run was suspended."""
     watch_leader()
     run = run_of(Case(**json.loads(case)), Path(folder), json.loads(par), **json.loads(settings))
-    with suspending(run) as refused:
+    with suspending(run, margin_s=MARGIN_S) as refused:
         report = run.execute()
-    assert all(re.search("has come to its end|has begun its end", str(error)) for error in refused), refused
+    late = "has come to its end|has begun its end"
+    assert all(re.search(late, str(error)) for error in refused), refused
     return SUSPENDED if report.reason is StopReason.SUSPENDED else 0
 
 

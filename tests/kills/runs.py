@@ -17,9 +17,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from framework.errors import ViperError
 from framework.runtime import Run, RunReport
+from framework.runtime.control import cut_leader
 from framework.runtime.control.stop import StopReason
 from tests import shared_memory
 from tests.framework.runtime.pieces import plan_of
@@ -28,12 +30,14 @@ from tests.kills.settings import drawn_settings
 from tests.kills.shapes import built
 
 REPOSITORY = Path(__file__).parents[2]
-CHECKPOINTS = {"viper__checkpoint__secs": 0.02, "viper__checkpoint__keep": 1000}
+CHECKPOINTS = {"viper__checkpoint__secs": 0.01, "viper__checkpoint__keep": 1000}
 LONGEST_S = 240.0
 """Seconds after which a run that is killed as a whole counts as one that hangs."""
 ROOMY = {"viper__channel__jumbos": 64, "viper__channel__tuples": 65536, "viper__channel__bytes": 4194304}
 """Where positions are saturated, a merge takes all rows of one position from one source before those of the
 next; these must find room meanwhile."""
+MARGIN_S = 0.001
+"""How far ahead of what sources have brought checkpoints are cut, as runs here are short."""
 POINTS_OF_A_START = 40
 """How many points a process passes before its tasks run, or so."""
 Outputs = dict[str, Any]
@@ -122,7 +126,7 @@ def undisturbed(case: Case, folder: Path) -> tuple[Outputs, float]:
 def killed(case: Case, folder: Path, gap: float) -> RunReport:
     """Run it in worker processes that are killed."""
     plan = Plan(str(folder / "deaths"), case.seed, case.kills, gap, plant=case.plant)
-    with planned(plan):
+    with planned(plan), patch.object(cut_leader, "MARGIN_S", MARGIN_S):
         return run_of(case, folder, **case.settings(folder)).execute()
 
 
@@ -197,7 +201,7 @@ def check_killed_as_a_whole(case: Case, folder: Path, workers: str = "process") 
             str(target / "deaths"),
             case.seed,
             case.kills,
-            gap,
+            gap / 4,  # as points count behind the first checkpoint, and much is done once more
             whole=whole,
             after=str(target / "checkpoints"),
             plant=case.plant,
@@ -221,8 +225,8 @@ def check_suspended(case: Case, folder: Path) -> int:
         while code != 0:
             workers, par = chance.choice(("inline", "process")), chance.choice((1, 2, 5))
             who = ("worker",) if workers == "process" else ("leader",)
-            deaths = str(target / "deaths")
-            plan = Plan(deaths, case.seed, case.kills, gap, whole=who, suspends=True, plant=case.plant)
+            deaths, sooner = str(target / "deaths"), gap / 3  # as one that comes too late is none
+            plan = Plan(deaths, case.seed, case.kills, sooner, whole=who, suspends=True, plant=case.plant)
             code = _code(case, target, plan, environ, workers, par)
             _expect(code in (0, SUSPENDED), case, f"behind {suspended} suspensions: exit code {code}")
             suspended += code == SUSPENDED
@@ -257,6 +261,8 @@ def _code(
 ) -> int:
     """The exit code of a run as a program of its own; what it tells goes to a file."""
     settings = case.settings(folder) | {"viper__worker": workers}
+    if plan.suspends:  # which waits for nothing else then
+        settings["viper__checkpoint__secs"] = None
     if workers != "process":
         settings |= {"topology__workers": 1, "viper__placement": "round-robin"}
     arguments = [str(folder), json.dumps(asdict(case)), json.dumps(par), json.dumps(settings)]

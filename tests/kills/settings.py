@@ -43,11 +43,12 @@ def drawn_settings(chance: random.Random, builder: TopologyBuilder, workers: int
         "viper__shuffle__run": chance.choice((1, 1, 4, 1024)),
         "viper__mutates": chance.random() < 0.7,
         "viper__poll__pause__max__ms": chance.choice((0, 1, 100)),
-        "viper__sink__apply__rows": chance.choice((1, 100, 100_000)),
+        "viper__sink__apply__rows": chance.choice((20, 100, 100_000)),  # each time with an fsync
         "viper__sink__apply__secs": chance.choice((0.001, 1.0)),
         "viper__state__bytes": 1 << chance.choice((26, 29)),
         "topology__state__checkpoint__interval__ms": chance.choice((1, 1000)),
         "topology__acker__executors": chance.choice((0, None)),
+        "viper__standby__workers": chance.choice((0, 0, 1)),
     }
 
 

@@ -17,7 +17,8 @@ from framework.sinks import CsvSink, JsonLinesSink, ParquetSink, SqliteSink, Tex
 from framework.sources import CsvSource, JsonLinesSource, ParquetSource, TextSource
 from framework.streams import AggregateByKey, CountByKey, Map, ReduceByKey
 from tests.kills import components as parts
-from tests.kills.components import FIELDS, line_of, rows_of
+from tests.kills import sources
+from tests.kills.sources import FIELDS, line_of, rows_of
 
 MOST_TASKS = 3
 PATH = f"{parts.__name__}."
@@ -155,9 +156,9 @@ def _parquet_source(shape: Shape, seed: int) -> tuple[Any, bool]:
 
 
 SOURCES: dict[str, Callable[[Shape, int], tuple[Any, bool]]] = {
-    "generated": lambda shape, seed: (parts.Generated(seed, shape.count), False),
-    "polled": lambda shape, seed: (parts.Polled(seed, shape.count), False),
-    "parted": lambda shape, seed: (parts.Parted(seed, shape.count), True),
+    "generated": lambda shape, seed: (sources.Generated(seed, shape.count), False),
+    "polled": lambda shape, seed: (sources.Polled(seed, shape.count), False),
+    "parted": lambda shape, seed: (sources.Parted(seed, shape.count), True),
     "csv": _csv_source,
     "json": _json_source,
     "parquet": _parquet_source,
@@ -239,7 +240,7 @@ def words(shape: Shape) -> None:
                 (folder / f"{number}.txt").write_text(lines)
         source: Any = TextSource(str(folder))
     else:
-        source = parts.Lines(shape.seed, shape.count // 2)
+        source = sources.Lines(shape.seed, shape.count // 2)
     shape.builder.set_spout("lines", source, shape.tasks() if shape.partitioned else 1)
     shape.builder.set_bolt("split", parts.Split, shape.tasks()).shuffle_grouping("lines")
     counting = shape.builder.set_bolt("count", parts.CountWords, shape.tasks())
@@ -261,8 +262,8 @@ def saturated(shape: Shape) -> None:
 
 def drawn(shape: Shape) -> None:
     """Anything."""
-    sources = shape.sources()
-    first = shape.bolt(shape.draw.choice(STATELESS), *sources)
+    found = shape.sources()
+    first = shape.bolt(shape.draw.choice(STATELESS), *found)
     made = [first]
     for _ in range(shape.draw.randint(2, 5)):
         ops = shape.draw.choice((STATELESS, KEYED, KEYED, ["window"]))

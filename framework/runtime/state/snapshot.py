@@ -23,6 +23,9 @@ from viper.state import KeyedTable, next_chunk
 
 _PIECE_BYTES: Final = 1 << 16
 """So many are written at once: in some 0.1 ms, checksum included."""
+MOST_CHANGES: Final = 100
+"""So many times changes are written behind all rows of a state: each part is one more link, and one more
+entry of the manifest, in every checkpoint that has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,8 @@ class Snapshot:
         self._folder = folder
         self._owned = states
         self._parts: dict[str, tuple[int, int]] = {}
+        self._changes = [0] * len(states)
+        """How many times changes were written behind all rows of each state."""
         self._states = [self._cut(own, index, since) for index, own in enumerate(states)]
         self._pieces = self._write_all()
 
@@ -90,7 +95,9 @@ class Snapshot:
 
     def _cut(self, own: OwnState, index: int, since: Snapshot | None) -> SavedState:
         """Begin a snapshot of a state; what it builds upon is entered."""
-        number, before = (0, None) if since is None else (since.number, since._states[index])
+        number, before = 0, None
+        if since is not None and since._changes[index] < MOST_CHANGES:
+            number, before = since.number, since._states[index]
         found = [table.cut(self.number, number, before is None) for table in own.tables]
         if any(is_whole for _, is_whole in found):  # then all are to be, so that no part before counts
             before = None
@@ -100,6 +107,7 @@ class Snapshot:
         described = replace(_described(own), keys=found[0][0])
         if since is not None and before is not None:
             described.parts.extend(before.parts)
+            self._changes[index] = since._changes[index] + 1
             self._parts.update({name: since._parts[name] for name in before.parts})
         return described
 

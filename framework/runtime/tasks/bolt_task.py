@@ -14,7 +14,6 @@ from framework.runtime.positions.lineage import LAST
 from framework.runtime.tasks.agenda import Agenda, Entry, Frontier
 from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.bolt_parts import BoltParts
-from framework.runtime.tasks.checkpoints import TaskCheckpoints
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.progress import Progress
@@ -191,12 +190,12 @@ class BoltTask(Task):
             if not self.unblock() or self.slot.is_gone:
                 return self.context.counters.processed - before
         self._steps = None
-        if self.commits is not None:
+        if self.emitter.commits is not None:  # not the property, here and below: it is asked at each turn
             self._commit(is_last=self.progress is Progress.OVER)
             if self._parts.commits is not None:
                 self._parts.commits.committed()
         if self.context.checkpoints.pending is not None:
-            self._go_on_saving(self.context.checkpoints)
+            self.context.checkpoints.go_on(is_committed=self.emitter.commits is None)
         if self.progress is Progress.OVER:
             self.state = TaskState.ENDING
             self.slot.give_up_restart()
@@ -214,18 +213,12 @@ class BoltTask(Task):
         self.cut(proposal.number)
         self.context.checkpoints.cut(proposal, self.save(), self.slot.state, began_s)
 
-    def _go_on_saving(self, checkpoints: TaskCheckpoints) -> None:
-        """Behind a turn: a checkpoint may hold what was saved before, and more of it is written."""
-        if self.commits is None:
-            checkpoints.committed()
-        checkpoints.write()
-
     def unblock(self) -> bool:
         """As in the base class; between two turns, all input that has left no output behind is done with."""
         done = super().unblock()
         if self._steps is None:
             self._done_with_input()
-            if done and self.commits is not None:
+            if done and self.emitter.commits is not None:
                 self._commit(is_last=self.progress is Progress.OVER)
         return done
 
@@ -263,7 +256,7 @@ class BoltTask(Task):
         watermark = self._advance()
         if self._agenda.has_clients:
             yield from self._perform(self._agenda.take_until(self._reached(watermark)))
-        if self.commits is None:
+        if self.emitter.commits is None:
             self.slot.commit(is_last=self.progress is Progress.OVER)
         self._publish()
 
@@ -357,7 +350,8 @@ class BoltTask(Task):
                 self._last_us = last_us
             lineage.advance(watermark)
             return watermark
-        self.progress = self._progress_at(watermark)
+        at_end = Progress.OVER if self._cycle_is_over else Progress.DRAINED
+        self.progress = at_end if watermark == END else Progress.QUIET
         self._tell_last_ts(last_us)
         # What comes back may have been placed at a later round.
         lineage.advance(max(LAST if watermark == END else watermark, lineage.frontier))
@@ -381,11 +375,6 @@ class BoltTask(Task):
         """
         self._last_us = max(self._last_us, last_us)
         self.emitter.output.tell_last_ts(self._last_us)
-
-    def _progress_at(self, watermark: Position) -> Progress:
-        if watermark == END:
-            return Progress.OVER if self._cycle_is_over else Progress.DRAINED
-        return Progress.QUIET
 
     # -- from another thread
 

@@ -118,6 +118,12 @@ class TaskCheckpoints:
             self.pending.committed()
             self._report()
 
+    def go_on(self, *, is_committed: bool) -> None:
+        """Behind a turn: write more of what was saved, which may last since."""
+        if is_committed:
+            self.committed()
+        self.write()
+
     def write(self, budget_s: float = BUDGET_S) -> None:
         """Write what is left for so many seconds, and report when all is written."""
         cut = self.pending

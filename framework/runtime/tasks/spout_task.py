@@ -295,9 +295,10 @@ class SpoutTask(CheckpointedSpout):
         self._asking.allowance.give_back()
         emitted = self.context.counters.emitted - before
         self._rest(emitted)
-        if (emitted or has_placed) and self.commits is not None:
-            self.commits.make_due()
-        if self.emitter.is_laden or (self.commits is not None and self.commits.is_due):
+        commits = self.emitter.commits
+        if (emitted or has_placed) and commits is not None:
+            commits.make_due()
+        if self.emitter.is_laden or (commits is not None and commits.is_due):
             self.unblock()
         if self._exhausted and self._outcomes.are_awaited and not self._waits_behind_last:
             self._wait_for_answers()

@@ -9,6 +9,7 @@ from typing import Any, NoReturn, Protocol
 
 from framework.errors import ComponentError, EmitError
 from framework.runtime.control.stop import StopReason
+from framework.runtime.recovery.commits import Commits
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.slot import ComponentSlot
@@ -62,8 +63,6 @@ class Task(ABC):
         self.context = context
         self.slot = slot
         self.emitter = emitter
-        self.commits = emitter.commits
-        """What it commits by what it has done; None where a killed worker process loses that."""
         self.state = TaskState.MADE
         self._scheduler: Scheduler
         self.is_signalled = True
@@ -78,6 +77,11 @@ class Task(ABC):
     def name(self) -> str:
         """``component:task id``, for messages."""
         return self.context.name
+
+    @property
+    def commits(self) -> Commits | None:
+        """What it commits by what it has done; None where a killed worker process loses that."""
+        return self.emitter.commits
 
     @property
     def is_finished(self) -> bool:
@@ -226,7 +230,8 @@ class Task(ABC):
         Args:
             is_last: whether nothing comes behind the commit.
         """
-        if self.commits is None or not (self.emitter.is_clear or self.emitter.flush()):
+        commits = self.emitter.commits
+        if commits is None or not (self.emitter.is_clear or self.emitter.flush()):
             return
         if self.slot.state is not None:
             self.slot.flush(is_last=is_last)
@@ -234,7 +239,7 @@ class Task(ABC):
                 self.emitter.place()
                 if not self.emitter.flush():
                     return
-        self.commits.commit()
+        commits.commit()
         if self.context.checkpoints.pending is not None:
             self.context.checkpoints.committed()
 

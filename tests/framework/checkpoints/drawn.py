@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from framework import BatchBolt, Bolt, Stream, TopologyBuilder, ValueState
@@ -128,6 +128,17 @@ class Forward(Bolt):
             self.emit(list(tup.values))
 
 
+class Numbered(CollectingSink):
+    """Keeps all rows with their numbers, which say how many a checkpoint has left to the run before."""
+
+    seen = ValueState("int64", default=0, per="task")
+
+    def consume(self, rows: Sequence[Any]) -> None:
+        first = self.seen.value
+        self.seen.value = first + len(rows)
+        super().consume([(first + number, *row) for number, row in enumerate(rows)])
+
+
 def drawn(seed: int, chance: random.Random, leader: int = 0) -> TopologyBuilder:
     """A topology by its seed; how many tasks there are is drawn by chance."""
     shape = random.Random(seed)
@@ -155,7 +166,7 @@ def drawn(seed: int, chance: random.Random, leader: int = 0) -> TopologyBuilder:
         builder.set_bolt("to-columns", ToColumns, 1 + chance.randrange(2)).shuffle_grouping("forward")
         builder.set_bolt("columns", Columns, 1 + chance.randrange(3)).fields_grouping("to-columns", "key")
         told.append("columns")
-    sink = builder.set_bolt("sink", CollectingSink)
+    sink = builder.set_bolt("sink", Numbered)
     for name in told:
         sink.global_grouping(name)
     return builder

@@ -82,7 +82,7 @@ def test_void_proposals_bind_nobody(tmp_path: Path, seed: int, monkeypatch: pyte
     monkeypatch.setattr(CutRecord, "make_void", lambda self: (voids.append(self.word & 3), make_void(self)))
     monkeypatch.setattr(CutLeader, "_times_us", behind(CutLeader._times_us))
     assert differences(seed, tmp_path) == []
-    assert voids.count(CutState.PROPOSED) > 1
+    assert CutState.PROPOSED in voids
 
 
 # -- what each check must catch
@@ -112,15 +112,16 @@ PLANTS: dict[str, tuple[int, Sequence[tuple[object, str, object]]]] = {
     ),
     "a bolt splits its slice too late": (0, [(BoltCut, "is_due_before", too_late)]),
     "a tick behind the cut is due before": (
-        32,
+        0,
         [(bolt_cut, "last_us_before", lambda place: place.ts)],
     ),
     "a decision is read before the input": (
-        3,
+        8,
         [(BoltCut, "has_come_to", look_before_the_input), (BoltCut, "look", lambda self: None)],
     ),
 }
-"""By bug the first seed that has caught it, and what is patched."""
+"""By bug the first seed that has caught it, and what is patched. The last one is a matter of luck: two seeds
+of five catch it, on any kind of worker."""
 
 
 @pytest.mark.parametrize("plant", PLANTS)

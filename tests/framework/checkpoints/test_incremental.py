@@ -14,6 +14,7 @@ from framework.checkpoints import Checkpoint, CheckpointFolder, read_checkpoint
 from framework.checkpoints.folder import hidden_folder
 from framework.checkpoints.rows import rows_of
 from framework.checkpoints.states import states_in
+from framework.runtime.state import snapshot
 from framework.runtime.state.snapshot import OwnState, Snapshot, Snapshots
 from framework.state import StateSpec
 from tests.viper.stores import Store
@@ -65,10 +66,10 @@ class Task:
             found.append((row[1], row[2]))
         return found
 
-    def complete(self, snapshot: Snapshot) -> Checkpoint:
-        while not snapshot.write(0):
+    def complete(self, begun: Snapshot) -> Checkpoint:
+        while not begun.write(0):
             pass
-        saved = snapshot.saved
+        saved = begun.saved
         states = [asdict(state) for state in saved.states]
         made = self.folder.write(
             lambda: {"states": states}, (), self.keep, self.number - 1, saved.parts
@@ -119,20 +120,20 @@ def test_every_checkpoint_is_whole_and_what_is_read_is_bounded(tmp_path: Path, s
     whole, most = task.checkpoint().size, 0
     for _ in range(25):
         task.change(*(chance.randrange(KEYS) for _ in range(chance.choice((3, 800)))))
-        snapshot = task.begin()
+        begun = task.begin()
         for _ in range(chance.randrange(4)):
             task.change(*(chance.randrange(KEYS) for _ in range(300)))
             task.table.drop(chance.randrange(KEYS))
-            snapshot.write(0)
+            begun.write(0)
         how = chance.randrange(8)
         if how == 0:
-            snapshot.discard()
+            begun.discard()
         elif how == 1:
             task.restart()
         else:
-            most = max(most, task.complete(snapshot).size)
+            most = max(most, task.complete(begun).size)
         if how == 2:  # it was written, and others have prevented the checkpoint
-            snapshot.discard()
+            begun.discard()
             shutil.rmtree(task.folder.latest().path)
     assert whole < most < 2.5 * whole
     for number in task.folder.ids:
@@ -161,6 +162,19 @@ def test_old_checkpoints_go_and_their_parts_stay(tmp_path: Path) -> None:
         assert held(last) == task.expected[last.id]
 
 
+def test_chains_of_parts_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshot, "MOST_CHANGES", 5)
+    task = Task(tmp_path, keep=1)
+    task.change(*range(1000))
+    lengths = []
+    for number in range(14):
+        task.change(number)
+        last = task.checkpoint()
+        lengths.append(len(last.parts))
+        assert held(last) == task.expected[last.id]
+    assert lengths == [1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6, 1, 2]
+
+
 def test_parts_of_states_of_which_one_is_written_anew(tmp_path: Path) -> None:
     """Each state has its own chain of parts, and each table of it its own marks."""
     store = Store("q", "q", size_bytes=1 << 24, groups=GROUPS, tracked=True)
@@ -176,9 +190,9 @@ def test_parts_of_states_of_which_one_is_written_anew(tmp_path: Path) -> None:
         tables[1].set(number, (number,))
         store.writer.commit()
         (tmp_path / f"checkpoint-{number:06}").mkdir()
-        snapshot = snapshots.begin(number, tmp_path / f"checkpoint-{number:06}", owned, full=number == 1)
-        while not snapshot.write(0):
+        begun = snapshots.begin(number, tmp_path / f"checkpoint-{number:06}", owned, full=number == 1)
+        while not begun.write(0):
             pass
-        chains.append([len(state.parts) for state in snapshot.saved.states])
+        chains.append([len(state.parts) for state in begun.saved.states])
     assert [seldom for _, seldom in chains] == [1, 2, 3, 4, 5, 6, 7]
     assert max(often for often, _ in chains) <= 2

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from framework import Bolt, Spout, TopologyBuilder
+from framework import BatchingBolt, Bolt, Spout, TicklessBatchingBolt, TopologyBuilder
 from framework.config import resolve
 from framework.errors import ComponentError, TopologyError, WorkerError
 from framework.runtime import RunReport
 from framework.sinks import CollectingSink
 from framework.validation import validate
+from tests.framework.runtime.partitioned import Partitions
 from tests.framework.runtime.pieces import Numbers as Forgetful
 from tests.framework.runtime.pieces import plan_of, run_built
 from tests.framework.runtime.workers.dying import AlwaysDies, die, first_time
@@ -25,6 +26,7 @@ from tests.framework.runtime.workers.killed import (
     Count,
     Fan,
     Forward,
+    Mortal,
     MortalPartitions,
     Numbers,
     Polled,
@@ -224,6 +226,36 @@ def test_the_rows_of_a_sink_in_memory_are_told_to_be_lost(tmp_path: Path) -> Non
     assert [list(incident.state_lost) for incident in report.incidents] == [["sink"]]
 
 
+class Gathers(Mortal, BatchingBolt):
+    """Emits how many numbers came between two ticks."""
+
+    outputs = ["count"]
+    config = {"topology.tick.tuple.freq.secs": 0.00005}
+
+    def process_batch(self, key: Any, tups: Any) -> None:
+        self.emit([len(tups)])
+
+
+class GathersByTime(TicklessBatchingBolt):
+    """Likewise, by the wall clock."""
+
+    outputs = ["count"]
+
+    def process_batch(self, key: Any, tups: Any) -> None:
+        self.emit([len(tups)])
+
+
+def test_without_exact_recovery_a_gathered_batch_is_told_to_be_lost(tmp_path: Path) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Partitions(3, 200))
+    builder.set_bolt("gathers", Gathers).global_grouping("source")
+    builder.set_bolt("sink", CollectingSink).global_grouping("gathers")
+    best = {"viper__recovery": "best", "kills": 1, "kill__bits": 7, "viper__slice__tuples": 8}
+    report = run(builder, tmp_path, 1, viper__placement={"source": 1, "gathers": 2, "sink": 1}, **best)
+    assert [list(incident.state_lost) for incident in report.incidents] == [["gathers"]]
+    assert sum(count for (count,) in report.result("sink")) < 600
+
+
 TICKS = {"viper.stateless": True, "topology.tick.tuple.freq.secs": 1}
 
 
@@ -268,6 +300,12 @@ class TestRefusals:
 
     def test_a_spout_that_does_not_say_where_it_is(self) -> None:
         assert "derive it from SeekableSpout or PartitionedSpout" in refused(one_bolt(Forward, Forgetful))
+
+    def test_batches_that_are_gathered_in_an_attribute(self) -> None:
+        for gathers in (Gathers, GathersByTime):
+            assert "it gathers its batches in an attribute: derive it from BatchBolt" in refused(
+                one_bolt(gathers, **{"topology.tick.tuple.freq.secs": 1, "viper.stateless": True})
+            )
 
     def test_ticks_by_the_wall_clock(self) -> None:
         builder = one_bolt(Ticking, **TICKS)
