@@ -42,6 +42,7 @@ from framework.runtime.tasks.bolt_assigner import BoltAssigner
 from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.bolt_task import BoltTask
+from framework.runtime.tasks.checkpointed_spout import Emitted
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import NO_OUTPUT, Emitter
 from framework.runtime.tasks.interludes import Interludes
@@ -261,10 +262,11 @@ class TaskFactory:
             settings["viper.poll.pause.max.ms"] / 1000,
             largest,
             self._plan.emits_outside_input,
+            max(SPILL_AT - 1, largest or 0),
         )
         emitter = Emitter(context, output, assigner, recorder, commits)
         aligned = self._spouts.aligned(context, emitter, assigner, outcomes)
-        task = SpoutTask(context, slot, emitter, assigner, outcomes, asking, aligned)
+        task = SpoutTask(context, slot, emitter, Emitted(assigner, outcomes, aligned), asking)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
         collector.answer_untracked(outcomes.ack_untracked)

@@ -83,9 +83,8 @@ class Cut(Protocol):
     def is_due_before(self, position: Position) -> bool:
         """Whether it is at or before a position."""
 
-    @property
-    def frontier(self) -> Frontier:
-        """How far the input has been processed there."""
+    def frontier(self, reached: Position) -> Frontier:
+        """How far the input has been processed there, for a task that has come to a position."""
 
     @property
     def entry(self) -> Entry:
@@ -138,7 +137,7 @@ class Agenda:
     def _take_cut(self, position: Position) -> Iterator[Entry]:
         """If the cut is at or before a position: what is due below it, and the saving."""
         if self._cut is not None and self._cut.is_due_before(position):
-            there = self._cut.frontier
+            there = self._cut.frontier(position)
             for client in self._clients:
                 yield from client.take_until(there)
             yield self._cut.entry

@@ -53,7 +53,7 @@ class BoltTask(Task):
         self._received = received
         self._parts = parts
         if parts.cut is not None:
-            parts.cut.save_by(self._save_at_cut)
+            parts.cut.save_by(self._save_at_cut, received.last_ts)
         self._agenda = Agenda()
         self._positions = Positions()
         """Of the input of this slice."""
