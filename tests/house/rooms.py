@@ -33,7 +33,7 @@ ORDERS: Mapping[str, Rows] = {
         ("log", "traits"),
         ("components",),
         ("specs",),
-        ("instantiate",),
+        ("instantiate", "windows"),
         (
             *("arguments", "config", "importing", "lifeline", "prints"),
             *("programs", "render", "routing", "state", "tracebacks"),

@@ -290,7 +290,8 @@ class TaskFactory:
         if acker is not None:
             collector.answer_by(acker)
         marks = collector.bulk.marks if host.takes_rows else inbox
-        assigner = BoltAssigner(collector.buffer, marks, self._inputs.level_beside(spec), acker)
+        beside, ahead = self._inputs.level_beside(spec), host.is_windowed
+        assigner = BoltAssigner(collector.buffer, marks, beside, acker, places_ahead=ahead)
         emitter = Emitter(context, output, assigner, recorder, slice_commits)
         interludes = Interludes(context, slot, emitter, assigner, acker, recorder)
         due = self._due_by(spec)
@@ -345,6 +346,7 @@ class TaskFactory:
             event_time=self._plan.time is TimeMode.EVENT,
             recorded=self._recording_io.ticks(spec),
             sources_wait=self._network.forest is not None and not self._is_behind_cycle(spec.component),
+            tick_path=self._plan.layout.tick_path,
         )
 
     def _is_behind_cycle(self, component: str) -> bool:

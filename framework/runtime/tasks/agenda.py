@@ -1,8 +1,8 @@
 """What a bolt's task does at a position, between two inputs.
 
-Ticks and batches are such entries today. Whatever else is due at a position, a window's firing for instance,
-or a snapshot, is one more client: the task asks all of them in the same places, and runs what they give it in
-the order of positions, through the same bounded way as tuples.
+Ticks, batches and windows are such entries. Whatever else is due at a position, a snapshot for instance, is
+one more client: the task asks all of them in the same places, and runs what they give it in the order of
+positions, through the same bounded way as tuples.
 """
 
 from __future__ import annotations
@@ -55,6 +55,10 @@ class AgendaClient:
     def take_until(self, frontier: Frontier) -> Iterator[Entry]:
         """The entries that are due when the input has been processed up to a frontier."""
         return iter(())
+
+    def held(self, position: Position) -> Position:
+        """How far consumers may be told that the task is, whose input has come to a position."""
+        return position
 
     def take_timed(self, now_s: float) -> Iterator[Entry]:
         """The entries that are due at a monotonic time in seconds."""
@@ -124,6 +128,12 @@ class Agenda:
         for client in self._clients:
             yield from client.take_until(frontier)
 
+    def held(self, position: Position) -> Position:
+        """How far consumers may be told that the task is, whose input has come to a position."""
+        for client in self._clients:
+            position = client.held(position)
+        return position
+
     def _take_cut(self, position: Position) -> Iterator[Entry]:
         """If the cut is at or before a position: what is due below it, and the saving."""
         if self._cut is not None and self._cut.is_due_before(position):
@@ -162,6 +172,7 @@ class EventTimeTicks(AgendaClient):
         tick: gives the component a tick.
         has_producers: whether event time begins with an input, and not at once.
         last_time_us: how far event time came, for inputs behind all that has a time.
+        path: the upper word of the path at which they stand.
     """
 
     def __init__(
@@ -171,8 +182,10 @@ class EventTimeTicks(AgendaClient):
         *,
         has_producers: bool,
         last_time_us: Callable[[], int],
+        path: int = 0,
     ) -> None:
         self._ticks = ticks
+        self._path = path
         self._tick = tick
         self._has_producers = has_producers
         self._last_time_us = last_time_us
@@ -207,7 +220,7 @@ class EventTimeTicks(AgendaClient):
 
     def _entries(self, time_us: int) -> Iterator[Entry]:
         for due_us in self._ticks.due(time_us):
-            yield Entry(Position(due_us, 0, 0), self._tick)
+            yield Entry(Position(due_us, self._path, 0), self._tick)
 
     def _time_at(self, position: Position) -> int:
         return position.ts if position < LAST else self._last_time_us()

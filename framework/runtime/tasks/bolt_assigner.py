@@ -37,9 +37,19 @@ class BoltAssigner:
         marks: say how many rows there were after each tuple of a slice.
         level: where outputs are marked, but for inputs that are copied to several replicas.
         acker: gives the acks that follow outputs; None where nothing is tracked.
+        places_ahead: whether outputs may stand at positions behind which inputs have been processed.
     """
 
-    def __init__(self, buffer: EmitBuffer, marks: Marks, level: Level, acker: Acker | None) -> None:
+    def __init__(
+        self,
+        buffer: EmitBuffer,
+        marks: Marks,
+        level: Level,
+        acker: Acker | None,
+        *,
+        places_ahead: bool = False,
+    ) -> None:
+        self._places_ahead = places_ahead
         self.lineage = Lineage()
         self.unplanned = 0
         """Outputs that belong to no input, and to no tick at a position either."""
@@ -53,6 +63,8 @@ class BoltAssigner:
         self._is_below_inputs = False
         self._placing_at = level
         self._beside_at: Position | None = None
+        self._is_ahead = False
+        """Whether that lies before inputs that have been processed."""
         self._pending_acks: PendingAcks | None = None
         """Acks that take effect when what was emitted before them has been counted."""
         self._is_tracking = False
@@ -67,6 +79,8 @@ class BoltAssigner:
     @property
     def current(self) -> Position:
         """Nothing that the component emits from now on will be placed below this."""
+        if self._is_ahead and self._beside_at is not None:
+            return self._beside_at
         return self.lineage.current
 
     @property
@@ -107,18 +121,20 @@ class BoltAssigner:
         self._placing_at = level
 
     @contextmanager
-    def beside(self, at: Position | None) -> Iterator[None]:
+    def beside(self, at: Position | None, *, is_ahead: bool = False) -> Iterator[None]:
         """Within the block, place outputs beside all input: at a position, or at the frontier.
 
         Everything emitted before must have been placed, and what is emitted in the block is to be placed in
-        it.
+        it. If `is_ahead`, inputs may have been processed that lie behind the position.
         """
         before = self._is_below_inputs, self._placing_at
         self._is_below_inputs, self._placing_at, self._beside_at = False, self._level, at
+        self._is_ahead = is_ahead
         try:
             yield
         finally:
             (self._is_below_inputs, self._placing_at), self._beside_at = before, None
+            self._is_ahead = False
 
     # -- what the emitter asks
 
@@ -159,10 +175,15 @@ class BoltAssigner:
         out.clear()
         if self._is_below_inputs:
             self.lineage.place(fanout, unfinished, self._placing_at, out)
+            if self._places_ahead and len(out):
+                self.lineage.keep_ahead_behind(out.last())
         beside = count - len(out)  # all of them, or what a thread has emitted just now
         if beside:
             level = self._placing_at if self._is_below_inputs else self._level
-            self.lineage.place_beside(beside, level, out, self._beside_at)
+            if self._is_ahead and self._beside_at is not None:
+                self.lineage.place_ahead(beside, level, out, self._beside_at)
+            else:
+                self.lineage.place_beside(beside, level, out, self._beside_at)
             self.unplanned += beside if self._beside_at is None else 0
         if self._inheriting is not None:
             self._inherit(self._inheriting, fanout.ends, unfinished)

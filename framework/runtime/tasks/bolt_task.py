@@ -367,7 +367,7 @@ class BoltTask(Task):
         """Tell the consumers how far that is."""
         lineage, counters = self._parts.assigner.lineage, self.context.counters
         counters.saturated, counters.unplanned = lineage.saturated, self._parts.assigner.unplanned
-        self.emitter.publish(lineage.frontier)
+        self.emitter.publish(self._agenda.held(lineage.frontier))
 
     def _tell_last_ts(self, last_us: int) -> None:
         """Tell the consumers how far event time came, before anything comes to them that no longer says it.
@@ -386,4 +386,4 @@ class BoltTask(Task):
     def _go_on(self) -> None:
         self.emitter.place()
         self.emitter.flush()
-        self.emitter.publish(self._parts.assigner.current)
+        self.emitter.publish(self._agenda.held(self._parts.assigner.current))
