@@ -48,6 +48,7 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.timestamp.slack": (0, SHORT, LONG, HUGE),
     "viper.timestamp.late": ("error", "drop", "admit"),
     "viper.spout.bounded": (True, False, None),
+    "viper.ack.after": ("commit", None),  # checkpoint wants a folder for them
     "viper.mutates": (True, False),
     "viper.stateless": (True, False),
     "viper.jumbo.size": (1, 65536),
