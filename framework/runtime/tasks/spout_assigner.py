@@ -171,10 +171,15 @@ class SpoutAssigner:
             return taken
         now, later = taken.split(count)
         self.held.insert(0, later)
-        while self._buffer.has_changed:
-            self.held.append(self._taken())
         self.is_closed, self.has_more = True, False
+        self.hold()
         return now
+
+    def hold(self) -> None:
+        """Hold what was emitted since nothing is placed any more, if that is so."""
+        while self.is_closed and self._buffer.has_changed:
+            self.held.append(self._taken())
+        self.has_more = self.has_more and not self.is_closed
 
     def _released(self) -> Taken:
         released = self.held.pop(0)
