@@ -24,9 +24,12 @@ class Lineage:
     Outputs that belong to no input (of ticks, timers and `initialize`) are placed below the task's frontier,
     or below its last input where that is later, so that they never contradict what was promised. Outputs
     below one position are numbered consecutively, however many calls and batches they come in.
+
+    Args:
+        places_ahead: whether outputs may stand at positions behind which inputs have been processed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, places_ahead: bool = False) -> None:
         self.saturated = 0
         """Outputs for which the path had no room left."""
         self.frontier = LEAST
@@ -38,6 +41,7 @@ class Lineage:
         """Where outputs below the last parent were marked; those that follow must not fall behind."""
         self._ahead, self._outputs_ahead = LEAST, 0
         """Where outputs ahead of processed inputs were placed last, and how many."""
+        self._places_ahead = places_ahead
         self._least_ahead = LEAST
         """None of them may come before this, where an output stands below its input."""
 
@@ -127,9 +131,10 @@ class Lineage:
         if self._descent.floor > LEAST:
             raise_to(self._descent.floor, out)
 
-    def keep_ahead_behind(self, placed: Position) -> None:
-        """An output was placed below its input: none that is placed ahead may come before it."""
-        self._least_ahead = placed
+    def placed_below(self, out: Positions) -> None:
+        """Outputs were placed below their inputs: none that is placed ahead may come before the last one."""
+        if self._places_ahead and len(out):
+            self._least_ahead = out.last()
 
     def place_ahead(self, count: int, level: Level, out: Positions, at: Position) -> None:
         """Place outputs below a position although inputs behind it have been processed.

@@ -110,8 +110,7 @@ class AlignedSpout:
     # -- a turn
 
     def answer(self) -> None:
-        """Say how far the task is, if the leader wants to know; it is bound by that at once, also in the
-        middle of a callback."""
+        """Say how far the task is, if the leader wants to know; it is bound by that from then on."""
         if not self._has_ended:
             self._cut.look(self.told_us)
             if self._alignment.is_asked:
@@ -120,11 +119,11 @@ class AlignedSpout:
                 self._bind()
 
     def _bind(self) -> None:
-        """Have nothing placed behind the time up to which rows are wanted."""
+        """Place nothing behind what is wanted: a call that goes on may emit more than that."""
         aligned_us = self._alignment.until_us
         until_us = min(self.told_us if aligned_us is None else aligned_us, self._cut.until_us)
-        if until_us != self._assigner.until_us:  # what is held for one time may be due before another
-            self._assigner.open(until_us)
+        if until_us != self._assigner.until_us and not self.is_there:
+            self._assigner.open(until_us)  # what is held for one time may be due before another
 
     def wants_rows(self) -> bool:
         """Whether the spout is to be asked; says how far the task is, where that is wanted."""
@@ -138,6 +137,7 @@ class AlignedSpout:
             self._attempt, self._number = self._alignment.attempt, self._alignment.number
         if self._alignment.until_us is None:
             return False
+        self._bind()
         if self._alignment.is_there and not self.is_there:  # as said by a process that has died since
             self._arrive()
         return not self._assigner.is_closed
@@ -166,7 +166,8 @@ class AlignedSpout:
         """
         if self._has_ended or not self.is_asked:
             return
-        behind = END if has_ended and not self._assigner.is_closed else self._assigner.current
+        has_brought_all = has_ended and not (self._assigner.is_closed or self._assigner.held())
+        behind = END if has_brought_all else self._assigner.current
         until_us = self._alignment.until_us
         if self._alignment.is_asked and not self.is_there and until_us is not None:
             later = self._assigner.is_closed  # something later has come
@@ -185,10 +186,10 @@ class AlignedSpout:
 
     def _pass(self, behind: Position, had_nothing: bool) -> None:
         """If all before the cut of a checkpoint has been brought, say where that is left off, and go on."""
-        if self._cut.is_alone:
-            behind, had_nothing = before_ticks(behind), True
-        elif self._assigner.is_closed and self._cut.until_us != NO_LIMIT:
+        if self._assigner.is_closed and self._cut.until_us != NO_LIMIT:
             behind = Position(self._cut.until_us + 1, 0, 0)  # something later has come
+        elif self._cut.is_alone:
+            behind, had_nothing = before_ticks(behind), True
         proposal = self._cut.passed(self._emitter.last_placed, behind, waits=had_nothing)
         if proposal is None:
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from framework.runtime.edges.buffer import NONE_TAKEN, EmitBuffer, Taken
 from framework.runtime.positions.lineage import Lineage
@@ -29,6 +29,18 @@ class Marks(Protocol):
         together, as native uint32."""
 
 
+class Beside(NamedTuple):
+    """Where outputs are placed beside all input."""
+
+    at: Position | None
+    """None for the frontier."""
+    is_ahead: bool
+    """Whether that lies before inputs that have been processed."""
+
+
+_AT_FRONTIER = Beside(None, is_ahead=False)
+
+
 class BoltAssigner:
     """Gives a bolt's output its positions, and to tracked output the trees of its input.
 
@@ -49,8 +61,7 @@ class BoltAssigner:
         *,
         places_ahead: bool = False,
     ) -> None:
-        self._places_ahead = places_ahead
-        self.lineage = Lineage()
+        self.lineage = Lineage(places_ahead=places_ahead)
         self.unplanned = 0
         """Outputs that belong to no input, and to no tick at a position either."""
         self.has_more = False
@@ -62,9 +73,7 @@ class BoltAssigner:
         # How outputs are placed right now: below their inputs, or beside all input.
         self._is_below_inputs = False
         self._placing_at = level
-        self._beside_at: Position | None = None
-        self._is_ahead = False
-        """Whether that lies before inputs that have been processed."""
+        self._beside = _AT_FRONTIER
         self._pending_acks: PendingAcks | None = None
         """Acks that take effect when what was emitted before them has been counted."""
         self._is_tracking = False
@@ -79,8 +88,8 @@ class BoltAssigner:
     @property
     def current(self) -> Position:
         """Nothing that the component emits from now on will be placed below this."""
-        if self._is_ahead and self._beside_at is not None:
-            return self._beside_at
+        if self._beside.is_ahead and self._beside.at is not None:
+            return self._beside.at
         return self.lineage.current
 
     @property
@@ -128,13 +137,12 @@ class BoltAssigner:
         it. If `is_ahead`, inputs may have been processed that lie behind the position.
         """
         before = self._is_below_inputs, self._placing_at
-        self._is_below_inputs, self._placing_at, self._beside_at = False, self._level, at
-        self._is_ahead = is_ahead
+        self._is_below_inputs, self._placing_at = False, self._level
+        self._beside = Beside(at, is_ahead)
         try:
             yield
         finally:
-            (self._is_below_inputs, self._placing_at), self._beside_at = before, None
-            self._is_ahead = False
+            (self._is_below_inputs, self._placing_at), self._beside = before, _AT_FRONTIER
 
     # -- what the emitter asks
 
@@ -175,16 +183,16 @@ class BoltAssigner:
         out.clear()
         if self._is_below_inputs:
             self.lineage.place(fanout, unfinished, self._placing_at, out)
-            if self._places_ahead and len(out):
-                self.lineage.keep_ahead_behind(out.last())
+            self.lineage.placed_below(out)
         beside = count - len(out)  # all of them, or what a thread has emitted just now
         if beside:
             level = self._placing_at if self._is_below_inputs else self._level
-            if self._is_ahead and self._beside_at is not None:
-                self.lineage.place_ahead(beside, level, out, self._beside_at)
+            at, is_ahead = self._beside
+            if is_ahead and at is not None:
+                self.lineage.place_ahead(beside, level, out, at)
             else:
-                self.lineage.place_beside(beside, level, out, self._beside_at)
-            self.unplanned += beside if self._beside_at is None else 0
+                self.lineage.place_beside(beside, level, out, at)
+            self.unplanned += beside if at is None else 0
         if self._inheriting is not None:
             self._inherit(self._inheriting, fanout.ends, unfinished)
         for index, tree in taken.notes:

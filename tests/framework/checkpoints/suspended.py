@@ -31,6 +31,16 @@ def heard(leader: int) -> Path:
     return Path(tempfile.gettempdir()) / f"heard-{leader}"
 
 
+def decided(leader: int) -> Path:
+    """Is there once the first time of a checkpoint was decided on, or none can be."""
+    return Path(tempfile.gettempdir()) / f"decided-{leader}"
+
+
+def settled(leader: int) -> Path:
+    """Is there once that checkpoint is there, or was refused."""
+    return Path(tempfile.gettempdir()) / f"settled-{leader}"
+
+
 class Suspending(Partitions):
     """Has the leader of the run suspend it when a row of partition 1 comes; or do something else."""
 
@@ -50,6 +60,31 @@ class Suspending(Partitions):
                 os.kill(self._leader, SIGNAL)
                 while not self._every and not heard(self._leader).exists():
                     yield None  # the leader may be another process, and all may be brought before it hears
+
+
+class Awaiting(Suspending):
+    """Has its first checkpoint made, however slow the machine is; it asks for others, and goes on.
+
+    All partitions wait until its time is decided on, and then before their last rows until it is there.
+    """
+
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | None]:
+        blocks = Partitions.blocks(self, partition, start_us)
+        *first, last = (block for block in blocks if block and block.rows)
+        at, waits = self._at, True
+        for block in first:
+            yield block
+            if block.rows[-1][1] < at:
+                continue
+            if partition == 1:
+                at += self._every
+                os.kill(self._leader, SIGNAL)
+            while waits and not decided(self._leader).exists():
+                yield None
+            waits = False
+        while not settled(self._leader).exists():
+            yield None
+        yield last
 
 
 class Twice(Bolt):
@@ -106,6 +141,14 @@ def suspending(
             run.checkpoint() if goes_on else run.suspend()
         except SuspendError as error:
             refused.append(error)
+        finally:
+            decided(os.getpid()).touch()
+            settled(os.getpid()).touch()
+
+    def agree(self: cut_leader.CutLeader, number: int, wait: cut_leader.Wait) -> int:
+        attempt = agreed(self, number, wait)
+        decided(os.getpid()).touch()
+        return attempt
 
     def handle(*_: object) -> None:
         if threads and threads[-1].is_alive():
@@ -119,16 +162,23 @@ def suspending(
             pass
         heard(os.getpid()).touch()
 
-    heard(os.getpid()).unlink(missing_ok=True)
+    said = heard(os.getpid()), decided(os.getpid()), settled(os.getpid())
+    for path in said:
+        path.unlink(missing_ok=True)
+    agreed = cut_leader.CutLeader.agree
     before = signal.signal(SIGNAL, handle)
     try:
-        with mock.patch.object(cut_leader, "MARGIN_S", margin_s):
+        with (
+            mock.patch.object(cut_leader, "MARGIN_S", margin_s),
+            mock.patch.object(cut_leader.CutLeader, "agree", agree),
+        ):
             yield refused
     finally:
         signal.signal(SIGNAL, before)
         for thread in threads:
             thread.join()
-        heard(os.getpid()).unlink(missing_ok=True)
+        for path in said:
+            path.unlink(missing_ok=True)
 
 
 def run_suspended(

@@ -16,6 +16,7 @@ from framework.errors import CheckpointError
 from framework.runtime import Run, RunReport
 from framework.runtime.assembly import task_factory
 from framework.runtime.control.stop import StopReason
+from framework.runtime.tasks import spout_task
 from framework.runtime.tasks.aligned_spout import AlignedSpout
 from framework.sinks import CollectingSink
 from tests.framework.checkpoints import test_states
@@ -172,6 +173,47 @@ def test_every_checkpoint_can_be_gone_on_from(tmp_path: Path, kind: type[Countin
         start = {"start": tmp_path / f"checkpoint-{number:06}"}
         again = run_built(built(kind, bolts=1 + number % 3, sources=sources), start).result("sink")
         assert len(again) < len(whole) and again == whole[len(whole) - len(again) :], number
+
+
+class InOneCall(Counting):
+    """Emits all in one call, and has a checkpoint begun in the middle of it."""
+
+    tuples = SeekableSpout.tuples
+    config = {"viper.spout.bounded": True}
+
+    def next_tuple(self) -> None:
+        if self._next >= self._count:
+            raise StopIteration
+        while self._next < self._count:
+            self._next += 1
+            self.emit([self._name, self._next - 1, (self._next - 1) // 3])
+            if self._leader and self._next == self._count // 2:
+                os.kill(self._leader, SIGNAL)
+                while not heard(self._leader).exists():
+                    pass
+
+
+class TimedInOneCall(InOneCall):
+    """As `InOneCall`, three rows at each time."""
+
+    config = {"viper.spout.bounded": True, "viper.timestamp.field": "key"}
+
+
+@pytest.mark.parametrize("spilled", [20, 1000])
+@pytest.mark.parametrize("sources", [1, 2])
+@pytest.mark.parametrize("kind", [InOneCall, TimedInOneCall])
+def test_nothing_goes_beyond_the_time_that_was_accepted_amid_a_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[Counting], sources: int, spilled: int
+) -> None:
+    """The rest of what the call emits is held, and is in the checkpoint."""
+    monkeypatch.setattr(spout_task, "SPILL_AT", spilled)
+    whole = run_built(built(kind, sources=sources)).result("sink")
+    report = run_with_checkpoints(built(kind, os.getpid(), sources=sources), tmp_path)
+    assert report.result("sink") == whole
+    (number,) = CheckpointFolder(tmp_path).ids
+    start = {"start": tmp_path / f"checkpoint-{number:06}"}
+    again = run_built(built(kind, sources=sources), start).result("sink")
+    assert again and again == whole[len(whole) - len(again) :]
 
 
 def suspended_again_and_again(folder: Path, kind: type[Counting], workers: Workers) -> list[Any]:

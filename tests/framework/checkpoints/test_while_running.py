@@ -28,7 +28,7 @@ from framework.runtime.control.stop import StopReason
 from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.sinks import CollectingSink
 from tests.framework.checkpoints import test_states, test_with_sinks
-from tests.framework.checkpoints.suspended import Suspending, built, suspending
+from tests.framework.checkpoints.suspended import Awaiting, Suspending, built, suspending
 from tests.framework.runtime.partitioned import Partitions
 from tests.framework.runtime.pieces import plan_of, run_built
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
@@ -56,7 +56,7 @@ def run_with_checkpoints(
 def test_the_output_is_the_same_and_every_checkpoint_can_be_gone_on_from(tmp_path: Path, seed: int) -> None:
     whole = test_states.expected(seed)
     sources, bolts = 1 + seed % 3, 1 + seed % 4
-    spout = Suspending(4, COUNT, seed, os.getpid(), 20 + seed, 90)
+    spout = Awaiting(4, COUNT, seed, os.getpid(), 20 + seed, 90)
     report = run_with_checkpoints(test_states.built(spout, sources, bolts), tmp_path)
     assert report.result("sink") == whole
     ids = CheckpointFolder(tmp_path).ids
@@ -72,7 +72,7 @@ def test_sources_that_wait_for_room_hold_nobody_up(tmp_path: Path, seed: int) ->
     """Room comes of what the others bring, and they wait for the word of each source how far it is."""
     tiny = {"viper__jumbo__size": 1, "viper__channel__jumbos": 2, "viper__channel__tuples": 2}
     whole = test_states.expected(seed)
-    spout = Suspending(4, COUNT, seed, os.getpid(), 20 + seed, 90)
+    spout = Awaiting(4, COUNT, seed, os.getpid(), 20 + seed, 90)
     builder = test_states.built(spout, 3, 2)
     report = run_with_checkpoints(builder, tmp_path, viper__checkpoint__timeout__secs=5, **tiny)
     assert report.result("sink") == whole
@@ -82,7 +82,7 @@ def test_sources_that_wait_for_room_hold_nobody_up(tmp_path: Path, seed: int) ->
 @pytest.mark.parametrize("seed", at_every_change(range(20), 2))
 def test_ticks_and_routing(tmp_path: Path, seed: int) -> None:
     whole = run_built(built(Partitions(4, COUNT, seed), 2, 3)).results
-    spout = Suspending(4, COUNT, seed, os.getpid(), 20 + seed, 90)
+    spout = Awaiting(4, COUNT, seed, os.getpid(), 20 + seed, 90)
     assert run_with_checkpoints(built(spout, 2, 3), tmp_path).results == whole
     for number in CheckpointFolder(tmp_path).ids:
         start = {"start": tmp_path / f"checkpoint-{number:06}"}
@@ -140,7 +140,7 @@ def test_all_input_may_end_before_the_cut(tmp_path: Path, monkeypatch: pytest.Mo
 @every_kind
 def test_on_every_kind_of_worker(tmp_path: Path, workers: Workers) -> None:
     whole = test_states.expected(3, 2000)
-    spout = Suspending(4, 2000, 3, os.getpid(), 200, 300)
+    spout = Awaiting(4, 2000, 3, os.getpid(), 200, 300)
     report = run_with_checkpoints(test_states.built(spout, 2, 3), tmp_path, workers)
     assert report.result("sink") == whole
     number = CheckpointFolder(tmp_path).ids[0]
@@ -155,7 +155,7 @@ def test_a_bolt_that_does_not_wait_shows(tmp_path: Path, monkeypatch: pytest.Mon
 
     whole = test_states.expected(1)
     monkeypatch.setattr(BoltCut, "is_due_before", lambda self, position: self._place is not None)
-    spout = Suspending(4, COUNT, 1, os.getpid(), 20, 90)
+    spout = Awaiting(4, COUNT, 1, os.getpid(), 20, 90)
     slow = {"viper__slice__tuples": 1, "viper__scheduling": "random", "viper__seed": 3}
     run_with_checkpoints(test_states.built(spout, 2, 3), tmp_path, **slow)
     wrong = 0
