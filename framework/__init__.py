@@ -18,6 +18,7 @@ from framework.components import (
     TicklessBatchingBolt,
     Tuple,
     Watermark,
+    WindowedBolt,
 )
 from framework.dsl import GlobalStreamId, JavaBolt, JavaSpout, ShellBolt, ShellSpout, Topology
 from framework.running import run, suspend
@@ -32,6 +33,7 @@ from framework.state import (
 )
 from framework.streams import KeyedStream, StreamBuilder, TupleStream
 from framework.topology import Grouping, Stream
+from framework.windows import Count, Duration, TupleWindow
 
 __all__ = [
     "AggregatingState",
@@ -40,6 +42,8 @@ __all__ = [
     "Block",
     "Bolt",
     "Component",
+    "Count",
+    "Duration",
     "GlobalStreamId",
     "Grouping",
     "JavaBolt",
@@ -67,8 +71,10 @@ __all__ = [
     "TopologyBuilder",
     "Tuple",
     "TupleStream",
+    "TupleWindow",
     "ValueState",
     "Watermark",
+    "WindowedBolt",
     "run",
     "suspend",
 ]

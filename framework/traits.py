@@ -62,6 +62,8 @@ class Traits:
     bounded: bool | None = None
     """Whether a spout is expected to end by itself: the user says so, it brings partitions, or it is a
     generator spout. None where its class is not known."""
+    windowed: bool = False
+    """Whether it is a bolt that processes windows."""
     states: tuple[StateSpec, ...] = ()
     """The state that it declares."""
     state_key: tuple[str, ...] = ()
@@ -124,6 +126,7 @@ def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None)
         forgets=bool(getattr(cls, "dies_with_process", False)),
         event_time=partitioned or conf.get("viper.timestamp.field") is not None,
         bounded=_bounded(component, conf, cls),
+        windowed=cls is not None and issubclass(cls, components.WindowedBolt),
         states=() if cls is None else tuple(state.spec for state in declared_states(cls).values()),
         state_key=_state_key(conf, cls),
     )

@@ -195,6 +195,10 @@ class Positions:
         """The timestamp of `last`, at a quarter of its cost; LEAST's if there is none."""
         return int(lib.vp_positions_last_ts(self._handle))
 
+    def ts(self, index: int) -> int:
+        """The timestamp of the position at an index that is there, at a third of the cost of that."""
+        return int(lib.vp_positions_at(self._handle, index).ts)
+
     def append(self, position: Position) -> None:
         """Append one position.
 

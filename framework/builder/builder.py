@@ -177,6 +177,7 @@ def _spec(
         par,
         config,
         component.outputs if isinstance(component, Foreign) and outputs is None else outputs,
+        component,
     )
     spec.tasks = tasks
     return spec

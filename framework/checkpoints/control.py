@@ -47,12 +47,14 @@ def answering(folder: Path, commands: Mapping[str, Command]) -> Iterator[None]:
         os.chmod(folder / SOCKET, 0o600)
         listening.listen()
         arguments = (listening, commands, answers)
-        threading.Thread(target=_accept, args=arguments, name="viper-control", daemon=True).start()
+        accepting = threading.Thread(target=_accept, args=arguments, name="viper-control", daemon=True)
+        accepting.start()
         try:
             yield
         finally:
             listening.shutdown(socket.SHUT_RDWR)  # which ends the accept that is going on
             (folder / SOCKET).unlink(missing_ok=True)
+            accepting.join(_LAST_ANSWERS_S)
             for answer in answers:
                 answer.join(_LAST_ANSWERS_S)
 

@@ -23,6 +23,25 @@ UNKNOWN_US = -(2**63)
 """The time in a place that nobody knows, as the process that had read there has died."""
 
 
+def check_checkpoints(plan: Plan, *, made: bool, records: bool, replays: bool) -> None:
+    """Refuse a plan that cannot do with checkpoints, or without them.
+
+    Args:
+        plan: what is to run.
+        made: whether the run has a folder for checkpoints.
+        records: whether it is recorded.
+        replays: whether a recording stands in for its spouts.
+
+    Raises:
+        CheckpointError: none can be made of it; or something waits for them, and there are none.
+    """
+    if made:
+        check_can_checkpoint(plan, replays=replays)
+    else:
+        check_acks_can_wait(plan)
+    check_living_values(plan, checkpoints=made, records=records or replays)
+
+
 def check_can_checkpoint(plan: Plan, *, replays: bool) -> None:
     """Refuse a plan of which no checkpoint can be made.
 
@@ -35,6 +54,35 @@ def check_can_checkpoint(plan: Plan, *, replays: bool) -> None:
     """
     of_replay = ["a recording stands in for its spouts, and says not where it is"] if replays else []
     refuse(sorted({*_hindrances(plan), *of_replay}), "no checkpoint can be made of this run")
+
+
+def check_living_values(plan: Plan, *, checkpoints: bool, records: bool) -> None:
+    """Refuse values that live in their process until a checkpoint, where none can be gone back to.
+
+    Args:
+        plan: what is to run.
+        checkpoints: whether the run has a folder for checkpoints.
+        records: whether it records or replays.
+
+    Raises:
+        CheckpointError: there are such values, and the run cannot go back.
+    """
+    found = sorted(
+        f"{name}.{spec.name}"
+        for name, traits in plan.traits.items()
+        for spec in traits.states
+        if spec.durable == "checkpoint"
+    )
+    if found and not checkpoints:
+        refuse(
+            ["give it a folder for them (--checkpoints FOLDER)"],
+            f"{', '.join(found)}: durable='checkpoint' in a run without checkpoints",
+        )
+    if found and records:
+        refuse(
+            ["a run that is recorded or replayed cannot go back: leave out --record and --replay"],
+            f"{', '.join(found)}: durable='checkpoint'",
+        )
 
 
 def check_acks_can_wait(plan: Plan) -> None:

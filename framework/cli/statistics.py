@@ -54,8 +54,9 @@ def _checkpoints(statistics: RunStatistics) -> Sequence[str]:
 
 def _repeats(statistics: RunStatistics) -> Sequence[str]:
     repeats = statistics.repeats
-    rows = [(repeats.deaths, repeats.slices, repeats.tuples, repeats.left_out)]
-    return table(("deaths", "slices repeated", "tuples", "left out"), rows) if repeats.deaths else ()
+    rows = [(repeats.deaths, repeats.slices, repeats.tuples, repeats.left_out, repeats.went_back)]
+    header = ("deaths", "slices repeated", "tuples", "left out", "gone back")
+    return table(header, rows) if repeats.deaths else ()
 
 
 def _rows(channel: ChannelStatistics) -> Iterator[tuple[object, ...]]:

@@ -103,6 +103,8 @@ def _repeats(report: RunReport) -> Iterator[str]:
             f"  repeated after deaths ({repeats.deaths:,}): slices ({repeats.slices:,}) with "
             f"{repeats.tuples:,} tuples of input; {repeats.left_out:,} of output were out already"
         )
+    if repeats.went_back:
+        yield f"  gone back to the last checkpoint, or the beginning: {repeats.went_back:,} times"
 
 
 def _late(report: RunReport) -> Iterator[str]:

@@ -9,6 +9,7 @@ from framework.components.rows import Rows
 from framework.components.spout import ReliableSpout, SeekableSpout, Spout
 from framework.components.stateful_bolt import StatefulBolt
 from framework.components.tuple import Tuple
+from framework.components.windowed_bolt import WindowedBolt
 
 __all__ = [
     "BatchBolt",
@@ -27,4 +28,5 @@ __all__ = [
     "TicklessBatchingBolt",
     "Tuple",
     "Watermark",
+    "WindowedBolt",
 ]

@@ -17,10 +17,7 @@ _TOPOLOGY = """
     backpressure.wait.strategy batch.flush.interval.millis blobstore.map
     bolt.wait.park.microsec bolt.wait.progressive.level1.count bolt.wait.progressive.level2.count
     bolt.wait.progressive.level3.sleep.millis bolt.wait.strategy
-    bolts.late.tuple.stream bolts.message.id.field.name bolts.outgoing.overflow.buffer.enable
-    bolts.tuple.timestamp.field.name bolts.tuple.timestamp.max.lag.ms bolts.watermark.event.interval.ms
-    bolts.window.length.count bolts.window.length.duration.ms
-    bolts.window.sliding.interval.count bolts.window.sliding.interval.duration.ms
+    bolts.message.id.field.name bolts.outgoing.overflow.buffer.enable bolts.watermark.event.interval.ms
     builtin.metrics.bucket.size.secs classpath classpath.beginning
     component.cpu.pcore.percent component.resources.map
     component.resources.offheap.memory.mb component.resources.onheap.memory.mb
@@ -55,7 +52,8 @@ _TOPOLOGY = """
 """
 
 _PER_COMPONENT = """
-    bolts.late.tuple.stream bolts.message.id.field.name bolts.tuple.timestamp.max.lag.ms
+    bolts.late.tuple.stream bolts.message.id.field.name bolts.tuple.timestamp.field.name
+    bolts.tuple.timestamp.max.lag.ms bolts.watermark.event.interval.ms
     bolts.window.length.count bolts.window.length.duration.ms
     bolts.window.sliding.interval.count bolts.window.sliding.interval.duration.ms
     debug max.spout.pending max.task.parallelism sleep.spout.wait.strategy.time.ms

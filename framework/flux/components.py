@@ -13,6 +13,7 @@ from framework.flux.objects import Declared, declared_by, is_java, read_object, 
 from framework.flux.reading import Reading
 from framework.flux.section import Section, value_of
 from framework.flux.shell import is_wrapper, read_shell
+from framework.specs import merged_config
 from framework.topology import (
     DEFAULT_STREAM,
     ComponentSpec,
@@ -127,7 +128,7 @@ def _config(section: Section, path: Path, declared: Declared, reading: Reading) 
     own = {name: value_of(node, reading) for name, (_, node) in entries.items()}
     if is_wrapper(section.raw("className") or ""):
         return {**declared.config, **own}
-    return own if section.has("config") else dict(declared.config)
+    return merged_config(None, declared.own_config, own) if section.has("config") else dict(declared.config)
 
 
 def _resources(section: Section) -> dict[str, float]:

@@ -17,7 +17,7 @@ from framework.flux.reading import Reading, Reference, place_of
 from framework.flux.section import Section, value_of
 from framework.importing import import_class, looks_like_java
 from framework.instantiate import check_method, setter_name
-from framework.specs import Par, checked_config, checked_par, outputs_of
+from framework.specs import Par, checked_par, merged_config, outputs_of, own_config
 from framework.standins import STAND_INS
 from framework.topology import (
     Argument,
@@ -66,6 +66,9 @@ class Declared:
     """None where they cannot be known."""
     par: Par = 1
     config: Mapping[str, Any] = field(default_factory=dict)
+    """Its configuration where the file gives none."""
+    own_config: Mapping[str, Any] = field(default_factory=dict)
+    """What its methods configure, which stands below a configuration in the file."""
 
 
 def declared_by(definition: ObjectDef, beans: Sequence[Bean]) -> Declared:
@@ -79,10 +82,12 @@ def declared_by(definition: ObjectDef, beans: Sequence[Bean]) -> Declared:
     cls = definition.cls
     if cls is None or not hasattr(cls, "outputs"):
         return Declared()
+    own = own_config(definition, beans)
     return Declared(
         declared_streams(outputs_of(definition, beans)),
         checked_par(getattr(cls, "par", 1)),
-        checked_config(getattr(cls, "config", None)),
+        merged_config(cls, own, None),
+        own,
     )
 
 

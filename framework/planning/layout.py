@@ -6,12 +6,15 @@ with like, and the layout depends on the topology alone, never on the parallelis
 
     depth 0   | spout, partition | number of the tuple within its timestamp |
     depth d   | component, replica if it has them | number of the output of its input |
+
+What bolts emit when windows end has nothing at depth 0. Where there are such bolts, two bits stand before all
+that, which tell it from tuples: so it comes before all tuples of the same time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from framework.topology import GroupingKind, Role, Topology
 from framework.topology.graph import depths
@@ -24,6 +27,11 @@ REPLICA_BITS = 10
 """Room for 1,024 replicas of a component that a tuple may reach more than once."""
 SEQUENCE_BITS = 24
 """Room for 16.7 million tuples of one partition with the same timestamp."""
+AGENDA_BITS = 2
+"""Room for the kind of what stands at a time before the tuples of that time; where windows end at times."""
+_OF_TICKS, _OF_TUPLES = 1, 2
+"""What these bits are; windows have 0."""
+_WORD_BITS = PATH_BITS // 2
 MAX_ORDINAL_BITS = 32
 MIN_ORDINAL_BITS = 2
 """A hop with one output per input needs these; below that, the last hops of a deep topology get none."""
@@ -64,16 +72,22 @@ class Layout:
 
     components: Mapping[str, ComponentLevel]
     ticked: frozenset[str] = frozenset()
-    """The components that emit at ticks or for batches, where each replica has outputs of its own."""
+    """The components that emit at ticks, for batches or when windows end, where each replica has outputs of
+    its own."""
+    tick_path: int = 0
+    """The upper word of the path at which ticks stand: behind windows that end at their time."""
 
 
-def make_layout(topology: Topology, ticked: frozenset[str] = frozenset()) -> Layout:
+def make_layout(
+    topology: Topology, ticked: frozenset[str] = frozenset(), *, has_windows: bool = False
+) -> Layout:
     """Divide the path's bits among the depths of a topology.
 
     Args:
         topology: a valid one.
         ticked: the components that emit at ticks or for batches. What their replicas emit at the same tick
             has the replica in its position, as there is no input that tells it apart.
+        has_windows: whether windows end at times, or may do so.
 
     Where a topology is so deep that nothing is left for its last levels, tuples there share
     positions, and their order falls back to the order of their sources.
@@ -82,9 +96,11 @@ def make_layout(topology: Topology, ticked: frozenset[str] = frozenset()) -> Lay
     for component_id, depth in depths(topology).items():
         by_depth.setdefault(depth, []).append(component_id)
     copying = _copying_depths(topology, by_depth, ticked)
-    ordinal_bits = _ordinal_bits(by_depth, copying)
+    agenda_bits = AGENDA_BITS if has_windows else 0
+    ordinal_bits = _ordinal_bits(by_depth, copying, agenda_bits)
+    spouts = {spout.id for spout in topology.spouts} if has_windows else set()
     levels: dict[str, ComponentLevel] = {}
-    free = PATH_BITS
+    free = PATH_BITS - agenda_bits
     for depth in sorted(by_depth):
         # In order of definition within a depth, so that ties are broken as the user wrote them.
         ids = [c.id for c in topology.components if c.id in by_depth[depth]]
@@ -93,8 +109,15 @@ def make_layout(topology: Topology, ticked: frozenset[str] = frozenset()) -> Lay
         bits = min(SEQUENCE_BITS if depth == 0 else ordinal_bits, free - tag_bits)
         free -= tag_bits + bits
         for tag, component_id in enumerate(ids):
-            levels[component_id] = ComponentLevel(depth, free, bits, tag_bits, tag, copy_bits)
-    return Layout(levels, ticked)
+            level = ComponentLevel(depth, free, bits, tag_bits, tag, copy_bits)
+            levels[component_id] = _behind_agenda(level) if component_id in spouts else level
+    return Layout(levels, ticked, _OF_TICKS << _WORD_BITS - AGENDA_BITS if has_windows else 0)
+
+
+def _behind_agenda(level: ComponentLevel) -> ComponentLevel:
+    """The level of a spout where what is due at a time stands before all tuples of that time."""
+    tag = level.tag | _OF_TUPLES << level.tag_bits - level.copy_bits
+    return replace(level, tag_bits=level.tag_bits + AGENDA_BITS, tag=tag)
 
 
 def _bits(choices: int) -> int:
@@ -118,8 +141,8 @@ def _copying_depths(
     }
 
 
-def _ordinal_bits(by_depth: Mapping[int, list[str]], copying: Mapping[int, int]) -> int:
+def _ordinal_bits(by_depth: Mapping[int, list[str]], copying: Mapping[int, int], agenda_bits: int) -> int:
     tags = sum(_bits(len(ids)) + copying[depth] for depth, ids in by_depth.items())
     hops = max(len(by_depth) - 1, 1)
-    share = max(PATH_BITS - SEQUENCE_BITS - tags, 0) // hops
+    share = max(PATH_BITS - agenda_bits - SEQUENCE_BITS - tags, 0) // hops
     return min(max(share, MIN_ORDINAL_BITS), MAX_ORDINAL_BITS)

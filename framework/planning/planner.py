@@ -30,6 +30,7 @@ from framework.planning.strategy import (
     placement_problems,
 )
 from framework.planning.time_mode import choose_time, deadlock_problems, time_problems
+from framework.planning.windows import window_problems
 from framework.topology import ShellImplementation, Topology
 from framework.traits import Batching, traits_of
 
@@ -64,9 +65,12 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
     time = choose_time(topology, confs, traits, sum(counts[spout.id] for spout in topology.spouts))
     if problems := deadlock_problems(topology, confs, traits, time):
         raise TopologyError(problems)
+    if problems := [one for one in window_problems(topology, confs, traits, time) if not one.warning]:
+        raise TopologyError(problems)
     if problems := recovery_problems(topology, settings, confs, traits, time):
         raise TopologyError(problems)
-    layout = make_layout(topology, _ticked(topology, draft))
+    windowed = any(found.windowed for found in traits.values())
+    layout = make_layout(topology, _ticked(topology, draft), has_windows=windowed)
     tasks = _tasks(topology, counts, layout)
     channels = make_channels(topology, tasks, draft.subscriptions)
     placement = _complete(strategy.placement(draft, tasks), tasks)
@@ -88,7 +92,8 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
 
 
 def _ticked(topology: Topology, draft: Draft) -> frozenset[str]:
-    """The bolts that may emit at ticks or for batches; none where cycles put an end to one order anyway."""
+    """The bolts that may emit at ticks, for batches or when windows end; none where cycles put an end to one
+    order anyway."""
     if any(subscription.cyclic for subscription in draft.subscriptions):
         return frozenset()
     return frozenset(
@@ -96,6 +101,7 @@ def _ticked(topology: Topology, draft: Draft) -> frozenset[str]:
         for bolt in topology.bolts
         if draft.confs[bolt.id]["topology.tick.tuple.freq.secs"]
         or draft.traits[bolt.id].batching is not Batching.NONE
+        or draft.traits[bolt.id].windowed
     )
 
 

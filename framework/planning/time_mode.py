@@ -9,6 +9,7 @@ from typing import Any
 from framework.errors import LoadError
 from framework.topology import ComponentSpec, Problem, Topology, about
 from framework.traits import Batching, Traits
+from framework.windows.spec import GAP_MS, LENGTH_MS, SLIDE_MS
 
 Confs = Mapping[str, Mapping[str, Any]]
 """Each component's resolved configuration, by id."""
@@ -29,13 +30,13 @@ def choose_time(topology: Topology, confs: Confs, traits: Mapping[str, Traits], 
     """The time that a topology runs by.
 
     Without a choice (``viper.time``): `EVENT` where every spout declares a timestamp field, or brings
-    partitions, which are in the order of event time; else `LOGICAL` where there is one source partition or
-    every spout is bounded, else `INGEST`.
+    partitions, which are in the order of event time; else `INGEST` where a bolt has windows of a duration;
+    else `LOGICAL` where there is one source partition or every spout is bounded, else `INGEST`.
 
     Args:
         topology: a valid topology.
         confs: each component's resolved configuration, by id.
-        traits: of the spouts, by id.
+        traits: of all components, by id.
         partitions: number of source partitions of all spouts.
 
     Raises:
@@ -47,9 +48,15 @@ def choose_time(topology: Topology, confs: Confs, traits: Mapping[str, Traits], 
         return TimeMode(chosen)
     if all(traits[spout.id].event_time for spout in spouts):
         return TimeMode.EVENT
+    if any(traits[bolt.id].windowed and _has_durations(confs[bolt.id]) for bolt in topology.bolts):
+        return TimeMode.INGEST
     if partitions == 1 or all(_is_bounded(spout, traits[spout.id]) for spout in spouts):
         return TimeMode.LOGICAL
     return TimeMode.INGEST
+
+
+def _has_durations(conf: Mapping[str, Any]) -> bool:
+    return any(conf[key] is not None for key in (LENGTH_MS, SLIDE_MS, GAP_MS))
 
 
 def _configured(topology: Topology, confs: Confs) -> str | None:

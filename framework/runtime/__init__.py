@@ -4,7 +4,8 @@ A room may import the rooms below it, never one above. The order is declared in 
 checked by ``tests/test_house.py``; ``make imports`` draws it.
 
 =============  ======================================================================================
-run            the public face: a run from its first task to its report
+at_once, run   the public face: a run from its first task to its report
+beginning      where a run begins: with its input, or where another one has ended
 workers        this process or worker processes: started, led through a run, replaced when they die
 report         what a run did: progress while it runs, and the report at its end
 assembly       from a plan to tasks that are connected by channels
@@ -21,12 +22,13 @@ metrics        what is counted
 =============  ======================================================================================
 """
 
+from framework.runtime.at_once import run
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.statistics import RunStatistics
 from framework.runtime.report import Progress, RunReport
-from framework.runtime.run import Run, run
+from framework.runtime.run import Run
 
 __all__ = [
     "Incident",

@@ -47,6 +47,8 @@ class Checkpointing:
         stop: ends the run.
         sources: by spout the name of its data.
         lost: how many untracked tuples were lost with worker processes so far.
+        on_written: called when a checkpoint exists.
+        earlier: the checkpoints that the run has written before it went back.
     """
 
     def __init__(
@@ -61,6 +63,8 @@ class Checkpointing:
         stop: StopSignal,
         sources: Mapping[str, str],
         lost: Callable[[], int],
+        on_written: Callable[[], None],
+        earlier: CheckpointStatistics,
     ) -> None:
         assert network.alignment is not None
         self._plan = plan
@@ -72,6 +76,7 @@ class Checkpointing:
         self._stop = stop
         self._sources = sources
         self._lost = lost
+        self._on_written = on_written
         self._folder = CheckpointFolder(folder)
         self._folder.prepare()
         before = None if start is None else Manifest.read(start.content).alike
@@ -88,7 +93,7 @@ class Checkpointing:
         self._ended: dict[int, TaskReport] = {}
         """Those of tasks that have come to their end."""
         self._suspended: Written | None = None
-        self.statistics = CheckpointStatistics()
+        self.statistics = earlier
         """Those of the checkpoints that were written."""
 
     # -- from any thread
@@ -105,11 +110,15 @@ class Checkpointing:
         period_s = self._settings["viper.checkpoint.secs"]
         if warning := waits_for_nobody(self._plan, self._settings):
             log.warning("%s", warning)
-        with answering(self._folder.path, commands), self._taking_every(period_s):
-            try:
-                yield
-            finally:
-                self._over.set()
+        try:
+            with answering(self._folder.path, commands), self._taking_every(period_s):
+                try:
+                    yield
+                finally:
+                    self._over.set()
+        finally:
+            with self._asking:  # what another thread writes is on the disk then, or was given up
+                pass
 
     def note(self, report: TaskReport) -> None:
         """A task has been saved for a checkpoint, or has come to its end."""
@@ -162,6 +171,7 @@ class Checkpointing:
         reports = self._wait_for_tasks(attempt)
         written = self._written_from(reports)
         self.statistics = self.statistics.also(written)
+        self._on_written()
         self._alignment.complete(written.id)
         return written
 

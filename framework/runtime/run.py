@@ -3,40 +3,44 @@
 from __future__ import annotations
 
 import contextlib
+import gc
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
-from framework.checkpoints import folder_locked, folder_of, found_at
-from framework.checkpoints.going_on import check_acks_can_wait, check_can_checkpoint, going_on_from
-from framework.checkpoints.renaming import renamed, with_former_ids
+from framework.checkpoints import folder_locked, folder_of
+from framework.checkpoints.going_on import check_checkpoints
 from framework.config import Settings
 from framework.errors import CheckpointError, SuspendError, ViperError, first_of, with_notes
 from framework.importing import importable
-from framework.planning import Plan, WorkerKind
+from framework.planning import Plan
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import RecordingPaths, recording_paths
 from framework.runtime.assembly.statistics import channel_statistics
+from framework.runtime.beginning import found_beginning
 from framework.runtime.checkpointing import Checkpointing
-from framework.runtime.control.companions import accompanied, partitioned_spouts
+from framework.runtime.control.companions import accompanied
 from framework.runtime.control.signals import draining_by_signals
 from framework.runtime.control.stop import StopReason, StopSignal
+from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.saved import Written
 from framework.runtime.metrics.statistics import (
     ChannelStatistics,
-    CheckpointStatistics,
     ExecutorStatistics,
     RepeatStatistics,
     RunStatistics,
 )
 from framework.runtime.observer import LONGEST_PAUSE_S, PERIOD_S, Observer
-from framework.runtime.positions.offsets import going_on
 from framework.runtime.report import Progress, RunReport, progress_of, run_report
 from framework.runtime.state import StateMemory, load_states
+from framework.runtime.workers.going_back import Attempts, GoneBackError, quota_left
 from framework.runtime.workers.group import WorkerGroup
-from framework.runtime.workers.worker import Worker
+from framework.runtime.workers.making import make_workers
+
+log = logging.getLogger("viperstorm.checkpoint")
 
 
 class Run:
@@ -64,7 +68,8 @@ class Run:
 
     Raises:
         CheckpointError: no checkpoint can be made of this topology, or while it replays a recording; or acks
-            are to wait for checkpoints, and there is no folder for them.
+            are to wait for checkpoints, or values to live in their process until one, and there is no folder
+            for them.
     """
 
     def __init__(
@@ -83,7 +88,8 @@ class Run:
         checkpoints: Path | None = None,
         rename: Mapping[str, str] | None = None,
     ) -> None:
-        self._plan = plan
+        self._original = self._plan = plan
+        """`_original` is as it was given, and `_plan` goes on somewhere."""
         self._start = start
         self._rename = dict(rename or {})
         if self._rename and (start is None or not start.is_dir()):
@@ -93,10 +99,8 @@ class Run:
             )
         if checkpoints is None and start is not None and start.is_dir():
             checkpoints = folder_of(start)
-        if checkpoints is not None:
-            check_can_checkpoint(plan, replays=replay is not None)
-        else:
-            check_acks_can_wait(plan)
+        made = checkpoints is not None
+        check_checkpoints(plan, made=made, records=record is not None, replays=replay is not None)
         self._folder = checkpoints
         self._checkpointing: Checkpointing | None = None
         self._settings = settings
@@ -107,9 +111,9 @@ class Run:
         self._replay = replay
         if inactive:
             self._stop.deactivate()
-        self._network = Network.create(plan, settings, max_tuples, checkpoints=checkpoints is not None)
-        self._memory = StateMemory.create(plan, settings, tracked=checkpoints is not None)
-        self._is_limited = max_tuples is not None
+        self._max_tuples = max_tuples
+        self._attempts = Attempts(settings)
+        self._make_memory()
         self.report: RunReport | None = None
         """The report, once the run has ended; also if it has failed after its spouts were activated."""
         self._sources: Mapping[str, str] = {}
@@ -136,55 +140,111 @@ class Run:
             draining_by_signals(self._stop),
             recording_paths(self._plan, self._record, self._replay) as recording,
             folder_locked(self._folder),
-            self._prepared() as self._plan,
-            self._commanded(),
         ):
-            return self._executed(recording)
+            self._set_out()
+            with self._accompanied():
+                while True:
+                    try:
+                        with self._commanded():
+                            return self._executed(recording)
+                    except GoneBackError as error:
+                        pause_s = error.pause_s
+                    self._go_back(pause_s)
 
-    @contextlib.contextmanager
-    def _prepared(self) -> Iterator[Plan]:
-        """For as long as the block runs, what runs beside the spouts runs; gives the plan as they need it."""
-        plan, start = self._plan, None
-        spouts = partitioned_spouts(plan) if self._replay is None or self._start is not None else {}
-        known = {name: spout.identity for name, spout in spouts.items()}
-        if self._start is not None and self._start.is_dir():
-            start = renamed(found_at(self._start), self._rename, plan)
-            plan = going_on_from(plan, self._settings, start, spouts)
-            plan = with_former_ids(plan, self._rename)
-            load_states(self._memory, start)
-        elif self._start is not None:
-            plan = going_on(plan, self._start, known)
+    def _make_memory(self) -> None:
+        """Make all that tasks share, for an attempt."""
+        checkpoints = self._folder is not None
+        plan, settings = self._original, self._settings
+        self._network = Network.create(plan, settings, self._max_tuples, checkpoints=checkpoints)
+        self._memory = StateMemory.create(plan, settings, tracked=checkpoints)
+
+    def _set_out(self) -> None:
+        """Find where the run begins, or goes back to, and load what was remembered there."""
+        found = found_beginning(
+            self._original,
+            self._settings,
+            self._start,
+            self._rename,
+            replays=self._replay is not None,
+            went_back=self._attempts.went_back > 0,
+        )
+        self._plan = found.plan
+        if found.checkpoint is not None:
+            load_states(self._memory, found.checkpoint)
+            self._start = found.checkpoint.path  # whatever comes into its folder later
         if self._folder is not None:
             self._checkpointing = Checkpointing(
-                plan,
+                self._plan,
                 self._settings,
                 self._network,
                 self._memory,
                 self._folder,
-                start=start,
+                start=found.checkpoint,
                 stop=self._stop,
-                sources=known,
+                sources=found.sources,
                 lost=self._lost,
+                on_written=self._attempts.written,
+                earlier=self._attempts.checkpoints,
             )
-        if self._replay is not None:  # which stands in for the spouts
-            yield plan
+        if self._replay is None:  # which stands in for the spouts
+            self._sources = found.sources
+
+    @contextlib.contextmanager
+    def _accompanied(self) -> Iterator[None]:
+        """For as long as the block runs, what runs beside the spouts runs, and they are told of it."""
+        if self._replay is not None:
+            yield
             return
-        self._sources = known
-        with accompanied(plan, self._stop) as accompanied_plan:
-            yield accompanied_plan
+        with accompanied(self._plan, self._stop) as plan:
+            told = {spout.id: plan.confs[spout.id] for spout in plan.topology.spouts}
+            self._plan = plan
+            self._original = replace(self._original, confs={**self._original.confs, **told})
+            yield
+
+    def _go_back(self, pause_s: float) -> None:
+        """Begin once more at the last checkpoint of the run, or where it has begun.
+
+        Args:
+            pause_s: seconds to wait before.
+        """
+        assert self._workers is not None and self._checkpointing is not None
+        made = self._checkpointing.statistics
+        self._attempts.end(self._workers.incidents, made)
+        if made.last is not None:
+            self._start, self._rename = Path(made.last.path), {}
+        self._max_tuples = quota_left(self._plan, self._network)
+        self._workers = self._checkpointing = self._memory = None
+        gc.collect()  # what has failed refers to itself, and has memory as large as the next
+        self._stop.revive()
+        if pause_s and not self._stop.requested:
+            self._stop.wait(pause_s)
+        self._make_memory()
+        self._set_out()
+        log.warning("the run has gone back to %s", self._start or "its beginning")
 
     def _commanded(self) -> AbstractContextManager[None]:
         """For as long as the block runs, other processes may find the run by its folder, and suspend it."""
         return contextlib.nullcontext() if self._checkpointing is None else self._checkpointing.commanded()
 
     def _executed(self, recording: RecordingPaths) -> RunReport:
-        workers = self._workers = self._make_workers(recording)
+        workers = self._workers = make_workers(
+            self._plan,
+            self._settings,
+            self._network,
+            memory=self._memory,
+            stop=self._stop,
+            recording=recording,
+            on_look=self._look,
+            checkpointing=self._checkpointing,
+            folder=self._folder,
+            attempts=self._attempts,
+        )
         with workers.surroundings():
             try:
                 with self._observed():
                     self._lead(workers)
-            except ViperError:
-                if self._started is not None:
+            except ViperError as error:
+                if self._started is not None and not isinstance(error, GoneBackError):
                     with contextlib.suppress(ViperError):
                         self.report = self._made_report(workers, time.monotonic())
                 raise
@@ -198,7 +258,8 @@ class Run:
         reason = self._stop.reason or StopReason.EXHAUSTED
         channels = channel_statistics(self._plan, self._network)
         elapsed_s = self._elapsed(ended)
-        report = run_report(self._plan, workers.reports(), channels, reason, elapsed_s, workers.incidents)
+        incidents = self._incidents(workers)
+        report = run_report(self._plan, workers.reports(), channels, reason, elapsed_s, incidents)
         statistics = self._statistics(channels, report.statistics.executors)
         report = replace(report, sources=self._sources, statistics=statistics)
         made = statistics.checkpoints
@@ -254,49 +315,19 @@ class Run:
     def _statistics(
         self, channels: Sequence[ChannelStatistics], executors: Sequence[ExecutorStatistics]
     ) -> RunStatistics:
-        memory, made = self._memory, self._checkpointing
+        memory, made, workers = self._memory, self._checkpointing, self._workers
         return RunStatistics(
             channels,
             executors,
             states=() if memory is None else memory.statistics(),
             groups=() if memory is None else memory.hottest(),
-            checkpoints=CheckpointStatistics() if made is None else made.statistics,
-            repeats=RepeatStatistics.of(self._workers.incidents if self._workers else ()),
+            checkpoints=self._attempts.checkpoints if made is None else made.statistics,
+            repeats=RepeatStatistics.of(self._incidents(workers), self._attempts.went_back),
         )
 
-    def _make_workers(self, recording: RecordingPaths) -> WorkerGroup:
-        made = self._checkpointing
-        on_report = (lambda report: None) if made is None else made.note
-        on_want = (lambda: None) if made is None else made.want
-        folder = None if self._folder is None else self._folder.absolute()
-        if self._plan.placement.kind is WorkerKind.PROCESS:
-            from framework.runtime.workers.supervisor import Supervisor  # a run in this process needs none
-
-            return Supervisor(
-                self._plan,
-                self._settings,
-                self._network,
-                memory=self._memory,
-                stop=self._stop,
-                recording=recording,
-                on_look=self._look,
-                on_report=on_report,
-                on_want=on_want,
-                on_death=(lambda: None) if made is None else made.worker_died,
-                checkpoints=folder,
-            )
-        return Worker(
-            self._plan,
-            self._settings,
-            self._network,
-            memory=self._memory,
-            stop=self._stop,
-            recording=recording,
-            on_look=self._look,
-            on_report=on_report,
-            on_want=on_want,
-            checkpoints=folder,
-        )
+    def _incidents(self, workers: WorkerGroup | None) -> Sequence[Incident]:
+        """The deaths so far, those of earlier attempts included."""
+        return [*self._attempts.incidents, *(workers.incidents if workers is not None else ())]
 
     def _lead(self, workers: WorkerGroup) -> None:
         """Take the workers through their phases.
@@ -305,7 +336,8 @@ class Run:
         """
         try:
             workers.prepare()
-            self._started = time.monotonic()
+            if self._started is None:
+                self._started = time.monotonic()
             workers.run()
             written = self._write_checkpoint(workers)
         except BaseException as error:
@@ -348,7 +380,7 @@ class Run:
 
     def _look(self, now: float) -> None:
         """Called by the workers' thread whenever it has nothing else in hand."""
-        if self._is_limited and self._network.quota.used_up:
+        if self._max_tuples is not None and self._network.quota.used_up:
             self._stop.request(StopReason.MAX_TUPLES)
         if self._duration_s is not None:
             self._stop_in_time(now)
@@ -366,35 +398,3 @@ class Run:
 
     def _elapsed(self, now: float) -> float:
         return now - self._started if self._started is not None else 0.0
-
-
-def run(
-    plan: Plan,
-    settings: Settings,
-    *,
-    duration_s: float | None = None,
-    max_tuples: int | None = None,
-    stop: StopSignal | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
-    record: Path | None = None,
-    replay: Path | None = None,
-    inactive: bool = False,
-    start: Path | None = None,
-    checkpoints: Path | None = None,
-    rename: Mapping[str, str] | None = None,
-) -> RunReport:
-    """Run a plan to its end; arguments and errors as in `Run`."""
-    return Run(
-        plan,
-        settings,
-        duration_s=duration_s,
-        max_tuples=max_tuples,
-        stop=stop,
-        on_progress=on_progress,
-        record=record,
-        replay=replay,
-        inactive=inactive,
-        start=start,
-        checkpoints=checkpoints,
-        rename=rename,
-    ).execute()

@@ -172,7 +172,8 @@ class TransactionalSink(Sink):
         """A run starts: bring the target to the state that it had at a checkpoint.
 
         Args:
-            last_id: the checkpoint that the run goes on from; None: it starts from the beginning.
+            last_id: the checkpoint that the run goes on from; None: it starts from the beginning; 0: it has
+                gone back there, so what has been applied is its own.
 
         Raises:
             SinkError: the target has another state, and cannot be brought to this one.
@@ -180,7 +181,7 @@ class TransactionalSink(Sink):
         if last_id is not None and self._former_id is not None:
             for index in self._indexes_before(self._former_id):
                 self._take_over(self._former_id, index, last_id)
-        if last_id is not None and self.scales:
+        if last_id and self.scales:
             self._refuse_other_tasks()
         self._applied_number = self._set_out(self.part, self._opened, last_id)
         for part, stage in self._of_former_tasks() if self.scales else ():
@@ -331,7 +332,7 @@ class TransactionalSink(Sink):
                 applied = max(number, applied or 0)
         if applied == last_id:
             return last_id
-        if applied is None and self._is_new_task():
+        if applied is None and (last_id == 0 or self._is_new_task()):
             return last_id
         found = "nothing" if applied is None else f"only rows up to checkpoint {applied}"
         raise SinkError(

@@ -43,7 +43,8 @@ def bolt_spec(
         KeyError: an input from a stream that its spec does not declare.
     """
     cls, args, kwargs = recipe_of(component)
-    return make_spec(cls, Role.BOLT, python_implementation(cls, args, kwargs), name, inputs, par, config)
+    made = python_implementation(cls, args, kwargs)
+    return make_spec(cls, Role.BOLT, made, name, inputs, par, config, component=component)
 
 
 def spout_spec(
@@ -63,8 +64,13 @@ def make_spec(
     par: Par | None,
     config: object,
     outputs: object = None,
+    component: object = None,
 ) -> Spec:
-    """A spec of any kind, its arguments checked; None stands for the attribute of the class."""
+    """A spec of any kind, its arguments checked; None stands for the attribute of the class.
+
+    If an instance is given as the component, what its methods have configured is below its configuration.
+    """
+    given = None if config is None else checked_config(config)
     return Spec(
         cls,
         role,
@@ -72,7 +78,7 @@ def make_spec(
         name,
         subscriptions(inputs),
         checked_par(getattr(cls, "par", 1) if par is None else par),
-        checked_config(getattr(cls, "config", None) if config is None else config),
+        merged_config(cls, _own_config(component, implementation), given),
         declared_streams(_declared(cls, implementation) if outputs is None else outputs),
     )
 
@@ -81,6 +87,41 @@ def _declared(cls: type, implementation: Implementation) -> object:
     if isinstance(implementation, PythonImplementation):
         return outputs_of(implementation.definition)
     return getattr(cls, "outputs", None)
+
+
+def own_config(definition: ObjectDef, beans: Iterable[Bean] = ()) -> Mapping[str, Any]:
+    """What a component's methods configure, of classes that have such; one is made to ask it.
+
+    Args:
+        definition: the component, with its class.
+        beans: the objects that its arguments may refer to.
+
+    Raises:
+        LoadError: it cannot be made.
+        ViperError: it refuses its arguments.
+    """
+    if not hasattr(definition.cls, "component_configuration"):
+        return {}
+    found: Mapping[str, Any] = Beans(beans).make(definition).component_configuration
+    return found
+
+
+def _own_config(component: object, implementation: Implementation) -> Mapping[str, Any]:
+    """Likewise, of an instance whose methods may have been called, if that stands for the component."""
+    if not isinstance(implementation, PythonImplementation):
+        return {}
+    if isinstance(component, Recipe):
+        return getattr(component, "component_configuration", {})
+    return own_config(implementation.definition)
+
+
+def merged_config(
+    cls: type | None, own: Mapping[str, Any], config: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """What a component's methods have configured, below what was given for it, or above its class's."""
+    of_class = checked_config(getattr(cls, "config", None))
+    found = {**of_class, **own} if config is None else {**own, **config}
+    return {key: value for key, value in found.items() if value is not None or key not in own}
 
 
 def checked_par(par: object) -> Par:

@@ -11,13 +11,15 @@ from framework.standins.storm import (
     NGrouping,
     StatefulWordCounter,
     TestGlobalCount,
+    TestWindowBolt,
     TestWordCounter,
     TestWordSpout,
 )
-from framework.standins.windows import Count, Duration
+from framework.windows import Count, Duration
 
 STAND_INS: Mapping[str, type] = {
     "org.apache.storm.flux.examples.StatefulWordCounter": StatefulWordCounter,
+    "org.apache.storm.flux.examples.TestWindowBolt": TestWindowBolt,
     "org.apache.storm.flux.wrappers.bolts.LogInfoBolt": LogInfoBolt,
     "org.apache.storm.testing.TestWordSpout": TestWordSpout,
     "org.apache.storm.testing.TestWordCounter": TestWordCounter,

@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from framework.components import Bolt, Spout, StatefulBolt
+from framework.components import Bolt, Spout, StatefulBolt, WindowedBolt
 from framework.state import KeyValueState
+from framework.windows import TupleWindow
 
 
 class LogInfoBolt(Bolt):
@@ -53,6 +54,18 @@ class StatefulWordCounter(StatefulBolt):
         count = self._counts.get(word, 0) + 1
         self._counts.put(word, count)
         self.emit([word, count])
+
+
+class TestWindowBolt(WindowedBolt):
+    """Emits how many tuples each window has."""
+
+    # pytest would take it for a class of tests, by its name.
+    __test__ = False
+    outputs = ("count",)
+
+    def process_window(self, window: TupleWindow) -> None:
+        """Count the tuples of a window."""
+        self.emit([len(window)])
 
 
 class TestGlobalCount(Bolt):

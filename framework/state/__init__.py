@@ -19,7 +19,7 @@ kept              what of them is unpickled, and may have to be written
 ================  ===============================================================================
 """
 
-from framework.state.access import DirtyHandle, StateAccess
+from framework.state.access import DirtyHandle, LivingHandle, StateAccess
 from framework.state.collections import ListState, MapState
 from framework.state.declaration import State, StateSpec, declared_states
 from framework.state.key_values import KeyValues, KeyValueState
@@ -31,6 +31,7 @@ __all__ = [
     "KeyValueState",
     "KeyValues",
     "ListState",
+    "LivingHandle",
     "MapState",
     "ReducingState",
     "State",

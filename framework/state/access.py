@@ -51,3 +51,16 @@ class DirtyHandle(Protocol):
 
     def forget(self) -> None:
         """Take back what the tuple in process has changed, but for tables, which go back by themselves."""
+
+
+@runtime_checkable
+class LivingHandle(DirtyHandle, Protocol):
+    """One that holds changes back until a checkpoint."""
+
+    def save(self) -> None:
+        """Write all changes into the tables, as a checkpoint is about to read them.
+
+        Raises:
+            StateError: a value cannot be pickled.
+            StateFullError: there is no room for them.
+        """

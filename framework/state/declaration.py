@@ -11,6 +11,7 @@ from framework.state.access import StateAccess
 
 Per = Literal["key", "task"]
 _PER: Final = ("key", "task")
+Durable = Literal["slice", "checkpoint"]
 TO_LIVE: Final = ", with a time to live"
 """What the types of a state end with that is forgotten by time; how long that is may change between runs."""
 _SHORTEST_S: Final = 1e-6
@@ -31,6 +32,8 @@ class StateSpec:
     """Whether each key has a value of its own, or each task one."""
     codes: tuple[str, ...]
     """The letters of the columns of each of its tables; see `viper.state.KeyedState`."""
+    durable: Durable = "slice"
+    """Behind what its changes outlive their process: behind each slice, or behind a checkpoint of the run."""
 
 
 class State(ABC):
@@ -42,6 +45,8 @@ class State(ABC):
 
     kind: ClassVar[str]
     """Flink's word for it."""
+    durable: Durable = "slice"
+    """Behind what its changes outlive their process; see `StateSpec`."""
 
     def __init__(self, *, per: Per = "key", ttl: float | None = None) -> None:
         """
@@ -93,7 +98,7 @@ class State(ABC):
     def spec(self) -> StateSpec:
         """What a plan knows of it."""
         types = self.types if self.ttl is None else f"{self.types}{TO_LIVE}"
-        return StateSpec(self.name, self.kind, types, self.per, self.codes)
+        return StateSpec(self.name, self.kind, types, self.per, self.codes, self.durable)
 
     def _timed(self, code: str, type: object) -> str:
         """The letters of a table's columns, behind the one for keys that go by time."""

@@ -10,15 +10,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from framework.state.access import DirtyHandle, StateAccess
-from framework.state.pickled import PickledValue
+from framework.state.declaration import Durable
+from framework.state.pickled import LivingValue, PickledValue
 from viper.state import StateCell, TableCell
 
 
-def value_handle(access: StateAccess, *, typed: bool, default: Any) -> StateCell | PickledValue:
+def value_handle(
+    access: StateAccess, *, typed: bool, default: Any, durable: Durable = "slice"
+) -> StateCell | PickledValue:
     """The handle of one value."""
     if typed:
         return StateCell(access.scope, access.tables[0], default)
-    return PickledValue(access, default)
+    return (LivingValue if durable == "checkpoint" else PickledValue)(access, default)
 
 
 def reducing_handle(cell: StateCell | PickledValue, function: Callable[[Any, Any], Any]) -> Folded:

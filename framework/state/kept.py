@@ -97,6 +97,11 @@ class KeptValues:
         if len(self._kept) > MOST_KEPT:
             self._kept.clear()
 
+    def trim(self) -> None:
+        """Keep only what the tables do not have, if too much else is kept."""
+        if len(self._kept) - len(self._dirty) > MOST_KEPT:
+            self._kept = dict(self._dirty)
+
     def pickled(self, value: Any) -> bytes:
         """The bytes of a value.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from framework.state.access import StateAccess
-from framework.state.declaration import Per, State
+from framework.state.declaration import Durable, Per, State
 from framework.state.types import PICKLED, ZEROS, checked_default, code_of
 
 _ANY = "any values"
@@ -28,6 +28,7 @@ class ValueState(State):
         *,
         per: Per = "key",
         ttl: float | None = None,
+        durable: Durable = "slice",
     ) -> None:
         """
         Args:
@@ -36,11 +37,23 @@ class ValueState(State):
             default: the value of a key that was given none. Of any values, each key gets a copy of it.
             per: whether each key has a value of its own, or each task one.
             ttl: seconds for which a key is remembered behind its last change; see `State`. It needs a type.
+            durable: ``slice``: changes outlive their process when their slice ends. ``checkpoint``: values
+                live in their process and are pickled for checkpoints only; if the process dies, the run goes
+                back to its last checkpoint. Of any values only.
 
         Raises:
-            ValueError: there is no such type, or the default is not of it.
+            ValueError: there is no such type, the default is not of it, or a `durable` that is none, or that
+                a type cannot have.
         """
         super().__init__(per=per, ttl=ttl)
+        if durable not in ("slice", "checkpoint"):
+            raise ValueError(f"durable={durable!r}: expected 'slice' or 'checkpoint'")
+        if durable == "checkpoint" and type is not None:
+            raise ValueError(
+                f"durable='checkpoint' of type {type!r}: a typed value lies in shared memory in any case; "
+                "only any values can live in their process: leave the type out, or durable"
+            )
+        self.durable = durable
         self._code = self._timed(PICKLED if type is None else code_of(type), type)
         self._type = type
         self._default = default if type is None or default is None else checked_default(type, default)
@@ -59,7 +72,9 @@ class ValueState(State):
         """As in the base class."""
         from framework.state.handles import value_handle
 
-        return value_handle(access, typed=self._type is not None, default=self._default)
+        return value_handle(
+            access, typed=self._type is not None, default=self._default, durable=self.durable
+        )
 
 
 class TableState(State):

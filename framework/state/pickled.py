@@ -1,7 +1,8 @@
 """A value of any type, which is pickled when a slice that may have changed it ends.
 
 A value that was read may have been changed in place; only of plain values is it sure that they were not. Keys
-come and go in the table at once, so that neither their order nor `is_set` depends on where slices end.
+come and go in the table at once, so that neither their order nor `is_set` depends on where slices end. A
+value that lives in its process is pickled likewise, but for checkpoints only.
 """
 
 from __future__ import annotations
@@ -97,3 +98,18 @@ class PickledValue:
         kept = self._values.keep(Kept(self._scope.token, self._scope.key, None, value))
         self._values.note(kept)
         return kept
+
+
+class LivingValue(PickledValue):
+    """A value that is pickled for checkpoints only; what has changed since dies with its process.
+
+    Of a key that is new the first value is pickled at once, as the table has the order of keys.
+    """
+
+    def flush(self) -> None:
+        """As `DirtyHandle.flush`: what has changed stays here."""
+        self._values.trim()
+
+    def save(self) -> None:
+        """As `LivingHandle.save`."""
+        super().flush()

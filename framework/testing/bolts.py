@@ -25,7 +25,9 @@ from framework.testing.batch_driver import BatchDriver
 from framework.testing.driver import Driver, is_tick
 from framework.testing.given import GivenRows
 from framework.testing.preparing import Conf, loaded, own_config, planned, settled
+from framework.testing.window_driver import WindowDriver
 from framework.topology import DEFAULT_STREAM, Argument, Stream, unknown
+from framework.windows.spec import TIME_FIELD
 
 _SOURCE, _BOLT = "source", "bolt"
 """Ids of the two components that take part."""
@@ -102,8 +104,7 @@ def run_bolt(
     task.context.identity.context.update(context or {})
     record = task.slot.host.record
     received = [_received(record, number, values, stream) for number, values in enumerate(tuples, start=1)]
-    takes_rows = task.slot.host.takes_rows
-    driver = BatchDriver(task, stream, most_rows, state_key) if takes_rows else Driver(task, state_key)
+    driver = _driver(task, stream, most_rows, state_key)
     driver.run(received)
     values = {tup.id: tup.values for tup in received if not is_tick(tup)}
     responses = driver.recorder.responses
@@ -117,6 +118,14 @@ def run_bolt(
     )
 
 
+def _driver(
+    task: Task, stream: Stream, most_rows: int | None, state_key: tuple[int, ...] | None
+) -> Driver:
+    if task.slot.host.takes_rows:
+        return BatchDriver(task, stream, most_rows, state_key)
+    return WindowDriver(task, state_key) if task.slot.host.is_windowed else Driver(task, state_key)
+
+
 def _task(
     bolt: type,
     stream: Stream,
@@ -127,8 +136,9 @@ def _task(
 ) -> tuple[Task, tuple[int, ...] | None]:
     """The bolt's task, and the indexes of the fields that name the key of its state."""
     builder = TopologyBuilder()
-    builder.set_spout(_SOURCE, GivenRows, args=[{}], outputs=[stream])
     own = own_config(bolt, conf)
+    timed = {"viper.timestamp.field": own[TIME_FIELD]} if own.get(TIME_FIELD) else None
+    builder.set_spout(_SOURCE, GivenRows, args=[{}], outputs=[stream], config=timed)
     declarer = builder.set_bolt(_BOLT, bolt, 1, args=args, kwargs=kwargs, config=own)
     declarer.fields_grouping(_SOURCE, key) if key else declarer.shuffle_grouping(_SOURCE)
     topology = loaded(builder)

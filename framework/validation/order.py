@@ -10,6 +10,7 @@ from framework.components.tuple import TICK_COMPONENT, TICK_STREAM
 from framework.config import Settings, task_count
 from framework.errors import LoadError
 from framework.planning.time_mode import TimeMode, choose_time, time_problems
+from framework.planning.windows import ADMIT
 from framework.topology import (
     ComponentSpec,
     GroupingKind,
@@ -100,7 +101,7 @@ def check_slack(topology: Topology, confs: Confs, traits: Mapping[str, Traits]) 
         if message is not None:
             about_slack = f"viper.timestamp.slack and viper.timestamp.late have no effect: {message}"
             yield about(topology, spout, about_slack, part="config", warning=True)
-        elif late not in ("error", "drop"):
+        elif late not in ("error", "drop", ADMIT):
             for found in _unfit_for_late(spout.outputs or (), late):
                 yield about(topology, spout, f"viper.timestamp.late is {late!r}: {found}", part="config")
 
@@ -115,7 +116,8 @@ def _unfit_for_late(outputs: Sequence[Stream], late: str) -> Iterator[str]:
     streams = {stream.name: stream for stream in outputs}
     taken = streams.get(late)
     if taken is None:
-        yield f"expected error, drop or a stream of the spout, found an {unknown('stream', late, streams)}"
+        found = unknown("stream", late, streams)
+        yield f"expected error, drop, admit or a stream of the spout, found an {found}"
     elif taken.direct:
         yield "expected a stream that is not direct, as nobody names a task for a late tuple"
     else:
@@ -146,8 +148,8 @@ def check_order(
     going_back = _sources_going_back(topology)
     for bolt in topology.bolts:
         conf = confs[bolt.id]
-        clocks = _clocks(traits[bolt.id], conf, time)
-        reasons = [*_keyless(bolt, conf), *_cycles(going_back[bolt.id]), *clocks]
+        clocks, windows = _clocks(traits[bolt.id], conf, time), _windows(traits[bolt.id], bolt, conf)
+        reasons = [*_keyless(bolt, conf), *_cycles(going_back[bolt.id]), *clocks, *windows]
         if reasons:
             message = f"is outside the order guarantee: {'; '.join(reasons)}"
             yield about(topology, bolt, message, warning=relaxed)
@@ -183,6 +185,12 @@ def _sources_going_back(topology: Topology) -> defaultdict[str, set[str]]:
 def _cycles(sources: set[str]) -> Iterator[str]:
     for source in sorted(sources):
         yield f"tuples from {source!r} come back through a cycle"
+
+
+def _windows(traits: Traits, bolt: ComponentSpec, conf: Mapping[str, Any]) -> Iterator[str]:
+    tasks = task_count(bolt, conf)
+    if traits.windowed and tasks > 1:
+        yield f"each of its {tasks} tasks has windows of what it receives: set parallelism to 1"
 
 
 def _clocks(traits: Traits, conf: Mapping[str, Any], time: TimeMode | None) -> Iterator[str]:

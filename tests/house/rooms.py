@@ -33,7 +33,7 @@ ORDERS: Mapping[str, Rows] = {
         ("log", "traits"),
         ("components",),
         ("specs",),
-        ("instantiate",),
+        ("instantiate", "windows"),
         (
             *("arguments", "config", "importing", "lifeline", "prints"),
             *("programs", "render", "routing", "state", "tracebacks"),
@@ -43,9 +43,10 @@ ORDERS: Mapping[str, Rows] = {
     ),
     "framework.runtime": (
         ("framework.runtime",),
+        ("at_once",),
         ("run",),
         ("observer", "workers"),
-        ("checkpointing", "report"),
+        ("beginning", "checkpointing", "report"),
         ("assembly",),
         ("execution",),
         ("tasks",),

@@ -148,6 +148,7 @@ def test_an_array_grows_and_can_be_cleared() -> None:
     assert len(positions) == 5010
     assert positions[-1] == positions.last() == positions[4999]
     assert positions.last_ts() == positions.last().ts
+    assert [positions.ts(index) for index in range(len(positions))] == [place.ts for place in positions]
     positions.clear()
     assert (len(positions), list(positions), positions.last_ts()) == (0, [], LEAST.ts)
 

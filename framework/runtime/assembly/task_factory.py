@@ -42,6 +42,7 @@ from framework.runtime.tasks.bolt_assigner import BoltAssigner
 from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.bolt_task import BoltTask
+from framework.runtime.tasks.checkpointed_spout import Emitted
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import NO_OUTPUT, Emitter
 from framework.runtime.tasks.interludes import Interludes
@@ -261,10 +262,11 @@ class TaskFactory:
             settings["viper.poll.pause.max.ms"] / 1000,
             largest,
             self._plan.emits_outside_input,
+            max(SPILL_AT - 1, largest or 0),
         )
         emitter = Emitter(context, output, assigner, recorder, commits)
         aligned = self._spouts.aligned(context, emitter, assigner, outcomes)
-        task = SpoutTask(context, slot, emitter, assigner, outcomes, asking, aligned)
+        task = SpoutTask(context, slot, emitter, Emitted(assigner, outcomes, aligned), asking)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
         collector.answer_untracked(outcomes.ack_untracked)
@@ -288,7 +290,8 @@ class TaskFactory:
         if acker is not None:
             collector.answer_by(acker)
         marks = collector.bulk.marks if host.takes_rows else inbox
-        assigner = BoltAssigner(collector.buffer, marks, self._inputs.level_beside(spec), acker)
+        beside, ahead = self._inputs.level_beside(spec), host.is_windowed
+        assigner = BoltAssigner(collector.buffer, marks, beside, acker, places_ahead=ahead)
         emitter = Emitter(context, output, assigner, recorder, slice_commits)
         interludes = Interludes(context, slot, emitter, assigner, acker, recorder)
         due = self._due_by(spec)
@@ -343,6 +346,7 @@ class TaskFactory:
             event_time=self._plan.time is TimeMode.EVENT,
             recorded=self._recording_io.ticks(spec),
             sources_wait=self._network.forest is not None and not self._is_behind_cycle(spec.component),
+            tick_path=self._plan.layout.tick_path,
         )
 
     def _is_behind_cycle(self, component: str) -> bool:

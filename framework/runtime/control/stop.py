@@ -50,6 +50,8 @@ class StopSignal:
         """The reason for which the run was asked to end; None if it was not."""
         self.at_s: float | None = None
         """Monotonic time in seconds at which the run was asked to end; None if it was not."""
+        self._later: StopReason | None = None
+        """What the run was asked for after it had failed."""
         self._signalled = False
         """Whether a signal has asked for the end."""
         self._breaks_off = False
@@ -65,12 +67,21 @@ class StopSignal:
         if self.reason is None:
             self.at_s = time.monotonic()
             self.reason = reason
+        elif reason not in (StopReason.FAILED, StopReason.SUSPENDED):
+            self._later = reason
         self._wake_all()
 
     def abort(self) -> None:
         """Ask the run to end at once; tuples in flight are lost."""
         self.aborted = True
         self.request(StopReason.FAILED)
+
+    def revive(self) -> None:
+        """Take back `abort`, as the run begins once more; to drain is still asked of it, if it was."""
+        self.aborted = False
+        if self.reason is StopReason.FAILED:
+            self.reason = self._later
+            self.at_s = None if self.reason is None else time.monotonic()
 
     def activate(self) -> None:
         """Have the spouts asked for tuples (again), after their `activate` has been called."""
@@ -86,9 +97,13 @@ class StopSignal:
         """Have `wake` called at every request; it must be safe in a signal handler."""
         self._listeners.append(wake)
 
+    def unlisten(self, wake: Callable[[], None]) -> None:
+        """Have `wake` called no more."""
+        self._listeners.remove(wake)
+
     def _wake_all(self) -> None:
         self.wake()
-        for wake in self._listeners:
+        for wake in tuple(self._listeners):
             wake()
 
     def wake(self) -> None:

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from framework.components import Bolt, Spout, StatefulBolt, TicklessBatchingBolt, Tuple
+from framework.components import Bolt, Spout, StatefulBolt, TicklessBatchingBolt, Tuple, WindowedBolt
 from framework.components.batch_bolt import BatchBolt
 from framework.components.batching import BatchingBolt
 from framework.runtime.edges.collector import TaskCollector
 from framework.runtime.hosts.user_errors import TRIES, OnError
 from framework.traits import is_generator_spout
+from framework.windows import OpenWindows
 
 MOST_NOTICED = 1000
 """Most ticks in a row that a bolt gets without input between them: by then all its windows have passed."""
@@ -55,6 +56,8 @@ class Host:
         """Whether the component may keep the columns that it receives."""
         self._gathers = issubclass(self.cls, BatchingBolt)
         self._is_stateful = issubclass(self.cls, StatefulBolt)
+        self.is_windowed = issubclass(self.cls, WindowedBolt)
+        """Whether the component processes windows of tuples."""
 
     def bind(self, collector: TaskCollector, identity: Identity) -> None:
         """Connect the component to its task."""
@@ -86,7 +89,10 @@ class Host:
         component.pid = os.getpid()
 
     def initialize(self, identity: Identity) -> None:
-        """Call the component's `initialize`, and give a stateful bolt its state."""
+        """Call the component's `initialize`; a windowed bolt has its windows by then, and a stateful one gets
+        its state."""
+        if self.is_windowed:
+            self.component._open_windows(identity.conf)
         self.component.initialize(identity.conf, identity.context)
         if self._is_stateful:
             self.component.init_state(self.component.key_values)
@@ -154,6 +160,25 @@ class Host:
         """Have a batching component process the tuples that it has gathered."""
         if self.component._batches:
             self.component.process_batches()
+
+    @property
+    def windows(self) -> OpenWindows:
+        """The windows of a component that processes such; once it has been initialized."""
+        found: OpenWindows = self.component.window_contents
+        return found
+
+    @property
+    def has_timed_windows(self) -> bool:
+        """Whether the component processes windows that end at times."""
+        return self.is_windowed and self.windows.spec.is_timed
+
+    def fire_window(self, end_us: int) -> None:
+        """Have a windowed bolt process the window that ends at a time, in microseconds."""
+        self.component._fire_to(end_us)
+
+    def fire_rest(self) -> None:
+        """Have a windowed bolt process what is left at the end of all."""
+        self.component._fire_rest()
 
     @property
     def is_polled(self) -> bool:

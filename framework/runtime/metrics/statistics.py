@@ -159,16 +159,20 @@ class RepeatStatistics:
     """Tuples of their input, which were processed once more."""
     left_out: int = 0
     """Tuples of their output that consumers had already, and that successors have left out."""
+    went_back: int = 0
+    """How often the whole run has gone back to a checkpoint, or to its beginning, as values had died with
+    their process (``durable="checkpoint"``)."""
 
     @classmethod
-    def of(cls, incidents: Iterable[Incident]) -> RepeatStatistics:
-        """Those of the processes that have died."""
+    def of(cls, incidents: Iterable[Incident], went_back: int = 0) -> RepeatStatistics:
+        """Those of the processes that have died, in a run that has gone back so often."""
         found = [incident for incident in incidents if incident.restarted]
         return cls(
             deaths=len(found),
             slices=sum(incident.slices for incident in found),
             tuples=sum(incident.repeated for incident in found),
             left_out=sum(incident.left_out for incident in found),
+            went_back=went_back,
         )
 
 

@@ -24,9 +24,12 @@ class Lineage:
     Outputs that belong to no input (of ticks, timers and `initialize`) are placed below the task's frontier,
     or below its last input where that is later, so that they never contradict what was promised. Outputs
     below one position are numbered consecutively, however many calls and batches they come in.
+
+    Args:
+        places_ahead: whether outputs may stand at positions behind which inputs have been processed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, places_ahead: bool = False) -> None:
         self.saturated = 0
         """Outputs for which the path had no room left."""
         self.frontier = LEAST
@@ -36,6 +39,11 @@ class Lineage:
         self._descent = Descent()
         self._level_below_parent: Level | None = None
         """Where outputs below the last parent were marked; those that follow must not fall behind."""
+        self._ahead, self._outputs_ahead = LEAST, 0
+        """Where outputs ahead of processed inputs were placed last, and how many."""
+        self._places_ahead = places_ahead
+        self._least_ahead = LEAST
+        """None of them may come before this, where an output stands below its input."""
 
     def resume(self, floor: Position) -> None:
         """Continue where the task that died had come to.
@@ -54,15 +62,21 @@ class Lineage:
         self._descent.stay_above(max(self._descent.floor, promised))
 
     def save(self) -> tuple[Any, ...]:
-        """Below which position outputs were placed last, how many, and at which level."""
-        level, bits = self._level_below_parent, None
+        """Below which position outputs were placed last, how many, and at which level; and likewise ahead of
+        inputs, once any were."""
+        level, bits, ahead = self._level_below_parent, None, None
         if level is not None:  # not astuple, which takes 9 us, and this is done behind each slice
             bits = level.offset, level.ordinal_bits, level.tag_bits, level.tag
-        return (*self._descent.noted(), bits)
+        if self._ahead is not LEAST or self._least_ahead is not LEAST:
+            ahead = tuple(self._ahead), self._outputs_ahead, tuple(self._least_ahead)
+        return (*self._descent.noted(), bits, ahead)
 
     def restore(self, noted: tuple[Any, ...]) -> None:
         """Go on numbering where another process has noted that it was."""
-        parent, children, level = noted
+        parent, children, level, ahead = noted
+        if ahead is not None:
+            last, self._outputs_ahead, least = ahead
+            self._ahead, self._least_ahead = Position(*last), Position(*least)
         self._descent.go_below(Position(*parent), children)
         self._level_below_parent = None if level is None else Level(*level)
 
@@ -116,3 +130,28 @@ class Lineage:
         self._descent.go_below(parent, children + count)
         if self._descent.floor > LEAST:
             raise_to(self._descent.floor, out)
+
+    def placed_below(self, out: Positions) -> None:
+        """Outputs were placed below their inputs: none that is placed ahead may come before the last one."""
+        if self._places_ahead and len(out):
+            self._least_ahead = out.last()
+
+    def place_ahead(self, count: int, level: Level, out: Positions, at: Position) -> None:
+        """Place outputs below a position although inputs behind it have been processed.
+
+        Args:
+            count: the number of outputs.
+            level: the bits of the path that the component writes.
+            out: the positions are appended here.
+            at: the position; it does not descend from call to call.
+        """
+        if at > self._ahead:
+            self._ahead, self._outputs_ahead = at, 0
+        parent = Positions()
+        parent.append(self._ahead)
+        ends = array("I", [count])
+        self.saturated += out.extend_children(parent, 0, 1, ends, self._outputs_ahead, level)
+        self._outputs_ahead += count
+        least = max(self._descent.floor, self._least_ahead)
+        if least > LEAST:
+            raise_to(least, out)

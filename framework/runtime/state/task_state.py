@@ -11,7 +11,7 @@ from framework.components import BatchBolt, Bolt
 from framework.errors import StateError
 from framework.planning import TaskSpec
 from framework.runtime.state.snapshot import OwnState, Snapshot, Snapshots
-from framework.state import DirtyHandle, StateAccess, StateSpec, declared_states
+from framework.state import DirtyHandle, LivingHandle, StateAccess, StateSpec, declared_states
 from framework.state.access import no_time
 from viper.errors import StateFullError
 from viper.hashing import group_of_hash, stable_hash
@@ -108,7 +108,7 @@ class TaskState:
         Raises:
             StateError: it has an attribute of a state's name.
         """
-        self.flush()
+        self.save()
         self._clock = self._call if isinstance(component, BatchBolt) else self.scope
         self.begin_call()
         self._component = type(component).__name__
@@ -174,8 +174,15 @@ class TaskState:
             if self._attributes.get(name) is not handle:
                 raise self._overwritten(name)
 
+    def save(self) -> None:
+        """Write what handles hold back until a checkpoint, as well; as `flush`."""
+        for handle in self._dirty:
+            if isinstance(handle, LivingHandle):
+                handle.save()
+        self.flush()
+
     def snapshot(self, number: int, folder: Path, *, full: bool) -> Snapshot:
-        """All states as they are now, for a checkpoint; `flush` has been called.
+        """All states as they are now, for a checkpoint; `save` has been called.
 
         Args:
             number: the id of the checkpoint.

@@ -1,8 +1,8 @@
 """What a bolt's task does at a position, between two inputs.
 
-Ticks and batches are such entries today. Whatever else is due at a position, a window's firing for instance,
-or a snapshot, is one more client: the task asks all of them in the same places, and runs what they give it in
-the order of positions, through the same bounded way as tuples.
+Ticks, batches and windows are such entries. Whatever else is due at a position, a snapshot for instance, is
+one more client: the task asks all of them in the same places, and runs what they give it in the order of
+positions, through the same bounded way as tuples.
 """
 
 from __future__ import annotations
@@ -56,6 +56,10 @@ class AgendaClient:
         """The entries that are due when the input has been processed up to a frontier."""
         return iter(())
 
+    def held(self, position: Position) -> Position:
+        """How far consumers may be told that the task is, whose input has come to a position."""
+        return position
+
     def take_timed(self, now_s: float) -> Iterator[Entry]:
         """The entries that are due at a monotonic time in seconds."""
         return iter(())
@@ -79,9 +83,8 @@ class Cut(Protocol):
     def is_due_before(self, position: Position) -> bool:
         """Whether it is at or before a position."""
 
-    @property
-    def frontier(self) -> Frontier:
-        """How far the input has been processed there."""
+    def frontier(self, reached: Position) -> Frontier:
+        """How far the input has been processed there, for a task that has come to a position."""
 
     @property
     def entry(self) -> Entry:
@@ -94,18 +97,11 @@ class Agenda:
     Args:
         clients: give the entries; of several that are due together, those of the first client come first.
         cut: where the task is saved for a checkpoint; None where none are made.
-        last_time_us: how far event time came, in microseconds, once every source has brought all it has.
     """
 
-    def __init__(
-        self,
-        clients: Sequence[AgendaClient] = (),
-        cut: Cut | None = None,
-        last_time_us: Callable[[], int] = lambda: LEAST.ts,
-    ) -> None:
+    def __init__(self, clients: Sequence[AgendaClient] = (), cut: Cut | None = None) -> None:
         self._clients = tuple(clients)
         self._cut = cut
-        self._last_time_us = last_time_us
         self.has_clients = bool(self._clients) or cut is not None
         """Whether anything can ever be due."""
 
@@ -132,12 +128,16 @@ class Agenda:
         for client in self._clients:
             yield from client.take_until(frontier)
 
+    def held(self, position: Position) -> Position:
+        """How far consumers may be told that the task is, whose input has come to a position."""
+        for client in self._clients:
+            position = client.held(position)
+        return position
+
     def _take_cut(self, position: Position) -> Iterator[Entry]:
         """If the cut is at or before a position: what is due below it, and the saving."""
         if self._cut is not None and self._cut.is_due_before(position):
-            there = self._cut.frontier
-            if position >= LAST:  # event time has ended before it came to the cut, and so have the ticks
-                there = there._replace(time_us=min(there.time_us, self._last_time_us()))
+            there = self._cut.frontier(position)
             for client in self._clients:
                 yield from client.take_until(there)
             yield self._cut.entry
@@ -172,6 +172,7 @@ class EventTimeTicks(AgendaClient):
         tick: gives the component a tick.
         has_producers: whether event time begins with an input, and not at once.
         last_time_us: how far event time came, for inputs behind all that has a time.
+        path: the upper word of the path at which they stand.
     """
 
     def __init__(
@@ -181,8 +182,10 @@ class EventTimeTicks(AgendaClient):
         *,
         has_producers: bool,
         last_time_us: Callable[[], int],
+        path: int = 0,
     ) -> None:
         self._ticks = ticks
+        self._path = path
         self._tick = tick
         self._has_producers = has_producers
         self._last_time_us = last_time_us
@@ -217,7 +220,7 @@ class EventTimeTicks(AgendaClient):
 
     def _entries(self, time_us: int) -> Iterator[Entry]:
         for due_us in self._ticks.due(time_us):
-            yield Entry(Position(due_us, 0, 0), self._tick)
+            yield Entry(Position(due_us, self._path, 0), self._tick)
 
     def _time_at(self, position: Position) -> int:
         return position.ts if position < LAST else self._last_time_us()

@@ -52,6 +52,8 @@ class AlignedSpout:
     ) -> None:
         self.may_be_asked = cut is not None
         """Whether there are checkpoints."""
+        self.is_suspended = False
+        """Whether the run ends where the task is, and another one goes on."""
         self._alignment = alignment
         self._cut = cut or SourceCut()
         self._emitter = emitter
@@ -66,6 +68,8 @@ class AlignedSpout:
         """What is saved while the task waits for the end of a run that is suspended."""
         self._attempt = self._number = 0
         """The attempt to suspend the run that the task was asked in last, and the id of its checkpoint."""
+        self._wanted_in = -1
+        """The attempt to make a checkpoint before which the task has asked for one."""
         self._has_ended = False
 
     def watch(self, offset: SpoutOffset, save: Callable[[], Mapping[str, Any]]) -> None:
@@ -93,10 +97,15 @@ class AlignedSpout:
         """Whether the task does not end although the spout has, as the run may end before."""
         return self.may_be_asked and self._alignment.is_asked and not self._has_ended
 
-    @property
-    def attempt(self) -> int:
-        """The number of the last attempt to make a checkpoint."""
-        return self._cut.attempt
+    def suspend(self) -> None:
+        """The run ends where the task is."""
+        self.is_suspended = True
+
+    def want_checkpoint(self) -> None:
+        """Ask for a checkpoint, once between two attempts to make one."""
+        if self._wanted_in != self._cut.attempt:
+            self._wanted_in = self._cut.attempt
+            self._checkpoints.want()
 
     # -- a turn
 
@@ -114,8 +123,7 @@ class AlignedSpout:
         aligned_us = self._alignment.until_us
         until_us = min(self.told_us if aligned_us is None else aligned_us, self._cut.until_us)
         if until_us != self._assigner.until_us and not self.is_there:
-            self._assigner.open()  # what is held for one time may be due before another
-            self._assigner.until_us = until_us
+            self._assigner.open(until_us)  # what is held for one time may be due before another
 
     def wants_rows(self) -> bool:
         """Whether the spout is to be asked; says how far the task is, where that is wanted."""
@@ -158,7 +166,7 @@ class AlignedSpout:
         """
         if self._has_ended or not self.is_asked:
             return
-        has_brought_all = has_ended and not (self._assigner.is_closed or self._assigner.held)
+        has_brought_all = has_ended and not (self._assigner.is_closed or self._assigner.held())
         behind = END if has_brought_all else self._assigner.current
         until_us = self._alignment.until_us
         if self._alignment.is_asked and not self.is_there and until_us is not None:
@@ -173,7 +181,7 @@ class AlignedSpout:
 
     def _arrive(self) -> None:
         self._saved = self._as_json()
-        self._assigner.is_closed = True
+        self._assigner.close()
         self._outcomes.cut(self._number)
 
     def _pass(self, behind: Position, had_nothing: bool) -> None:
@@ -246,8 +254,7 @@ class AlignedSpout:
     def save(self) -> tuple[Any, Any, list[Any]]:
         """Where the spout and its clock are, and what is held back of what it has emitted until there."""
         assert self._offset is not None
-        self._assigner.hold()
-        held = self._assigner.held
+        held = self._assigner.held()
         if held and self._before is not None and self._before[2] == self._emitter.last_placed:
             return pickle.loads(self._before[0]), self._before[1], []
         rows = [(list(taken.payload.rows), taken.payload.mutable, *taken[1:]) for taken in held]
@@ -259,7 +266,7 @@ class AlignedSpout:
         offset, clock, held = noted
         self._offset.restore(offset)
         self._assigner.restore(clock)
-        self._assigner.held = [Taken(Rows(rows, mutable), *others) for rows, mutable, *others in held]
+        self._assigner.hold([Taken(Rows(rows, mutable), *others) for rows, mutable, *others in held])
 
     @property
     def saved(self) -> Mapping[str, Any]:

@@ -23,6 +23,7 @@ from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.interludes import Interludes
 from framework.runtime.tasks.sink_commits import SinkCommits
 from framework.runtime.tasks.slot import ComponentSlot
+from framework.runtime.tasks.window_ends import WindowEnds
 from framework.runtime.tracking.acker import Acker
 from viper.position import Position
 
@@ -38,6 +39,8 @@ class DueBy:
     sources_wait: bool
     """Whether sources may wait for answers when they have brought all, so that the last entries cannot wait
     for the end of the sources in turn."""
+    tick_path: int
+    """The upper word of the path at which ticks by event time stand."""
 
 
 def make_agenda(
@@ -69,6 +72,8 @@ def make_agenda(
     """
     clients: list[AgendaClient] = []
     tick_s, host = context.tick_seconds, slot.host
+    if host.has_timed_windows:  # before ticks, as they end below all that is at their time
+        clients.append(WindowEnds(lambda: slot.host.windows, interludes.fire_window, may_end))
     if due.recorded is not None:
         clients.append(RecordedTicks(due.recorded, interludes.tick, interludes.fire_batches))
     if tick_s and due.event_time:
@@ -79,6 +84,7 @@ def make_agenda(
                 interludes.tick,
                 has_producers=received.has_producers,
                 last_time_us=received.last_ts,
+                path=due.tick_path,
             )
         )
     if due.recorded is None:
@@ -86,6 +92,7 @@ def make_agenda(
     last: list[Callable[[Position | None], None]] = []
     last += [interludes.tick] if tick_s else []
     last += [interludes.fire_batches] if host.is_batching else []
+    last += [interludes.fire_rest] if host.is_windowed else []
     if last:
         clients.append(
             LastEntries(
@@ -98,7 +105,7 @@ def make_agenda(
             )
         )
     clients += [commits] if commits is not None else []
-    return Agenda(clients, cut, received.last_ts)
+    return Agenda(clients, cut)
 
 
 def _timed(tick_s: float | None, batch_s: float | None, interludes: Interludes) -> Iterator[AgendaClient]:

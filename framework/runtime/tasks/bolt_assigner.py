@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from framework.runtime.edges.buffer import NONE_TAKEN, EmitBuffer, Taken
 from framework.runtime.positions.lineage import Lineage
@@ -29,6 +29,18 @@ class Marks(Protocol):
         together, as native uint32."""
 
 
+class Beside(NamedTuple):
+    """Where outputs are placed beside all input."""
+
+    at: Position | None
+    """None for the frontier."""
+    is_ahead: bool
+    """Whether that lies before inputs that have been processed."""
+
+
+_AT_FRONTIER = Beside(None, is_ahead=False)
+
+
 class BoltAssigner:
     """Gives a bolt's output its positions, and to tracked output the trees of its input.
 
@@ -37,10 +49,19 @@ class BoltAssigner:
         marks: say how many rows there were after each tuple of a slice.
         level: where outputs are marked, but for inputs that are copied to several replicas.
         acker: gives the acks that follow outputs; None where nothing is tracked.
+        places_ahead: whether outputs may stand at positions behind which inputs have been processed.
     """
 
-    def __init__(self, buffer: EmitBuffer, marks: Marks, level: Level, acker: Acker | None) -> None:
-        self.lineage = Lineage()
+    def __init__(
+        self,
+        buffer: EmitBuffer,
+        marks: Marks,
+        level: Level,
+        acker: Acker | None,
+        *,
+        places_ahead: bool = False,
+    ) -> None:
+        self.lineage = Lineage(places_ahead=places_ahead)
         self.unplanned = 0
         """Outputs that belong to no input, and to no tick at a position either."""
         self.has_more = False
@@ -52,7 +73,7 @@ class BoltAssigner:
         # How outputs are placed right now: below their inputs, or beside all input.
         self._is_below_inputs = False
         self._placing_at = level
-        self._beside_at: Position | None = None
+        self._beside = _AT_FRONTIER
         self._pending_acks: PendingAcks | None = None
         """Acks that take effect when what was emitted before them has been counted."""
         self._is_tracking = False
@@ -67,6 +88,8 @@ class BoltAssigner:
     @property
     def current(self) -> Position:
         """Nothing that the component emits from now on will be placed below this."""
+        if self._beside.is_ahead and self._beside.at is not None:
+            return self._beside.at
         return self.lineage.current
 
     @property
@@ -107,18 +130,19 @@ class BoltAssigner:
         self._placing_at = level
 
     @contextmanager
-    def beside(self, at: Position | None) -> Iterator[None]:
+    def beside(self, at: Position | None, *, is_ahead: bool = False) -> Iterator[None]:
         """Within the block, place outputs beside all input: at a position, or at the frontier.
 
         Everything emitted before must have been placed, and what is emitted in the block is to be placed in
-        it.
+        it. If `is_ahead`, inputs may have been processed that lie behind the position.
         """
         before = self._is_below_inputs, self._placing_at
-        self._is_below_inputs, self._placing_at, self._beside_at = False, self._level, at
+        self._is_below_inputs, self._placing_at = False, self._level
+        self._beside = Beside(at, is_ahead)
         try:
             yield
         finally:
-            (self._is_below_inputs, self._placing_at), self._beside_at = before, None
+            (self._is_below_inputs, self._placing_at), self._beside = before, _AT_FRONTIER
 
     # -- what the emitter asks
 
@@ -159,11 +183,16 @@ class BoltAssigner:
         out.clear()
         if self._is_below_inputs:
             self.lineage.place(fanout, unfinished, self._placing_at, out)
+            self.lineage.placed_below(out)
         beside = count - len(out)  # all of them, or what a thread has emitted just now
         if beside:
             level = self._placing_at if self._is_below_inputs else self._level
-            self.lineage.place_beside(beside, level, out, self._beside_at)
-            self.unplanned += beside if self._beside_at is None else 0
+            at, is_ahead = self._beside
+            if is_ahead and at is not None:
+                self.lineage.place_ahead(beside, level, out, at)
+            else:
+                self.lineage.place_beside(beside, level, out, at)
+            self.unplanned += beside if at is None else 0
         if self._inheriting is not None:
             self._inherit(self._inheriting, fanout.ends, unfinished)
         for index, tree in taken.notes:

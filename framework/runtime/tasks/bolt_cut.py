@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from framework.runtime.control.cut_record import NO_PROPOSAL, CutRecord, CutState, Proposal, last_us_before
+from framework.runtime.positions.lineage import LAST
 from framework.runtime.tasks.agenda import Entry, Frontier
-from viper.position import Position
+from viper.position import LEAST, Position
 
 
 class BoltCut:
@@ -21,6 +22,7 @@ class BoltCut:
         self._record = record
         self._task = task
         self._save: Callable[[Proposal], None] = lambda proposal: None
+        self._last_time_us: Callable[[], int] = lambda: LEAST.ts
         self._word = 0
         """That of the record when it was read last."""
         self._proposal = NO_PROPOSAL
@@ -29,9 +31,9 @@ class BoltCut:
         self._place: Position | None = None
         """Where the cut is; None for none that the task has to come to."""
 
-    def save_by(self, save: Callable[[Proposal], None]) -> None:
-        """Say what to call at the cut."""
-        self._save = save
+    def save_by(self, save: Callable[[Proposal], None], last_time_us: Callable[[], int]) -> None:
+        """Say what to call at the cut, and what tells how far event time came, once all input has come."""
+        self._save, self._last_time_us = save, last_time_us
 
     def look(self) -> None:
         """Hear what the leader says; to be called behind each look at the input.
@@ -58,11 +60,15 @@ class BoltCut:
         """Whether the cut is at or before a position."""
         return self._place is not None and position >= self._place
 
-    @property
-    def frontier(self) -> Frontier:
-        """How far the input has been processed at the cut."""
+    def frontier(self, reached: Position) -> Frontier:
+        """How far the input has been processed at the cut, for a task that has come to a position.
+
+        All sources may end before the cut that was decided. Then no tick up to there is due, as in a run
+        without checkpoints: event time has ended before.
+        """
         assert self._place is not None
-        return Frontier(self._place, last_us_before(self._place), False)
+        time_us = last_us_before(self._place)
+        return Frontier(self._place, time_us if reached < LAST else min(time_us, self._last_time_us()), False)
 
     @property
     def entry(self) -> Entry:

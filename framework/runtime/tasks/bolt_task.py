@@ -53,7 +53,7 @@ class BoltTask(Task):
         self._received = received
         self._parts = parts
         if parts.cut is not None:
-            parts.cut.save_by(self._save_at_cut)
+            parts.cut.save_by(self._save_at_cut, received.last_ts)
         self._agenda = Agenda()
         self._positions = Positions()
         """Of the input of this slice."""
@@ -113,8 +113,7 @@ class BoltTask(Task):
         )
 
     def _is_wanted_by_checkpoint(self, cut: BoltCut) -> bool:
-        is_writing = self.context.checkpoints.is_writing
-        return is_writing or cut.has_come_to(self._parts.assigner.lineage.frontier)
+        return self.context.checkpoints.is_writing or cut.has_come_to(self._parts.assigner.lineage.frontier)
 
     # -- lifecycle
 
@@ -205,6 +204,7 @@ class BoltTask(Task):
     def _save_at_cut(self, proposal: Proposal) -> None:
         """All that belongs to a checkpoint has been processed, and nothing else: save the task."""
         began_s = time.monotonic()
+        self.slot.save()
         if self.commits is None:
             self.slot.commit()
         else:  # which commits with all its input, and that may be amid a slice
@@ -224,6 +224,7 @@ class BoltTask(Task):
 
     def _finish(self) -> bool:
         """As in the base class; a checkpoint may hold what the task has come to then."""
+        self.slot.save(commit=self.commits is None)
         done = super()._finish()
         if self.is_finished:
             self.context.checkpoints.finish(self.save())
@@ -366,7 +367,7 @@ class BoltTask(Task):
         """Tell the consumers how far that is."""
         lineage, counters = self._parts.assigner.lineage, self.context.counters
         counters.saturated, counters.unplanned = lineage.saturated, self._parts.assigner.unplanned
-        self.emitter.publish(lineage.frontier)
+        self.emitter.publish(self._agenda.held(lineage.frontier))
 
     def _tell_last_ts(self, last_us: int) -> None:
         """Tell the consumers how far event time came, before anything comes to them that no longer says it.
@@ -385,4 +386,4 @@ class BoltTask(Task):
     def _go_on(self) -> None:
         self.emitter.place()
         self.emitter.flush()
-        self.emitter.publish(self._parts.assigner.current)
+        self.emitter.publish(self._agenda.held(self._parts.assigner.current))

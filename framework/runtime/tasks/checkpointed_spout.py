@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from framework.runtime.control.stop import StopReason
@@ -16,6 +17,18 @@ from framework.runtime.tasks.source_task import SourceTask
 from framework.runtime.tasks.spout_assigner import SpoutAssigner
 
 
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """What becomes of what a spout emits."""
+
+    assigner: SpoutAssigner
+    """Gives it positions."""
+    outcomes: Outcomes
+    """Tell the spout whether it was processed."""
+    aligned: AlignedSpout
+    """Has it come to the time of a checkpoint."""
+
+
 class CheckpointedSpout(SourceTask):
     """The task of a spout that says where it is, as far as checkpoints are concerned."""
 
@@ -25,9 +38,7 @@ class CheckpointedSpout(SourceTask):
         slot: ComponentSlot,
         emitter: Emitter,
         poll: PollTimer,
-        assigner: SpoutAssigner,
-        outcomes: Outcomes,
-        aligned: AlignedSpout,
+        emitted: Emitted,
     ) -> None:
         """
         Args:
@@ -35,18 +46,12 @@ class CheckpointedSpout(SourceTask):
             slot: holds the spout.
             emitter: sends off what it emits.
             poll: says when it is asked again.
-            assigner: gives what it emits its positions.
-            outcomes: tell it what has become of its tuples.
-            aligned: has it come to the time of a checkpoint.
+            emitted: what becomes of what it emits.
         """
         super().__init__(context, slot, emitter, poll)
-        self._assigner = assigner
-        self._outcomes = outcomes
-        self._aligned = aligned
-        self._is_suspended = False
-        """Whether the run ends where the task is, and another one goes on."""
-        self._wanted_in = -1
-        """The attempt to make a checkpoint before which the task has asked for one."""
+        self._assigner = emitted.assigner
+        self._outcomes = emitted.outcomes
+        self._aligned = emitted.aligned
 
     @property
     def _waits_behind_last(self) -> bool:
@@ -68,7 +73,8 @@ class CheckpointedSpout(SourceTask):
     def drain(self, reason: StopReason, now_s: float) -> None:
         """As in the base class; the task of a run that is suspended ends where it is."""
         super().drain(reason, now_s)
-        self._is_suspended = reason is StopReason.SUSPENDED
+        if reason is StopReason.SUSPENDED:
+            self._aligned.suspend()
         self._poll.ask_at(0.0)
 
     def _ask_singly(self, puller: Puller, count: int) -> bool:
@@ -77,21 +83,14 @@ class CheckpointedSpout(SourceTask):
         self.emitter.place()
         counters = self.context.counters
         end, has_ended = counters.emitted + count, False
-        while not has_ended and not self.slot.is_gone:
+        while not (has_ended or self.slot.is_gone or self._assigner.is_closed):
             self._aligned.before_call()
             before = counters.emitted
             has_ended = puller.pull(1)
             self.emitter.place()
-            if self._assigner.is_closed or counters.emitted in (before, end) or not self.emitter.flush():
+            if counters.emitted in (before, end) or not self.emitter.flush():
                 break
         return has_ended
-
-    def _want_checkpoint(self) -> None:
-        """Ask for a checkpoint, once between two attempts to make one."""
-        attempt = self._aligned.attempt
-        if self._wanted_in != attempt:
-            self._wanted_in = attempt
-            self.context.checkpoints.want()
 
     def _publish(self) -> None:
         """Tell the consumers how far the task is."""

@@ -19,6 +19,8 @@ ERROR = "error"
 """A late tuple ends the run."""
 DROP = "drop"
 """A late tuple is dropped, and counted."""
+ADMIT = "admit"
+"""A late tuple is placed where the spout has got to, and counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +32,18 @@ class Lateness:
     drops: bool = False
     """Whether late tuples are dropped."""
     late_port: int | None = None
-    """The port of the stream that late tuples go to; None for none: unless they are dropped, they are an
-    error."""
+    """The port of the stream that late tuples go to; None for none: unless they are dropped or admitted, they
+    are an error."""
+    admits: bool = False
+    """Whether late tuples go where the spout has got to, as if they were of that time."""
 
     @classmethod
     def configured(cls, conf: Mapping[str, Any], streams: Sequence[str]) -> Lateness:
         """What a spout's configuration says of it; `streams` are the names of its streams."""
         slack_us = round(min(conf["viper.timestamp.slack"] * 1000, _LONGEST_US))
         late = conf["viper.timestamp.late"]
-        return cls(slack_us, late == DROP, None if late in (ERROR, DROP) else streams.index(late))
+        port = None if late in (ERROR, DROP, ADMIT) else streams.index(late)
+        return cls(slack_us, late == DROP, port, late == ADMIT)
 
 
 class Held(NamedTuple):
@@ -142,10 +147,12 @@ class Holdback:
                 held = held._replace(time_us=self.frontier_us)
             else:
                 self.late += 1
-                if self._lateness.late_port is None:
+                port = self._lateness.late_port
+                if port is None and not self._lateness.admits:
                     self._refuse(held)
                     return
-                held = held._replace(time_us=self.frontier_us, tag=self._lateness.late_port, task=None)
+                held = held._replace(time_us=self.frontier_us)
+                held = held if port is None else held._replace(tag=port, task=None)
         heapq.heappush(self._held, held)
         self.tracked += held.note is not None
         self._latest_us = max(self._latest_us, held.time_us)
@@ -173,7 +180,7 @@ class Holdback:
         raise EmitError(
             f"spout {self._times.spout} emitted {held.row!r:.300} at {shown(held.time_us)}, "
             f"after a tuple at {shown(self._latest_us)}; {cause}, or say with viper.timestamp.late what "
-            "becomes of late tuples (drop, or the name of a stream)"
+            "becomes of late tuples (drop, admit, or the name of a stream)"
         )
 
     def _as_taken(self, ready: list[Held]) -> Taken:

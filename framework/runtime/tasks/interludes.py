@@ -95,6 +95,20 @@ class Interludes:
         if self._is_ready(at, TickKind.BATCH):
             self._call(at, "process_batch", lambda: self._slot.host.fire_batches())
 
+    def fire_window(self, at: Position, end_us: int) -> None:
+        """Let a windowed bolt process the window that ends at a time, in microseconds.
+
+        What it emits stands at a position, although inputs behind that have been processed.
+        """
+        if self._is_ready(at, TickKind.BATCH):
+            during = "process_window"
+            self._call(at, during, lambda: self._slot.host.fire_window(end_us), is_ahead=True)
+
+    def fire_rest(self, at: Position | None) -> None:
+        """Let a windowed bolt process what is left at the end of all; outputs are placed as for `tick`."""
+        if self._is_ready(at, TickKind.BATCH):
+            self._call(at, "process_window", lambda: self._slot.host.fire_rest())
+
     def input_passed(self, positions: Positions) -> None:
         """A slice of the input has been processed, at these positions."""
         if self._recorder is not None:
@@ -115,14 +129,20 @@ class Interludes:
         return True
 
     def _call(
-        self, at: Position | None, during: str, callback: Callable[[], object], tup: Any = None
+        self,
+        at: Position | None,
+        during: str,
+        callback: Callable[[], object],
+        tup: Any = None,
+        *,
+        is_ahead: bool = False,
     ) -> None:
         failed = self._untracked_fails
         # More was promised where tuples are repeated, or where outputs at this position wait for room.
         if at is not None and at <= self._emitter.published:
             self._assigner.lineage.keep_above(self._emitter.published)
         self._slot.begin_call()
-        with self._beside_inputs(at):
+        with self._beside_inputs(at, is_ahead=is_ahead):
             try:
                 callback()
             except user_errors() as error:
@@ -131,9 +151,9 @@ class Interludes:
                 self._context.counters.lost += self._untracked_fails - failed
 
     @contextmanager
-    def _beside_inputs(self, at: Position | None) -> Iterator[None]:
+    def _beside_inputs(self, at: Position | None, *, is_ahead: bool = False) -> Iterator[None]:
         """Within the block, what the component emits belongs to no input."""
-        with self._assigner.beside(at):
+        with self._assigner.beside(at, is_ahead=is_ahead):
             yield
             self._emitter.place()
 

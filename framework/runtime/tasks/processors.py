@@ -79,7 +79,7 @@ class TupleProcessor:
 
     def _now(self) -> int:
         """The time of the tuple in process."""
-        return self._positions[self._first + self._inbox.handed - 1].ts
+        return self._positions.ts(self._first + self._inbox.handed - 1)
 
     def process(self, pieces: list[Piece]) -> Iterable[None]:
         """Process tuples."""

@@ -176,6 +176,23 @@ class ComponentSlot:
         """Write all changes of the declared state, as a commit follows; arguments as of `commit`."""
         self._keep(TaskState.flush, is_last)
 
+    def save(self, *, commit: bool = False) -> None:
+        """Write into the tables what lives in this process until a checkpoint, which reads it there.
+
+        Args:
+            commit: whether to make it last, as no commit follows.
+
+        Raises:
+            ComponentError: a value cannot be kept.
+        """
+        if self.state is not None:
+            try:
+                self.state.save()
+                if commit:
+                    self.state.writer.commit()
+            except user_errors() as error:
+                self._context.fail("keeping its state", error)
+
     def _keep(self, how: Callable[[TaskState], None], is_last: bool) -> None:
         if self.state is not None:
             try:

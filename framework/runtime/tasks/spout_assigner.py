@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from framework.runtime.edges.buffer import EmitBuffer, Taken
@@ -51,12 +52,9 @@ class SpoutAssigner:
         self._holdback = holdback
         self._replays = Replays()
         self._has_brought_all = False
-        self.until_us = NO_LIMIT
-        """Event time in microseconds behind which nothing is placed for now: that is held."""
-        self.is_closed = False
-        """Whether nothing at all is placed for now, whatever is emitted."""
-        self.held: list[Taken] = []
-        """What was emitted for a later time."""
+        self._until_us = NO_LIMIT
+        self._is_closed = False
+        self._held: list[Taken] = []
         self._out, self._spare = Positions(), Positions()
         """Those of the next emission, and those of the last one."""
 
@@ -68,8 +66,8 @@ class SpoutAssigner:
     @property
     def has_output(self) -> bool:
         """Whether `take` may have something to give or to count."""
-        return not self.is_closed and (
-            self._buffer.has_changed or self._holdback is not None or bool(self.held)
+        return not self._is_closed and (
+            self._buffer.has_changed or self._holdback is not None or bool(self._held)
         )
 
     @property
@@ -111,9 +109,37 @@ class SpoutAssigner:
             self._holdback = None
             self._clock = RepeatClock(self._clock, REPEATS)
 
-    def open(self) -> None:
-        """Place everything again, what is held first."""
-        self.until_us, self.is_closed = NO_LIMIT, False
+    # -- what is held back as it lies behind the time of a checkpoint
+
+    @property
+    def until_us(self) -> int:
+        """Event time in microseconds behind which nothing is placed for now: that is held."""
+        return self._until_us
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing at all is placed for now, whatever is emitted."""
+        return self._is_closed
+
+    def held(self) -> Sequence[Taken]:
+        """What was emitted for a later time, and all that has come behind it."""
+        while self._is_closed and self._buffer.has_changed:
+            self._held.append(self._taken())
+        return self._held
+
+    def open(self, until_us: int = NO_LIMIT) -> None:
+        """Place everything again, what is held first; or all but what lies behind a time."""
+        self._until_us, self._is_closed = until_us, False
+
+    def close(self) -> None:
+        """Place nothing, until it is opened again."""
+        self._is_closed = True
+
+    def hold(self, held: Sequence[Taken]) -> None:
+        """What another process has held back comes first."""
+        self._held = list(held)
+
+    # -- the end of the input
 
     @property
     def tracked_and_held(self) -> int:
@@ -138,10 +164,11 @@ class SpoutAssigner:
             EmitError: event time is missing or goes back.
         """
         self.has_more = False
-        if self.is_closed:
+        if self._is_closed:
+            self.held()  # threads that emit wait for room in the buffer
             return None
-        taken = self._released() if self.held else self._taken()
-        if self.until_us != NO_LIMIT and taken.size:
+        taken = self._released() if self._held else self._taken()
+        if self._until_us != NO_LIMIT and taken.size:
             taken = self._within(taken)
         if taken.notes:
             self._replays.mark(taken.notes, taken.stamps)
@@ -166,24 +193,17 @@ class SpoutAssigner:
 
     def _within(self, taken: Taken) -> Taken:
         """What of it is to be placed now; the rest is held, with all that has come behind it."""
-        count = self._clock.within(taken.payload, taken.tags, taken.stamps, self.until_us)
+        count = self._clock.within(taken.payload, taken.tags, taken.stamps, self._until_us)
         if count == taken.size:
             return taken
         now, later = taken.split(count)
-        self.held.insert(0, later)
-        self.is_closed, self.has_more = True, False
-        self.hold()
+        self._held.insert(0, later)
+        self._is_closed, self.has_more = True, False
         return now
 
-    def hold(self) -> None:
-        """Hold what was emitted since nothing is placed any more, if that is so."""
-        while self.is_closed and self._buffer.has_changed:
-            self.held.append(self._taken())
-        self.has_more = self.has_more and not self.is_closed
-
     def _released(self) -> Taken:
-        released = self.held.pop(0)
-        self.has_more = bool(self.held) or self._buffer.has_changed
+        released = self._held.pop(0)
+        self.has_more = bool(self._held) or self._buffer.has_changed
         return released
 
     def _place(self, taken: Taken) -> None:

@@ -8,16 +8,13 @@ from dataclasses import dataclass
 
 from framework.runtime.edges.buffer import SPILL_AT
 from framework.runtime.positions.lineage import LAST
-from framework.runtime.tasks.aligned_spout import AlignedSpout
 from framework.runtime.tasks.allowance import Allowance
-from framework.runtime.tasks.checkpointed_spout import CheckpointedSpout
+from framework.runtime.tasks.checkpointed_spout import CheckpointedSpout, Emitted
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
-from framework.runtime.tasks.outcomes import Outcomes
 from framework.runtime.tasks.pause import PollTimer
 from framework.runtime.tasks.pullers import Puller
 from framework.runtime.tasks.slot import ComponentSlot
-from framework.runtime.tasks.spout_assigner import SpoutAssigner
 from framework.runtime.tasks.spout_offset import SpoutOffset
 from framework.runtime.tasks.task import TaskState
 from viper.position import Position
@@ -44,6 +41,9 @@ class Asking:
     """As `Task.largest_slice`."""
     skips: bool = False
     """Whether bolts may place what they emit where the spout has got to, beside their input."""
+    spill_above: int = SPILL_AT - 1
+    """Tuples that may wait until the callback has returned. Of columns these are a slice: to run other
+    tasks on top of the callback takes one more look at all of them."""
 
 
 class SpoutTask(CheckpointedSpout):
@@ -54,28 +54,20 @@ class SpoutTask(CheckpointedSpout):
         context: TaskContext,
         slot: ComponentSlot,
         emitter: Emitter,
-        assigner: SpoutAssigner,
-        outcomes: Outcomes,
+        emitted: Emitted,
         asking: Asking,
-        aligned: AlignedSpout,
     ) -> None:
         """
         Args:
             context: what is fixed about the task.
             slot: holds the spout.
             emitter: sends off what it emits.
-            assigner: gives that positions.
-            outcomes: tell it what has become of its tuples.
+            emitted: what becomes of that.
             asking: how it is asked for tuples.
-            aligned: has it come to the time of a checkpoint.
         """
-        poll = PollTimer(asking.longest_pause_s)
-        super().__init__(context, slot, emitter, poll, assigner, outcomes, aligned)
+        super().__init__(context, slot, emitter, PollTimer(asking.longest_pause_s), emitted)
         self._asking = asking
         self._puller: Puller | None = None
-        self._spill_above = max(SPILL_AT - 1, asking.largest_slice or 0)
-        """Tuples that may wait until the callback has returned. Of columns these are a slice: to run other
-        tasks on top of the callback takes one more look at all of them."""
         self._exhausted = False
         """Whether the spout has none any more."""
 
@@ -226,7 +218,7 @@ class SpoutTask(CheckpointedSpout):
         self._exhausted = True
         if self._puller is not None:
             self._puller.close()
-        if self._is_suspended:
+        if self._aligned.is_suspended:
             self._last_us = max(self._last_us, self._aligned.told_us)
         else:
             self._aligned.end()
@@ -234,7 +226,7 @@ class SpoutTask(CheckpointedSpout):
             self.deactivate()
         self._assigner.end()
         self.emitter.place()
-        if self._is_suspended:
+        if self._aligned.is_suspended:
             return
         if not self._assigner.has_brought_all:
             self._last_us = self._assigner.current.ts
@@ -244,13 +236,13 @@ class SpoutTask(CheckpointedSpout):
         """As in the base class, once the spout has heard what has become of all its tracked tuples."""
         if self.is_finished:
             return True
-        if not self._is_suspended:
+        if not self._aligned.is_suspended:
             self._outcomes.tell()
         if self.slot.is_gone:  # nothing comes that a new component would be needed for
             self._outcomes.abandon()
             self.slot.give_up_restart()
         self.emitter.place()
-        if self._is_suspended or not self._outcomes.are_awaited:
+        if self._aligned.is_suspended or not self._outcomes.are_awaited:
             return super()._finish()
         done = self.emitter.flush()
         self._wait_for_answers()
@@ -258,7 +250,7 @@ class SpoutTask(CheckpointedSpout):
 
     @property
     def _brings_nothing_more(self) -> bool:
-        return self._is_suspended or not self._outcomes.are_awaited
+        return self._aligned.is_suspended or not self._outcomes.are_awaited
 
     def close(self) -> None:
         """As in the base class."""
@@ -286,7 +278,7 @@ class SpoutTask(CheckpointedSpout):
             is_asked = self._aligned.is_asked
             self._ask(min(limit, self._outcomes.room_to_align if is_asked else self._outcomes.room))
         if self._outcomes.wait_for_checkpoint:
-            self._want_checkpoint()
+            self._aligned.want_checkpoint()
         if self._exhausted:
             self._assigner.end()
         has_placed = self._assigner.has_output
@@ -345,7 +337,7 @@ class SpoutTask(CheckpointedSpout):
         puller, now_s = self._puller, time.monotonic()
         if puller is None or not puller.is_asking:
             self._flows()
-        elif puller.waiting > self._spill_above or puller.is_slice_over(now_s):
+        elif puller.waiting > self._asking.spill_above or puller.is_slice_over(now_s):
             puller.begin_slice(now_s)
             self._aligned.look_in_call()
             self._flows()

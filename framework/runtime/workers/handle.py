@@ -57,6 +57,8 @@ class WorkerHandle:
             before: the handle of the process that it replaces, if there was one.
             life: its life; None where the system knows none.
         """
+        self.number = number
+        """Of its worker, from 1."""
         self.tasks = tasks
         self.attempt: int = before.attempt + 1 if before else 0
         """The number of times that this worker's process was restarted."""
@@ -68,7 +70,6 @@ class WorkerHandle:
         """Whether it runs no more, and all that it has sent was read."""
         self.given_up = False
         """Whether it has been killed, as it did not end."""
-        self._number = number
         self._box = box
         self._life = life
         self._watch: DeathWatch | None = None
@@ -192,7 +193,7 @@ class WorkerHandle:
 
     @property
     def _name(self) -> str:
-        return f"worker process {self._number} (pid {self.process.pid}: {', '.join(self.tasks)})"
+        return f"worker process {self.number} (pid {self.process.pid}: {', '.join(self.tasks)})"
 
 
 def added(earlier: Mapping[int, TaskCounters], now: Mapping[int, TaskCounters]) -> Mapping[int, TaskCounters]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from framework.config import Settings
 from framework.errors import WorkerError
@@ -14,14 +15,12 @@ from framework.runtime.assembly.recording import NO_RECORDING, RecordingPaths
 from framework.runtime.hosts.faults import RestartBudget
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.recovery import RecoveryMemory, Suspect
+from framework.runtime.workers.going_back import Attempts, GoneBackError, living_processes
 from framework.runtime.workers.handle import Phase, WorkerHandle
 from framework.runtime.workers.reclaim import reclaim
 from framework.traits import is_restarted_by_storm
 
 log = logging.getLogger("viperstorm.worker")
-
-TRIES = 3
-"""Restarts within the window, where the configuration leaves that open."""
 
 
 class RestartPolicy:
@@ -39,6 +38,7 @@ class RestartPolicy:
         network: Network,
         recording: RecordingPaths,
         recovery: RecoveryMemory | None = None,
+        attempts: Attempts | None = None,
     ) -> None:
         self._plan = plan
         self._network = network
@@ -47,7 +47,10 @@ class RestartPolicy:
         """The pages of all tasks; None where a dead process loses what it was about."""
         tries: int | None = settings["viper.worker.restart.tries"]
         self._window_s: float = settings["viper.worker.restart.window.secs"]
-        self._shared = RestartBudget(TRIES if tries is None else tries, self._window_s)
+        self._attempts = attempts or Attempts(settings)
+        self._living = frozenset(living_processes(plan))
+        """The processes in which values live that nobody else has."""
+        self._shared = self._attempts.restarts
         self._unlimited = frozenset(_run_as_on_storm(plan) if tries is None else ())
         self._budgets: dict[int, RestartBudget] = {}
         """By process, for the pauses: they grow with the restarts of the same one."""
@@ -62,20 +65,26 @@ class RestartPolicy:
     def run_begins(self) -> None:
         """Note that all processes are about to run."""
         self._began_s = time.monotonic()
+        self._attempts.begin(self._began_s)
 
-    def died(self, index: int, worker: WorkerHandle, *, aborted: bool) -> WorkerError | None:
+    def died(
+        self, index: int, worker: WorkerHandle, *, aborted: bool, suspended: bool = False
+    ) -> WorkerError | None:
         """Deal with a process that has ended before its time.
 
         Args:
             index: of the process in the plan's placement.
             worker: the process.
             aborted: whether the run has failed anyway.
+            suspended: whether the run is being suspended.
 
         Returns:
-            The error that ends the run, or None if the process is restarted.
+            The error that ends the run, or has it go back; None if the process is restarted.
         """
         now = time.monotonic()
         refusal = self._refusal(worker, aborted)
+        if refusal is None and (index in self._living or self._has_not_run(worker)):
+            return self._go_back(worker, now, suspended)
         if refusal is None:
             refusal = self._schedule(index, now)
         if refusal is not None:
@@ -120,11 +129,32 @@ class RestartPolicy:
             return ""
         if worker.phase >= Phase.RAN:
             return "it is not restarted, as its tasks had ended and only its results were awaited"
-        if self._began_s is None or (worker.phase < Phase.READY and worker.attempt == 0):
+        if self._has_not_run(worker) and not self._attempts.went_back:
             return "it is not restarted, as it had not come to run"
         if self._recording != NO_RECORDING:
             return "it is not restarted, as this run is recorded or replayed"
         return None
+
+    def _has_not_run(self, worker: WorkerHandle) -> bool:
+        return self._began_s is None or (worker.phase < Phase.READY and worker.attempt == 0)
+
+    def _go_back(self, worker: WorkerHandle, now: float, suspended: bool) -> WorkerError:
+        """Have the run go back, as values were lost that the last checkpoint has."""
+        if suspended:
+            return worker.error(
+                "values lived in it, and the run was being suspended: go on from the last checkpoint"
+            )
+        pause_s = self._attempts.go_back()
+        if pause_s is None:
+            return worker.error(
+                f"the run does not go back once more, as it has done so {self._shared.tries} times within "
+                f"{self._window_s:g} s without a checkpoint (viper.worker.restart.tries, "
+                "viper.worker.restart.window.secs)"
+            )
+        incident = self._incident(worker, now)
+        self.incidents.append(incident)
+        log.error("%s; the run goes back", incident)
+        return GoneBackError(str(incident), pause_s)
 
     def _schedule(self, index: int, now: float) -> str | None:
         """Plan the restart of a process; returns why it is not restarted, if it is not."""
@@ -182,21 +212,30 @@ class RestartPolicy:
         self._committed[index] = now
         return now > before
 
-    def _note(self, index: int, worker: WorkerHandle, now: float) -> None:
-        assert self._began_s is not None
+    def _incident(self, worker: WorkerHandle, now: float) -> Incident:
+        """A death that loses nothing."""
+        assert self._attempts.began_s is not None
         death = worker.death()
-        loss = reclaim(self._plan, self._network, index, self._recovery)
-        incident = Incident(
-            worker=index + 1,
+        return Incident(
+            worker=worker.number,
             how=death.how,
             tasks=worker.tasks,
-            at_s=now - self._began_s,
-            lost=loss.tuples,
+            at_s=now - self._attempts.began_s,
+            lost=0,
             restarted=True,
-            state_lost=loss.state,
+            state_lost=(),
             doing=death.doing,
             hint=death.hint,
             peak_bytes=death.peak_bytes,
+        )
+
+    def _note(self, index: int, worker: WorkerHandle, now: float) -> None:
+        incident = self._incident(worker, now)
+        loss = reclaim(self._plan, self._network, index, self._recovery)
+        incident = replace(
+            incident,
+            lost=loss.tuples,
+            state_lost=loss.state,
             slices=sum(repeat.is_slice for repeat in loss.repeats),
             repeated=sum(repeat.taken for repeat in loss.repeats),
             left_out=sum(repeat.left_out for repeat in loss.repeats),

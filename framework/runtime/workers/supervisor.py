@@ -18,13 +18,14 @@ from framework.planning import Plan
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import RecordingPaths
 from framework.runtime.control.signals import asked_by_sigquit
-from framework.runtime.control.stop import DrainDeadline, StopSignal
+from framework.runtime.control.stop import DrainDeadline, StopReason, StopSignal
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.saved import SavedTasks, TaskReport
 from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.recovery import RecoveryMemory
 from framework.runtime.state import StateMemory
+from framework.runtime.workers.going_back import Attempts
 from framework.runtime.workers.handle import Phase, WorkerHandle
 from framework.runtime.workers.launcher import Launcher
 from framework.runtime.workers.messages import (
@@ -72,6 +73,7 @@ class Supervisor:
         on_want: Callable[[], None] = lambda: None,
         on_death: Callable[[], None] = lambda: None,
         checkpoints: Path | None = None,
+        attempts: Attempts | None = None,
     ) -> None:
         """
         Args:
@@ -87,6 +89,7 @@ class Supervisor:
             on_want: called when a task asks for one.
             on_death: called when a process has died, before another one takes its place.
             checkpoints: their folder; None where none are made.
+            attempts: what the run keeps of those from which it has gone back.
         """
         self._plan = plan
         self._settings = settings
@@ -94,7 +97,7 @@ class Supervisor:
         self._stop = stop
         self._on_look = on_look
         recovery = RecoveryMemory.of(plan, settings, memory, network.gates())
-        self._restarts = RestartPolicy(plan, settings, network, recording, recovery)
+        self._restarts = RestartPolicy(plan, settings, network, recording, recovery, attempts)
         self._on_report = on_report
         self._on_want = on_want
         self._is_drained = True
@@ -128,6 +131,7 @@ class Supervisor:
                 worker.leave()
             self._workers.clear()
             self._launcher.close()
+            self._stop.unlisten(self._waker.wake)
             self._waker.close()
 
     def prepare(self) -> None:
@@ -136,7 +140,8 @@ class Supervisor:
         Raises:
             TopologyError: a component cannot be made in another process.
             ComponentError: one of them raised.
-            WorkerError: a process could not be started, or ended before its time.
+            WorkerError: a process could not be started, or ended before its time; a `GoneBackError` if the
+                run goes back for that.
         """
         self._workers = self._launcher.workers()
         self._wait_for(Phase.READY)
@@ -147,7 +152,8 @@ class Supervisor:
 
         Raises:
             ComponentError: user code raised; everything else has been stopped.
-            WorkerError: a process ended before its time, and no other may take its place; likewise.
+            WorkerError: a process ended before its time, and no other may take its place; likewise. Or, as in
+                `prepare`, a `GoneBackError`.
         """
         self._restarts.run_begins()
         self._pass_on_activity()
@@ -280,7 +286,10 @@ class Supervisor:
     def _died(self, worker: WorkerHandle) -> None:
         self._on_death()
         index = self._workers.index(worker)
-        self._note(self._restarts.died(index, worker, aborted=self._stop.aborted))
+        suspended = self._stop.reason is StopReason.SUSPENDED
+        self._note(
+            self._restarts.died(index, worker, aborted=self._stop.aborted, suspended=suspended)
+        )
 
     def _leave(self, worker: WorkerHandle) -> None:
         """A process has ended in whose place there is another one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
@@ -10,13 +10,16 @@ from framework.runtime.control import cut_leader
 from framework.runtime.control.alignment import Alignment
 from framework.runtime.control.cut_leader import CutInterruptedError, CutLeader
 from framework.runtime.control.cut_record import NO_PROPOSAL, CutState, Proposal, SourceCut
+from framework.runtime.positions.lineage import LAST
+from framework.runtime.positions.ticks import EventTicks
+from framework.runtime.tasks.agenda import Agenda, Entry, EventTimeTicks, Frontier
 from framework.runtime.tasks.bolt_cut import BoltCut
 from tests.framework.checkpoints.suspended import built
 from tests.framework.runtime.partitioned import Partitions
 from tests.framework.runtime.pieces import plan_of
 from viper.arena import Arena
 from viper.partitions import NO_LIMIT
-from viper.position import LEAST, Position
+from viper.position import END, LEAST, Position
 
 
 class Run:
@@ -31,13 +34,20 @@ class Run:
         (clock,) = self.plan.tasks_of("clock")
         self.bolt = BoltCut(self.record, clock.id)
         self.saved: list[Proposal] = []
-        self.bolt.save_by(self.saved.append)
+        self.ended_us = LEAST.ts
+        """How far event time came, once all input has come to the bolt."""
+        self.bolt.save_by(self.saved.append, lambda: self.ended_us)
 
     def propose(self, time_us: int, number: int = 1) -> None:
         self.record.propose(number, {part: time_us for part in self.plan.aligned_stops})
 
     def leader(self) -> CutLeader:
         return CutLeader(self.plan, self.alignment, lambda: None)
+
+
+def take_until(agenda: Agenda, position: Position) -> Iterator[Entry]:
+    """What is due when all input has come to a position behind it."""
+    return agenda.take_until(Frontier(position, 25, False))
 
 
 def test_a_source_that_has_accepted_waits_at_the_time_until_it_is_decided() -> None:
@@ -104,7 +114,7 @@ def test_one_that_stands_still_and_meets_no_other_sets_the_cut_where_it_is() -> 
         assert (passed is not None) == (sources == 1)
         assert run.bolt.has_come_to(behind) == (sources == 1)
         if sources == 1:
-            assert run.bolt.frontier[:2] == (behind, 9) and run.record.last_us(run.tasks[0]) == 9
+            assert run.bolt.frontier(behind)[:2] == (behind, 9) and run.record.last_us(run.tasks[0]) == 9
 
 
 def test_a_bolt_is_saved_once_at_a_decided_cut() -> None:
@@ -116,7 +126,7 @@ def test_a_bolt_is_saved_once_at_a_decided_cut() -> None:
     run.record.decide()
     run.bolt.look()
     assert run.bolt.is_due_before(at_the_cut) and not run.bolt.is_due_before(Position(10, 2**64 - 1, 0))
-    assert run.bolt.frontier[:2] == (at_the_cut, 10)
+    assert run.bolt.frontier(at_the_cut)[:2] == (at_the_cut, 10)
     entry = run.bolt.entry
     entry.run(entry.at)
     assert run.saved == [Proposal(1, CutState.DECIDED, 1, 10)]
@@ -127,6 +137,27 @@ def test_a_bolt_is_saved_once_at_a_decided_cut() -> None:
     run.propose(20, 2)
     run.record.decide()
     assert run.bolt.has_come_to(Position(21, 0, 0))
+
+
+@pytest.mark.parametrize("reached", [Position(LAST.ts + 1, 0, 0), END])
+@pytest.mark.parametrize("takes", [Agenda.take_before, take_until])
+def test_no_tick_is_due_where_all_input_has_ended_before_the_cut(
+    reached: Position, takes: Callable[[Agenda, Position], Iterator[Entry]]
+) -> None:
+    run = Run(2)
+    run.propose(100)
+    run.record.decide()
+    run.bolt.look()
+    run.ended_us = 25
+    done: list[Position | None] = []
+    ticks = EventTimeTicks(
+        EventTicks(1e-5, 1000), done.append, has_producers=True, last_time_us=lambda: run.ended_us
+    )
+    agenda = Agenda([ticks], run.bolt)
+    assert list(agenda.take_before(Position(1, 0, 0))) == []  # event time begins
+    for entry in takes(agenda, reached):
+        entry.run(entry.at)
+    assert done == [Position(10, 0, 0), Position(20, 0, 0)] and len(run.saved) == 1
 
 
 def test_the_leader_proposes_later_times_until_nobody_is_ahead(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from framework import SeekableSpout, Spout, TopologyBuilder
 from framework.checkpoints import CheckpointFolder
 from framework.errors import CheckpointError
 from framework.runtime import Run, RunReport
+from framework.runtime.assembly import task_factory
 from framework.runtime.control.stop import StopReason
 from framework.runtime.tasks import spout_task
 from framework.runtime.tasks.aligned_spout import AlignedSpout
@@ -27,6 +28,8 @@ from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
 from tests.portions import at_every_change
 
 COUNT = 400
+SPILL_AT = 30
+"""Rows that wait until a call has returned."""
 MOST_ASKED = 12
 """How often a spout asks for a checkpoint and waits before it goes on."""
 
@@ -103,6 +106,20 @@ class Polled(Counting):
             self.emit([self._name, number, number // 3])
 
 
+class Bursting(Polled):
+    """As `Polled`, with so many rows in a call that they are handed on in the middle of it, where checkpoints
+    are asked for."""
+
+    def next_tuple(self) -> None:
+        if self._next >= self._count:
+            raise StopIteration
+        first, self._next = self._next, min(self._next + 5 * SPILL_AT, self._count)
+        for number in range(first, self._next):
+            if self._leader and number == first + SPILL_AT:
+                os.kill(self._leader, SIGNAL)
+            self.emit([self._name, number, number // 3])
+
+
 class PolledTimed(Polled):
     """As `Timed`, several rows in one call."""
 
@@ -112,17 +129,36 @@ class PolledTimed(Polled):
 KINDS = [Counting, Timed, Polled, PolledTimed]
 
 
-def built(kind: type[Counting], leader: int = 0, bolts: int = 2, sources: int = 2) -> TopologyBuilder:
+def built(
+    kind: type[Counting], leader: int = 0, bolts: int = 2, sources: int = 2, count: int = COUNT
+) -> TopologyBuilder:
     """Two spouts of unlike length whose rows meet in bolts that remember."""
     builder = TopologyBuilder()
-    builder.set_spout("one", kind, kwargs={"name": "one", "leader": leader})
+    builder.set_spout("one", kind, kwargs={"name": "one", "count": count, "leader": leader})
     if sources > 1:
-        builder.set_spout("two", kind, kwargs={"name": "two", "count": COUNT * 2 // 3})
+        builder.set_spout("two", kind, kwargs={"name": "two", "count": count * 2 // 3})
     remembering = builder.set_bolt("remember", test_states.Remember, bolts)
     for source in ("one", "two")[:sources]:
         remembering.fields_grouping(source, "key")
     builder.set_bolt("sink", CollectingSink).global_grouping("remember")
     return builder
+
+
+@pytest.mark.parametrize("sources", [1, 2])
+def test_a_source_is_bound_in_the_middle_of_a_call(
+    tmp_path: Path, sources: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(task_factory, "SPILL_AT", SPILL_AT)
+    count = 20 * SPILL_AT
+    whole = run_built(built(Bursting, sources=sources, count=count)).result("sink")
+    report = run_with_checkpoints(built(Bursting, os.getpid(), sources=sources, count=count), tmp_path)
+    assert report.result("sink") == whole
+    ids = CheckpointFolder(tmp_path).ids
+    assert ids
+    for number in ids:
+        start = {"start": tmp_path / f"checkpoint-{number:06}"}
+        again = run_built(built(Bursting, sources=sources, count=count), start).result("sink")
+        assert len(again) < len(whole) and again == whole[len(whole) - len(again) :], number
 
 
 @pytest.mark.parametrize("sources", [1, 2])

@@ -10,10 +10,10 @@ import subprocess
 import sys
 import textwrap
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
-from threading import Thread
+from threading import Event, Thread
 
 import pytest
 
@@ -22,6 +22,8 @@ from framework.checkpoints import CheckpointFolder
 from framework.checkpoints.manifest import Manifest
 from framework.components import Block
 from framework.runtime import Run, RunReport
+from framework.runtime.control.cut_leader import CutLeader
+from framework.runtime.control.cut_record import CutRecord
 from framework.runtime.control.stop import StopReason
 from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.sinks import CollectingSink
@@ -31,6 +33,7 @@ from tests.framework.runtime.partitioned import Partitions
 from tests.framework.runtime.pieces import plan_of, run_built
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
 from tests.portions import at_every_change
+from viper.position import Position
 
 COUNT = 600
 KEEP = {"viper__checkpoint__keep": 1000}
@@ -87,6 +90,51 @@ def test_ticks_and_routing(tmp_path: Path, seed: int) -> None:
         for sink in ("sink", "tasks"):
             for rows, all_rows in zip(again[sink], whole[sink], strict=True):
                 assert rows == all_rows[len(all_rows) - len(rows) :], (number, sink)
+
+
+class Gated(Suspending):
+    """Brings its second half when the file exists."""
+
+    def __init__(self, leader: int, gate: Path) -> None:
+        super().__init__(4, COUNT, 1, leader, COUNT // 4, COUNT)
+        self._gate = gate
+
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | None]:
+        for block in super().blocks(partition, start_us):
+            while block and block.rows and block.rows[-1][1] > COUNT // 2 and not self._gate.exists():
+                yield None
+            yield block
+
+
+def test_all_input_may_end_before_the_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No tick is due between its end and the cut: the output is that of a run without checkpoints."""
+    times_us, give_up, decide, save = CutLeader._times_us, CutLeader.give_up, CutRecord.decide, BoltCut._run
+    gate, is_saved = tmp_path / "gate", Event()
+    (clock,) = plan_of(built(Partitions(4, COUNT, 1), 2, 3))[0].tasks_of("clock")
+
+    def far_ahead(self: CutLeader, margin_s: float) -> dict[Sequence[int], int]:
+        return {part: time_us + 1_000_000 for part, time_us in times_us(self, margin_s).items()}
+
+    def decide_and_tell(self: CutRecord) -> None:
+        decide(self)
+        gate.touch()
+
+    def save_and_tell(self: BoltCut, at: Position | None) -> None:
+        save(self, at)
+        if self._task == clock.id:
+            is_saved.set()
+
+    def give_up_late(self: CutLeader) -> None:
+        assert is_saved.wait(60)  # else it is chance whether bolts see what was decided
+        give_up(self)
+
+    monkeypatch.setattr(CutLeader, "_times_us", far_ahead)
+    monkeypatch.setattr(CutLeader, "give_up", give_up_late)
+    monkeypatch.setattr(CutRecord, "decide", decide_and_tell)
+    monkeypatch.setattr(BoltCut, "_run", save_and_tell)
+    whole = run_built(built(Partitions(4, COUNT, 1), 2, 3)).results
+    report = run_with_checkpoints(built(Gated(os.getpid(), gate), 2, 3), tmp_path / "folder")
+    assert is_saved.is_set() and report.results == whole
 
 
 @every_kind

@@ -20,8 +20,8 @@ from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import NO_RECORDING
 from framework.runtime.hosts.faults import LONGEST_UNLIMITED_PAUSE_S, RestartBudget
 from framework.runtime.hosts.user_errors import TRIES
+from framework.runtime.workers.going_back import TRIES as WORKER_TRIES
 from framework.runtime.workers.handle import Phase, WorkerHandle
-from framework.runtime.workers.restarts import TRIES as WORKER_TRIES
 from framework.runtime.workers.restarts import RestartPolicy
 from framework.sinks import CollectingSink
 from tests.framework.reliability.pieces import chained

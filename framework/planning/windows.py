@@ -1,0 +1,141 @@
+"""What leaves windows without a meaning, and is refused; and what they say without effect, which is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from framework.errors import ConfigError
+from framework.planning.time_mode import TimeMode
+from framework.topology import ComponentSpec, Problem, Role, Topology, about, unknown
+from framework.traits import Traits
+from framework.windows import WindowSpec, spec_in
+from framework.windows.spec import LAG_MS, LATE_STREAM, LATENESS_MS, TIME_FIELD, WATERMARK_MS
+
+Confs = Mapping[str, Mapping[str, Any]]
+"""Each component's resolved configuration, by id."""
+
+ADMIT = "admit"
+"""The value of ``viper.timestamp.late`` with which late tuples come to the bolts."""
+_HOW = "with_window(), with_tumbling_window() or with_session_window(), or their keys in its config"
+
+
+def window_problems(
+    topology: Topology, confs: Confs, traits: Mapping[str, Traits], time: TimeMode | None
+) -> list[Problem]:
+    """Windowed bolts whose windows are not configured, or cannot be had by the time of the topology.
+
+    Args:
+        topology: one without errors.
+        confs: each component's resolved configuration, by id.
+        traits: by id.
+        time: the time that the topology runs by; None if that is not known.
+    """
+    return [
+        about(topology, bolt, complaint, warning=is_warning)
+        for bolt in topology.bolts
+        if traits[bolt.id].windowed
+        for complaint, is_warning in _complaints(topology, bolt, confs, traits, time)
+    ]
+
+
+def _complaints(
+    topology: Topology, bolt: ComponentSpec, confs: Confs, traits: Mapping[str, Traits], time: TimeMode | None
+) -> Iterator[tuple[str, bool]]:
+    """What is wrong with a bolt's windows, each with whether it is no more than a warning."""
+    conf = confs[bolt.id]
+    try:
+        spec = spec_in(conf)
+    except ConfigError as error:
+        yield f"forms its windows in two ways: {error}", False
+        return
+    if spec is None:
+        yield f"processes windows, and nothing says which: expected {_HOW}", False
+        return
+    if spec.has_durations and time is TimeMode.LOGICAL:
+        yield (
+            "has windows of a duration, but time is logical here, and counts tuples: give counts, such as "
+            "Count(10); or give every spout a viper.timestamp.field, or set viper.time to ingest"
+        ), False
+    spouts = [topology.component(name) for name in _spouts_above(topology, bolt.id)]
+    for complaint in (*_unfit_field(conf, spouts, confs, traits, time), *_unfit_late(bolt, conf, spec)):
+        yield complaint, False
+    for told in _without_effect(conf, spouts, confs):
+        yield told, True
+
+
+def _spouts_above(topology: Topology, bolt: str) -> list[str]:
+    """The spouts whose tuples, or what becomes of them, come to a bolt, in the order of the topology."""
+    known = {component.id: component for component in topology.components}
+    seen, todo = set[str](), [bolt]
+    while todo:
+        name = todo.pop()
+        if name in known and name not in seen:
+            seen.add(name)
+            todo += [found.source for found in known[name].inputs]
+    return [name for name, found in known.items() if name in seen and found.role is Role.SPOUT]
+
+
+def _unfit_field(
+    conf: Mapping[str, Any],
+    spouts: list[ComponentSpec],
+    confs: Confs,
+    traits: Mapping[str, Traits],
+    time: TimeMode | None,
+) -> Iterator[str]:
+    field = conf[TIME_FIELD]
+    if field is None:
+        return
+    if time not in (TimeMode.EVENT, None):
+        given = ", ".join(repr(spout.id) for spout in spouts)
+        yield (
+            f"takes the time of tuples from field {field!r}, but time is {time} here: set "
+            f"viper.timestamp.field to {field!r} for {given}, as time comes with the spouts' tuples"
+        )
+        return
+    for spout in spouts:
+        found = confs[spout.id]["viper.timestamp.field"]
+        if found != field and not traits[spout.id].partitioned:
+            yield (
+                f"takes the time of tuples from field {field!r}, and spout {spout.id!r} from {found!r}: "
+                "expected the same field, as time comes with the spouts' tuples"
+            )
+        unit, expected = conf["viper.timestamp.unit"], confs[spout.id]["viper.timestamp.unit"]
+        if found == field and unit != expected:
+            yield f"has viper.timestamp.unit {unit}, and spout {spout.id!r} {expected}: expected the same"
+
+
+def _unfit_late(bolt: ComponentSpec, conf: Mapping[str, Any], spec: WindowSpec) -> Iterator[str]:
+    name = conf[LATE_STREAM]
+    if (name is not None or conf[LATENESS_MS]) and conf[TIME_FIELD] is None:
+        key = LATE_STREAM if name is not None else LATENESS_MS
+        yield f"has {key}, but nothing says which tuples are late: expected with_timestamp_field()"
+    if conf[LATENESS_MS] and (spec.length_us is None or spec.slide_us is None):
+        yield f"has {LATENESS_MS}, which is for windows whose length and interval are durations"
+    if name is None or bolt.outputs is None:
+        return
+    streams = {stream.name: stream for stream in bolt.outputs}
+    if name not in streams:
+        yield f"emits late tuples on an {unknown('stream', name, streams)}"
+    elif streams[name].direct or len(streams[name].fields) != 1:
+        yield f"emits late tuples on stream {name!r}: expected one that is not direct and has one field"
+
+
+def _without_effect(
+    conf: Mapping[str, Any], spouts: list[ComponentSpec], confs: Confs
+) -> Iterator[str]:
+    lag_ms = conf[LAG_MS] or 0
+    behind = [spout.id for spout in spouts if confs[spout.id]["viper.timestamp.slack"] < lag_ms]
+    if behind:
+        yield (
+            f"allows for a lag of {lag_ms} ms, which spouts are to put in order: set viper.timestamp.slack "
+            f"to {lag_ms} for {', '.join(map(repr, behind))}"
+        )
+    wants_late = conf[LATE_STREAM] is not None or conf[LATENESS_MS]
+    if wants_late and not any(confs[spout.id]["viper.timestamp.late"] == ADMIT for spout in spouts):
+        yield (
+            "gets no late tuple, as the spouts let none pass: set viper.timestamp.late to admit for "
+            f"{', '.join(repr(spout.id) for spout in spouts)}"
+        )
+    if conf.get(WATERMARK_MS) is not None:
+        yield "has a watermark interval, without effect: windows fire when all their tuples have come"

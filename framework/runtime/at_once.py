@@ -1,0 +1,44 @@
+"""Runs a plan in one call, where nobody needs to steer it meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from framework.config import Settings
+from framework.planning import Plan
+from framework.runtime.control.stop import StopSignal
+from framework.runtime.report import Progress, RunReport
+from framework.runtime.run import Run
+
+
+def run(
+    plan: Plan,
+    settings: Settings,
+    *,
+    duration_s: float | None = None,
+    max_tuples: int | None = None,
+    stop: StopSignal | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    record: Path | None = None,
+    replay: Path | None = None,
+    inactive: bool = False,
+    start: Path | None = None,
+    checkpoints: Path | None = None,
+    rename: Mapping[str, str] | None = None,
+) -> RunReport:
+    """Run a plan to its end; arguments and errors as in `Run`."""
+    return Run(
+        plan,
+        settings,
+        duration_s=duration_s,
+        max_tuples=max_tuples,
+        stop=stop,
+        on_progress=on_progress,
+        record=record,
+        replay=replay,
+        inactive=inactive,
+        start=start,
+        checkpoints=checkpoints,
+        rename=rename,
+    ).execute()

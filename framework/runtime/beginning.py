@@ -1,0 +1,61 @@
+"""Where a run begins: at the beginning of its input, where a report says, or at a checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from framework.checkpoints import Checkpoint, found_at
+from framework.checkpoints.going_on import going_on_from
+from framework.checkpoints.renaming import renamed, with_former_ids
+from framework.config import Settings
+from framework.planning import Plan
+from framework.runtime.control.companions import partitioned_spouts
+from framework.runtime.positions.offsets import going_on
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """What a run begins with."""
+
+    plan: Plan
+    """The plan, with the places where its tasks go on."""
+    checkpoint: Checkpoint | None
+    """Where bolts go on; None where they begin anew."""
+    sources: Mapping[str, str]
+    """By spout the name of its data, as far as that is known."""
+
+
+def found_beginning(
+    plan: Plan,
+    settings: Settings,
+    start: Path | None,
+    rename: Mapping[str, str],
+    *,
+    replays: bool,
+    went_back: bool,
+) -> Beginning:
+    """Find where a run begins.
+
+    Args:
+        plan: what is to run, from its beginning.
+        settings: the configuration it was planned with.
+        start: a report, a checkpoint or a folder of them; None for the beginning of the input.
+        rename: new names by old ones of what the checkpoint holds.
+        replays: whether a recording stands in for the spouts.
+        went_back: whether the run itself has been further before.
+
+    Raises:
+        PlaceError: it cannot go on from there.
+        ComponentError: the constructor of a spout raised.
+    """
+    spouts = partitioned_spouts(plan) if not replays or start is not None else {}
+    known = {name: spout.identity for name, spout in spouts.items()}
+    if start is not None and start.is_dir():
+        checkpoint = renamed(found_at(start), rename, plan)
+        plan = with_former_ids(going_on_from(plan, settings, checkpoint, spouts), rename)
+        return Beginning(plan, checkpoint, known)
+    if start is not None:
+        plan = going_on(plan, start, known)
+    return Beginning(replace(plan, start_id=0) if went_back else plan, None, known)

@@ -1,0 +1,73 @@
+"""The ends of a task's windows on its agenda.
+
+A window fires when no further tuple can come to it. What it emits stands at its end, ahead of all tuples of
+that time, although these have been processed before: so the task promises its consumers nothing beyond the
+end of a window that may still fire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from framework.runtime.positions.lineage import LAST
+from framework.runtime.tasks.agenda import AgendaClient, Entry, Frontier
+from framework.windows import OpenWindows
+from viper.position import Position
+
+
+class WindowEnds(AgendaClient):
+    """The windows that end at times.
+
+    Args:
+        windows: the component's, which may be another one after an exception.
+        fire: has the component process the window that ends at a time, in microseconds, and places what it
+            emits at a position.
+        may_end: whether the end of the input is also that of what the run is a part of; asked once windows
+            would fire for it.
+    """
+
+    def __init__(
+        self,
+        windows: Callable[[], OpenWindows],
+        fire: Callable[[Position, int], None],
+        may_end: Callable[[], bool],
+    ) -> None:
+        self._windows = windows
+        self._fire = fire
+        self._may_end = may_end
+        self._bound_us: int | None = None
+        """No window fires before an input up to this time; None where that is not known."""
+
+    def is_due_before(self, position: Position) -> bool:
+        """Whether a window may end before an input at a position."""
+        return self._bound_us is None or position.ts > self._bound_us
+
+    def take_before(self, position: Position) -> Iterator[Entry]:
+        """The windows that get no more tuples, as an input at a position comes next."""
+        time_us = None if position >= LAST else position.ts
+        yield from self._entries(time_us)
+        self._bound_us = position.ts if time_us is None else self._windows().next_bound(time_us)
+
+    def take_until(self, frontier: Frontier) -> Iterator[Entry]:
+        """The windows that get no more tuples, as none comes below a frontier."""
+        if frontier.position < LAST:
+            # Where a checkpoint is made, event time may be held before the position.
+            yield from self._entries(min(frontier.position.ts, frontier.time_us + 1))
+        elif self._windows().next_over(None) is not None and self._may_end():
+            yield from self._entries(None)
+
+    def held(self, position: Position) -> Position:
+        """The end of the first window that may still fire, if it lies below a position."""
+        if position >= LAST:
+            return position
+        end_us = self._windows().first_end_from(position.ts)
+        return position if end_us is None else min(position, Position(end_us, 0, 0))
+
+    def _entries(self, time_us: int | None) -> Iterator[Entry]:
+        while (end_us := self._windows().next_over(time_us)) is not None:
+            yield Entry(Position(end_us, 0, 0), partial(self._run, end_us))
+
+    def _run(self, end_us: int, at: Position | None) -> None:
+        assert at is not None
+        self._fire(at, end_us)

@@ -1,0 +1,105 @@
+"""A run goes back to its last checkpoint when a process dies in which values lived.
+
+Such values (``durable="checkpoint"``) are gone with their process, and nobody else has them. So all tasks go
+back to where they are known, within the same run: everything is made anew, as for a run that goes on from
+that checkpoint.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from framework.config import Settings
+from framework.errors import WorkerError
+from framework.planning import Plan
+from framework.runtime.assembly.network import Network
+from framework.runtime.hosts.faults import RestartBudget
+from framework.runtime.metrics.incidents import Incident
+from framework.runtime.metrics.statistics import CheckpointStatistics
+
+TRIES = 3
+"""Restarts within the window, and how often a run goes back to one checkpoint, where the configuration leaves
+that open."""
+
+
+class GoneBackError(WorkerError):
+    """A worker process has died, and the run goes back to its last checkpoint; it never leaves the run."""
+
+    def __init__(self, message: str, pause_s: float) -> None:
+        super().__init__(message)
+        self.pause_s = pause_s
+        """Seconds until it begins once more."""
+
+
+class Attempts:
+    """What a run keeps when it goes back.
+
+    Args:
+        settings: limits how often it does (``viper.worker.restart.tries``).
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        tries: int | None = settings["viper.worker.restart.tries"]
+        self._tries = TRIES if tries is None else tries
+        self._window_s: float = settings["viper.worker.restart.window.secs"]
+        self._budget = RestartBudget(self._tries, self._window_s)
+        self.restarts = RestartBudget(self._tries, self._window_s)
+        """For the restarts of single processes, in all attempts together."""
+        self.went_back = 0
+        """How often it has gone back."""
+        self.began_s: float | None = None
+        """Monotonic time in seconds at which its processes began to run for the first time; None before."""
+        self.incidents: list[Incident] = []
+        """The deaths of all attempts that are over."""
+        self.checkpoints = CheckpointStatistics()
+        """Of all attempts that are over."""
+
+    def begin(self, now_s: float) -> None:
+        """The processes of an attempt begin to run.
+
+        Args:
+            now_s: monotonic time in seconds.
+        """
+        if self.began_s is None:
+            self.began_s = now_s
+
+    def go_back(self) -> float | None:
+        """Take one attempt more; returns the pause before it in seconds, None if there may be none."""
+        return self._budget.take(time.monotonic())
+
+    def written(self) -> None:
+        """A checkpoint exists: from now on deaths bring the run no further back."""
+        self._budget = RestartBudget(self._tries, self._window_s)
+
+    def end(self, incidents: Iterable[Incident], checkpoints: CheckpointStatistics) -> None:
+        """An attempt is over, and another one begins at a checkpoint.
+
+        Args:
+            incidents: its deaths; what was lost with them is processed once more.
+            checkpoints: those of all attempts so far.
+        """
+        self.went_back += 1
+        self.incidents += [replace(incident, lost=0, state_lost=()) for incident in incidents]
+        self.checkpoints = checkpoints
+
+
+def living_processes(plan: Plan) -> Iterator[int]:
+    """The worker processes in which values live, by their index in the plan's placement."""
+    components = {
+        name
+        for name, traits in plan.traits.items()
+        if any(spec.durable == "checkpoint" for spec in traits.states)
+    }
+    tasks = {task.id for task in plan.tasks if task.component in components}
+    for index, executors in enumerate(plan.placement.processes):
+        if any(task in tasks for number in executors for task in plan.placement.executors[number].tasks):
+            yield index
+
+
+def quota_left(plan: Plan, network: Network) -> int | None:
+    """How many tuples the spouts of a run may still emit whose processes have ended; None for any number."""
+    for process in range(len(plan.placement.processes)):
+        network.quota_of(process).bury()
+    return network.quota.left

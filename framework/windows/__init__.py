@@ -1,0 +1,31 @@
+"""Windows in Storm's words: how they are formed, and what a task has of them.
+
+=============  ================================================================
+lengths        `Count` and `Duration`, in which lengths are given
+spec           the configuration of windows, and what it says
+tuple_window   a window, as a bolt gets it
+contents       the tuples of a task's windows, and which of them fires next
+state          keeps the contents where they survive the task's process
+=============  ================================================================
+"""
+
+from framework.windows.contents import Marks, WindowContents
+from framework.windows.lengths import Count, Duration, TimeUnit
+from framework.windows.spec import WindowSpec, spec_in
+from framework.windows.state import BEHIND_TIME, OpenWindows, WindowFullError, WindowState
+from framework.windows.tuple_window import TupleWindow
+
+__all__ = [
+    "BEHIND_TIME",
+    "Count",
+    "Duration",
+    "Marks",
+    "OpenWindows",
+    "TimeUnit",
+    "TupleWindow",
+    "WindowContents",
+    "WindowFullError",
+    "WindowSpec",
+    "WindowState",
+    "spec_in",
+]

@@ -1,0 +1,297 @@
+"""Values that live in their process: a run whose process dies goes back to its last checkpoint.
+
+What transactional sinks have written then is what an undisturbed run writes, byte for byte.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import weakref
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from framework import Bolt, TopologyBuilder, ValueState
+from framework.errors import CheckpointError, ComponentError, WorkerError
+from framework.runtime import Run, RunReport, run
+from framework.runtime.assembly.network import Network
+from framework.runtime.assembly.recording import NO_RECORDING
+from framework.runtime.control.stop import StopReason, StopSignal
+from framework.runtime.tasks.slot import ComponentSlot
+from framework.runtime.workers.going_back import GoneBackError
+from framework.runtime.workers.handle import Phase, WorkerHandle
+from framework.runtime.workers.restarts import RestartPolicy
+from framework.sinks import CollectingSink, JsonLinesSink
+from tests.framework.checkpoints.mortal import Dying, Source, Table, planned, rows
+from tests.framework.checkpoints.suspended import suspending
+from tests.framework.runtime.partitioned import Partitions
+from tests.framework.runtime.pieces import chained, run_built
+from tests.portions import at_every_change
+
+COUNT = 300
+NEAR = {"viper__channel__tuples": 32, "viper__channel__jumbos": 8, "viper__jumbo__size": 4}
+CALM = {"viper__worker": "inline", "topology__workers": 1, "viper__placement": "round-robin", "kills": 0}
+SPREAD = {"source": 1, "remember": 2, "table": 3, "file": 3}
+PLANT = "GOING_BACK_PLANT"
+"""The environment variable that has worker processes forget to write values at the cut."""
+
+
+class Living(Dying, Bolt):
+    """Emits what it remembers of a key, in values that live in its process."""
+
+    outputs = ["key", "told"]
+    chain: Any = ValueState(durable="checkpoint")
+    numbers: Any = ValueState(default=[], durable="checkpoint")
+    seen: Any = ValueState(default={}, durable="checkpoint", per="task")
+    count = ValueState("int64", default=0)
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        if os.environ.get(PLANT):
+            ComponentSlot.save = lambda self, *, commit=False: None  # type: ignore[method-assign]
+        super().initialize(storm_conf, context)
+
+    def process(self, tup: Any) -> None:
+        partition, number, key = tup.values
+        self.count.value += 1
+        self.chain.value = chained(self.chain.value or 0, f"{partition}:{number}")
+        self.numbers.value.append(number)
+        if len(self.numbers.value) > 20:
+            self.numbers.clear()
+        self.seen.value[key] = self.seen.value.get(key, 0) + 1
+        told = [self.chain.value, self.numbers.value[-3:], self.seen.value[key], self.count.value]
+        self.emit([key, repr(told)])
+
+
+def built(
+    folder: Path,
+    spout: Partitions,
+    sources: int = 2,
+    bolts: int = 2,
+    remember: type[Bolt] = Living,
+    table: type[Table] = Table,
+) -> TopologyBuilder:
+    (folder / "marks").mkdir(parents=True, exist_ok=True)
+    builder = TopologyBuilder()
+    builder.set_spout("source", spout, sources)
+    builder.set_bolt("remember", remember, bolts).fields_grouping("source", "key")
+    told = table(str(folder / "told.db"), "told", ["key", "told"])
+    builder.set_bolt("table", told).global_grouping("remember")
+    builder.set_bolt("file", JsonLinesSink(str(folder / "told.jsonl"))).global_grouping("remember")
+    return builder
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Any], bytes]:
+    """What the sinks of an undisturbed run have written."""
+    folder = tmp_path_factory.mktemp("whole")
+    run(*planned(built(folder, Source(4, COUNT, 1), 1), folder, 0, **CALM), checkpoints=folder / "kept")
+    return rows(folder)
+
+
+def run_killed(folder: Path, seed: int, at: int, every: int, **options: Any) -> RunReport:
+    """A run with killed workers that makes checkpoints every so many rows."""
+    builder = built(folder, Source(4, COUNT, 1, os.getpid(), at, every))
+    made = Run(*planned(builder, folder, seed, **{**NEAR, **options}), checkpoints=folder / "kept")
+    with suspending(made, goes_on=True):
+        try:
+            report = made.execute()
+        except WorkerError as error:
+            if "it had not come to run" not in str(error) and "its tasks had ended" not in str(error):
+                raise
+            pytest.skip("a worker was killed before the run had begun, or at its end")
+    return report
+
+
+AMONG = [(among, seed) for seed in range(1, 13) for among in ("checkpoints", "all")]
+
+
+@pytest.mark.parametrize(("among", "seed"), at_every_change(AMONG, 4))
+def test_a_run_goes_back_as_often_as_its_processes_die(
+    tmp_path: Path, whole: tuple[list[Any], bytes], among: str, seed: int
+) -> None:
+    bits = 4 if among == "checkpoints" else 9
+    report = run_killed(tmp_path, seed, 20, 60, kill__among=among, kill__bits=bits)
+    assert report.reason is StopReason.EXHAUSTED and report.incidents
+    assert report.statistics.repeats.went_back and report.lost == 0
+    assert rows(tmp_path) == whole
+
+
+class Doomed(Living):
+    """Its process dies at the first tuple at which a checkpoint exists, or none does, as the run wants it."""
+
+    def process(self, tup: Any) -> None:
+        conf = self.storm_conf
+        mark = Path(conf["marks"]) / "doomed"
+        if not mark.exists() and bool(list(Path(conf["kept"]).glob("checkpoint-*"))) is conf["dies.behind"]:
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        super().process(tup)
+
+
+def run_doomed(folder: Path, *, behind: bool, max_tuples: int | None = None, **options: Any) -> RunReport:
+    """A run whose process with values dies once: behind the first checkpoint, or at its first tuple."""
+    builder = built(folder, Source(4, COUNT, 1, os.getpid(), 20, 20), 1, 1, Doomed)
+    chosen = {"kept": str(folder / "kept"), "dies__behind": behind, "viper__placement": SPREAD, "kills": 0}
+    made = Run(
+        *planned(builder, folder, 0, **{**NEAR, **chosen, **options}),
+        checkpoints=folder / "kept",
+        max_tuples=max_tuples,
+    )
+    with suspending(made, goes_on=True):
+        report = made.execute()
+    assert (folder / "marks" / "doomed").exists()
+    return report
+
+
+@pytest.mark.parametrize("recovery", ["exact", "best"])
+@pytest.mark.parametrize("behind", [True, False])
+def test_where_it_goes_back_to(
+    tmp_path: Path,
+    whole: tuple[list[Any], bytes],
+    caplog: pytest.LogCaptureFixture,
+    behind: bool,
+    recovery: str,
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        report = run_doomed(tmp_path, behind=behind, viper__recovery=recovery)
+    assert rows(tmp_path) == whole
+    (told,) = (record.getMessage() for record in caplog.records if "gone back to" in record.getMessage())
+    assert told.endswith("its beginning") is not behind
+    assert f"{tmp_path}/kept/checkpoint-0" in told or not behind
+    (incident,) = report.incidents
+    assert incident.worker == 2 and not incident.lost and not incident.state_lost
+    repeats = report.statistics.repeats
+    assert (repeats.deaths, repeats.went_back, repeats.slices) == (1, 1, 0)
+
+
+def test_a_limit_of_tuples_holds_for_all_attempts_together(
+    tmp_path: Path, whole: tuple[list[Any], bytes]
+) -> None:
+    report = run_doomed(tmp_path, behind=True, max_tuples=4 * COUNT - 40)
+    assert report.reason is StopReason.MAX_TUPLES and report.statistics.repeats.went_back == 1
+    told, lines = rows(tmp_path)
+    assert told == whole[0][: len(told)] and whole[1].startswith(lines)
+    assert report.emitted < len(told) < 4 * COUNT - 40
+
+
+def run_planted(folder: Path, whole: tuple[list[Any], bytes]) -> bool:
+    """Whether a run with a bug shows it."""
+    try:
+        run_doomed(folder, behind=True)
+    except ComponentError:
+        return True
+    return rows(folder) != whole
+
+
+def test_values_that_are_not_written_at_the_cut_show(
+    tmp_path: Path, whole: tuple[list[Any], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The checks above can fail."""
+    monkeypatch.setenv(PLANT, "yes")
+    assert run_planted(tmp_path, whole)
+
+
+def test_a_run_that_goes_back_too_far_shows(
+    tmp_path: Path, whole: tuple[list[Any], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Likewise."""
+    set_out = Run._set_out
+
+    def set_out_anew(self: Run) -> None:
+        self._start = None
+        set_out(self)
+
+    monkeypatch.setattr(Run, "_set_out", set_out_anew)
+    assert run_planted(tmp_path, whole)
+
+
+class Doomless(Table):
+    """Its process, in which no values live, dies once."""
+
+    def consume(self, rows: Any) -> None:
+        mark = Path(self.storm_conf["marks"]) / "doomed"
+        if not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        super().consume(rows)
+
+
+def test_the_run_does_not_go_back_for_other_processes(tmp_path: Path, whole: tuple[list[Any], bytes]) -> None:
+    builder = built(tmp_path, Source(4, COUNT, 1, os.getpid(), 20, 20), 1, 1, table=Doomless)
+    options = {"viper__placement": SPREAD, "kills": 0}
+    made = Run(*planned(builder, tmp_path, 0, **{**NEAR, **options}), checkpoints=tmp_path / "kept")
+    with suspending(made, goes_on=True):
+        report = made.execute()
+    repeats = report.statistics.repeats
+    assert (repeats.deaths, repeats.went_back, repeats.slices) == (1, 0, 1)
+    assert rows(tmp_path) == whole
+
+
+def test_a_run_that_is_being_suspended_does_not_go_back(tmp_path: Path) -> None:
+    plan, settings = planned(
+        built(tmp_path, Partitions(4, COUNT, 1), 1, 1), tmp_path, 0, viper__placement=SPREAD
+    )
+    network = Network.create(plan, settings)
+    gone: Any = SimpleNamespace(exitcode=-signal.SIGKILL, pid=1)
+    worker = WorkerHandle(2, ["remember:2"], gone, gone, network.black_box(1))
+    worker.reached(Phase.READY)
+    restarts = RestartPolicy(plan, settings, network, NO_RECORDING)
+    restarts.run_begins()
+    error = restarts.died(1, worker, aborted=False, suspended=True)
+    assert "the run was being suspended: go on from the last checkpoint" in str(error)
+    assert not isinstance(error, GoneBackError) and not restarts.incidents
+    assert isinstance(restarts.died(1, worker, aborted=False), GoneBackError)
+    assert len(restarts.incidents) == 1 and not restarts.is_awaited
+
+
+class Deadly(Living):
+    """Its process dies at its first tuple, each time."""
+
+    def process(self, tup: Any) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_process_that_dies_each_time_ends_the_run(tmp_path: Path) -> None:
+    builder = built(tmp_path, Partitions(4, COUNT, 1), 1, 1, Deadly)
+    options = {"viper__placement": SPREAD, "kills": 0, "viper__worker__restart__tries": 2}
+    made = Run(*planned(builder, tmp_path, 0, **options), checkpoints=tmp_path / "kept")
+    memory = weakref.ref(made._memory)
+    with pytest.raises(WorkerError, match="does not go back once more, as it has done so 2 times within"):
+        made.execute()
+    assert made.report is not None and made.report.statistics.repeats.went_back == 2
+    assert made.report.reason is StopReason.FAILED
+    assert memory() is None  # or the next attempt has no room
+
+
+def test_refused_where_it_could_not_go_back(tmp_path: Path) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Partitions(4, COUNT, 1))
+    builder.set_bolt("remember", Living).fields_grouping("source", "key")
+    builder.set_bolt("sink", CollectingSink).global_grouping("remember")
+    told = r"remember\.chain, remember\.numbers, remember\.seen: durable='checkpoint'"
+    with pytest.raises(CheckpointError, match=f"{told} in a run without checkpoints: give it a folder"):
+        run_built(builder)
+    with pytest.raises(CheckpointError, match=f"{told}: a run that is recorded or replayed cannot go back"):
+        run_built(builder, {"checkpoints": tmp_path / "kept", "record": tmp_path / "record"})
+
+
+def test_a_stop_that_is_taken_back() -> None:
+    stop, calls = StopSignal(), [0]
+    wake = lambda: calls.append(1)  # noqa: E731
+    stop.listen(wake)
+    stop.abort()
+    stop.unlisten(wake)
+    stop.revive()
+    assert (stop.aborted, stop.reason, stop.at_s, calls) == (False, None, None, [0, 1])
+    stop.abort()
+    stop.request(StopReason.SUSPENDED)  # of which nothing is left
+    stop.request(StopReason.DURATION)
+    stop.revive()
+    assert (stop.aborted, stop.reason, calls) == (False, StopReason.DURATION, [0, 1])
+    stop.abort()
+    stop.revive()
+    assert stop.reason is StopReason.DURATION and not stop.aborted
