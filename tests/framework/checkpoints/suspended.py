@@ -76,7 +76,7 @@ class Awaiting(Suspending):
             yield block
             if block.rows[-1][1] < at:
                 continue
-            if partition == 1:
+            if waits or partition == 1:  # which of them comes there first depends on their times
                 at += self._every
                 os.kill(self._leader, SIGNAL)
             while waits and not decided(self._leader).exists():
