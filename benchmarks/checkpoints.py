@@ -22,14 +22,14 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+from recovery import WORDS, Count, Split
 from running import output_of, print_row, run_with
 
-from framework import BatchBolt, Bolt, Stream, TopologyBuilder, ValueState
+from framework import BatchBolt, Stream, TopologyBuilder, ValueState
 from framework.components import Block, PartitionedSpout
 from framework.sinks import Sink
 from framework.topology import Topology
 
-WORDS: Final = ["the", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog", "again"]
 ROWS: Final = 4096
 """Rows of a block of keys; a hundred lines are one of text."""
 WIDTHS: Final = (-8, 12, 10, 10, 9, 10, 12, 11)
@@ -59,30 +59,6 @@ class Lines(PartitionedSpout):
         line = (" ".join(WORDS),)
         for first in range(0, self._count, 100):
             yield Block(array("q", range(first, first + 100)), [line] * 100)
-
-
-class Split(Bolt):
-    """Emits the words of lines."""
-
-    outputs = ["word"]
-    config = {"viper.stateless": True}
-
-    def process(self, tup: Any) -> None:
-        """Split a line."""
-        for word in tup.values[0].split():
-            self.emit([word])
-
-
-class Count(Bolt):
-    """Emits each word with how often it has come."""
-
-    outputs = ["word", "count"]
-    times = ValueState("int64", default=0)
-
-    def process(self, tup: Any) -> None:
-        """Count a word."""
-        self.times.value += 1
-        self.emit([tup.values[0], self.times.value])
 
 
 class Keys(PartitionedSpout):
