@@ -15,6 +15,7 @@ ViperError
 ├── ComponentError (RuntimeError)  user code raised while a topology ran
 ├── ProgramError (RuntimeError)    a program that cannot be started or does not speak the protocol
 ├── WorkerError (RuntimeError)     a worker process that could not start, or ended before its time
+├── ScaleError (ValueError)        a component that cannot have that many tasks while the run goes on
 ├── SuspendError (RuntimeError)     a run that was to be suspended and goes on, or has ended otherwise
 └── InternalError (RuntimeError)   a bug of ours, never the user's mistake
 """
@@ -121,6 +122,10 @@ class WorkerError(ViperError, RuntimeError):
 
 class SuspendError(ViperError, RuntimeError):
     """A run that was to be suspended and goes on, or that has ended without its checkpoint."""
+
+
+class ScaleError(ViperError, ValueError):
+    """A number of tasks that a component of a run cannot have; the run goes on as it was."""
 
 
 class InternalError(ViperError, RuntimeError):

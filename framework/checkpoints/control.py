@@ -1,12 +1,14 @@
 """How other commands reach the run that holds a checkpoint folder: by a socket in that folder.
 
-A request is a line of JSON, ``{"command": ...}``, and so is its answer. Whoever may write to the folder may
-ask. A run that was killed leaves its socket behind, which nobody answers at, and the next run replaces it.
+A request is a line of JSON, ``{"command": ..., "arguments": {...}}``, and so is its answer.
+Whoever may write to the folder may ask. A run that was killed leaves its socket behind, which nobody answers
+at, and the next run replaces it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import os
 import socket
@@ -25,7 +27,7 @@ _LONGEST_PATH = 100
 """Bytes of a path that a socket's address has room for on every system."""
 _LAST_ANSWERS_S = 5.0
 
-Command = Callable[[], Mapping[str, Any]]
+Command = Callable[..., Mapping[str, Any]]
 
 
 @contextmanager
@@ -34,8 +36,9 @@ def answering(folder: Path, commands: Mapping[str, Command]) -> Iterator[None]:
 
     Args:
         folder: of the checkpoints; the run holds its lock.
-        commands: by name what is called, in a thread of its own; it returns what the answer holds, or raises
-            a `ViperError`. Those that are going on when the block ends may still answer.
+        commands: by name what is called with the arguments, in a thread of its own; it returns what the
+            answer holds, or raises a `ViperError`. Those that are going on when the block ends may still
+            answer.
     """
     with contextlib.suppress(FileNotFoundError):
         (folder / SOCKET).unlink()
@@ -59,8 +62,13 @@ def answering(folder: Path, commands: Mapping[str, Command]) -> Iterator[None]:
                 answer.join(_LAST_ANSWERS_S)
 
 
-def ask(folder: Path, command: str) -> Mapping[str, Any]:
+def ask(folder: Path, command: str, **arguments: Any) -> Mapping[str, Any]:
     """Give the run that holds a folder a command, and wait for its answer.
+
+    Args:
+        folder: of the checkpoints.
+        command: its name.
+        arguments: what the command takes, as JSON has it.
 
     Raises:
         SuspendError: there is no such run, it ends without an answer, or refuses.
@@ -71,7 +79,7 @@ def ask(folder: Path, command: str) -> Mapping[str, Any]:
         try:
             with _address_of(folder) as address:
                 line.connect(address)
-            line.sendall(json.dumps({"command": command}).encode() + b"\n")
+            line.sendall(json.dumps({"command": command, "arguments": arguments}).encode() + b"\n")
             answer = json.loads(_line_from(line))
         except (OSError, ValueError) as error:
             raise SuspendError(f"the run that holds {folder} gives no answer: {error}") from error
@@ -113,12 +121,13 @@ def _answer(line: socket.socket, commands: Mapping[str, Command]) -> None:
 
 def _done(request: bytes, commands: Mapping[str, Command]) -> Mapping[str, Any]:
     try:
-        name = json.loads(request)["command"]
-        command = commands[name]
+        asked = json.loads(request)
+        command, arguments = commands[asked["command"]], dict(asked.get("arguments", {}))
+        inspect.signature(command).bind(**arguments)
     except (ValueError, TypeError, KeyError):
         return {"error": f"the run does not know what to do for {request!r:.100}"}
     try:
-        return command()
+        return command(**arguments)
     except ViperError as error:
         return {"error": str(error)}
 

@@ -16,6 +16,7 @@ from framework.cli.graph import graph
 from framework.cli.init import init
 from framework.cli.plan import plan
 from framework.cli.run import run
+from framework.cli.scale import scale
 from framework.cli.state import state
 from framework.cli.stop import stop
 from framework.cli.validate import validate
@@ -38,5 +39,7 @@ def main(ctx: click.Context, debug: bool) -> None:
         ctx.color = False
 
 
-for _command in (run, stop, checkpoint, state, validate, graph, plan, diff, config, flux, init, completion):
+_RUNNING = (run, stop, checkpoint, scale, state)
+_LOOKING = (validate, graph, plan, diff, config, flux, init, completion)
+for _command in (*_RUNNING, *_LOOKING):
     main.add_command(_command)

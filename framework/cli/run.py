@@ -113,6 +113,12 @@ if TYPE_CHECKING:
     "--checkpoint); the folder of --from, if that is one.",
 )
 @click.option(
+    "--control",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="A folder by which viper scale and viper stop find the run; that of --checkpoints does as well.",
+)
+@click.option(
     "--statistics", is_flag=True, help="Show at the end what went through each channel, and what waited."
 )
 @click.option(
@@ -145,6 +151,7 @@ def run(
     start: Path | None,
     rename: Mapping[str, str],
     checkpoints: Path | None,
+    control: Path | None,
     statistics: bool,
     inactive: bool,
     quiet: bool,
@@ -183,6 +190,7 @@ def run(
             start=start,
             rename=rename,
             checkpoints=checkpoints,
+            control=control,
         )
     if not quiet:
         note("\n".join(summary_lines(done)))

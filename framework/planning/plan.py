@@ -89,6 +89,9 @@ class Plan:
     """Ids of the tasks of partitioned spouts that stop at one event time, group by group."""
     aligned_sources: tuple[tuple[int, ...], ...] = ()
     """Ids of the tasks of spouts that come to one event time for a checkpoint, group by group."""
+    scalable: Mapping[str, int] = field(default_factory=dict)
+    """For each bolt whose number of tasks may change while it runs, how many get tuples at first; the other
+    tasks stand by."""
 
     def tasks_of(self, component: str) -> tuple[TaskSpec, ...]:
         """The tasks of a component, by index."""

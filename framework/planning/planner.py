@@ -22,6 +22,7 @@ from framework.planning.layout import Layout, make_layout
 from framework.planning.placement import Placement
 from framework.planning.plan import Plan, Subscription, TaskSpec
 from framework.planning.recovery import recovery_problems
+from framework.planning.scaling import most_tasks, scalable, scaling_problems
 from framework.planning.strategy import (
     AsConfigured,
     Draft,
@@ -55,7 +56,10 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
     if problems:
         raise TopologyError(problems)
     strategy = strategy or AsConfigured()
-    counts = strategy.task_counts(draft)
+    begins_with = strategy.task_counts(draft)
+    if problems := list(scaling_problems(topology, settings, confs, traits, begins_with)):
+        raise TopologyError(problems)
+    counts = most_tasks(topology, confs, begins_with)
     problems = [
         *group_problems(topology, settings, counts),
         *state_problems(topology, settings, confs, traits, counts),
@@ -88,6 +92,7 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         emits_outside_input=emits_outside_input(topology, confs, traits, time, draft.subscriptions),
         aligned_stops=aligned_stops(tasks, draft.subscriptions, traits),
         aligned_sources=aligned_sources(tasks, draft.subscriptions, traits),
+        scalable=scalable(confs, begins_with),
     )
 
 

@@ -25,6 +25,7 @@ def run(
     inactive: bool = False,
     start: Path | None = None,
     checkpoints: Path | None = None,
+    control: Path | None = None,
     rename: Mapping[str, str] | None = None,
 ) -> RunReport:
     """Run a plan to its end; arguments and errors as in `Run`."""
@@ -40,5 +41,6 @@ def run(
         inactive=inactive,
         start=start,
         checkpoints=checkpoints,
+        control=control,
         rename=rename,
     ).execute()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from framework.checkpoints import Checkpoint, CheckpointFolder
-from framework.checkpoints.control import answering
+from framework.checkpoints.control import Command, answering
 from framework.checkpoints.going_on import waits_for_nobody
 from framework.checkpoints.manifest import Alike, Manifest, manifest_of
 from framework.checkpoints.states import joined
@@ -99,13 +99,17 @@ class Checkpointing:
     # -- from any thread
 
     @contextmanager
-    def commanded(self) -> Iterator[None]:
+    def commanded(self, others: Mapping[str, Command]) -> Iterator[None]:
         """For as long as the block runs, checkpoints are made at their interval, and other processes may find
-        the run by its folder."""
-        commands = {
+        the run by its folder.
+
+        Args:
+            others: commands that have nothing to do with checkpoints.
+        """
+        commands: dict[str, Command] = {
             "suspend": lambda: asdict(self.suspend()),
             "checkpoint": lambda: asdict(self.take()),
-            "drain": self._drain,
+            **others,
         }
         period_s = self._settings["viper.checkpoint.secs"]
         if warning := waits_for_nobody(self._plan, self._settings):
@@ -178,10 +182,6 @@ class Checkpointing:
     def worker_died(self) -> None:
         """A worker process has died; another one is to take its place only then."""
         self._leader.interrupt()
-
-    def _drain(self) -> Mapping[str, Any]:
-        self._stop.request(StopReason.INTERRUPTED)
-        return {}
 
     @contextmanager
     def _taking_every(self, period_s: float | None) -> Iterator[None]:

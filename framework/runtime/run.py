@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from framework.checkpoints import folder_locked, folder_of
+from framework.checkpoints.control import Command, answering
 from framework.checkpoints.going_on import check_checkpoints
 from framework.config import Settings
 from framework.errors import CheckpointError, SuspendError, ViperError, first_of, with_notes
@@ -23,6 +25,7 @@ from framework.runtime.assembly.statistics import channel_statistics
 from framework.runtime.beginning import found_beginning
 from framework.runtime.checkpointing import Checkpointing
 from framework.runtime.control.companions import accompanied
+from framework.runtime.control.scaling import Scaling
 from framework.runtime.control.signals import draining_by_signals
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.metrics.incidents import Incident
@@ -63,6 +66,8 @@ class Run:
             partitioned, go on where they had stopped there. Or a checkpoint, or a folder of checkpoints, of
             which it is the last: then bolts go on as well.
         checkpoints: the folder for the checkpoints of this run; None for that of `start`, if that is one.
+        control: a folder by which other processes find the run to drain or scale it (``viper stop``, ``viper
+            scale``); that of its checkpoints does as well.
         rename: new names by old ones, of components and of states (``component.state``) in the checkpoint
             `start`.
 
@@ -86,6 +91,7 @@ class Run:
         inactive: bool = False,
         start: Path | None = None,
         checkpoints: Path | None = None,
+        control: Path | None = None,
         rename: Mapping[str, str] | None = None,
     ) -> None:
         self._original = self._plan = plan
@@ -102,6 +108,7 @@ class Run:
         made = checkpoints is not None
         check_checkpoints(plan, made=made, records=record is not None, replays=replay is not None)
         self._folder = checkpoints
+        self._control = None if control == checkpoints else control
         self._checkpointing: Checkpointing | None = None
         self._settings = settings
         self._duration_s = duration_s
@@ -113,6 +120,7 @@ class Run:
             self._stop.deactivate()
         self._max_tuples = max_tuples
         self._attempts = Attempts(settings)
+        self._scaling = Scaling(plan)
         self._make_memory()
         self.report: RunReport | None = None
         """The report, once the run has ended; also if it has failed after its spouts were activated."""
@@ -140,6 +148,7 @@ class Run:
             draining_by_signals(self._stop),
             recording_paths(self._plan, self._record, self._replay) as recording,
             folder_locked(self._folder),
+            folder_locked(self._control),
         ):
             self._set_out()
             with self._accompanied():
@@ -157,6 +166,7 @@ class Run:
         plan, settings = self._original, self._settings
         self._network = Network.create(plan, settings, self._max_tuples, checkpoints=checkpoints)
         self._memory = StateMemory.create(plan, settings, tracked=checkpoints)
+        self._scaling.begin(self._network.scales)
 
     def _set_out(self) -> None:
         """Find where the run begins, or goes back to, and load what was remembered there."""
@@ -222,9 +232,23 @@ class Run:
         self._set_out()
         log.warning("the run has gone back to %s", self._start or "its beginning")
 
-    def _commanded(self) -> AbstractContextManager[None]:
-        """For as long as the block runs, other processes may find the run by its folder, and suspend it."""
-        return contextlib.nullcontext() if self._checkpointing is None else self._checkpointing.commanded()
+    @contextlib.contextmanager
+    def _commanded(self) -> Iterator[None]:
+        """For as long as the block runs, other processes may find the run by its folders, and command it."""
+        commands: Mapping[str, Command] = {"drain": self._drain, "scale": self._scaled}
+        with contextlib.ExitStack() as stack:
+            if self._checkpointing is not None:
+                stack.enter_context(self._checkpointing.commanded(commands))
+            if self._control is not None:
+                stack.enter_context(answering(self._control, commands))
+            yield
+
+    def _drain(self) -> Mapping[str, Any]:
+        self._stop.request(StopReason.INTERRUPTED)
+        return {}
+
+    def _scaled(self, tasks: Mapping[str, int]) -> Mapping[str, Any]:
+        return {"tasks": self.scale(tasks)}
 
     def _executed(self, recording: RecordingPaths) -> RunReport:
         workers = self._workers = make_workers(
@@ -305,6 +329,23 @@ class Run:
         if self._checkpointing is None:
             raise SuspendError("the run has no folder for checkpoints, or has not begun")
         return self._checkpointing.take()
+
+    def scale(self, tasks: Mapping[str, int]) -> Mapping[str, int]:
+        """Have components go on with so many tasks; from any thread, and also before the run begins.
+
+        Nothing stops for it: each producer divides what it emits from its next slice on among these tasks.
+
+        Args:
+            tasks: by component from 1 to its ``viper.parallelism.max``.
+
+        Returns:
+            The numbers of tasks of all components that can be scaled, by id.
+
+        Raises:
+            ScaleError: there is no such component, it cannot be scaled, or not to that number; then all stay
+                as they were.
+        """
+        return self._scaling.change(tasks)
 
     def statistics(self) -> RunStatistics:
         """The statistics of channels, executors, state, checkpoints and repeats while the run goes on; from

@@ -1,5 +1,5 @@
 """Everything that the processes of a run share lies in one arena: channels, bells, the quota, cuts, trees,
-black boxes and the alignment for checkpoints."""
+black boxes, the alignment for checkpoints and the numbers of tasks."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from framework.config import Settings
 from framework.errors import ConfigError
 from framework.planning import Channel, Plan, WorkerKind, is_exact
 from framework.runtime.control.alignment import Alignment
+from framework.runtime.control.scale_record import ScaleRecord
 from framework.runtime.edges.buffer import SPILL_AT
 from framework.topology import Role
 from viper.arena import Arena
@@ -55,6 +56,8 @@ class NetworkMap:
     """None where nothing is tracked."""
     alignment: int | None = None
     """None where no checkpoints are made."""
+    scales: int | None = None
+    """None where no component can be scaled."""
 
 
 class Network:
@@ -123,6 +126,8 @@ class Network:
             None if offsets.alignment is None else Alignment.attach(arena, offsets.alignment, plan)
         )
         """Where sources come to one event time for a checkpoint; None where none are made."""
+        self.scales = None if offsets.scales is None else ScaleRecord.attach(arena, offsets.scales, plan)
+        """How many tasks components shall have; None where no component can be scaled."""
 
     @classmethod
     def create(
@@ -146,6 +151,7 @@ class Network:
         small += Quota.size(len(processes))
         small += sum(Cut.size(len(tasks)) for tasks in plan.aligned_stops)
         small += Alignment.size(plan) if checkpoints else 0
+        small += ScaleRecord.size(plan)
         trees = _trees(plan, settings)
         boxes = list(_black_boxes(plan))
         small += sum(map(BlackBox.size, boxes)) + len(boxes) * Life.size()
@@ -166,6 +172,7 @@ class Network:
             tuple(life.offset for _ in boxes if (life := Life.create(arena)) is not None),
             forest.offset if forest else None,
             Alignment.create(arena, plan).offset if checkpoints else None,
+            ScaleRecord.create(arena, plan).offset if plan.scalable else None,
         )
         process = -1 if plan.placement.kind is WorkerKind.PROCESS else 0
         network = cls(plan, settings, arena, offsets, process)

@@ -7,8 +7,8 @@ from typing import Any
 
 from framework.config import Settings
 from framework.instantiate import Beans
-from framework.planning import Plan, Subscription, TaskSpec
-from framework.routing import make_router
+from framework.planning import Plan, Subscription, TaskSpec, is_exact
+from framework.routing import Router, ScalableRouter, make_router
 from framework.runtime.assembly.inputs import subscriptions_between
 from framework.runtime.assembly.network import Network
 from framework.runtime.edges.destination import CyclicDestination, Destination, LinkedDestination
@@ -118,17 +118,32 @@ class OutputFactory:
             return WholeEdge(destinations, mutates)
         if grouping.kind is GroupingKind.ALL:
             return BroadcastEdge(destinations, mutates)
-        hash_name = self._settings["viper.grouping.hash"]
-        router = make_router(
-            grouping,
-            port.stream.fields,
-            len(destinations),
-            task.index,
-            hash_name,
-            longest_run=conf["viper.shuffle.run"],
-            groups=self._settings["viper.key.groups"],
-        )
+        router = self._router(port, subscription, task, len(destinations))
         return SpreadEdge(destinations, mutates, router, described)
+
+    def _router(self, port: Port, subscription: Subscription, task: TaskSpec, tasks: int) -> Router:
+        """Divides the tuples of a subscription among so many tasks, or the first of them for now."""
+
+        def make(tasks: int) -> Router:
+            return make_router(
+                subscription.grouping,
+                port.stream.fields,
+                tasks,
+                task.index,
+                self._settings["viper.grouping.hash"],
+                longest_run=self._plan.confs[subscription.target]["viper.shuffle.run"],
+                groups=self._settings["viper.key.groups"],
+            )
+
+        target, scales = subscription.target, self._network.scales
+        if scales is None or target not in self._plan.scalable:
+            return make(tasks)
+        return ScalableRouter(
+            make,
+            tasks,
+            scales.reader(target),
+            only_at_commits=is_exact(self._plan, self._settings),
+        )
 
     def _chooser(
         self,

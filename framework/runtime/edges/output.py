@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from framework.routing import CountingRouter
+from framework.routing import CountingRouter, ScalableRouter
 from framework.runtime.edges.destination import Destination
 from framework.runtime.edges.groupings import DirectEdge, Edge, put_members
 from framework.runtime.edges.typed import TypedForm
@@ -61,6 +61,7 @@ class Output:
         self.handed_over = 0
         """The number of tuples that gates have taken so far."""
         self._forest = forest
+        self._scalable = tuple(router for _, router in self._counting() if isinstance(router, ScalableRouter))
         outlets = [outlet for destination in destinations for outlet in destination.outlets]
         self._links = tuple(outlet for outlet in outlets if isinstance(outlet, Link))
         gates = [outlet for outlet in outlets if isinstance(outlet, Source)]
@@ -76,6 +77,11 @@ class Output:
         """Whether any of its edges goes by counts, which `save_routing` tells."""
         return any(True for _ in self._counting())
 
+    def scale(self) -> None:
+        """Have the edges divide tuples among as many tasks as their consumers shall have from now on."""
+        for router in self._scalable:
+            router.follow()
+
     def save_routing(self) -> dict[str, list[int]]:
         """What the edges have counted that go by counts, by name; for `restore_routing`."""
         return {name: router.save() for name, router in self._counting()}
@@ -85,6 +91,11 @@ class Output:
         for name, router in self._counting():
             if name in counts:
                 router.restore(counts[name])
+
+    @property
+    def is_scalable(self) -> bool:
+        """Whether the number of tasks of a consumer may change."""
+        return bool(self._scalable)
 
     def _counting(self) -> Iterator[tuple[str, CountingRouter]]:
         return (e.counting for port in self.ports for e in port.edges if e.counting is not None)

@@ -44,6 +44,7 @@ class Commits:
         self._singly = page.singly if reader is not None else 0
         """How many tuples are still taken one by one, as a process has died among them."""
         self._parts: dict[str, Noted] = {}
+        self._ahead: list[Callable[[], None]] = []
         self._behind: list[Callable[[], None]] = []
         self._on_left_out: Callable[[Positions, int, int], None] = lambda positions, first, count: None
         self._noted: dict[str, bytes] = {}
@@ -92,6 +93,10 @@ class Commits:
             part.restore(pickle.loads(self._noted[name]))
         self._parts[name] = part
 
+    def call_ahead(self, call: Callable[[], None]) -> None:
+        """Have something called ahead of each commit, which what it changes in a kept part belongs to."""
+        self._ahead.append(call)
+
     def call_behind(self, call: Callable[[], None]) -> None:
         """Have something called behind each commit: what others act upon leaves the task only then."""
         self._behind.append(call)
@@ -105,6 +110,8 @@ class Commits:
         if not self.has_begun:
             self._notes.set(_BEGUN, (b"",))
             self.has_begun = True
+        for call in self._ahead:
+            call()
         for name, part in self._parts.items():
             noted = pickle.dumps(part.save(), _PROTOCOL)
             if noted != self._noted.get(name):

@@ -102,6 +102,8 @@ class Emitter:
         """
         if commits is not None and output.counts_routing:
             commits.keep("routing", _Routing(output))
+            if output.is_scalable:
+                commits.call_ahead(output.scale)
         self.commits = commits
         """What the task commits by what it has done; None where it commits nothing."""
         self.output = output

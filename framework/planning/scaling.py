@@ -1,0 +1,107 @@
+"""Bolts whose number of tasks may change while the run goes on: how many they may have, and which may not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from framework.config import Settings
+from framework.planning.connections import cycles, make_subscriptions
+from framework.topology import ComponentSpec, GroupingKind, Problem, Role, Topology, about
+from framework.traits import Batching, Traits
+
+MOST = "viper.parallelism.max"
+"""The key that says up to how many tasks a bolt can be scaled."""
+
+_DIVIDING = (
+    GroupingKind.SHUFFLE,
+    GroupingKind.LOCAL_OR_SHUFFLE,
+    GroupingKind.NONE,
+    GroupingKind.FIELDS,
+)
+"""The groupings that bring a tuple to any of the bolt's tasks, whichever has it now."""
+
+Confs = Mapping[str, Mapping[str, Any]]
+"""Each component's resolved configuration, by id."""
+
+
+def most_tasks(topology: Topology, confs: Confs, counts: Mapping[str, int]) -> Mapping[str, int]:
+    """How many tasks each component has once all those are counted that stand by, by id.
+
+    Args:
+        topology: a valid topology.
+        confs: each component's resolved configuration, by id.
+        counts: the number of tasks that each begins with, by id.
+    """
+    return {c.id: confs[c.id][MOST] or counts[c.id] for c in topology.components}
+
+
+def scalable(confs: Confs, counts: Mapping[str, int]) -> Mapping[str, int]:
+    """The number of tasks that each component begins with whose number may change; arguments as above."""
+    return {name: count for name, count in counts.items() if (confs[name][MOST] or 1) > 1}
+
+
+def scaling_problems(
+    topology: Topology,
+    settings: Settings,
+    confs: Confs,
+    traits: Mapping[str, Traits],
+    counts: Mapping[str, int],
+) -> Iterator[Problem]:
+    """Components that are to be scaled while they run, and cannot be.
+
+    Args:
+        topology: a valid topology.
+        settings: its configuration.
+        confs: each component's resolved configuration, by id.
+        traits: by id.
+        counts: the number of tasks that each begins with, by id.
+    """
+    asked = [component for component in topology.components if confs[component.id][MOST] is not None]
+    cyclic = cycles(make_subscriptions(topology)) if asked else {}
+    for component in asked:
+        most = confs[component.id][MOST]
+        reasons = [
+            *_too_few(most, counts[component.id]),
+            *_unfit(component, confs[component.id], traits[component.id]),
+            *_unfit_groupings(component),
+        ]
+        if component.id in cyclic:
+            reasons.append("it is part of a cycle, which runs on one thread")
+        if settings["viper.grouping.hash"] != "stable":
+            reasons.append("viper.grouping.hash is storm, which knows no key groups")
+        if reasons:
+            told = "; ".join(reasons)
+            message = f"cannot be scaled while it runs, as {MOST}={most} asks for: {told}"
+            yield about(topology, component, message)
+
+
+def _too_few(most: int, count: int) -> Iterator[str]:
+    if most < count:
+        yield f"it begins with {count} tasks, expected {MOST} to be no less"
+
+
+def _unfit(component: ComponentSpec, conf: Mapping[str, Any], traits: Traits) -> Iterator[str]:
+    if component.role is Role.SPOUT:
+        yield "it is a spout, whose tasks have parts of the input of their own"
+        return
+    if traits.states:
+        names = ", ".join(state.name for state in traits.states)
+        yield f"it declares state ({names}), which stays with its task"
+    elif not traits.stateless:
+        yield "it is not declared to be stateless: set viper.stateless to true if it remembers nothing"
+    if traits.windowed:
+        yield "it has windows"
+    if traits.batching is not Batching.NONE:
+        yield "it gathers batches, which are its task's"
+    if conf["topology.tick.tuple.freq.secs"]:
+        yield "it gets ticks, and each of its tasks would answer them (topology.tick.tuple.freq.secs)"
+
+
+def _unfit_groupings(component: ComponentSpec) -> Iterator[str]:
+    for found in component.inputs:
+        if found.grouping.kind not in _DIVIDING:
+            yield (
+                f"its input from {found.source!r} has {found.grouping.kind} grouping: expected shuffle, "
+                "local-or-shuffle, none or fields grouping"
+            )

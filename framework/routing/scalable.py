@@ -1,0 +1,87 @@
+"""Routing to a component whose number of tasks changes while the run goes on.
+
+All tasks that the component may ever have exist from the beginning. How many of them get rows is a word in
+shared memory, which the leader of the run writes. A router takes it over between two of the calls in which it
+divides rows. Where a killed process is repeated exactly it must do so only together with a commit: the rows
+behind a commit are then divided alike by whoever brings them once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from framework.routing.router import CountingRouter, Router, Targets
+from viper.hashing import ArrowColumn
+
+Row = tuple[object, ...]
+
+
+class ScalableRouter(CountingRouter):
+    """Divides rows among the first tasks of a component, as many as it has at the time.
+
+    Args:
+        make: the router among so many tasks.
+        most: how many tasks there may be.
+        wanted: tells how many there shall be now.
+        only_at_commits: whether the number changes in `follow` only.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[int], Router],
+        most: int,
+        wanted: Callable[[], int],
+        *,
+        only_at_commits: bool,
+    ) -> None:
+        self._make = make
+        self._most = most
+        self._wanted = wanted
+        self._only_at_commits = only_at_commits
+        self._tasks = wanted()
+        """How many get rows."""
+        self._router = make(self._tasks)
+
+    def targets(self, rows: Sequence[Row]) -> Targets:
+        """The task index of each row.
+
+        Raises:
+            TypeError: a key that has no stable hash.
+        """
+        if not self._only_at_commits:
+            self.follow()
+        return self._router.targets(rows)
+
+    def targets_of_columns(self, columns: Sequence[ArrowColumn], count: int) -> Targets | None:
+        """The task index of each row of a record batch; None where the rows must be seen as tuples.
+
+        Raises:
+            TypeError: a key is NaN.
+        """
+        if not self._only_at_commits:
+            self.follow()
+        return self._router.targets_of_columns(columns, count)
+
+    def follow(self) -> None:
+        """Divide rows among as many tasks as there shall be, from the next one on."""
+        wanted = self._wanted()
+        if wanted != self._tasks:
+            self._become(wanted)
+
+    def save(self) -> list[int]:
+        """As in the base class."""
+        counts = self._router.save() if isinstance(self._router, CountingRouter) else []
+        return [self._tasks, *counts]
+
+    def restore(self, counts: Sequence[int]) -> None:
+        """As in the base class; the number of tasks is the one of then until `follow` finds another."""
+        tasks, *inner = counts
+        if not 1 <= tasks <= self._most:
+            return
+        self._become(tasks)
+        if isinstance(self._router, CountingRouter) and inner:
+            self._router.restore(inner)
+
+    def _become(self, tasks: int) -> None:
+        self._tasks = tasks
+        self._router = self._make(tasks)
