@@ -5,6 +5,8 @@ checked by ``tests/test_house.py``; ``make imports`` draws it.
 
 =============  ======================================================================================
 at_once, run   the public face: a run from its first task to its report
+commanded      how other processes drain, scale and suspend a run
+limits         what ends a run before its spouts do
 beginning      where a run begins: with its input, or where another one has ended
 workers        this process or worker processes: started, led through a run, replaced when they die
 report         what a run did: progress while it runs, and the report at its end

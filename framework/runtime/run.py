@@ -10,10 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from framework.checkpoints import folder_locked, folder_of
-from framework.checkpoints.control import Command, answering
 from framework.checkpoints.going_on import check_checkpoints
 from framework.config import Settings
 from framework.errors import CheckpointError, SuspendError, ViperError, first_of, with_notes
@@ -24,10 +22,12 @@ from framework.runtime.assembly.recording import RecordingPaths, recording_paths
 from framework.runtime.assembly.statistics import channel_statistics
 from framework.runtime.beginning import found_beginning
 from framework.runtime.checkpointing import Checkpointing
+from framework.runtime.commanded import commanded
 from framework.runtime.control.companions import accompanied
 from framework.runtime.control.scaling import Scaling
 from framework.runtime.control.signals import draining_by_signals
 from framework.runtime.control.stop import StopReason, StopSignal
+from framework.runtime.limits import Limits
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.saved import Written
 from framework.runtime.metrics.statistics import (
@@ -36,7 +36,7 @@ from framework.runtime.metrics.statistics import (
     RepeatStatistics,
     RunStatistics,
 )
-from framework.runtime.observer import LONGEST_PAUSE_S, PERIOD_S, Observer
+from framework.runtime.observer import PERIOD_S, Observer
 from framework.runtime.report import Progress, RunReport, progress_of, run_report
 from framework.runtime.state import StateMemory, load_states
 from framework.runtime.workers.going_back import Attempts, GoneBackError, quota_left
@@ -111,14 +111,13 @@ class Run:
         self._control = None if control == checkpoints else control
         self._checkpointing: Checkpointing | None = None
         self._settings = settings
-        self._duration_s = duration_s
         self._stop = stop or StopSignal()
         self._on_progress = on_progress
         self._record = record
         self._replay = replay
         if inactive:
             self._stop.deactivate()
-        self._max_tuples = max_tuples
+        self._limits = Limits(self._stop, duration_s, max_tuples)
         self._attempts = Attempts(settings)
         self._scaling = Scaling(plan)
         self._make_memory()
@@ -127,8 +126,6 @@ class Run:
         self._sources: Mapping[str, str] = {}
         """The names of the data of its spouts, as they were when it began."""
         self._workers: WorkerGroup | None = None
-        self._started: float | None = None
-        """Monotonic time in seconds at which the spouts were activated."""
 
     def execute(self) -> RunReport:
         """Run to the end.
@@ -154,7 +151,7 @@ class Run:
             with self._accompanied():
                 while True:
                     try:
-                        with self._commanded():
+                        with commanded(self._stop, self._scaling, self._checkpointing, self._control):
                             return self._executed(recording)
                     except GoneBackError as error:
                         pause_s = error.pause_s
@@ -164,7 +161,7 @@ class Run:
         """Make all that tasks share, for an attempt."""
         checkpoints = self._folder is not None
         plan, settings = self._original, self._settings
-        self._network = Network.create(plan, settings, self._max_tuples, checkpoints=checkpoints)
+        self._network = Network.create(plan, settings, self._limits.max_tuples, checkpoints=checkpoints)
         self._memory = StateMemory.create(plan, settings, tracked=checkpoints)
         self._scaling.begin(self._network.scales)
 
@@ -222,7 +219,7 @@ class Run:
         self._attempts.end(self._workers.incidents, made)
         if made.last is not None:
             self._start, self._rename = Path(made.last.path), {}
-        self._max_tuples = quota_left(self._plan, self._network)
+        self._limits.max_tuples = quota_left(self._plan, self._network)
         self._workers = self._checkpointing = self._memory = None
         gc.collect()  # what has failed refers to itself, and has memory as large as the next
         self._stop.revive()
@@ -232,24 +229,6 @@ class Run:
         self._set_out()
         log.warning("the run has gone back to %s", self._start or "its beginning")
 
-    @contextlib.contextmanager
-    def _commanded(self) -> Iterator[None]:
-        """For as long as the block runs, other processes may find the run by its folders, and command it."""
-        commands: Mapping[str, Command] = {"drain": self._drain, "scale": self._scaled}
-        with contextlib.ExitStack() as stack:
-            if self._checkpointing is not None:
-                stack.enter_context(self._checkpointing.commanded(commands))
-            if self._control is not None:
-                stack.enter_context(answering(self._control, commands))
-            yield
-
-    def _drain(self) -> Mapping[str, Any]:
-        self._stop.request(StopReason.INTERRUPTED)
-        return {}
-
-    def _scaled(self, tasks: Mapping[str, int]) -> Mapping[str, Any]:
-        return {"tasks": self.scale(tasks)}
-
     def _executed(self, recording: RecordingPaths) -> RunReport:
         workers = self._workers = make_workers(
             self._plan,
@@ -258,7 +237,7 @@ class Run:
             memory=self._memory,
             stop=self._stop,
             recording=recording,
-            on_look=self._look,
+            on_look=lambda now: self._limits.check(now, self._network.quota),
             checkpointing=self._checkpointing,
             folder=self._folder,
             attempts=self._attempts,
@@ -268,7 +247,7 @@ class Run:
                 with self._observed():
                     self._lead(workers)
             except ViperError as error:
-                if self._started is not None and not isinstance(error, GoneBackError):
+                if self._limits.has_begun and not isinstance(error, GoneBackError):
                     with contextlib.suppress(ViperError):
                         self.report = self._made_report(workers, time.monotonic())
                 raise
@@ -281,7 +260,7 @@ class Run:
     def _made_report(self, workers: WorkerGroup, ended: float) -> RunReport:
         reason = self._stop.reason or StopReason.EXHAUSTED
         channels = channel_statistics(self._plan, self._network)
-        elapsed_s = self._elapsed(ended)
+        elapsed_s = self._limits.elapsed_s(ended)
         incidents = self._incidents(workers)
         report = run_report(self._plan, workers.reports(), channels, reason, elapsed_s, incidents)
         statistics = self._statistics(channels, report.statistics.executors)
@@ -331,9 +310,7 @@ class Run:
         return self._checkpointing.take()
 
     def scale(self, tasks: Mapping[str, int]) -> Mapping[str, int]:
-        """Have components go on with so many tasks; from any thread, and also before the run begins.
-
-        Nothing stops for it: each producer divides what it emits from its next slice on among these tasks.
+        """Have components go on with so many tasks; from any thread, also before the run begins.
 
         Args:
             tasks: by component from 1 to its ``viper.parallelism.max``.
@@ -342,8 +319,7 @@ class Run:
             The numbers of tasks of all components that can be scaled, by id.
 
         Raises:
-            ScaleError: there is no such component, it cannot be scaled, or not to that number; then all stay
-                as they were.
+            ScaleError: one cannot be scaled, or not to that number; then all stay as they were.
         """
         return self._scaling.change(tasks)
 
@@ -377,8 +353,7 @@ class Run:
         """
         try:
             workers.prepare()
-            if self._started is None:
-                self._started = time.monotonic()
+            self._limits.begin(time.monotonic())
             workers.run()
             written = self._write_checkpoint(workers)
         except BaseException as error:
@@ -401,7 +376,7 @@ class Run:
 
     def _observed(self) -> AbstractContextManager[None]:
         """For as long as the block runs, another thread looks at the clock and tells of progress."""
-        if self._on_progress is None and self._duration_s is None:
+        if self._on_progress is None and not self._limits.has_duration:
             return contextlib.nullcontext()
         return Observer(self._observe, self._stop.abort).observing()
 
@@ -411,31 +386,14 @@ class Run:
         Returns:
             The seconds until there is something to look at again.
         """
-        self._stop_in_time(now)
+        self._limits.check_time(now)
         if self._on_progress is not None:
             self._on_progress(self._progress(now, done=False))
             return PERIOD_S
-        if self._duration_s is None or self._started is None or self._stop.requested:
-            return PERIOD_S
-        return min(max(self._started + self._duration_s - now, 0.0), LONGEST_PAUSE_S)
-
-    def _look(self, now: float) -> None:
-        """Called by the workers' thread whenever it has nothing else in hand."""
-        if self._max_tuples is not None and self._network.quota.used_up:
-            self._stop.request(StopReason.MAX_TUPLES)
-        if self._duration_s is not None:
-            self._stop_in_time(now)
-
-    def _stop_in_time(self, now: float) -> None:
-        if self._duration_s is None or self._started is None or now < self._started + self._duration_s:
-            return
-        self._stop.request(StopReason.DURATION)
+        return self._limits.pause_s(now)
 
     def _progress(self, now: float, *, done: bool) -> Progress:
         counters = self._workers.counters() if self._workers else ()
         executors = self._workers.statistics() if self._workers else ()
-        found = progress_of(self._plan, counters, self._elapsed(now), done=done, executors=executors)
+        found = progress_of(self._plan, counters, self._limits.elapsed_s(now), done=done, executors=executors)
         return replace(found, draining=self._stop.requested)
-
-    def _elapsed(self, now: float) -> float:
-        return now - self._started if self._started is not None else 0.0

@@ -8,7 +8,16 @@ from dataclasses import dataclass
 
 from framework.config import Settings
 from framework.errors import ConfigError
-from framework.planning import Channel, Plan, WorkerKind, is_exact
+from framework.planning import Plan, WorkerKind, is_exact
+from framework.runtime.assembly.ways import (
+    Way,
+    capacity,
+    dimensions,
+    lies_between_processes,
+    room_of_link,
+    size_of,
+    ways_of,
+)
 from framework.runtime.control.alignment import Alignment
 from framework.runtime.control.scale_record import ScaleRecord
 from framework.runtime.edges.buffer import SPILL_AT
@@ -32,9 +41,6 @@ STATUS_BYTES = 4096
 """Bytes that a worker process has for its status report, whatever tasks it runs."""
 STATUS_BYTES_PER_TASK = 1024
 """Bytes that it has in addition for each of its tasks."""
-
-Way = tuple[tuple[int, ...], tuple[int, ...]]
-"""Ids of the producing tasks and of the consuming tasks that share a gate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +88,11 @@ class Network:
         self._plan = plan
         self._executors = {t: i for i, e in enumerate(plan.placement.executors) for t in e.tasks}
         self._links = {
-            (channel.sources[0], channel.readers[0]): Link(**_room_of_link(plan, settings, channel))
+            (channel.sources[0], channel.readers[0]): Link(**room_of_link(plan, settings, channel))
             for channel in plan.channels
             if channel.chained
         }
-        self._ways = list(_ways(plan))
+        self._ways = list(ways_of(plan))
         here = set(_tasks_of(plan, process))
         self._gates = [
             ScaleGate.attach(
@@ -106,7 +112,7 @@ class Network:
         self._encoding = {
             gate
             for gate, way in zip(self._gates, self._ways, strict=True)
-            if is_exact(plan, settings) or _between_processes(plan, way)
+            if is_exact(plan, settings) or lies_between_processes(plan, way)
         }
         self.bells = [Bell.attach(arena, offset) for offset in offsets.bells]
         """By executor."""
@@ -144,8 +150,8 @@ class Network:
         Raises:
             ConfigError: the system has less memory than the channels need.
         """
-        ways = list(_ways(plan))
-        sizes = [_size(plan, settings, way) for way in ways]
+        ways = list(ways_of(plan))
+        sizes = [size_of(plan, settings, way) for way in ways]
         processes = plan.placement.processes
         small = (len(plan.placement.executors) + len(processes) + 1) * Bell.size()
         small += Quota.size(len(processes))
@@ -156,7 +162,7 @@ class Network:
         boxes = list(_black_boxes(plan))
         small += sum(map(BlackBox.size, boxes)) + len(boxes) * Life.size()
         arena = _arena(plan, sum(sizes) + small + (Forest.size(*trees) if trees else 0))
-        gates = [ScaleGate.create(arena, *_dimensions(way), **_capacity(plan, settings, way)) for way in ways]
+        gates = [ScaleGate.create(arena, *dimensions(way), **capacity(plan, settings, way)) for way in ways]
         bells = [Bell.create(arena) for _ in plan.placement.executors]
         quota = Quota.create(arena, max_tuples, accounts=len(processes))
         cuts = tuple(Cut.create(arena, len(tasks)).offset for tasks in plan.aligned_stops)
@@ -305,14 +311,6 @@ def _trees(plan: Plan, settings: Settings) -> tuple[int, int, int] | None:
     return len(plan.tasks), trees, _LINKS_PER_TREE * trees
 
 
-def _ways(plan: Plan) -> Iterator[Way]:
-    for channel in plan.channels:
-        if not channel.chained:
-            yield channel.sources, channel.readers
-        for source in channel.feedback:
-            yield (source,), channel.readers
-
-
 def _tasks_of(plan: Plan, process: int) -> Sequence[int]:
     if process < 0:
         return ()
@@ -325,72 +323,6 @@ def _black_boxes(plan: Plan) -> Iterator[int]:
     if plan.placement.kind is WorkerKind.PROCESS:
         for process in range(len(plan.placement.processes)):
             yield STATUS_BYTES + STATUS_BYTES_PER_TASK * len(_tasks_of(plan, process))
-
-
-def _dimensions(way: Way) -> tuple[int, int]:
-    sources, readers = way
-    return len(sources), len(readers)
-
-
-_BATCHES_AHEAD = 8
-"""Batches of columns that a task may be ahead of another executor's.
-
-With two, the tasks wake each other for each batch, and word count on two processes made 9.6 million words a
-second; 12.5 with three, and 14.3 with eight. Within one executor more than two would only leave its caches.
-"""
-
-
-def _capacity(plan: Plan, settings: Settings, way: Way) -> dict[str, int]:
-    is_read_elsewhere = is_exact(plan, settings) or _between_processes(plan, way)
-    store = settings["viper.channel.bytes"] if is_read_elsewhere else 0
-    return {**_room(plan, settings, way), "payload_bytes": store}
-
-
-def _room(plan: Plan, settings: Settings, way: Way) -> dict[str, int]:
-    # A jumbo tuple must fit beside one that is being read.
-    least = 2 * settings["viper.jumbo.size"]
-    if _is_typed(plan, way):
-        ahead = _BATCHES_AHEAD if len(_executors_of(plan, way)) > 1 else 2
-        least = max(least, ahead * settings["viper.columns.rows"])
-    return {
-        "slots": settings["viper.channel.jumbos"],
-        "tuples": max(settings["viper.channel.tuples"], least),
-    }
-
-
-def _room_of_link(plan: Plan, settings: Settings, channel: Channel) -> dict[str, int]:
-    """As much as its gate would have: what is handed over there at once is not cut into jumbo tuples."""
-    way = channel.sources, channel.readers
-    room = _room(plan, settings, way)
-    of_rows, of_columns = settings["viper.jumbo.size"], settings["viper.columns.rows"]
-    size = of_columns if _is_typed(plan, way) else of_rows
-    return {**room, "tuples": min(room["tuples"], room["slots"] * size)}
-
-
-def _is_typed(plan: Plan, way: Way) -> bool:
-    """Whether any stream on a way has a schema."""
-    producing, consuming = ({task.component for task in plan.tasks if task.id in end} for end in way)
-    return any(
-        stream is not None and stream.schema is not None
-        for s in plan.subscriptions
-        if s.source in producing and s.target in consuming
-        for stream in [plan.topology.component(s.source).stream(s.stream)]
-    )
-
-
-def _executors_of(plan: Plan, way: Way) -> set[int]:
-    """The indexes of the executors at either end."""
-    ends = {*way[0], *way[1]}
-    return {e for e, executor in enumerate(plan.placement.executors) if not ends.isdisjoint(executor.tasks)}
-
-
-def _between_processes(plan: Plan, way: Way) -> bool:
-    executors = _executors_of(plan, way)
-    return sum(not executors.isdisjoint(process) for process in plan.placement.processes) > 1
-
-
-def _size(plan: Plan, settings: Settings, way: Way) -> int:
-    return ScaleGate.size(*_dimensions(way), **_capacity(plan, settings, way))
 
 
 def _arena(plan: Plan, size_bytes: int) -> Arena:

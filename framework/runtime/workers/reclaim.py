@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from framework.planning import Plan
-from framework.runtime.assembly.network import Network, Way
+from framework.runtime.assembly.network import Network
+from framework.runtime.assembly.ways import Way
 from framework.runtime.recovery import RecoveryMemory, Repeat
 from viper.gate import ScaleGate
 

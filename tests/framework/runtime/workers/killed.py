@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from framework import BatchBolt, Bolt, SeekableSpout, Stream
+from framework.routing import ScalableRouter
 from framework.runtime.recovery import Commits
 from framework.runtime.tasks.task import Task
 from framework.sinks import Sink
@@ -80,7 +81,7 @@ def _watched(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 PLANT = "KILLED_PLANT"
-"""The environment variable that names a bug of `PLANTS` for worker processes to have."""
+"""The environment variable that names a bug of `_ALL` for worker processes to have."""
 
 
 def forget_turns() -> None:
@@ -103,10 +104,23 @@ def skip_nothing() -> None:
     _patch(Source, "repeat", lambda self, repeat: None)
 
 
+def scale_amid_a_slice() -> None:
+    """Edges divide rows among another number of tasks as soon as it is wanted."""
+    targets = ScalableRouter.targets
+
+    def followed(self: ScalableRouter, rows: Sequence[Any]) -> Any:
+        self.follow()
+        return targets(self, rows)
+
+    _patch(ScalableRouter, "targets", followed)
+
+
 PLANTS = {
     plant.__name__: plant
     for plant in (forget_turns, forget_offsets, commit_before_the_flush, skip_nothing)
 }
+"""Bugs that every topology shows, by name."""
+_ALL = {**PLANTS, scale_amid_a_slice.__name__: scale_amid_a_slice}
 _planted: list[str] = []
 
 
@@ -127,7 +141,7 @@ class Mortal:
         plant = os.environ.get(PLANT)
         if plant is not None and not _planted:
             _planted.append(plant)
-            PLANTS[plant]()
+            _ALL[plant]()
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         plan_death(self)

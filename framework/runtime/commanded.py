@@ -1,0 +1,43 @@
+"""How other processes command a run: they find it by a folder, and it answers there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from framework.checkpoints.control import Command, answering
+from framework.runtime.checkpointing import Checkpointing
+from framework.runtime.control.scaling import Scaling
+from framework.runtime.control.stop import StopReason, StopSignal
+
+
+@contextmanager
+def commanded(
+    stop: StopSignal, scaling: Scaling, checkpointing: Checkpointing | None, folder: Path | None
+) -> Iterator[None]:
+    """For as long as the block runs, other processes may drain and scale the run, and suspend it by the
+    folder of its checkpoints.
+
+    Args:
+        stop: drains the run.
+        scaling: changes how many tasks its components have.
+        checkpointing: of the run; None where it makes no checkpoints.
+        folder: another folder by which it is found, whose lock it holds; None where there is none.
+    """
+
+    def drain() -> Mapping[str, Any]:
+        stop.request(StopReason.INTERRUPTED)
+        return {}
+
+    def scale(tasks: Mapping[str, int]) -> Mapping[str, Any]:
+        return {"tasks": scaling.change(tasks)}
+
+    commands: Mapping[str, Command] = {"drain": drain, "scale": scale}
+    with ExitStack() as stack:
+        if checkpointing is not None:
+            stack.enter_context(checkpointing.commanded(commands))
+        if folder is not None:
+            stack.enter_context(answering(folder, commands))
+        yield
