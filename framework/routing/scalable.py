@@ -2,8 +2,9 @@
 
 All tasks that the component may ever have exist from the beginning. How many of them get rows is a word in
 shared memory, which the leader of the run writes. A router takes it over between two of the calls in which it
-divides rows. Where a killed process is repeated exactly it must do so only together with a commit: the rows
-behind a commit are then divided alike by whoever brings them once more.
+divides rows. Where a killed process is repeated exactly it must do so only together with a commit, and not
+while it repeats: the rows behind a commit are then divided alike by whoever brings them once more, although
+that may commit at other places.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ class ScalableRouter(CountingRouter):
 
     Args:
         make: the router among so many tasks.
-        most: how many tasks there may be.
+        begins_with: how many tasks there are in the plan.
+        most: how many there may be.
         wanted: tells how many there shall be now.
         only_at_commits: whether the number changes in `follow` only.
     """
@@ -29,6 +31,7 @@ class ScalableRouter(CountingRouter):
     def __init__(
         self,
         make: Callable[[int], Router],
+        begins_with: int,
         most: int,
         wanted: Callable[[], int],
         *,
@@ -38,7 +41,7 @@ class ScalableRouter(CountingRouter):
         self._most = most
         self._wanted = wanted
         self._only_at_commits = only_at_commits
-        self._tasks = wanted()
+        self._tasks = begins_with
         """How many get rows."""
         self._router = make(self._tasks)
 

@@ -140,6 +140,7 @@ class OutputFactory:
             return make(tasks)
         return ScalableRouter(
             make,
+            self._plan.scalable[target],
             tasks,
             scales.reader(target),
             only_at_commits=is_exact(self._plan, self._settings),

@@ -103,7 +103,7 @@ class Emitter:
         if commits is not None and output.counts_routing:
             commits.keep("routing", _Routing(output))
             if output.is_scalable:
-                commits.call_ahead(output.scale)
+                commits.call_ahead(self._scale)
         self.commits = commits
         """What the task commits by what it has done; None where it commits nothing."""
         self.output = output
@@ -131,6 +131,12 @@ class Emitter:
         """Those of what was emitted last; None before that."""
         self._delivered_at_once = 0
         """Tuples delivered in the middle of callbacks, for emits that want to know their receivers."""
+
+    def _scale(self) -> None:
+        """Have consumers get as many tasks as they shall have, unless a killed process had emitted more rows
+        already, which went to as many as they had."""
+        if self.commits is not None and not self.commits.left:
+            self.output.scale()
 
     def connect(self, neighbours: Sequence[Signallable]) -> None:
         """Say who may have something to do once this task has run, in the same executor."""

@@ -58,6 +58,7 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.channel.bytes": (1024, 2**40),
     "viper.columns.rows": (1, 2**20),
     "viper.shuffle.run": (1, 1024),
+    "viper.parallelism.max": (None,),  # more wants bolts that can be scaled
     "viper.grouping.hash": ("stable", "storm"),
     "viper.key.groups": (1, 1 << 16),
     "viper.state.bytes": (1 << 20, 1 << 44),

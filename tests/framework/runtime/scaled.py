@@ -61,12 +61,12 @@ class Tripled(Bolt):
         self.emit([3 * tup.values[0], tup.values[1]])
 
 
-def built(count: int = 600) -> TopologyBuilder:
+def built(count: int = 600, tasks: int = 2) -> TopologyBuilder:
     """A shuffle among one to four tasks, and a fields grouping among one to four others behind it."""
     builder = TopologyBuilder()
     builder.set_spout("source", Asking, kwargs={"count": count})
-    builder.set_bolt("pieces", Pieces, 2).shuffle_grouping("source")
-    builder.set_bolt("tripled", Tripled, 2).fields_grouping("pieces", "number")
+    builder.set_bolt("pieces", Pieces, tasks).shuffle_grouping("source")
+    builder.set_bolt("tripled", Tripled, tasks).fields_grouping("pieces", "number")
     builder.set_bolt("sink", CollectingSink).global_grouping("tripled")
     return builder
 

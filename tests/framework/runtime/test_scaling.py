@@ -16,13 +16,16 @@ from framework.validation import validate
 from tests.framework.runtime.pieces import Numbers, plan_of
 from tests.framework.runtime.scaled import MOST, Asking, Change, Pieces, built, drawn, received
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
+from tests.portions import at_every_change
 
 SMALL = {"viper__slice__tuples": 8, "viper__jumbo__size": 4, "viper__channel__tuples": 16}
 
 
-def run(builder: TopologyBuilder, workers: Workers, folder: Path, *changes: Change) -> RunReport:
+def run(
+    builder: TopologyBuilder, workers: Workers, folder: Path, *changes: Change, **options: Any
+) -> RunReport:
     asked = {"control": str(folder / "control"), "changes": changes}
-    return workers.run(builder, {"control": folder / "control"}, **SMALL, **asked)
+    return workers.run(builder, {"control": folder / "control"}, **SMALL, **asked, **options)
 
 
 def rows(report: RunReport) -> Any:
@@ -129,3 +132,24 @@ def test_a_spout_cannot_be_scaled() -> None:
     builder.set_bolt("sink", CollectingSink).global_grouping("source")
     with pytest.raises(TopologyError, match="it is a spout"):
         plan_of(builder)
+
+
+@pytest.mark.parametrize("seed", at_every_change(range(50), 3))
+def test_twenty_changes_of_a_run_with_random_turns(seed: int, tmp_path: Path) -> None:
+    expected = rows(run(built(), INLINE, tmp_path))
+    random = {"viper__scheduling": "random", "viper__seed": seed}
+    assert rows(run(built(), INLINE, tmp_path, *drawn(seed, 20), **random)) == expected
+
+
+@every_kind
+def test_changes_amid_checkpoints(workers: Workers, tmp_path: Path) -> None:
+    """And a run with another parallelism goes on from the first of them."""
+    expected = rows(run(built(), INLINE, tmp_path))
+    kept = tmp_path / "kept"
+    often = {"viper__checkpoint__secs": 0.001, "viper__checkpoint__keep": 1000}
+    asked = {"control": str(kept), "changes": drawn(1, 12)}
+    report = workers.run(built(), {"checkpoints": kept}, **SMALL, **asked, **often)
+    assert rows(report) == expected and report.checkpoints
+    first = min(kept.glob("*/manifest.json")).parent
+    others = workers.run(built(tasks=3), {"start": first}, **SMALL, **asked)
+    assert rows(others) == expected[len(expected) - len(rows(others)) :]

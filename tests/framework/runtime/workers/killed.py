@@ -17,6 +17,7 @@ from typing import Any
 from framework import BatchBolt, Bolt, SeekableSpout, Stream
 from framework.routing import ScalableRouter
 from framework.runtime.recovery import Commits
+from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.task import Task
 from framework.sinks import Sink
 from framework.state import ValueState
@@ -115,12 +116,19 @@ def scale_amid_a_slice() -> None:
     _patch(ScalableRouter, "targets", followed)
 
 
+def scale_amid_a_redo() -> None:
+    """Edges divide rows that come once more among another number of tasks than the first time."""
+    _patch(Emitter, "_scale", lambda self: self.output.scale())
+
+
 PLANTS = {
     plant.__name__: plant
     for plant in (forget_turns, forget_offsets, commit_before_the_flush, skip_nothing)
 }
 """Bugs that every topology shows, by name."""
-_ALL = {**PLANTS, scale_amid_a_slice.__name__: scale_amid_a_slice}
+SCALING_PLANTS = {plant.__name__: plant for plant in (scale_amid_a_slice, scale_amid_a_redo)}
+"""Those that only show where bolts are scaled."""
+_ALL = {**PLANTS, **SCALING_PLANTS}
 _planted: list[str] = []
 
 

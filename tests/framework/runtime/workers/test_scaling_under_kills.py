@@ -1,4 +1,4 @@
-"""Bolts get more tasks and fewer while their worker processes are killed: not a byte of the output changes."""
+"""Bolts get more tasks and fewer while worker processes are killed: not a byte of the output changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,16 @@ from framework.errors import ComponentError, WorkerError
 from framework.runtime import RunReport
 from tests.framework.runtime.pieces import run_built
 from tests.framework.runtime.scaled import MOST, Asking, Change, drawn
-from tests.framework.runtime.workers.killed import PLANT, Batches, Count, Fan, Forward, Typed, Written
+from tests.framework.runtime.workers.killed import (
+    PLANT,
+    SCALING_PLANTS,
+    Batches,
+    Count,
+    Fan,
+    Forward,
+    Typed,
+    Written,
+)
 from tests.portions import at_every_change
 
 COUNT = 300
@@ -22,7 +31,7 @@ SCALED = {"viper.stateless": True, "viper.parallelism.max": MOST}
 
 
 def built(middle: type[Bolt] = Forward) -> TopologyBuilder:
-    """Bolts that are scaled behind a shuffle and a fields grouping, with state by key and a file behind them."""
+    """Bolts that are scaled behind a shuffle and a fields grouping; state by key and a file behind them."""
     builder = TopologyBuilder()
     builder.set_spout("source", Asking, kwargs={"count": COUNT})
     builder.set_bolt("pieces", Fan, 2, kwargs={"many": 60}, config=SCALED).shuffle_grouping("source")
@@ -63,7 +72,8 @@ def written(folder: Path) -> str:
 
 def undisturbed(builder: TopologyBuilder, folder: Path) -> str:
     """What the file is without a death and without a change."""
-    run(builder, folder, 0, kills=0, viper__worker="inline", topology__workers=1, viper__placement="component")
+    alone = {"viper__worker": "inline", "topology__workers": 1, "viper__placement": "component"}
+    run(builder, folder, 0, kills=0, **alone)
     return written(folder)
 
 
@@ -76,12 +86,10 @@ def test_nothing_changes(middle: type[Bolt], seed: int, tmp_path: Path) -> None:
     assert written(tmp_path) == expected
 
 
-def test_numbers_that_change_without_a_commit_are_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The planted bug: routers take a number over amid a slice, and a repeated slice goes other ways."""
+@pytest.mark.parametrize("plant", SCALING_PLANTS)
+def test_a_planted_bug_is_found(plant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = undisturbed(built(), tmp_path)
-    monkeypatch.setenv(PLANT, "scale_amid_a_slice")
+    monkeypatch.setenv(PLANT, plant)
     for seed in range(12):
         try:
             run(built(), tmp_path, seed, *drawn(seed, 60, COUNT))
