@@ -127,15 +127,21 @@ class Emitter:
         runs then may emit, but what it emits waits for the next time."""
         self._floor = LEAST
         """Nothing was to be emitted below this when the task began."""
+        self._told = LEAST
+        """How far consumers were told that the task is by a process that died, and whose rows come again."""
         self._last_positions: Positions | None = None
         """Those of what was emitted last; None before that."""
         self._delivered_at_once = 0
         """Tuples delivered in the middle of callbacks, for emits that want to know their receivers."""
 
     def _scale(self) -> None:
-        """Have consumers get as many tasks as they shall have, unless a killed process had emitted more rows
-        already, which went to as many as they had."""
-        if self.commits is not None and not self.commits.left:
+        """Have rows divided among as many tasks as there shall be, once all comes that has not come before.
+
+        A killed process may have emitted more rows already, and have told tasks that got none of them how far
+        it was: those cannot be given any below that.
+        """
+        assert self.commits is not None
+        if not self.commits.left and max(self.published, self.last_placed) >= self._told:
             self.output.scale()
 
     def connect(self, neighbours: Sequence[Signallable]) -> None:
@@ -145,6 +151,10 @@ class Emitter:
     def resume(self, floor: Position) -> None:
         """Go on where another process had come to; nothing may be emitted below the floor."""
         self.published = self._floor = floor
+
+    def repeat(self, told: Position) -> None:
+        """Go on where another process had committed, which has told consumers that it is so far."""
+        self._told = told
 
     @contextmanager
     def discarding(self) -> Iterator[None]:

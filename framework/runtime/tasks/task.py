@@ -143,6 +143,8 @@ class Task(ABC):
         """
         if self.commits is None:
             self.emitter.resume(floor)
+        else:
+            self.emitter.repeat(floor)
 
     def save(self) -> dict[str, Any]:
         """What another run must know to go on behind what this task has processed, as JSON can hold it.
