@@ -1,0 +1,114 @@
+"""``viper scale`` and ``viper run --control``, as processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from framework.checkpoints.control import ask
+from framework.cli import main
+from framework.cli.exit_codes import ExitCode
+from framework.errors import SuspendError
+
+REPOSITORY = Path(__file__).parents[3]
+TARGET = """
+import os
+import time
+
+from framework import Bolt, Grouping, Spout, Topology
+from framework.sinks import ConsoleSink
+
+
+class Numbers(Spout):
+    outputs = ["number"]
+
+    def tuples(self):
+        yield from ([number] for number in range(5))
+        while not os.path.exists("go"):
+            time.sleep(0.001)
+        yield from ([number] for number in range(5, 10))
+
+
+class Negated(Bolt):
+    outputs = ["number"]
+    config = {"viper.stateless": True, "viper.parallelism.max": 3}
+
+    def process(self, tup):
+        self.emit([-tup.values[0]])
+
+
+class Scaled(Topology):
+    numbers = Numbers.spec()
+    negated = Negated.spec(inputs={numbers: Grouping.SHUFFLE})
+    console = ConsoleSink.spec(inputs={negated: Grouping.GLOBAL})
+"""
+
+
+def viper(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments, prog_name="viper")
+
+
+@pytest.fixture
+def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.Popen[str]]:
+    """A run that waits for the file ``go``."""
+    tmp_path.joinpath("scaled.py").write_text(TARGET, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    command = [sys.executable, "-m", "framework.cli", "run", "scaled.py", "--control", "here"]
+    environ = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    running = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environ
+    )
+    assert running.stderr is not None
+    with running:
+        while not _answers():
+            assert running.poll() is None, running.stderr.read()
+        yield running
+        running.kill()
+
+
+def _answers() -> bool:
+    try:
+        return ask(Path("here"), "scale", tasks={}) == {"tasks": {"negated": 1}}
+    except SuspendError:
+        return False
+
+
+def test_scaled_by_a_command(started: subprocess.Popen[str]) -> None:
+    scaled = viper("scale", "here", "negated=3")
+    assert scaled.exit_code == ExitCode.OK and scaled.stdout == "negated=3\n"
+    for wrong, told in [("negated=4", "negated=4: expected 1 to 3 tasks"), ("none=1", "'none'")]:
+        refused = viper("scale", "here", wrong)
+        assert refused.exit_code == ExitCode.FAILED and told in refused.stderr
+    Path("go").touch()
+    out, err = started.communicate()
+    assert out.split() == [str(-number) for number in range(10)]
+    assert "negated goes on with 3 tasks instead of 1" in err
+
+
+def test_drained_by_the_same_folder(started: subprocess.Popen[str]) -> None:
+    assert viper("stop", "here").exit_code == ExitCode.OK
+    Path("go").touch()
+    started.communicate()
+    assert started.returncode == ExitCode.OK
+
+
+def test_there_must_be_such_a_run(tmp_path: Path) -> None:
+    refused = viper("scale", str(tmp_path), "negated=3")
+    assert refused.exit_code == ExitCode.FAILED and "no run is going on" in refused.stderr
+
+
+@pytest.mark.parametrize("wrong", ["negated", "=3", "negated=", "negated=x", "negated=-1"])
+def test_what_is_no_number_of_tasks(wrong: str, tmp_path: Path) -> None:
+    refused = viper("scale", str(tmp_path), "--", wrong)
+    assert refused.exit_code == ExitCode.USAGE and "expected COMPONENT=TASKS" in refused.stderr
+
+
+def test_two_numbers_for_one_component(tmp_path: Path) -> None:
+    refused = viper("scale", str(tmp_path), "negated=1", "negated=2")
+    assert refused.exit_code == ExitCode.USAGE and "scaled twice" in refused.stderr
