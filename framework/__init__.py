@@ -21,7 +21,7 @@ from framework.components import (
     WindowedBolt,
 )
 from framework.dsl import GlobalStreamId, JavaBolt, JavaSpout, ShellBolt, ShellSpout, Topology
-from framework.running import run, suspend
+from framework.running import run, scale, suspend
 from framework.state import (
     AggregatingState,
     KeyValueState,
@@ -76,5 +76,6 @@ __all__ = [
     "Watermark",
     "WindowedBolt",
     "run",
+    "scale",
     "suspend",
 ]

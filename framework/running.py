@@ -40,6 +40,7 @@ def run(
     replay: str | os.PathLike[str] | None = None,
     start: str | os.PathLike[str] | None = None,
     checkpoints: str | os.PathLike[str] | None = None,
+    control: str | os.PathLike[str] | None = None,
     rename: Mapping[str, str] | None = None,
     stop: StopSignal | None = None,
     on_progress: Callable[[Progress], None] | None = None,
@@ -68,6 +69,7 @@ def run(
             run (``viper run --report``), to go on where its spouts had stopped.
         checkpoints: the folder where `suspend` finds the run, and where it writes its checkpoint; None for
             that of `start`, if that is one.
+        control: a folder where `scale` finds the run; that of `checkpoints` does as well.
         rename: new names by old ones, where components (``"old": "new"``) or their states
             (``"component.old": "component.new"``) had other names when the checkpoint `start` was made.
         stop: ends the run from another thread by ``stop.request(StopReason.INTERRUPTED)``.
@@ -110,6 +112,7 @@ def run(
             replay=_path(replay),
             start=_path(start),
             checkpoints=_path(checkpoints),
+            control=_path(control),
             rename=rename,
         )
 
@@ -133,6 +136,27 @@ def suspend(folder: str | os.PathLike[str]) -> Path:
     from framework.checkpoints.control import ask
 
     return Path(ask(Path(folder), "suspend")["path"])
+
+
+def scale(folder: str | os.PathLike[str], tasks: Mapping[str, int]) -> Mapping[str, int]:
+    """Have bolts of the run that is found by a folder get more tasks or fewer, in this or another process.
+
+    Args:
+        folder: as it was given to `run` as ``control`` or ``checkpoints``.
+        tasks: by bolt how many tasks it shall have, from 1 to its ``viper.parallelism.max``.
+
+    Returns:
+        How many tasks each bolt has that can be scaled, by id.
+
+    Raises:
+        SuspendError: no run is going on that has this folder.
+        ScaleError: one of the bolts cannot have so many tasks; all stay as they were.
+    """
+    from framework.checkpoints.control import ask
+    from framework.errors import ScaleError
+
+    found: Mapping[str, int] = ask(Path(folder), "scale", refused=ScaleError, tasks=tasks)["tasks"]
+    return found
 
 
 def _planned(

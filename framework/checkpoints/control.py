@@ -62,16 +62,20 @@ def answering(folder: Path, commands: Mapping[str, Command]) -> Iterator[None]:
                 answer.join(_LAST_ANSWERS_S)
 
 
-def ask(folder: Path, command: str, **arguments: Any) -> Mapping[str, Any]:
+def ask(
+    folder: Path, command: str, *, refused: type[ViperError] = SuspendError, **arguments: Any
+) -> Mapping[str, Any]:
     """Give the run that holds a folder a command, and wait for its answer.
 
     Args:
         folder: of the checkpoints.
         command: its name.
+        refused: what is raised if the run refuses.
         arguments: what the command takes, as JSON has it.
 
     Raises:
-        SuspendError: there is no such run, it ends without an answer, or refuses.
+        SuspendError: there is no such run, or it ends without an answer.
+        ViperError: it refuses.
     """
     if not is_locked(folder):
         raise SuspendError(f"no run is going on that has its checkpoints in {folder}")
@@ -84,7 +88,7 @@ def ask(folder: Path, command: str, **arguments: Any) -> Mapping[str, Any]:
         except (OSError, ValueError) as error:
             raise SuspendError(f"the run that holds {folder} gives no answer: {error}") from error
     if "error" in answer:
-        raise SuspendError(answer["error"])
+        raise refused(answer["error"])
     found: Mapping[str, Any] = answer
     return found
 

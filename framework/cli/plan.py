@@ -44,6 +44,9 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield f"{plan.topology.name}: {components}, {counted(len(plan.tasks), 'task')}, {plan.time} time"
     if plan.placement.standbys:
         yield f"{counted(plan.placement.standbys, 'process', 'processes')} to stand by for a worker that dies"
+    for name, tasks in sorted(plan.scalable.items()):
+        most = len(plan.tasks_of(name))
+        yield f"{name}: {tasks} of {most} tasks get tuples at first (viper.parallelism.max)"
     states = [_states(plan)] if any(traits.states for traits in plan.traits.values()) else []
     for lines in (_workers(plan), _tasks(plan), _streams(plan), *states, _levels(plan)):
         yield ""
@@ -144,6 +147,7 @@ def _as_json(plan: Plan) -> dict[str, Any]:
         "time": plan.time,
         "placement": asdict(plan.placement),
         "tasks": [asdict(task) for task in plan.tasks],
+        "scalable": dict(plan.scalable),
         "streams": [_stream(subscription) for subscription in plan.subscriptions],
         "channels": [asdict(channel) for channel in plan.channels],
         "states": _declared(plan),

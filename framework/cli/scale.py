@@ -30,11 +30,10 @@ def scale(folder: Path, counts: Mapping[str, int]) -> None:
 
     FOLDER is that of viper run --checkpoints or --control. Nothing stops, and the output stays as it would
     have been. Prints how many tasks each component has that can be scaled (viper.parallelism.max). Exit code
-    1 if there is no such run, or one of the components cannot have so many; then all stay as they were.
+    1 if there is no such run, 3 if one of the components cannot have so many; then all stay as they were.
     """
-    from framework.checkpoints.control import ask
+    from framework.running import scale as scale_run
 
-    told = ask(folder, "scale", tasks=counts)
-    for name, tasks in sorted(told["tasks"].items()):
+    for name, tasks in sorted(scale_run(folder, counts).items()):
         click.echo(f"{name}={tasks}")
     note(f"scaled {', '.join(counts)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,10 +12,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from framework.checkpoints.control import ask
+from framework import scale
 from framework.cli import main
 from framework.cli.exit_codes import ExitCode
-from framework.errors import SuspendError
+from framework.errors import ScaleError, SuspendError
 
 REPOSITORY = Path(__file__).parents[3]
 TARGET = """
@@ -74,7 +75,7 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subproc
 
 def _answers() -> bool:
     try:
-        return ask(Path("here"), "scale", tasks={}) == {"tasks": {"negated": 1}}
+        return scale("here", {}) == {"negated": 1}
     except SuspendError:
         return False
 
@@ -84,7 +85,7 @@ def test_scaled_by_a_command(started: subprocess.Popen[str]) -> None:
     assert scaled.exit_code == ExitCode.OK and scaled.stdout == "negated=3\n"
     for wrong, told in [("negated=4", "negated=4: expected 1 to 3 tasks"), ("none=1", "'none'")]:
         refused = viper("scale", "here", wrong)
-        assert refused.exit_code == ExitCode.FAILED and told in refused.stderr
+        assert refused.exit_code == ExitCode.INVALID and told in refused.stderr
     Path("go").touch()
     out, err = started.communicate()
     assert out.split() == [str(-number) for number in range(10)]
@@ -96,6 +97,14 @@ def test_drained_by_the_same_folder(started: subprocess.Popen[str]) -> None:
     Path("go").touch()
     started.communicate()
     assert started.returncode == ExitCode.OK
+
+
+def test_the_plan_tells_which_tasks_stand_by(started: subprocess.Popen[str]) -> None:
+    told = viper("plan", "scaled.py").stdout.splitlines()
+    assert told[1] == "negated: 1 of 3 tasks get tuples at first (viper.parallelism.max)"
+    assert json.loads(viper("plan", "scaled.py", "--json").stdout)["scalable"] == {"negated": 1}
+    with pytest.raises(ScaleError, match="negated=4"):
+        scale("here", {"negated": 4})
 
 
 def test_there_must_be_such_a_run(tmp_path: Path) -> None:

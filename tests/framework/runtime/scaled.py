@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from framework import Bolt, TopologyBuilder
-from framework.checkpoints.control import ask
+from framework import Bolt, TopologyBuilder, scale
 from framework.runtime import RunReport
 from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.killed import Numbers
@@ -35,7 +34,7 @@ class Asking(Numbers):
         for row in super().tuples():
             for number, component, tasks in self._changes:
                 if number == row[0]:
-                    ask(self._folder, "scale", tasks={component: tasks})
+                    scale(self._folder, {component: tasks})
             yield row
 
 
