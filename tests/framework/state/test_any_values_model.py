@@ -12,7 +12,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from framework.state import ListState, MapState, ValueState, kept
+from framework.state import ListState, MapState, ValueState
 from framework.state.declaration import Durable
 from tests.framework.state.handing import GROUPS, Held
 from tests.portions import at_every_change
