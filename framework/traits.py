@@ -127,7 +127,7 @@ def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None)
         event_time=partitioned or conf.get("viper.timestamp.field") is not None,
         bounded=_bounded(component, conf, cls),
         windowed=cls is not None and issubclass(cls, components.WindowedBolt),
-        states=() if cls is None else tuple(state.spec for state in declared_states(cls).values()),
+        states=() if cls is None else _states(conf, cls),
         state_key=_state_key(conf, cls),
     )
 
@@ -135,6 +135,10 @@ def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None)
 def _hears_answers(cls: type) -> bool:
     bases = base_classes("Spout")
     return issubclass(cls, bases) and any(overrides(cls, name, bases) for name in ("ack", "fail"))
+
+
+def _states(conf: Mapping[str, Any], cls: type) -> tuple[StateSpec, ...]:
+    return tuple(state.spec for state in declared_states(cls).values() if state.is_kept(conf))
 
 
 def _state_key(conf: Mapping[str, Any], cls: type | None) -> tuple[str, ...]:
