@@ -1,4 +1,4 @@
-"""The batches of batching bolts survive killed processes, suspensions, and exceptions, where recovery is exact."""
+"""Batches of batching bolts survive killed processes, suspensions and exceptions, where recovery is exact."""
 
 from __future__ import annotations
 
