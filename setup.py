@@ -18,7 +18,7 @@ rows = Extension(
     sources=sorted(glob("viper/csrc/*.c")) + STATE,
     depends=sorted(glob("viper/csrc/*.h") + glob("cbackend/**/*.h", recursive=True)),
     include_dirs=["cbackend/include", "cbackend/src"],
-    extra_compile_args=["-std=c11", "-Wall", "-Wextra"],
+    extra_compile_args=["-std=c11", "-Wall", "-Wextra", "-fvisibility=hidden"],
 )
 
 setup(
