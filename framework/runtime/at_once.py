@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
+import functools
+from collections.abc import Callable
+from typing import ParamSpec
 
-from framework.config import Settings
-from framework.planning import Plan
-from framework.runtime.control.stop import StopSignal
-from framework.runtime.report import Progress, RunReport
+from framework.runtime.report import RunReport
 from framework.runtime.run import Run
 
+P = ParamSpec("P")
 
+<<<<<<< HEAD
 def run(
     plan: Plan,
     settings: Settings,
@@ -44,3 +44,18 @@ def run(
         control=control,
         rename=rename,
     ).execute()
+=======
+
+def _executed(make: Callable[P, Run]) -> Callable[P, RunReport]:
+    """A function with the arguments of a run, which executes it."""
+
+    @functools.wraps(make, assigned=())
+    def run(*args: P.args, **kwargs: P.kwargs) -> RunReport:
+        """Run a plan to its end; arguments and errors as in `Run`."""
+        return make(*args, **kwargs).execute()
+
+    return run
+
+
+run = _executed(Run)
+>>>>>>> main

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
 from framework import Bolt, TopologyBuilder
 from framework.errors import ScaleError, TopologyError
 from framework.runtime import Run, RunReport
+from framework.runtime.tasks.emitter import Emitter
 from framework.sinks import CollectingSink
 from framework.state import ValueState
 from framework.validation import validate
@@ -17,6 +19,7 @@ from tests.framework.runtime.pieces import Numbers, plan_of
 from tests.framework.runtime.scaled import MOST, Asking, Change, Pieces, built, drawn, received
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
 from tests.portions import at_every_change
+from viper.position import Position
 
 SMALL = {"viper__slice__tuples": 8, "viper__jumbo__size": 4, "viper__channel__tuples": 16}
 
@@ -80,6 +83,23 @@ def test_what_a_run_refuses(tasks: dict[str, Any], told: str) -> None:
     with pytest.raises(ScaleError, match=told):
         running.scale(tasks)
     assert running.scale({}) == {"pieces": 2, "tripled": 2}
+
+
+@pytest.mark.parametrize(
+    "left, published, is_scaled",
+    [(0, 26, False), (0, 27, True), (1, 27, False), (1, 28, False), (0, 28, True)],
+)
+def test_a_successor_goes_beyond_what_was_told_and_emitted_before_it_divides_anew(
+    left: int, published: int, is_scaled: bool
+) -> None:
+    """A task that was told of a time by the process that died must get no row below it."""
+    commits, output = MagicMock(left=left), MagicMock()
+    emitter = Emitter(MagicMock(), output, MagicMock(), commits=commits)
+    emitter.repeat(Position(27, 0, 0))
+    emitter.publish(Position(published, 0, 0))
+    (ahead_of_commit,) = commits.call_ahead.call_args.args
+    ahead_of_commit()
+    assert output.scale.called is is_scaled
 
 
 class Remembering(Pieces):

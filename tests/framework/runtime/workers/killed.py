@@ -121,19 +121,12 @@ def scale_amid_a_redo() -> None:
     _patch(Emitter, "_scale", lambda self: self.output.scale())
 
 
-def scale_below_promises() -> None:
-    """Tasks get rows that lie below what they were told by the process that died."""
-    _patch(Emitter, "repeat", lambda self, told: None)
-
-
 PLANTS = {
     plant.__name__: plant
     for plant in (forget_turns, forget_offsets, commit_before_the_flush, skip_nothing)
 }
 """Bugs that every topology shows, by name."""
-SCALING_PLANTS = {
-    plant.__name__: plant for plant in (scale_amid_a_slice, scale_amid_a_redo, scale_below_promises)
-}
+SCALING_PLANTS = {plant.__name__: plant for plant in (scale_amid_a_slice, scale_amid_a_redo)}
 """Those that only show where bolts are scaled."""
 _ALL = {**PLANTS, **SCALING_PLANTS}
 _planted: list[str] = []

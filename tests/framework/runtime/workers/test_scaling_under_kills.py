@@ -86,18 +86,17 @@ def test_nothing_changes(middle: type[Bolt], seed: int, tmp_path: Path) -> None:
     assert written(tmp_path) == expected
 
 
-FOUND = {"scale_amid_a_slice": (20, 3), "scale_amid_a_redo": (20, 3), "scale_below_promises": (40, 4)}
-"""By planted bug how many changes, drawn from which seed, have found it most often."""
+FIRST = 3
+"""A seed that finds both planted bugs most often."""
 
 
 @pytest.mark.parametrize("plant", SCALING_PLANTS)
 def test_a_planted_bug_is_found(plant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = undisturbed(built(), tmp_path)
     monkeypatch.setenv(PLANT, plant)
-    changes, first = FOUND[plant]
-    for seed in (first, first, first, *range(30)):
+    for seed in (FIRST, FIRST, FIRST, *range(20)):
         try:
-            run(built(), tmp_path, seed, *drawn(seed, changes, COUNT))
+            run(built(), tmp_path, seed, *drawn(seed, 20, COUNT))
         except (ComponentError, WorkerError):
             return
         if written(tmp_path) != expected:
