@@ -46,10 +46,11 @@ class Aggregate(ABC, Generic[Acc, Result]):
     def __init__(self, field: str | None = None) -> None:
         """
         Args:
-            field: the field whose value is added of each tuple; None for a tuple of all of its values.
+            field: the field whose value is added of each tuple; None for the only value of a tuple, or for a
+                tuple of all values, where it has several.
         """
         self.field = field
-        """The field whose value is added; None: all values, as a tuple."""
+        """The field whose value is added; None for all values."""
 
     @abstractmethod
     def create(self) -> Acc:
@@ -66,6 +67,10 @@ class Aggregate(ABC, Generic[Acc, Result]):
         Neither is changed, nor may `add` change it through what is returned.
         """
 
+    def absorb(self, acc: Acc, part: Acc) -> Acc:
+        """As `merge`, but the first accumulator may be changed and returned; by default it is not."""
+        return self.merge(acc, part)
+
     def result(self, acc: Acc) -> Result:
         """What a window emits that has these values; by default the accumulator itself. It is not changed."""
         return acc  # type: ignore[return-value]
@@ -75,17 +80,17 @@ class Aggregate(ABC, Generic[Acc, Result]):
         return (self.result(acc),)
 
     def is_exact(self, acc: Acc) -> bool:
-        """Whether `subtract` takes this accumulator away without a trace; by default it never does.
+        """Whether `subtract` takes this accumulator away without a trace; by default it does of none.
 
         Where it does so of all parts of a window, these leave it by subtraction. Otherwise parts are merged
-        again.
+        anew, which takes some more time and gives the same.
         """
         return False
 
     def subtract(self, acc: Acc, part: Acc) -> Acc:
-        """The accumulator of the same values without those of a part, which were merged into it.
+        """The accumulator of the same values without those of a part, which are the first of them.
 
-        The inverse of `merge` for accumulators that are exact. Neither is changed.
+        The inverse of `absorb` for accumulators that are exact. It may change `acc`, but not the part.
         """
         raise NotImplementedError(f"{type(self).__name__} has exact accumulators, but no subtract")
 
@@ -98,9 +103,9 @@ class Aggregate(ABC, Generic[Acc, Result]):
         Raises:
             ValueError: the field of this aggregate is none of them.
         """
-        if self.field is None:
+        if self.field is None and len(fields) != 1:
             return self.add
-        index, add = self.index_of(self.field, fields), self.add
+        index, add = 0 if self.field is None else self.index_of(self.field, fields), self.add
         return lambda acc, values: add(acc, values[index])
 
     def index_of(self, field: str, fields: Sequence[str]) -> int:
