@@ -7,6 +7,7 @@ from framework.components import (
     Block,
     Bolt,
     Component,
+    OPlus,
     Pace,
     PartitionedSpout,
     ReliableSpout,
@@ -33,7 +34,7 @@ from framework.state import (
 )
 from framework.streams import KeyedStream, StreamBuilder, TupleStream
 from framework.topology import Grouping, Stream
-from framework.windows import Count, Duration, TupleWindow
+from framework.windows import Count, Duration, KeyWindow, SideWindow, TupleWindow
 
 __all__ = [
     "AggregatingState",
@@ -49,9 +50,11 @@ __all__ = [
     "JavaBolt",
     "JavaSpout",
     "KeyValueState",
+    "KeyWindow",
     "KeyedStream",
     "ListState",
     "MapState",
+    "OPlus",
     "Pace",
     "PartitionedSpout",
     "ReducingState",
@@ -61,6 +64,7 @@ __all__ = [
     "SeekableSpout",
     "ShellBolt",
     "ShellSpout",
+    "SideWindow",
     "Spout",
     "StatefulBolt",
     "Stream",

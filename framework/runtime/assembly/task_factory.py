@@ -293,7 +293,8 @@ class TaskFactory:
         beside, ahead = self._inputs.level_beside(spec), host.is_windowed
         assigner = BoltAssigner(collector.buffer, marks, beside, acker, places_ahead=ahead)
         emitter = Emitter(context, output, assigner, recorder, slice_commits)
-        interludes = Interludes(context, slot, emitter, assigner, acker, recorder)
+        level = self._plan.layout.components[spec.component]
+        interludes = Interludes(context, slot, emitter, assigner, acker, recorder, level)
         due = self._due_by(spec)
         alignment = self._network.alignment
         may_end = partial(alignment.may_end, spec.id) if alignment is not None else lambda: True

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from framework.components import Bolt, Spout, StatefulBolt, TicklessBatchingBolt, Tuple, WindowedBolt
+from framework.components import Bolt, OPlus, Spout, StatefulBolt, TicklessBatchingBolt, Tuple, WindowedBolt
 from framework.components.batch_bolt import BatchBolt
 from framework.components.batching import BatchingBolt
 from framework.runtime.edges.collector import TaskCollector
 from framework.runtime.hosts.user_errors import TRIES, OnError
 from framework.traits import is_generator_spout
 from framework.windows import OpenWindows
+from framework.windows.key_state import Due, OpenKeyWindows
 
 MOST_NOTICED = 1000
 """Most ticks in a row that a bolt gets without input between them: by then all its windows have passed."""
@@ -58,6 +60,8 @@ class Host:
         self._is_stateful = issubclass(self.cls, StatefulBolt)
         self.is_windowed = issubclass(self.cls, WindowedBolt)
         """Whether the component processes windows of tuples."""
+        self.has_key_windows = issubclass(self.cls, OPlus)
+        """Whether the component keeps windows by key."""
 
     def bind(self, collector: TaskCollector, identity: Identity) -> None:
         """Connect the component to its task."""
@@ -93,6 +97,8 @@ class Host:
         its state."""
         if self.is_windowed:
             self.component._open_windows(identity.conf)
+        if self.has_key_windows:
+            self.component._open_windows(identity.conf, identity.context)
         self.component.initialize(identity.conf, identity.context)
         if self._is_stateful:
             self.component.init_state(self.component.key_values)
@@ -179,6 +185,19 @@ class Host:
     def fire_rest(self) -> None:
         """Have a windowed bolt process what is left at the end of all."""
         self.component._fire_rest()
+
+    @property
+    def key_windows(self) -> OpenKeyWindows:
+        """The windows of a component that keeps such by key; once it has been initialized."""
+        found: OpenKeyWindows = self.component.window_state
+        return found
+
+    def take_key_windows(self, due: Due) -> Iterator[Callable[[], None]]:
+        """What is to be called for each of the windows that are due, which are due no more."""
+        windows, component = self.key_windows, self.component
+        for kept, window in windows.take(due):
+            windows.close(kept, window)
+            yield partial(component._fire, kept, window)
 
     @property
     def is_polled(self) -> bool:
