@@ -19,7 +19,7 @@ from __future__ import annotations
 from math import gcd
 from typing import Any, Final
 
-from framework.windows.aggregates.base import Acc, Aggregate
+from framework.windows.aggregates.base import Acc, Adder, Aggregate
 from framework.windows.aggregates.several import Aggregates
 
 _NOTHING: Final[Any] = object()
@@ -45,13 +45,21 @@ class PaneWindow:
     Args:
         aggregate: what is computed of the values.
         count: how many panes a window has.
-        panes: what `panes` was of another one, which this one goes on from.
+        panes: what `panes` was of another one, which this one goes on from; a window is pickled as these.
+        add: adds a value to an accumulator; by default that of the aggregate.
     """
 
-    __slots__ = ("_folds", "_read", "_single", "aggregate", "count", "panes")
+    __slots__ = ("_add", "_folds", "_read", "_single", "aggregate", "count", "panes")
 
-    def __init__(self, aggregate: Aggregate[Any, Any], count: int, panes: Panes | None = None) -> None:
+    def __init__(
+        self,
+        aggregate: Aggregate[Any, Any],
+        count: int,
+        panes: Panes | None = None,
+        add: Adder[Any] | None = None,
+    ) -> None:
         self.aggregate = aggregate
+        self._add = aggregate.add if add is None else add
         self.count = count
         """How many panes a window has."""
         self.panes: Panes = {} if panes is None else panes
@@ -67,14 +75,14 @@ class PaneWindow:
             for index, part in enumerate(parts)
         ]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """It is pickled as its panes alone, which it can be made anew of."""
+        return dict, (self.panes,)
+
     def add(self, pane: int, value: Any) -> None:
         """Add a value behind the others of a pane."""
         acc = self.panes.get(pane, _NOTHING)
-        self.put(pane, self.aggregate.add(self.aggregate.create() if acc is _NOTHING else acc, value))
-
-    def put(self, pane: int, acc: Any) -> None:
-        """Give a pane an accumulator, which may be the one that it has, changed."""
-        self.panes[pane] = acc
+        self.panes[pane] = self._add(self.aggregate.create() if acc is _NOTHING else acc, value)
         if self._read is not None and pane < self._read:
             self._forget()
 
