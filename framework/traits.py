@@ -68,6 +68,8 @@ class Traits:
     """Whether these are windows by key."""
     derives_keys: bool = False
     """Whether it makes the keys of these windows of its tuples itself."""
+    window_inputs: int = 1
+    """How many inputs these windows keep apart."""
     states: tuple[StateSpec, ...] = ()
     """The state that it declares."""
     state_key: tuple[str, ...] = ()
@@ -133,6 +135,7 @@ def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None)
         windowed=cls is not None and issubclass(cls, components.WindowedBolt | components.OPlus),
         key_windows=cls is not None and issubclass(cls, components.OPlus),
         derives_keys=cls is not None and issubclass(cls, components.OPlus) and cls.derives_keys,
+        window_inputs=cls.inputs if cls is not None and issubclass(cls, components.OPlus) else 1,
         states=() if cls is None else tuple(state.spec for state in declared_states(cls).values()),
         state_key=_state_key(conf, cls),
     )

@@ -131,11 +131,13 @@ class OpenKeyWindows:
 
     # -- its windows
 
-    def make(self, kept: Kept, start: int, end: int, time_us: int, state: Any) -> KeyWindow:
-        """A new window of a key, with a tuple of this time."""
+    def make(
+        self, kept: Kept, start: int, end: int, last: int, state: Any, *, is_over: bool = False
+    ) -> KeyWindow:
+        """A new window of a key, whose latest tuple has a time."""
         windows: KeyWindows = kept.value
         self._number += 1
-        window = KeyWindow(windows.key, start, end, self._number, time_us, state)
+        window = KeyWindow(windows.key, start, end, self._number, last, state, is_over=is_over)
         windows.by_start[start] = window
         self._note_end(window, windows.group, kept.token)
         return window
