@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from framework import Grouping, StreamBuilder, TupleStream
-from framework.errors import LoadError, TopologyError
+from framework.errors import LoadError
 from framework.flux import to_flux
 from framework.loading import load
 from framework.sinks import CollectingSink
@@ -91,10 +91,10 @@ def in_order(found: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 class TestAgainstASearch:
     @each_form
-    @pytest.mark.parametrize("seeds", seeds_at_every_change(range(40), 3), ids=str)
+    @pytest.mark.parametrize("seeds", seeds_at_every_change(range(40), 2), ids=str)
     def test_every_aggregate_of_every_form(self, form: Any, seeds: range) -> None:
         for seed in seeds:
-            rows = drawn(seed)
+            rows = drawn(seed, 80)
             par, options = drawn_plan(seed)
             found = rows_of(made(rows, form, everything(par), par), **options)
             assert in_order(found) == in_order(aggregated(rows, form)), f"seed {seed}"
@@ -103,7 +103,7 @@ class TestAgainstASearch:
 
     @each_form
     def test_the_other_ends(self, form: Any) -> None:
-        rows = drawn(7)
+        rows = drawn(7, 60)
         expected = windows(rows, form)
         counts = rows_of(made(rows, form, lambda windowed: windowed.count()))
         assert sorted(counts) == sorted((key, len(of)) for key, _, _, of in expected)
@@ -173,14 +173,16 @@ class TestEveryPlan:
 
     def test_panes_that_forget_are_found(self, monkeypatch: pytest.MonkeyPatch) -> None:
         rows, form = drawn(13), Sliding(60_000, 2_000)
-        monkeypatch.setattr(WindowStep, "slide", lambda self, window: PaneWindow(self._aggregate, 30))
+        monkeypatch.setattr(
+            WindowStep, "slide", lambda self, window: PaneWindow(self._aggregate, 30, None, self._add)
+        )
         assert in_order(rows_of(made(rows, form, everything(1)))) != in_order(aggregated(rows, form))
 
 
 class TestYaml:
     @each_form
     def test_printed_as_yaml_it_is_the_same(self, form: Any, tmp_path: Path) -> None:
-        rows = drawn(5)
+        rows = drawn(5, 50)
         ends: list[End] = [
             everything(2),
             lambda windowed: windowed.reduce(totals),
@@ -248,8 +250,9 @@ class TestYaml:
         printed = to_flux(made([("a", 1, 0)], Tumbling("10s"), everything(1)))
         file = tmp_path / "wrong.yaml"
         file.write_text(printed.replace("[sum, amount]", "[sum, amuont]"), "utf-8")
-        with pytest.raises((TopologyError, LoadError), match=r"no field 'amuont' .*did you mean 'amount'"):
-            run_topology(load(str(file)).topology)  # type: ignore[arg-type]
+        problems = "".join(map(str, load(str(file)).problems))
+        assert f"{file}:16: " in problems
+        assert "no field 'amuont' in ['amount', 'time']; did you mean 'amount'?" in problems
 
 
 def _parts(aggregate: Aggregate[Any, Any]) -> Sequence[Aggregate[Any, Any]]:
@@ -290,10 +293,15 @@ class TestRefusals:
         assert TumblingWindows.of("10s") == Tumbling("10s")
 
     def test_forms_of_a_bolt_that_contradict_each_other(self) -> None:
-        both, halves = {"size": "1s", "gap": "1s"}, ({"gap": "1s", "advance": "1s"}, {"size": "1s", "slide": 3})
-        for form in ({}, both, *halves):
+        wrong: list[dict[str, Any]] = [
+            {},
+            {"size": "1s", "gap": "1s"},
+            {"gap": "1s", "advance": "1s"},
+            {"size": "1s", "slide": 3},
+        ]
+        for form in wrong:
             with pytest.raises(ValueError, match="expected one form of windows"):
-                AggregateWindow(["count"], ["user"], **form)  # type: ignore[arg-type]
+                AggregateWindow(["count"], ["user"], **form)
         with pytest.raises(ValueError, match="width is 2: expected 1 to 1"):
             AggregateWindow(["count"], ["user"], 2, size="1s")
 
