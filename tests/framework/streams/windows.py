@@ -7,7 +7,8 @@ from random import Random
 from typing import Any
 
 from framework import KeyWindow, Spout
-from framework.streams import CountWindow, Session, Sliding, Tumbling
+from framework.streams import AggregateWindow, CountWindow, Session, Sliding, Tumbling
+from tests.framework.runtime.workers.killed import Mortal
 
 Row = tuple[str, int, int]
 """A key, a number, and the time in milliseconds."""
@@ -27,6 +28,14 @@ class Timed(Spout):
 
     def tuples(self) -> Iterator[Row]:
         yield from map(tuple, self._rows)  # type: ignore[misc]
+
+
+class MortalWindow(Mortal, AggregateWindow):
+    """Its process may be killed."""
+
+
+def shared(partition: str, number: int, key: int) -> tuple[int, str, float]:
+    return key, partition, number / 7
 
 
 def drawn(seed: int, count: int = 150) -> list[Row]:
