@@ -91,7 +91,7 @@ def in_order(found: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 class TestAgainstASearch:
     @each_form
-    @pytest.mark.parametrize("seeds", seeds_at_every_change(range(40), 2), ids=str)
+    @pytest.mark.parametrize("seeds", seeds_at_every_change(range(40), 1), ids=str)
     def test_every_aggregate_of_every_form(self, form: Any, seeds: range) -> None:
         for seed in seeds:
             rows = drawn(seed, 80)
@@ -150,14 +150,14 @@ class TestEveryPlan:
     @every_kind
     @pytest.mark.parametrize("form", [Sliding(25_000, 10_000), CountWindow(6, 2)], ids=str)
     def test_no_worker_and_no_parallelism_shows(self, form: Any, workers: Workers) -> None:
-        rows = drawn(11)
+        rows = drawn(11, 80)
         expected = rows_of(made(rows, form, everything(1)))
-        assert len(expected) > 40
-        for par in (2, 5) if workers.kind == "process" else (2, 3, 4, 5):
+        assert len(expected) > 20
+        for par in (5,) if workers.kind == "process" else (2, 3, 4, 5):
             assert rows_of(made(rows, form, everything(par), par), **workers.options) == expected, par
 
     def test_floats_have_the_same_bytes_in_every_plan(self) -> None:
-        rows: Any = [(key, amount * 0.1, time) for key, amount, time in drawn(12)]
+        rows: Any = [(key, amount * 0.1, time) for key, amount, time in drawn(12, 80)]
         floats = Aggregates(total=Sum("amount"), mean=Mean("amount"), spread=StandardDeviation("amount"))
         form = Sliding(60_000, 2_000)
         plans: list[tuple[int, dict[str, Any]]] = [
@@ -172,7 +172,7 @@ class TestEveryPlan:
         assert repr(found[0]) == repr(found[1]) == repr(found[2])
 
     def test_panes_that_forget_are_found(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        rows, form = drawn(13), Sliding(60_000, 2_000)
+        rows, form = drawn(13, 60), Sliding(60_000, 2_000)
         monkeypatch.setattr(
             WindowStep, "slide", lambda self, window: PaneWindow(self._aggregate, 30, None, self._add)
         )
@@ -180,7 +180,7 @@ class TestEveryPlan:
 
 
 class TestYaml:
-    @each_form
+    @pytest.mark.parametrize("form", [FORMS[0], FORMS[2], FORMS[5], FORMS[7]], ids=str)
     def test_printed_as_yaml_it_is_the_same(self, form: Any, tmp_path: Path) -> None:
         rows = drawn(5, 50)
         ends: list[End] = [
