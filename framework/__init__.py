@@ -2,6 +2,7 @@
 
 from framework.builder import TopologyBuilder
 from framework.components import (
+    APlus,
     BatchBolt,
     BatchingBolt,
     Block,
@@ -37,6 +38,7 @@ from framework.topology import Grouping, Stream
 from framework.windows import Count, Duration, KeyWindow, SideWindow, TupleWindow
 
 __all__ = [
+    "APlus",
     "AggregatingState",
     "BatchBolt",
     "BatchingBolt",

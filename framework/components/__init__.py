@@ -1,5 +1,6 @@
 """The base classes that users derive their spouts and bolts from."""
 
+from framework.components.aplus import APlus
 from framework.components.batch_bolt import BatchBolt, RowError
 from framework.components.batching import BatchingBolt, TicklessBatchingBolt
 from framework.components.bolt import Bolt
@@ -13,6 +14,7 @@ from framework.components.tuple import Tuple
 from framework.components.windowed_bolt import WindowedBolt
 
 __all__ = [
+    "APlus",
     "BatchBolt",
     "BatchingBolt",
     "Block",
