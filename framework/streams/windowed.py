@@ -120,19 +120,24 @@ class WindowStep(OPlus):
             window.state = self._add(window.state, values)
             return
         # The one window at the end of all has tuples behind all that has a time, which stand at its end.
-        self._panes(window).add(min(window.last, window.end - 1) // self._pane_us, values)
+        time_us = min(window.last, window.end - 1)
+        self._panes(window).add(self._pane_at(window, time_us), values)
 
     def output(self, window: Any) -> Iterable[Any]:
         """As in the base class."""
         if not self._pane_us:
             return self.rows(window, window.state)
-        return self.rows(window, self._panes(window).accumulated(-(-window.end // self._pane_us)))
+        return self.rows(window, self._panes(window).accumulated(self._pane_at(window, window.end)))
 
     def slide(self, window: Any) -> Any:
         """As in the base class: the panes before the next window go."""
         panes = self._panes(window)
-        panes.drop((window.start + self._advance_us) // self._pane_us)
+        panes.drop(self._pane_at(window, window.start + self._advance_us))
         return panes
+
+    def _pane_at(self, window: KeyWindow, time_us: int) -> int:
+        """The number of the pane of a time; windows begin with panes, also where they have an offset."""
+        return (time_us - window.start % self._pane_us) // self._pane_us
 
     def _panes(self, window: KeyWindow) -> PaneWindow:
         """The panes of a window, which were pickled as what they hold."""
