@@ -7,6 +7,7 @@ from framework.components import (
     Block,
     Bolt,
     Component,
+    JoinBolt,
     Pace,
     PartitionedSpout,
     ReliableSpout,
@@ -34,9 +35,11 @@ from framework.state import (
 from framework.streams import KeyedStream, StreamBuilder, TupleStream
 from framework.topology import Grouping, Stream
 from framework.windows import Count, Duration, TupleWindow
+from framework.windows.joins import Band, Equal, SameWindow, Within
 
 __all__ = [
     "AggregatingState",
+    "Band",
     "BatchBolt",
     "BatchingBolt",
     "Block",
@@ -44,10 +47,12 @@ __all__ = [
     "Component",
     "Count",
     "Duration",
+    "Equal",
     "GlobalStreamId",
     "Grouping",
     "JavaBolt",
     "JavaSpout",
+    "JoinBolt",
     "KeyValueState",
     "KeyedStream",
     "ListState",
@@ -58,6 +63,7 @@ __all__ = [
     "ReliableSpout",
     "RowError",
     "Rows",
+    "SameWindow",
     "SeekableSpout",
     "ShellBolt",
     "ShellSpout",
@@ -75,6 +81,7 @@ __all__ = [
     "ValueState",
     "Watermark",
     "WindowedBolt",
+    "Within",
     "run",
     "suspend",
 ]

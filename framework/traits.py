@@ -64,6 +64,8 @@ class Traits:
     generator spout. None where its class is not known."""
     windowed: bool = False
     """Whether it is a bolt that processes windows."""
+    joins: bool = False
+    """Whether it is a bolt that joins streams."""
     states: tuple[StateSpec, ...] = ()
     """The state that it declares."""
     state_key: tuple[str, ...] = ()
@@ -127,6 +129,7 @@ def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None)
         event_time=partitioned or conf.get("viper.timestamp.field") is not None,
         bounded=_bounded(component, conf, cls),
         windowed=cls is not None and issubclass(cls, components.WindowedBolt),
+        joins=cls is not None and issubclass(cls, components.JoinBolt),
         states=() if cls is None else tuple(state.spec for state in declared_states(cls).values()),
         state_key=_state_key(conf, cls),
     )

@@ -4,6 +4,7 @@ from framework.components.batch_bolt import BatchBolt, RowError
 from framework.components.batching import BatchingBolt, TicklessBatchingBolt
 from framework.components.bolt import Bolt
 from framework.components.component import Component
+from framework.components.join_bolt import JoinBolt
 from framework.components.partitioned import Block, Pace, PartitionedSpout, Watermark
 from framework.components.rows import Rows
 from framework.components.spout import ReliableSpout, SeekableSpout, Spout
@@ -17,6 +18,7 @@ __all__ = [
     "Block",
     "Bolt",
     "Component",
+    "JoinBolt",
     "Pace",
     "PartitionedSpout",
     "ReliableSpout",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from framework.components import Bolt, Spout, StatefulBolt, TicklessBatchingBolt, Tuple, WindowedBolt
+from framework.components import Bolt, JoinBolt, Spout, StatefulBolt, TicklessBatchingBolt, Tuple, WindowedBolt
 from framework.components.batch_bolt import BatchBolt
 from framework.components.batching import BatchingBolt
 from framework.runtime.edges.collector import TaskCollector
@@ -58,6 +59,8 @@ class Host:
         self._is_stateful = issubclass(self.cls, StatefulBolt)
         self.is_windowed = issubclass(self.cls, WindowedBolt)
         """Whether the component processes windows of tuples."""
+        self.joins = issubclass(self.cls, JoinBolt)
+        """Whether the component joins streams."""
 
     def bind(self, collector: TaskCollector, identity: Identity) -> None:
         """Connect the component to its task."""
@@ -96,6 +99,11 @@ class Host:
         self.component.initialize(identity.conf, identity.context)
         if self._is_stateful:
             self.component.init_state(self.component.key_values)
+
+    def take_distances(self) -> array[int] | None:
+        """How a join numbers the outputs of its last call; None where they are counted, or that was told."""
+        told: array[int] | None = self.component._take_distances()
+        return told
 
     def roll_back(self) -> None:
         """Tell a stateful bolt that its state is about to go back."""
