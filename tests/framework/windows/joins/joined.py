@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from framework import BatchBolt, Bolt, Rows, Spout, Stream, TopologyBuilder
+from framework import BatchBolt, Rows, Spout, Stream, TopologyBuilder
 from framework.components import JoinBolt
 from framework.sinks import CollectingSink
 from framework.topology import Grouping
@@ -22,51 +22,38 @@ LEFT, RIGHT = {"at": "int64", "k": "string", "x": "int32", "y": "float32"}, {
 FIELDS = [*LEFT, "right_at", "l", "a", "b", "c"]
 
 
-class Events(Spout):
-    """Emits both streams in the order of time."""
+class Left(Spout):
+    """Emits the left stream."""
 
-    outputs = [Stream(schema=LEFT, name="left"), Stream(schema=RIGHT, name="right")]
+    outputs = [Stream(schema=LEFT)]
     config = {"viper.timestamp.field": "at", "viper.timestamp.unit": "ms"}
+    side = 0
 
     def __init__(self, events: Sequence[Event]) -> None:
         super().__init__()
-        self._events = list(events)
+        self._rows = [list(values) for side, _, values in events if side == self.side]
 
-    def next_tuple(self) -> bool:
-        for side, _, values in self._events[:50]:
-            self.emit(list(values), stream=("left", "right")[side])
-        del self._events[:50]
-        return bool(self._events)
-
-
-class Untyped(Events):
-    """The same, without types."""
-
-    outputs = [Stream(fields=list(LEFT), name="left"), Stream(fields=list(RIGHT), name="right")]
-
-
-class Left(Bolt):
-    """Passes the left stream on."""
-
-    outputs = [Stream(schema=LEFT)]
-    config = {"viper.stateless": True}
-
-    def process(self, tup: Any) -> None:
-        self.emit(list(tup.values))
+    def tuples(self) -> Iterator[list[Any]]:
+        yield from self._rows
 
 
 class Right(Left):
-    """Passes the right stream on."""
+    """Emits the right stream."""
 
     outputs = [Stream(schema=RIGHT)]
+    side = 1
 
 
 class UntypedLeft(Left):
-    outputs = [Stream(fields=list(LEFT))]
+    """The left stream without types."""
+
+    outputs = list(LEFT)
 
 
-class UntypedRight(Left):
-    outputs = [Stream(fields=list(RIGHT))]
+class UntypedRight(Right):
+    """The right stream without types."""
+
+    outputs = list(RIGHT)
 
 
 class Placed(BatchBolt):
@@ -82,11 +69,10 @@ class Placed(BatchBolt):
 def joining(
     events: Sequence[Event], bolt: JoinBolt, par: int, keys: tuple[str, str] | None, *, typed: bool = True
 ) -> TopologyBuilder:
-    """A join behind two bolts; by fields groupings with keys, else by all groupings."""
+    """A join of two spouts; by fields groupings with keys, else by all groupings."""
     builder = TopologyBuilder()
-    builder.set_spout("events", Events(events) if typed else Untyped(events))
-    builder.set_bolt("left", Left() if typed else UntypedLeft(), 2).shuffle_grouping("events", "left")
-    builder.set_bolt("right", Right() if typed else UntypedRight(), 3).shuffle_grouping("events", "right")
+    builder.set_spout("left", Left(events) if typed else UntypedLeft(events))
+    builder.set_spout("right", Right(events) if typed else UntypedRight(events))
     declarer = builder.set_bolt("join", bolt, par)
     for number, source in enumerate(("left", "right")):
         declarer.grouping(source, Grouping.ALL if keys is None else Grouping.fields(keys[number]))
@@ -142,4 +128,4 @@ def drawn(random: Any, count: int, *, values: int = 12, with_none: bool = False)
         row: Row = (time, random.choice("abc"), x, y)
         events.append((side, time, row if side == 0 else (*row, random.random())))
         time += random.choice((0, 0, 1, 1, 2, 5, random.randrange(20)))
-    return events
+    return sorted(events, key=lambda event: (event[1], event[0]))  # the left spout is the first one

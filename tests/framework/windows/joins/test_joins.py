@@ -47,8 +47,7 @@ def rows(found: list[tuple[Row, Row]]) -> list[Row]:
 def test_a_join_equals_a_nested_loop(seed: int, how: dict[str, Any], typed: bool) -> None:
     events = drawn(Random(seed), 300, with_none=seed % 2 == 1)
     found = joined(events, bolt(NEAR & Within(before="30ms", after="50ms"), **how), typed=typed)
-    width = 1.1 if not typed else None
-    expected = nested_loop(events, lambda a, b: near(a, b, 2, 1.1) if width is None else plain(a, b), 30, 50)
+    expected = nested_loop(events, lambda a, b: near(a, b, 2, 1.1) if typed else plain(a, b), 30, 50)
     assert rows(found) == expected
     assert expected
 
