@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TYPES: Final = {"int32": 0, "int64": 1, "float32": 2, "float64": 3}
 """The types of columns that can be scanned, by their numbers in C."""
 _CHUNK: Final = 1 << 16
-"""Rows that NumPy looks at together: 256 KiB of 32-bit values, which stay in the cache between two operations."""
+"""Rows that NumPy looks at together: 256 KiB of 32-bit values, which the cache holds between operations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class CScan:
             term.type = TYPES[columns[index].dtype.name]
         size = len(columns[0]) if columns else 0
         self._found: NDArray[np.uint32] = np.empty(size, np.uint32)
-        self._into: Any = ffi.from_buffer("uint32_t[]", memoryview(self._found))
+        self._into: Any = ffi.from_buffer("uint32_t[]", self._found.data)
 
     def find(self, tests: Sequence[Test], first: int, end: int) -> list[int]:
         """The indexes, ascending, of the rows in [first, end) for which the test of each column holds.

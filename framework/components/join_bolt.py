@@ -27,8 +27,8 @@ class JoinBolt(BatchBolt):
 
     Behind fields groupings by what must be equal, each task joins its own keys. Behind ``all`` groupings the
     tasks work as in ScaleJoin (Gulisano et al., 2021): each compares every tuple with what it has stored, and
-    a counter deals the tuples that are stored among the tasks. Rows and their positions are the same for every
-    parallelism.
+    a counter deals the tuples that are stored among the tasks. Rows and their positions are the same for
+    every parallelism.
     """
 
     joined = JoinState()
@@ -47,10 +47,11 @@ class JoinBolt(BatchBolt):
     ) -> None:
         """
         Args:
-            left: the component whose tuples are left, or one of its streams as ``component:stream``; or several.
+            left: the component whose tuples are left, or one of its streams as ``component:stream``; or
+                several.
             right: likewise.
-            on: what must hold for two tuples; see `framework.windows.joins`. `Within` or `SameWindow` is among
-                it, as stored tuples would never expire otherwise.
+            on: what must hold for two tuples; see `framework.windows.joins`. `Within` or `SameWindow` is
+                among it, as stored tuples would never expire otherwise.
             fields: names of the values that are emitted.
             index: fields of the left stream, which `Equal` or `Band` compares, to make an index by. Without
                 one each tuple is compared with all that are stored.
@@ -70,7 +71,9 @@ class JoinBolt(BatchBolt):
         for name in chosen:
             if name not in compared:
                 near = did_you_mean(name, compared)
-                raise ValueError(f"index={name!r}: Equal() and Band() compare {compared} of the left stream{near}")
+                raise ValueError(
+                    f"index={name!r}: Equal() and Band() compare {compared} of the left stream{near}"
+                )
         if scan not in ("c", "numpy"):
             raise ValueError(f"scan={scan!r}: expected 'c' or 'numpy'")
         if keys < 1:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 from framework.builder.declarers import BoltDeclarer
-from framework.components import BatchBolt, Component
+from framework.components import BatchBolt, Component, JoinBolt
 from framework.sinks import ConsoleSink
 from framework.specs import Par, Spec
 from framework.streams.assembly import Assembly, Input
@@ -15,6 +15,7 @@ from framework.streams.bolts import Branch, Filter, FlatMap, KeyBy, Map, Peek, S
 from framework.streams.functions import Function, check_takes, found, told
 from framework.streams.keyed import AggregateByKey, CountByKey, ReduceByKey
 from framework.topology import DEFAULT_STREAM, Grouping, Stream, did_you_mean
+from framework.windows.joins import Equal, Given, as_condition
 
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -114,6 +115,61 @@ class TupleStream:
                 )
         inputs = [given for one in (self, *others) for given in one._inputs]
         return TupleStream(self._assembly, list(dict.fromkeys(inputs)), self.fields)
+
+    def join(
+        self,
+        other: TupleStream,
+        on: Given,
+        *,
+        index: str | Sequence[str] = (),
+        fields: Sequence[str] | None = None,
+        par: Par | None = None,
+        name: str | None = None,
+    ) -> TupleStream:
+        """The values of each two tuples that match, one of this stream and one of another.
+
+        Of two streams by key only tuples with the same key match, each task joins its own keys, and an index
+        by key finds them. Otherwise each task gets all tuples, and stores a share of them; see `JoinBolt`.
+
+        Args:
+            other: the right one of the two streams.
+            on: what must hold for two tuples; `Within` or `SameWindow` is among it.
+            index: fields of this stream to make an index by, beside the key.
+            fields: names of the values; by default those of both, where a name that this stream has, too,
+                gets ``right_`` in front.
+            par: the parallelism.
+            name: the step's id.
+
+        Raises:
+            TypeError: no condition.
+            ValueError: it belongs to another builder, or both are the same; errors of `JoinBolt`.
+        """
+        if other._assembly is not self._assembly:
+            raise ValueError("join() takes a stream of the same StreamBuilder")
+        if set(self._inputs) & set(other._inputs):
+            raise ValueError("join() of a stream with itself: map one of them first, as in peek() or map()")
+        condition, groupings = as_condition(on), (Grouping.ALL, Grouping.ALL)
+        key: tuple[str, ...] = ()
+        if isinstance(self, KeyedStream) and isinstance(other, KeyedStream):
+            if len(self.key) != len(other.key):
+                raise ValueError(f"join() of keys {self.key} and {other.key}: expected as many fields")
+            for left, right in zip(self.key, other.key, strict=True):
+                condition &= Equal(left=left, right=right)
+            key, groupings = self.key, (self._grouping, other._grouping)
+        chosen = (index,) if isinstance(index, str) else tuple(index)
+        names = fields or [*self.fields, *_apart(other.fields, self.fields)]
+        bolt = JoinBolt(
+            [f"{given.component}:{given.stream}" for given in self._inputs],
+            [f"{given.component}:{given.stream}" for given in other._inputs],
+            condition,
+            _names(names),
+            index=tuple(dict.fromkeys((*key, *chosen))),
+        )
+        made = self._assembly.new_id(name, "join")
+        declarer = self._assembly.add(made, bolt, self._inputs, groupings[0], par)
+        for given in other._inputs:
+            declarer.grouping(given.component, groupings[1], given.stream)
+        return TupleStream(self._assembly, [Input(made)], bolt.outputs)
 
     # -- by key
 
@@ -338,6 +394,11 @@ def _names(fields: Sequence[str]) -> tuple[str, ...]:
     if isinstance(fields, str) or not all(isinstance(name, str) for name in fields) or not fields:
         raise TypeError(f"fields must be a list of names, found {fields!r}")
     return tuple(fields)
+
+
+def _apart(names: Sequence[str], taken: Sequence[str]) -> list[str]:
+    """Names that differ from others."""
+    return [f"right_{name}" if name in taken else name for name in names]
 
 
 def _called_like(bolt: BatchBolt, function: Function) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from framework.config import Settings, component_conf, resolve, task_count
 from framework.importing import importable
+from framework.planning.joins import join_problems
 from framework.planning.keys import group_problems, state_problems
 from framework.planning.recovery import recovery_problems
-from framework.planning.joins import join_problems
 from framework.planning.windows import window_problems
 from framework.topology import Problem, Topology
 from framework.traits import known_traits

@@ -9,7 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from framework.components import Bolt, JoinBolt, Spout, StatefulBolt, TicklessBatchingBolt, Tuple, WindowedBolt
+from framework.components import (
+    Bolt,
+    JoinBolt,
+    Spout,
+    StatefulBolt,
+    TicklessBatchingBolt,
+    Tuple,
+    WindowedBolt,
+)
 from framework.components.batch_bolt import BatchBolt
 from framework.components.batching import BatchingBolt
 from framework.runtime.edges.collector import TaskCollector

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Literal
 
 from framework.importing import import_object
+from framework.topology import unknown
 
 Span = str | timedelta
 """A duration: a timedelta, or a text such as ``"5m"``."""
@@ -32,7 +33,8 @@ def span_us(what: str, span: object) -> int:
     elif isinstance(span, str):
         parts = _SPAN.fullmatch(span.strip())
         if parts is None:
-            raise ValueError(f"{what} is {span!r}: expected a number and one of {', '.join(_UNITS)}, as in '5m'")
+            units = ", ".join(_UNITS)
+            raise ValueError(f"{what} is {span!r}: expected a number and one of {units}, as in '5m'")
         found = round(float(parts["number"]) * _UNITS[parts["unit"]])
     else:
         raise TypeError(f"{what} is {span!r}: expected a duration, such as '5m' or timedelta(minutes=5)")
@@ -105,7 +107,7 @@ class Condition:
         return " and ".join([*map(str, self.pairs), *(f"{name}(left, right)" for name in names)]) or "any"
 
 
-def Equal(*fields: str, left: str | None = None, right: str | None = None) -> Condition:  # noqa: N802
+def Equal(*fields: str, left: str | None = None, right: str | None = None) -> Condition:
     """Fields have the same value.
 
     Args:
@@ -117,12 +119,13 @@ def Equal(*fields: str, left: str | None = None, right: str | None = None) -> Co
         ValueError: neither fields nor both of `left` and `right`.
     """
     if (left is None) != (right is None) or not (fields or left):
-        raise ValueError(f"Equal({fields!r}, {left=}, {right=}): expected Equal('field') or Equal(left=, right=)")
+        told = f"Equal({fields!r}, {left=}, {right=})"
+        raise ValueError(f"{told}: expected Equal('field') or Equal(left=, right=)")
     pairs = [Pair(name, name) for name in fields]
     return Condition((*pairs, Pair(left, right)) if left and right else tuple(pairs))
 
 
-def Band(  # noqa: N802
+def Band(
     width: float | None = None, *, left: str | None = None, right: str | None = None, **widths: float
 ) -> Condition:
     """Numbers lie no further apart than a width, the bounds included.
@@ -153,7 +156,7 @@ def _checked(name: str, width: object) -> float:
     return width
 
 
-def Within(  # noqa: N802
+def Within(
     span: Span | None = None, *, before: Span | None = None, after: Span | None = None
 ) -> Condition:
     """The right tuple's event time lies from `before` ahead of the left one's to `after` behind it.
@@ -176,7 +179,7 @@ def Within(  # noqa: N802
     return Condition(bounds=(Bounds(before_us, 0 if behind is None else span_us("after", behind)),))
 
 
-def SameWindow(size: Span) -> Condition:  # noqa: N802
+def SameWindow(size: Span) -> Condition:
     """Both lie in one tumbling window of event time, [start, start + size), starts being multiples of size.
 
     Raises:
@@ -189,8 +192,9 @@ def SameWindow(size: Span) -> Condition:  # noqa: N802
     return Condition(bounds=(Bounds(size_us, size_us, size_us),))
 
 
-Given = Condition | Match | str | Sequence[Condition | Match | str]
-"""A condition; a function or its dotted path; or several, all of which must hold."""
+One = Condition | Match | str | Mapping[str, Any]
+Given = One | Sequence[One]
+"""A condition, also as YAML has it; a function or its dotted path; or several, all of which must hold."""
 
 
 def as_condition(given: Given) -> Condition:
@@ -199,11 +203,14 @@ def as_condition(given: Given) -> Condition:
     Raises:
         LoadError: nothing has that dotted path.
         TypeError: it is no condition.
+        ValueError: a condition of that name is not known, or does not take what it is given.
     """
     if isinstance(given, Condition):
         return given
     if isinstance(given, str):
         return as_condition(_function(given))
+    if isinstance(given, Mapping):
+        return _written(given)
     if callable(given):
         return Condition(functions=(given,))
     if not isinstance(given, Sequence):
@@ -212,6 +219,28 @@ def as_condition(given: Given) -> Condition:
     for one in given:
         made = made & as_condition(one)
     return made
+
+
+def _written(given: Mapping[str, Any]) -> Condition:
+    """Conditions as YAML has them: arguments by the names of the functions, in small letters."""
+    made = Condition()
+    for name, arguments in given.items():
+        if name not in _BY_NAME:
+            raise ValueError(unknown("condition", name, _BY_NAME))
+        function = _BY_NAME[name]
+        if isinstance(arguments, Mapping):
+            made &= function(**arguments)
+        else:
+            made &= function(*arguments) if isinstance(arguments, list | tuple) else function(arguments)
+    return made
+
+
+_BY_NAME: Final[Mapping[str, Callable[..., Condition]]] = {
+    "equal": Equal,
+    "band": Band,
+    "within": Within,
+    "same_window": SameWindow,
+}
 
 
 def _function(path: str) -> Match:

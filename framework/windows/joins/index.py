@@ -1,4 +1,4 @@
-"""An index of stored tuples by some of the fields that are compared: it finds candidates, and decides nothing.
+"""An index of stored tuples by some of the fields that are compared: it finds candidates, and decides none.
 
 Values that must be equal are hashed. Numbers of a band fall into cells that are twice as wide, so that all
 that may match lies in a number's own cell and the two beside it.
@@ -16,7 +16,7 @@ from framework.windows.joins.comparing import Comparison
 from framework.windows.joins.conditions import Side
 
 _FAR: Final = 1 << 50
-"""Cells further out are one: floats do not tell them apart, and the least cells between must not be missed."""
+"""Cells further out are one, as floats do not tell their neighbours apart."""
 _Key = tuple[Hashable, ...]
 
 

@@ -183,8 +183,9 @@ class OpenJoin:
             # What has come on this stream expires here, too: the other one may have nothing for long.
             stored.expire(condition.least_us(time_us, is_left=side == 1))
             stored.add(Stored(count, time_us, values))
-            if stored.end - stored.first > self._most_rows:
-                raise self._full(f"{stored.end - stored.first:,} tuples of a stream", MOST_ROWS, self._most_rows)
+            held = stored.end - stored.first
+            if held > self._most_rows:
+                raise self._full(f"{held:,} tuples of a stream", MOST_ROWS, self._most_rows)
         return found
 
     def _may_match(self, side: Side, values: tuple[Any, ...]) -> bool:
@@ -257,5 +258,5 @@ class OpenJoin:
 
     def _full(self, found: str, key: str, most: int) -> WindowFullError:
         return WindowFullError(
-            f"the join of this task holds {found}, and {key} is {most:,}: raise it, or let tuples expire sooner"
+            f"the join of this task holds {found}, and {key} is {most:,}: raise it, or shorten Within()"
         )

@@ -9,7 +9,6 @@ import pytest
 
 from framework.components import JoinBolt
 from framework.windows.joins import Band, Condition, Equal, SameWindow, Within
-from tests.framework.runtime.pieces import run_built
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
 from tests.framework.windows.joins.joined import FIELDS, Event, Row, drawn, joining, near, nested_loop
 
