@@ -23,7 +23,7 @@ _CHUNK: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class ColumnTest:
     """What one condition asks of the values of a column."""
 
     low: Any
@@ -53,7 +53,7 @@ class CScan:
         self._found: NDArray[np.uint32] = np.empty(size, np.uint32)
         self._into: Any = ffi.from_buffer("uint32_t[]", self._found.data)
 
-    def find(self, tests: Sequence[Test], first: int, end: int) -> list[int]:
+    def find(self, tests: Sequence[ColumnTest], first: int, end: int) -> list[int]:
         """The indexes, ascending, of the rows in [first, end) for which the test of each column holds.
 
         Raises:
@@ -82,7 +82,7 @@ class NumpyScan:
         self._holds = np.empty(_CHUNK, np.bool_)
         self._also = np.empty(_CHUNK, np.bool_)
 
-    def find(self, tests: Sequence[Test], first: int, end: int) -> list[int]:
+    def find(self, tests: Sequence[ColumnTest], first: int, end: int) -> list[int]:
         """As `CScan.find`."""
         if not self._columns:
             return list(range(first, end))
@@ -96,7 +96,7 @@ class NumpyScan:
             found += (kept + start).tolist()
         return found
 
-    def _hold(self, index: int, test: Test, start: int, until: int) -> None:
+    def _hold(self, index: int, test: ColumnTest, start: int, until: int) -> None:
         """Note for which rows of a chunk a test holds."""
         values, size = self._columns[index][start:until], until - start
         holds, also, room = self._holds[:size], self._also[:size], self._room[index][:size]
@@ -110,7 +110,7 @@ class NumpyScan:
         np.logical_and(holds, also, out=holds)
 
 
-def holding(values: NDArray[Any], test: Test) -> NDArray[np.bool_]:
+def holding(values: NDArray[Any], test: ColumnTest) -> NDArray[np.bool_]:
     """For which values a test holds."""
     low, high = values.dtype.type(test.low), values.dtype.type(test.high)
     made: NDArray[np.bool_] = (

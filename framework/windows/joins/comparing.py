@@ -17,7 +17,7 @@ from viper.schema import Schema
 if TYPE_CHECKING:
     import numpy as np
 
-    from viper.scan import Test
+    from viper.scan import ColumnTest
 
 _NUMBERS: Final = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "float32", "float64")
 """The types of fields that columns are made of; 64 bits without a sign fit into none of theirs."""
@@ -68,23 +68,23 @@ class Comparison:
             return value
         return float(self.dtype.type(value))
 
-    def test(self, value: Any) -> Test | None:
+    def test(self, value: Any) -> ColumnTest | None:
         """What a value that has come asks of the column of the other side; None where no value there fits."""
-        from viper.scan import Test
+        from viper.scan import ColumnTest
 
         assert self.dtype is not None
         width = self.width
         if self.dtype.kind == "i":
             if width is None:
-                return Test(value, value)
+                return ColumnTest(value, value)
             import numpy as np
 
             limits, reach = np.iinfo(self.dtype), math.floor(width)
-            return Test(max(value - reach, int(limits.min)), min(value + reach, int(limits.max)))
+            return ColumnTest(max(value - reach, int(limits.min)), min(value + reach, int(limits.max)))
         value = self.exact(value)
         if math.isnan(value):
             return None
-        return Test(value, value) if width is None else Test(value, width, True)
+        return ColumnTest(value, value) if width is None else ColumnTest(value, width, True)
 
 
 def comparisons(condition: Condition, origins: tuple[Origin, Origin]) -> list[Comparison]:

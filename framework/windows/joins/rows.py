@@ -13,7 +13,7 @@ from framework.windows.joins.index import CellIndex
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from viper.scan import CScan, NumpyScan, Test
+    from viper.scan import CScan, NumpyScan, ColumnTest
 
 _LEAST_ROOM: Final = 1024
 
@@ -78,7 +78,7 @@ class StoredRows:
         if self._typed:
             self._make_columns()
 
-    def candidates(self, row: tuple[Any, ...], tests: Sequence[Test]) -> Sequence[int]:
+    def candidates(self, row: tuple[Any, ...], tests: Sequence[ColumnTest]) -> Sequence[int]:
         """The numbers, ascending, of tuples that pass the tests, and those of an index if there is one.
 
         Args:
@@ -92,7 +92,7 @@ class StoredRows:
         base = self.base
         return [base + index for index in self._scan.find(tests, self.first - base, len(self.rows))]
 
-    def _tested(self, numbers: list[int], tests: Sequence[Test]) -> list[int]:
+    def _tested(self, numbers: list[int], tests: Sequence[ColumnTest]) -> list[int]:
         if not (numbers and self._typed):
             return numbers
         import numpy as np
