@@ -8,6 +8,7 @@ from framework.components import (
     Bolt,
     Component,
     JoinBolt,
+    OPlus,
     Pace,
     PartitionedSpout,
     ReliableSpout,
@@ -34,7 +35,7 @@ from framework.state import (
 )
 from framework.streams import KeyedStream, StreamBuilder, TupleStream
 from framework.topology import Grouping, Stream
-from framework.windows import Count, Duration, TupleWindow
+from framework.windows import Count, Duration, KeyWindow, SideWindow, TupleWindow
 from framework.windows.joins import Band, Equal, SameWindow, Within
 
 __all__ = [
@@ -54,9 +55,11 @@ __all__ = [
     "JavaSpout",
     "JoinBolt",
     "KeyValueState",
+    "KeyWindow",
     "KeyedStream",
     "ListState",
     "MapState",
+    "OPlus",
     "Pace",
     "PartitionedSpout",
     "ReducingState",
@@ -67,6 +70,7 @@ __all__ = [
     "SeekableSpout",
     "ShellBolt",
     "ShellSpout",
+    "SideWindow",
     "Spout",
     "StatefulBolt",
     "Stream",

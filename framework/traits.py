@@ -66,6 +66,12 @@ class Traits:
     """Whether it is a bolt that processes windows."""
     joins: bool = False
     """Whether it is a bolt that joins streams."""
+    key_windows: bool = False
+    """Whether these are windows by key."""
+    derives_keys: bool = False
+    """Whether it makes the keys of these windows of its tuples itself."""
+    window_inputs: int = 1
+    """How many inputs these windows keep apart."""
     states: tuple[StateSpec, ...] = ()
     """The state that it declares."""
     state_key: tuple[str, ...] = ()
@@ -128,8 +134,11 @@ def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None)
         forgets=bool(getattr(cls, "dies_with_process", False)),
         event_time=partitioned or conf.get("viper.timestamp.field") is not None,
         bounded=_bounded(component, conf, cls),
-        windowed=cls is not None and issubclass(cls, components.WindowedBolt),
         joins=cls is not None and issubclass(cls, components.JoinBolt),
+        windowed=cls is not None and issubclass(cls, components.WindowedBolt | components.OPlus),
+        key_windows=cls is not None and issubclass(cls, components.OPlus),
+        derives_keys=cls is not None and issubclass(cls, components.OPlus) and cls.derives_keys,
+        window_inputs=cls.inputs if cls is not None and issubclass(cls, components.OPlus) else 1,
         states=() if cls is None else tuple(state.spec for state in declared_states(cls).values()),
         state_key=_state_key(conf, cls),
     )

@@ -5,6 +5,7 @@ from framework.components.batching import BatchingBolt, TicklessBatchingBolt
 from framework.components.bolt import Bolt
 from framework.components.component import Component
 from framework.components.join_bolt import JoinBolt
+from framework.components.oplus import OPlus
 from framework.components.partitioned import Block, Pace, PartitionedSpout, Watermark
 from framework.components.rows import Rows
 from framework.components.spout import ReliableSpout, SeekableSpout, Spout
@@ -19,6 +20,7 @@ __all__ = [
     "Bolt",
     "Component",
     "JoinBolt",
+    "OPlus",
     "Pace",
     "PartitionedSpout",
     "ReliableSpout",

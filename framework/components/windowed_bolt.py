@@ -7,8 +7,8 @@ from datetime import timedelta
 from typing import Any, Self
 
 from framework.components.bolt import Bolt
+from framework.components.late_tuples import LateTuples
 from framework.components.tuple import Tuple
-from framework.units import micros_of
 from framework.windows import Count, OpenWindows, TupleWindow, WindowState
 from framework.windows.spec import (
     LAG_MS,
@@ -26,53 +26,6 @@ from framework.windows.spec import (
 
 Length = Count | timedelta
 """Of a window: a number of tuples or a duration, which `Duration` makes."""
-
-
-class LateTuples:
-    """Finds the tuples of a windowed bolt that come too late, which spouts have admitted nevertheless.
-
-    Args:
-        bolt: whose they are.
-        conf: its configuration.
-    """
-
-    def __init__(self, bolt: WindowedBolt, conf: Mapping[str, Any]) -> None:
-        self._bolt = bolt
-        self._field: str = conf[TIME_FIELD]
-        self._unit: str = conf["viper.timestamp.unit"]
-        self._stream: str | None = conf[LATE_STREAM]
-        self._count = 0
-
-    def has(self, tup: Tuple, windows: OpenWindows) -> bool:
-        """Deal with a tuple if it is late, and return whether it is.
-
-        Raises:
-            ValueError: it has no such field, or no time there.
-        """
-        time_us = self._time_of(tup)
-        if not windows.is_late(time_us):
-            return False
-        updates = windows.add_late(tup, time_us)
-        if updates is None:
-            self._pass_by(tup)
-            return True
-        for window in updates:
-            self._bolt.process_window(window)
-        return True
-
-    def _time_of(self, tup: Tuple) -> int:
-        try:
-            return micros_of(getattr(tup.values, self._field), self._unit)
-        except (AttributeError, TypeError, ValueError, OverflowError) as error:
-            raise ValueError(
-                f"{TIME_FIELD} is {self._field!r}, where {tup!r:.300} has no time in {self._unit}: {error}"
-            ) from error
-
-    def _pass_by(self, tup: Tuple) -> None:
-        self._count += 1
-        self._bolt.report_metric("late tuples", self._count)
-        if self._stream is not None:
-            self._bolt.emit([tup], stream=self._stream)
 
 
 class WindowedBolt(Bolt):
@@ -121,12 +74,25 @@ class WindowedBolt(Bolt):
     def process(self, tup: Tuple) -> None:
         """Take a tuple into its windows; not to be overridden."""
         windows = self.window_contents
-        if self._late is not None and self._late.has(tup, windows):
+        if self._late is not None and self._takes_late(tup, self._late, windows):
             return
         windows.add(tup)
         window = windows.completed()
         if window is not None:
             self.process_window(window)
+
+    def _takes_late(self, tup: Tuple, late: LateTuples, windows: OpenWindows) -> bool:
+        """Deal with a tuple if it is late, and return whether it is."""
+        time_us = late.time_of(tup)
+        if not windows.is_late(time_us):
+            return False
+        updates = windows.add_late(tup, time_us)
+        if updates is None:
+            late.pass_by(tup)
+            return True
+        for window in updates:
+            self.process_window(window)
+        return True
 
     # -- how windows are formed, in Storm's words
 

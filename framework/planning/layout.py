@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from framework.topology import GroupingKind, Role, Topology
 from framework.topology.graph import depths
-from viper.position import Level
+from viper.position import Level, Position
 
 PATH_BITS = 128
 PARTITION_BITS = 12
@@ -32,6 +32,8 @@ AGENDA_BITS = 2
 _OF_TICKS, _OF_TUPLES = 1, 2
 """What these bits are; windows have 0."""
 _WORD_BITS = PATH_BITS // 2
+_BESIDE_GROUPS = 2
+"""Bits that tell outputs of key groups at the ends of windows from those below tuples."""
 MAX_ORDINAL_BITS = 32
 MIN_ORDINAL_BITS = 2
 """A hop with one output per input needs these; below that, the last hops of a deep topology get none."""
@@ -57,6 +59,16 @@ class ComponentLevel:
         """The level for one partition of a spout, or for one replica of a component."""
         return Level(self.offset, self.ordinal_bits, self.tag_bits, self.tag << self.copy_bits | copy)
 
+    def place(self, ts: int, group: int) -> Position:
+        """Where stands what a key group emits at a time ahead of all tuples of that time."""
+        path = (self.tag << self.copy_bits | group) << self.offset + self.ordinal_bits
+        return Position(ts, path >> _WORD_BITS, path & (1 << _WORD_BITS) - 1)
+
+    @property
+    def in_place(self) -> Level:
+        """The level for that below its place."""
+        return Level(self.offset, self.ordinal_bits, 0, 0)
+
     @property
     def behind_ticks(self) -> Level:
         """The level for outputs of inputs, in a component whose replicas have outputs of their own at ticks.
@@ -79,7 +91,12 @@ class Layout:
 
 
 def make_layout(
-    topology: Topology, ticked: frozenset[str] = frozenset(), *, has_windows: bool = False
+    topology: Topology,
+    ticked: frozenset[str] = frozenset(),
+    *,
+    has_windows: bool = False,
+    by_key: frozenset[str] = frozenset(),
+    groups: int = 1,
 ) -> Layout:
     """Divide the path's bits among the depths of a topology.
 
@@ -88,6 +105,8 @@ def make_layout(
         ticked: the components that emit at ticks or for batches. What their replicas emit at the same tick
             has the replica in its position, as there is no input that tells it apart.
         has_windows: whether windows end at times, or may do so.
+        by_key: the components with windows by key. What these emit has the key group in its position.
+        groups: the number of key groups.
 
     Where a topology is so deep that nothing is left for its last levels, tuples there share
     positions, and their order falls back to the order of their sources.
@@ -96,6 +115,9 @@ def make_layout(
     for component_id, depth in depths(topology).items():
         by_depth.setdefault(depth, []).append(component_id)
     copying = _copying_depths(topology, by_depth, ticked)
+    for depth, ids in by_depth.items() if by_key else ():
+        if by_key.intersection(ids):
+            copying[depth] = max(copying[depth], _bits(groups) + _BESIDE_GROUPS)
     agenda_bits = AGENDA_BITS if has_windows else 0
     ordinal_bits = _ordinal_bits(by_depth, copying, agenda_bits)
     spouts = {spout.id for spout in topology.spouts} if has_windows else set()

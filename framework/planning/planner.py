@@ -73,7 +73,14 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
     if problems := recovery_problems(topology, settings, confs, traits, time):
         raise TopologyError(problems)
     windowed = any(found.windowed for found in traits.values())
-    layout = make_layout(topology, _ticked(topology, draft), has_windows=windowed)
+    by_key = frozenset(name for name, found in traits.items() if found.key_windows)
+    layout = make_layout(
+        topology,
+        _ticked(topology, draft),
+        has_windows=windowed,
+        by_key=by_key,
+        groups=settings["viper.key.groups"],
+    )
     tasks = _tasks(topology, counts, layout)
     channels = make_channels(topology, tasks, draft.subscriptions)
     placement = _complete(strategy.placement(draft, tasks), tasks)

@@ -36,6 +36,10 @@ class StateAccess:
     """Whether the component may go on after an exception, so that what a tuple changed must be taken back."""
     now: Callable[[], int] = no_time
     """The time of the tuple in process, in microseconds."""
+    groups: range = range(0)
+    """The key groups that the task owns."""
+    group_count: int = 0
+    """The number of key groups of its component; 0 where that has no state by key."""
 
 
 @runtime_checkable

@@ -97,6 +97,7 @@ def run_bolt(
         TopologyError: the class is no bolt, or cannot run here.
         EmitError: a value is not of the type that the schema gives its field.
         ComponentError: its constructor raised.
+        StateError: what it remembers at its end cannot be pickled, or it has overwritten a state's attribute.
         Exception: whatever its callbacks raise, as it is, unless ``exit_on_exception`` is False.
     """
     stream = Stream(fields or (None if isinstance(schema, Mapping) else ()), schema=schema)

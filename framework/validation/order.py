@@ -189,7 +189,7 @@ def _cycles(sources: set[str]) -> Iterator[str]:
 
 def _windows(traits: Traits, bolt: ComponentSpec, conf: Mapping[str, Any]) -> Iterator[str]:
     tasks = task_count(bolt, conf)
-    if traits.windowed and tasks > 1:
+    if traits.windowed and not traits.key_windows and tasks > 1:
         yield f"each of its {tasks} tasks has windows of what it receives: set parallelism to 1"
 
 

@@ -6,10 +6,13 @@ spec           the configuration of windows, and what it says
 tuple_window   a window, as a bolt gets it
 contents       the tuples of a task's windows, and which of them fires next
 state          keeps the contents where they survive the task's process
+key_window     a window of one key, as an operator over such gets it
+key_state      keeps windows by key, and knows which end next
 =============  ================================================================
 """
 
 from framework.windows.contents import Marks, WindowContents
+from framework.windows.key_window import KeyWindow, SideWindow
 from framework.windows.lengths import Count, Duration, TimeUnit
 from framework.windows.spec import WindowSpec, spec_in
 from framework.windows.state import BEHIND_TIME, OpenWindows, WindowFullError, WindowState
@@ -19,8 +22,10 @@ __all__ = [
     "BEHIND_TIME",
     "Count",
     "Duration",
+    "KeyWindow",
     "Marks",
     "OpenWindows",
+    "SideWindow",
     "TimeUnit",
     "TupleWindow",
     "WindowContents",

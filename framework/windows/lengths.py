@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import enum
+import re
 from datetime import timedelta
-from typing import Self
+from typing import Final, Self
+
+_UNITS: Final = {"us": 1, "ms": 1_000, "s": 10**6, "m": 60 * 10**6, "h": 3_600 * 10**6, "d": 86_400 * 10**6}
+"""How many microseconds each has."""
+_WRITTEN: Final = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*")
 
 
 class TimeUnit(enum.Enum):
@@ -63,3 +68,25 @@ class Duration:
     def days(days: int) -> timedelta:
         """That many days."""
         return timedelta(days=days)
+
+
+def length_of(what: str, value: object) -> Count | timedelta:
+    """A length as users write it: a `Count`, a timedelta, microseconds, or a text such as ``10s``.
+
+    Raises:
+        TypeError: it is none of these.
+        ValueError: a text without a number and a unit.
+    """
+    if isinstance(value, Count | timedelta):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return timedelta(microseconds=value)
+    if not isinstance(value, str):
+        raise TypeError(
+            f"{what} is {value!r}: expected a Count, a timedelta, microseconds, or a text such as '10s'"
+        )
+    written = _WRITTEN.fullmatch(value)
+    if written is None or written[2] not in _UNITS:
+        units = ", ".join(_UNITS)
+        raise ValueError(f"{what} is {value!r}: expected a number and one of {units}, such as '10s'")
+    return timedelta(microseconds=float(written[1]) * _UNITS[written[2]])

@@ -1,4 +1,4 @@
-"""Scans in C and in NumPy find the rows that a loop finds, in every type and wherever blocks and chunks end."""
+"""Scans in C and in NumPy find the rows that a loop finds, of every type, wherever blocks end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from viper.scan import TYPES, CScan, NumpyScan, ColumnTest, holding
+from viper.scan import TYPES, ColumnTest, CScan, NumpyScan, holding
 
 LENGTHS = (0, 1, 63, 64, 65, 200)
 

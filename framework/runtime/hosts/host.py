@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 import os
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from framework.components import (
     Bolt,
     JoinBolt,
+    OPlus,
     Spout,
     StatefulBolt,
     TicklessBatchingBolt,
@@ -24,6 +26,7 @@ from framework.runtime.edges.collector import TaskCollector
 from framework.runtime.hosts.user_errors import TRIES, OnError
 from framework.traits import is_generator_spout
 from framework.windows import OpenWindows
+from framework.windows.key_state import Due, OpenKeyWindows
 
 MOST_NOTICED = 1000
 """Most ticks in a row that a bolt gets without input between them: by then all its windows have passed."""
@@ -69,6 +72,8 @@ class Host:
         """Whether the component processes windows of tuples."""
         self.joins = issubclass(self.cls, JoinBolt)
         """Whether the component joins streams."""
+        self.has_key_windows = issubclass(self.cls, OPlus)
+        """Whether the component keeps windows by key."""
 
     def bind(self, collector: TaskCollector, identity: Identity) -> None:
         """Connect the component to its task."""
@@ -104,6 +109,8 @@ class Host:
         its state."""
         if self.is_windowed:
             self.component._open_windows(identity.conf)
+        if self.has_key_windows:
+            self.component._open_windows(identity.conf, identity.context)
         self.component.initialize(identity.conf, identity.context)
         if self._is_stateful:
             self.component.init_state(self.component.key_values)
@@ -195,6 +202,19 @@ class Host:
     def fire_rest(self) -> None:
         """Have a windowed bolt process what is left at the end of all."""
         self.component._fire_rest()
+
+    @property
+    def key_windows(self) -> OpenKeyWindows:
+        """The windows of a component that keeps such by key; once it has been initialized."""
+        found: OpenKeyWindows = self.component.window_state
+        return found
+
+    def take_key_windows(self, due: Due) -> Iterator[Callable[[], None]]:
+        """What is to be called for each of the windows that are due, which are due no more."""
+        windows, component = self.key_windows, self.component
+        for kept, window in windows.take(due):
+            windows.close(kept, window)
+            yield partial(component._fire, kept, window)
 
     @property
     def is_polled(self) -> bool:

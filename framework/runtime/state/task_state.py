@@ -119,7 +119,8 @@ class TaskState:
             if spec.name in self._attributes:
                 raise self._overwritten(spec.name)
             scope = self.scope if spec.per == "key" else self._own_scope
-            access = StateAccess(spec.name, self.tables[spec.name], scope, self._clock, goes_on, self._now)
+            of_now = scope, self._clock, goes_on, self._now
+            access = StateAccess(spec.name, self.tables[spec.name], *of_now, self.groups, self._count)
             bound[spec.name] = declared[spec.name].attach(access)
         self._attributes.update(bound)
         if self._count and isinstance(component, Bolt):

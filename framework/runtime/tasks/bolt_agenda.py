@@ -21,6 +21,7 @@ from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.interludes import Interludes
+from framework.runtime.tasks.key_window_ends import KeyWindowEnds
 from framework.runtime.tasks.sink_commits import SinkCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.window_ends import WindowEnds
@@ -74,6 +75,9 @@ def make_agenda(
     tick_s, host = context.tick_seconds, slot.host
     if host.has_timed_windows:  # before ticks, as they end below all that is at their time
         clients.append(WindowEnds(lambda: slot.host.windows, interludes.fire_window, may_end))
+    if host.has_key_windows and host.key_windows.spec.is_timed:
+        ends = lambda: slot.host.key_windows  # noqa: E731
+        clients.append(KeyWindowEnds(ends, interludes.fire_key_windows, interludes.place, may_end))
     if due.recorded is not None:
         clients.append(RecordedTicks(due.recorded, interludes.tick, interludes.fire_batches))
     if tick_s and due.event_time:
@@ -93,6 +97,7 @@ def make_agenda(
     last += [interludes.tick] if tick_s else []
     last += [interludes.fire_batches] if host.is_batching else []
     last += [interludes.fire_rest] if host.is_windowed else []
+    last += [interludes.fire_key_rest] if host.has_key_windows else []
     if last:
         clients.append(
             LastEntries(

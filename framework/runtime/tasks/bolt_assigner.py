@@ -37,6 +37,8 @@ class Beside(NamedTuple):
     """None for the frontier."""
     is_ahead: bool
     """Whether that lies before inputs that have been processed."""
+    level: Level | None = None
+    """Where outputs are marked; None for the level of all that belongs to no input."""
 
 
 _AT_FRONTIER = Beside(None, is_ahead=False)
@@ -137,15 +139,18 @@ class BoltAssigner:
         self._placing_at = level
 
     @contextmanager
-    def beside(self, at: Position | None, *, is_ahead: bool = False) -> Iterator[None]:
+    def beside(
+        self, at: Position | None, *, is_ahead: bool = False, level: Level | None = None
+    ) -> Iterator[None]:
         """Within the block, place outputs beside all input: at a position, or at the frontier.
 
         Everything emitted before must have been placed, and what is emitted in the block is to be placed in
-        it. If `is_ahead`, inputs may have been processed that lie behind the position.
+        it. If `is_ahead`, inputs may have been processed that lie behind the position. They are marked at
+        `level`, if it is given.
         """
         before = self._is_below_inputs, self._placing_at
         self._is_below_inputs, self._placing_at = False, self._level
-        self._beside = Beside(at, is_ahead)
+        self._beside = Beside(at, is_ahead, level)
         try:
             yield
         finally:
@@ -195,8 +200,8 @@ class BoltAssigner:
             self.lineage.placed_below(out)
         beside = count - len(out)  # all of them, or what a thread has emitted just now
         if beside:
-            level = self._placing_at if self._is_below_inputs else self._level
-            at, is_ahead = self._beside
+            at, is_ahead, marked = self._beside
+            level = self._placing_at if self._is_below_inputs else marked or self._level
             if is_ahead and at is not None:
                 self.lineage.place_ahead(beside, level, out, at)
             else:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from framework.components.tuple import TICK_COMPONENT, TICK_ID, TICK_STREAM
+from framework.planning.layout import ComponentLevel
 from framework.recording import Recorder
 from framework.recording.ticks import TickKind
 from framework.runtime.hosts.user_errors import user_errors
@@ -16,7 +17,8 @@ from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tracking.acker import Acker
 from framework.runtime.tracking.reasons import Cause
-from viper.position import LEAST, Position, Positions
+from framework.windows.key_state import Due
+from viper.position import LEAST, Level, Position, Positions
 
 
 class Interludes:
@@ -30,6 +32,7 @@ class Interludes:
         assigner: BoltAssigner,
         acker: Acker | None,
         recorder: Recorder | None,
+        level: ComponentLevel,
     ) -> None:
         """
         Args:
@@ -39,7 +42,11 @@ class Interludes:
             assigner: places that beside all input.
             acker: knows how many untracked tuples it has failed; None where nothing is tracked.
             recorder: records what was due by the wall clock, if it shall be.
+            level: the bits of the path that the component writes.
         """
+        self.place = level.place
+        """The position at which a key group emits when windows end at a time."""
+        self._in_place = level.in_place
         self._context = context
         self._slot = slot
         self._emitter = emitter
@@ -109,6 +116,25 @@ class Interludes:
         if self._is_ready(at, TickKind.BATCH):
             self._call(at, "process_window", lambda: self._slot.host.fire_rest())
 
+    def fire_key_windows(self, due: Due, at: Position) -> None:
+        """Let an operator put out windows of one key group that have ended; that stands at a position."""
+        if not self._is_ready(at, TickKind.BATCH):
+            return
+        self._stay_above(at)
+        with self._beside_inputs(at, level=self._in_place):
+            for call in self._slot.host.take_key_windows(due):
+                # Each in a call of its own: if one raises, nothing of the others is taken back.
+                self._run("output", call)
+                if self._slot.is_gone:
+                    break
+
+    def fire_key_rest(self, at: Position | None) -> None:
+        """Let an operator put out what is left at the end of all, at a position behind that."""
+        assert at is not None
+        if self._is_ready(at, TickKind.BATCH):
+            for due in list(self._slot.host.key_windows.rest()):
+                self.fire_key_windows(due, max(at, self.place(at.ts, due.group)))
+
     def input_passed(self, positions: Positions) -> None:
         """A slice of the input has been processed, at these positions."""
         if self._recorder is not None:
@@ -137,23 +163,31 @@ class Interludes:
         *,
         is_ahead: bool = False,
     ) -> None:
-        failed = self._untracked_fails
+        self._stay_above(at)
+        with self._beside_inputs(at, is_ahead=is_ahead):
+            self._run(during, callback, tup)
+
+    def _stay_above(self, at: Position | None) -> None:
         # More was promised where tuples are repeated, or where outputs at this position wait for room.
         if at is not None and at <= self._emitter.published:
             self._assigner.lineage.keep_above(self._emitter.published)
+
+    def _run(self, during: str, callback: Callable[[], object], tup: Any = None) -> None:
+        failed = self._untracked_fails
         self._slot.begin_call()
-        with self._beside_inputs(at, is_ahead=is_ahead):
-            try:
-                callback()
-            except user_errors() as error:
-                self._slot.take_back()
-                self._slot.raised(during, error, tup)
-                self._context.counters.lost += self._untracked_fails - failed
+        try:
+            callback()
+        except user_errors() as error:
+            self._slot.take_back()
+            self._slot.raised(during, error, tup)
+            self._context.counters.lost += self._untracked_fails - failed
 
     @contextmanager
-    def _beside_inputs(self, at: Position | None, *, is_ahead: bool = False) -> Iterator[None]:
+    def _beside_inputs(
+        self, at: Position | None, *, is_ahead: bool = False, level: Level | None = None
+    ) -> Iterator[None]:
         """Within the block, what the component emits belongs to no input."""
-        with self._assigner.beside(at, is_ahead=is_ahead):
+        with self._assigner.beside(at, is_ahead=is_ahead, level=level):
             yield
             self._emitter.place()
 

@@ -13,7 +13,7 @@ from framework.windows.joins.index import CellIndex
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from viper.scan import CScan, NumpyScan, ColumnTest
+    from viper.scan import ColumnTest, CScan, NumpyScan
 
 _LEAST_ROOM: Final = 1024
 

@@ -1,0 +1,73 @@
+"""The ends of windows by key on a task's agenda.
+
+Windows are [start, end): all their tuples have been processed when anything comes at their end or behind it,
+or may come only there. What they emit stands at their end ahead of all else of that time, divided by key
+groups, so that it stands at the same places however many tasks share the groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from framework.runtime.positions.lineage import LAST
+from framework.runtime.tasks.agenda import AgendaClient, Entry, Frontier
+from framework.windows.key_state import Due, OpenKeyWindows
+from viper.position import Position
+
+
+class KeyWindowEnds(AgendaClient):
+    """The windows by key that end at times.
+
+    Args:
+        windows: the component's, which may be another one after an exception.
+        fire: has the component put out the windows that are due, and places what it emits at a position.
+        place: the position of a key group at a time.
+        may_end: whether the end of the input is also that of what the run is a part of; asked once windows
+            would fire for it.
+    """
+
+    def __init__(
+        self,
+        windows: Callable[[], OpenKeyWindows],
+        fire: Callable[[Due, Position], None],
+        place: Callable[[int, int], Position],
+        may_end: Callable[[], bool],
+    ) -> None:
+        self._windows = windows
+        self._fire = fire
+        self._place = place
+        self._may_end = may_end
+        self._bound_us: int | None = None
+        """No window ends at or before an input below this time; None where that is not known."""
+
+    def is_due_before(self, position: Position) -> bool:
+        """Whether a window may end before an input at a position."""
+        return self._bound_us is None or position.ts >= self._bound_us
+
+    def take_before(self, position: Position) -> Iterator[Entry]:
+        """The windows that have ended, as an input at a position comes next."""
+        time_us = None if position >= LAST else position.ts
+        yield from self._entries(time_us)
+        if time_us is None:
+            self._bound_us = position.ts + 1
+            return
+        windows = self._windows()
+        end_us, bound_us = windows.next_end(), windows.first_end_behind(time_us)
+        self._bound_us = bound_us if end_us is None else min(end_us, bound_us)
+
+    def take_until(self, frontier: Frontier) -> Iterator[Entry]:
+        """The windows that have ended, as no input comes below a frontier."""
+        if frontier.position < LAST:
+            # Where a checkpoint is made, event time may be held before the position.
+            yield from self._entries(min(frontier.position.ts, frontier.time_us))
+        elif self._windows().next_due(None) is not None and self._may_end():
+            yield from self._entries(None)
+
+    def _entries(self, time_us: int | None) -> Iterator[Entry]:
+        while (due := self._windows().next_due(time_us)) is not None:
+            yield Entry(self._place(*due), partial(self._run, due))
+
+    def _run(self, due: Due, at: Position | None) -> None:
+        assert at is not None
+        self._fire(due, at)

@@ -1,0 +1,254 @@
+"""Windows by key as declared state, and which of them end next.
+
+The windows of a key are pickled together when a slice ends that has changed them. At which times the windows
+of a key end is known to the process alone, which finds it anew in the table. It may name a key whose window
+is there no more, or ends later by now: then that key has nothing to fire.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Hashable, Iterator, Mapping
+from heapq import heappop, heappush
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
+
+from framework.state import State, StateAccess
+from framework.state.kept import Kept, KeptValues
+from framework.state.types import PICKLED
+from framework.windows.key_window import KeyWindow, KeyWindows
+from framework.windows.spec import LATENESS_MS, PARTIAL, WindowSpec
+from framework.windows.state import BEHIND_TIME
+from viper.hashing import group_of_hash, stable_hash
+from viper.state import items, token_of
+
+_BY_NUMBER: Final = attrgetter("number")
+
+
+class Due(NamedTuple):
+    """The windows of one key group that end at one time."""
+
+    end_us: int
+    group: int
+
+
+class KeyWindowState(State):
+    """The windows of a component by key; the handle is `OpenKeyWindows`."""
+
+    kind = "key window"
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """As in the base class."""
+        return (PICKLED,)
+
+    @property
+    def types(self) -> str:
+        """As in the base class."""
+        return "windows"
+
+    def handle(self, access: StateAccess) -> OpenKeyWindows:
+        """As in the base class."""
+        return OpenKeyWindows(access)
+
+
+class OpenKeyWindows:
+    """The windows of the keys that one task owns."""
+
+    def __init__(self, access: StateAccess) -> None:
+        self._access = access
+        (self._table,) = access.tables
+        self._values = KeptValues(access)
+        self.now = access.now
+        """The time of the tuple in process, in microseconds."""
+        self.spec: WindowSpec
+        self.lateness_us = 0
+        """How long a window is kept behind its end."""
+        self._fires_rest = False
+        """Whether windows fire at the end of all that no tuple has completed."""
+        self._number = 0
+        """Of the window that was made last."""
+        self._ends: list[int] = []
+        """A heap of the times at which windows may end."""
+        self._ending: dict[int, dict[int, dict[Hashable, Any]]] = {}
+        """By these times and by key group: the keys of these windows, by their tokens."""
+
+    def open(self, spec: WindowSpec, conf: Mapping[str, Any]) -> None:
+        """Go on with what the table has.
+
+        Args:
+            spec: how the windows are formed.
+            conf: says how long they are kept, and whether one fires that is not complete.
+        """
+        self.spec = spec
+        self.lateness_us = round(min(conf[LATENESS_MS] * 1000, BEHIND_TIME))
+        self._fires_rest = conf[PARTIAL]
+        for group in self._access.groups:
+            for key, (data,) in items(self._table, group):
+                token = token_of(key)
+                for window in pickle.loads(data).by_start.values():
+                    self._number = max(self._number, window.number)
+                    self._note_end(window, group, token)
+
+    # -- the key of a tuple
+
+    def of_tuple(self) -> Kept | None:
+        """The windows of the key of the tuple in process, which are about to change.
+
+        None where another task owns the key.
+
+        Raises:
+            LookupError: no tuple with a key is in process.
+        """
+        scope = self._access.scope
+        kept = self._values.get(scope.token)
+        return self.of(scope.key) if kept is None else self._touched(kept)
+
+    def of(self, key: Any) -> Kept | None:
+        """Likewise, of any key.
+
+        Raises:
+            TypeError: it is none.
+        """
+        group = self.group_of(key)
+        if group not in self._access.groups:
+            return None
+        token = token_of(key)
+        return self._touched(self._values.get(token) or self._found(token, key, group))
+
+    def group_of(self, key: Any) -> int:
+        """The group of a key."""
+        return group_of_hash(stable_hash(key), self._access.group_count)
+
+    def _touched(self, kept: Kept) -> Kept:
+        self._values.touch(kept)
+        return kept
+
+    def _found(self, token: Hashable, key: Any, group: int) -> Kept:
+        found = self._table.get(key)
+        value = KeyWindows(key, group) if found is None else pickle.loads(found[0])
+        return self._values.keep(Kept(token, value.key, None, value))
+
+    # -- its windows
+
+    def make(
+        self, kept: Kept, start: int, end: int, last: int, state: Any, *, is_over: bool = False
+    ) -> KeyWindow:
+        """A new window of a key, whose latest tuple has a time."""
+        windows: KeyWindows = kept.value
+        self._number += 1
+        window = KeyWindow(windows.key, start, end, self._number, last, state, is_over=is_over)
+        windows.by_start[start] = window
+        self._note_end(window, windows.group, kept.token)
+        return window
+
+    def put(self, kept: Kept, window: KeyWindow) -> None:
+        """Keep a window that was taken out, and may have other bounds now."""
+        kept.value.by_start[window.start] = window
+        self._touched(self._values.keep(kept))
+        self._note_end(window, kept.value.group, kept.token)
+
+    def drop(self, kept: Kept, window: KeyWindow) -> None:
+        """Keep a window no longer."""
+        windows: KeyWindows = kept.value
+        del windows.by_start[window.start]
+        if windows.is_empty:
+            self._values.drop(kept)
+            self._table.drop(kept.key)
+
+    def _note_end(self, window: KeyWindow, group: int, token: Hashable) -> None:
+        end = window.end + self.lateness_us if window.is_over else window.end
+        if not self.spec.is_timed:
+            end = BEHIND_TIME
+        by_group = self._ending.get(end)
+        if by_group is None:
+            by_group = self._ending[end] = {}
+            heappush(self._ends, end)
+        by_group.setdefault(group, {})[token] = window.key
+
+    # -- what ends
+
+    def next_end(self) -> int | None:
+        """A time before which no window ends; None where there is none that ends at a time."""
+        return self._ends[0] if self._ends and self._ends[0] < BEHIND_TIME else None
+
+    def first_end_behind(self, time_us: int) -> int:
+        """The first end of a window that a tuple of this time, or of a later one, may make."""
+        spec = self.spec
+        if spec.gap_us is not None:
+            return time_us + spec.gap_us
+        assert spec.length_us is not None and spec.slide_us is not None
+        return first_start(time_us, spec.length_us, spec.slide_us) + spec.length_us
+
+    def next_due(self, time_us: int | None) -> Due | None:
+        """The windows to fire next, where no tuple comes before a time, in the order of ends and groups.
+
+        Args:
+            time_us: the time in microseconds; None for the end of all time.
+        """
+        limit = BEHIND_TIME - 1 if time_us is None else min(time_us, BEHIND_TIME - 1)
+        while self._ends and self._ends[0] <= limit:
+            end = self._ends[0]
+            if by_group := self._ending[end]:
+                return Due(end, min(by_group))
+            del self._ending[heappop(self._ends)]
+        return None
+
+    def take(self, due: Due) -> list[tuple[Kept, KeyWindow]]:
+        """The windows that are due, those first that were made first; they are not due again."""
+        tokens = self._ending[due.end_us].pop(due.group)
+        found = []
+        for token, key in tokens.items():
+            kept = self._values.get(token) or self._found(token, key, due.group)
+            for window in list(kept.value.by_start.values()):
+                if window.is_over:
+                    self._expire(kept, window, due.end_us)
+                elif window.end == due.end_us or not self.spec.is_timed:
+                    found.append((kept, window))
+                elif window.end > due.end_us and self.spec.gap_us is not None:  # it has become longer
+                    self._note_end(window, due.group, token)
+        found.sort(key=lambda pair: pair[1].number)
+        return found
+
+    def _expire(self, kept: Kept, window: KeyWindow, time_us: int) -> None:
+        if window.end + self.lateness_us <= time_us:
+            self._touched(kept)
+            self.drop(kept, window)
+
+    def close(self, kept: Kept, window: KeyWindow) -> None:
+        """A window has ended: it is kept for late tuples, or no longer."""
+        self._touched(kept)
+        if self.lateness_us and window.end < BEHIND_TIME:
+            window.is_over = True
+            self._note_end(window, kept.value.group, kept.token)
+        else:
+            self.drop(kept, window)
+
+    # -- the end of the input
+
+    def rest(self) -> Iterator[Due]:
+        """What is left at the end of all, by group: windows of tuples behind all that has a time, and windows
+        that no tuple has completed, if these shall fire."""
+        for group in sorted(self._ending.get(BEHIND_TIME, {})):
+            if self.spec.is_timed or self._fires_rest:
+                yield Due(BEHIND_TIME, group)
+
+    # -- as `DirtyHandle`
+
+    def flush(self) -> None:
+        """As `DirtyHandle.flush`."""
+        for kept in self._values.flush():
+            if kept.value.is_empty:
+                self._table.drop(kept.key)
+            else:
+                self._table.set(kept.key, (self._values.pickled(kept.value),))
+
+    def forget(self) -> None:
+        """As `DirtyHandle.forget`."""
+        self._values.forget()
+
+
+def first_start(time_us: int, size_us: int, advance_us: int) -> int:
+    """The start of the first window, of those that start at the multiples of `advance_us`, that ends behind a
+    time; the time may lie before that start, where windows have gaps between them."""
+    return ((time_us - size_us) // advance_us + 1) * advance_us
