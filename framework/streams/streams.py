@@ -7,15 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 from framework.builder.declarers import BoltDeclarer
-from framework.components import BatchBolt, Component, JoinBolt
+from framework.components import BatchBolt, Component
 from framework.sinks import ConsoleSink
 from framework.specs import Par, Spec
 from framework.streams.assembly import Assembly, Input
 from framework.streams.bolts import Branch, Filter, FlatMap, KeyBy, Map, Peek, Select, branch_name
 from framework.streams.functions import Function, check_takes, found, told
+from framework.streams.joining import Joined, join_bolt
 from framework.streams.keyed import AggregateByKey, CountByKey, ReduceByKey
 from framework.topology import DEFAULT_STREAM, Grouping, Stream, did_you_mean
-from framework.windows.joins import Equal, Given, as_condition
+from framework.windows.joins import Given
 
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -32,6 +33,8 @@ class TupleStream:
         self._inputs = tuple(inputs)
         self.fields = tuple(fields)
         """Names of the values of each tuple, which functions are called with."""
+
+    _key: tuple[str, ...] = ()
 
     @property
     def _grouping(self) -> Grouping:
@@ -146,29 +149,16 @@ class TupleStream:
         """
         if other._assembly is not self._assembly:
             raise ValueError("join() takes a stream of the same StreamBuilder")
-        if set(self._inputs) & set(other._inputs):
-            raise ValueError("join() of a stream with itself: map one of them first, as in peek() or map()")
-        condition, groupings = as_condition(on), (Grouping.ALL, Grouping.ALL)
-        key: tuple[str, ...] = ()
-        if isinstance(self, KeyedStream) and isinstance(other, KeyedStream):
-            if len(self.key) != len(other.key):
-                raise ValueError(f"join() of keys {self.key} and {other.key}: expected as many fields")
-            for left, right in zip(self.key, other.key, strict=True):
-                condition &= Equal(left=left, right=right)
-            key, groupings = self.key, (self._grouping, other._grouping)
-        chosen = (index,) if isinstance(index, str) else tuple(index)
-        names = fields or [*self.fields, *_apart(other.fields, self.fields)]
-        bolt = JoinBolt(
-            [f"{given.component}:{given.stream}" for given in self._inputs],
-            [f"{given.component}:{given.stream}" for given in other._inputs],
-            condition,
-            _names(names),
-            index=tuple(dict.fromkeys((*key, *chosen))),
-        )
+        left, right = (Joined(one._inputs, one.fields, one._key) for one in (self, other))
+        bolt = join_bolt(left, right, on, index, fields and _names(fields))
+        is_by_key = bool(left.key and right.key)
         made = self._assembly.new_id(name, "join")
-        declarer = self._assembly.add(made, bolt, self._inputs, groupings[0], par)
+        declarer = self._assembly.add(
+            made, bolt, self._inputs, self._grouping if is_by_key else Grouping.ALL, par
+        )
         for given in other._inputs:
-            declarer.grouping(given.component, groupings[1], given.stream)
+            grouping = other._grouping if is_by_key else Grouping.ALL
+            declarer.grouping(given.component, grouping, given.stream)
         return TupleStream(self._assembly, [Input(made)], bolt.outputs)
 
     # -- by key
@@ -277,6 +267,7 @@ class KeyedStream(TupleStream):
     ) -> None:
         super().__init__(assembly, inputs, fields)
         self._width = width
+        self._key = self.key
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -394,11 +385,6 @@ def _names(fields: Sequence[str]) -> tuple[str, ...]:
     if isinstance(fields, str) or not all(isinstance(name, str) for name in fields) or not fields:
         raise TypeError(f"fields must be a list of names, found {fields!r}")
     return tuple(fields)
-
-
-def _apart(names: Sequence[str], taken: Sequence[str]) -> list[str]:
-    """Names that differ from others."""
-    return [f"right_{name}" if name in taken else name for name in names]
 
 
 def _called_like(bolt: BatchBolt, function: Function) -> str:
