@@ -24,14 +24,6 @@ class Search:
     """Fields of the left stream that an index is made by; none to look at all stored tuples."""
     scan: Scan = "c"
 
-    def told(self, origins: tuple[Origin, Origin] | None) -> str:
-        """How it looks for tuples, in words; `origins` are None where nothing is known of the streams."""
-        if self.index:
-            return f"index by {', '.join(self.index)}"
-        if origins is None or not any(one.dtype for one in comparisons(self.condition, origins)):
-            return "nested loop"
-        return "scan of columns in C" if self.scan == "c" else "scan of columns in NumPy"
-
 
 class Matcher:
     """Finds what matches, once both streams are known.
@@ -57,9 +49,6 @@ class Matcher:
         indexed = [comparison for comparison in self.compared if comparison.pair.left in search.index]
         sides[0].compare_by(0, self._typed, _index(indexed, 0), _scan_class(self._typed, search))
         sides[1].compare_by(1, self._typed, _index(indexed, 1), _scan_class(self._typed, search))
-        self.candidates = 0
-        """How many stored tuples were looked at, one by one or in a scan; of an index what it has found."""
-        self._is_indexed = bool(indexed)
 
     def matches(self, side: Side, values: tuple[Any, ...]) -> list[Stored]:
         """The stored tuples of the other side that match one that has come, in the order of theirs.
@@ -76,9 +65,7 @@ class Matcher:
             if test is None:
                 return []
             tests.append(test)
-        numbers = stored.candidates(values, tests)
-        self.candidates += len(numbers) if self._is_indexed else stored.end - stored.first
-        found = [stored[number] for number in numbers]
+        found = [stored[number] for number in stored.candidates(values, tests)]
         if self._plain or self._functions:
             found = [one for one in found if self._holds(side, values, one.values)]
         return found

@@ -37,6 +37,8 @@ class StoredRows:
         """The number of the first of them."""
         self.first = 0
         """The number of the first one that has not expired."""
+        self.compared = 0
+        """How many were looked at, with an index those that it has found: a tuple at each comparison."""
         self._side: Side = 0
         self._typed: list[Comparison] = []
         self._columns: list[NDArray[Any]] = []
@@ -86,7 +88,10 @@ class StoredRows:
             tests: one for each column.
         """
         if self._index is not None:
-            return self._tested(self._index.candidates(row), tests)
+            numbers = self._index.candidates(row)
+            self.compared += len(numbers)
+            return self._tested(numbers, tests)
+        self.compared += self.end - self.first
         if self._scan is None:
             return range(self.first, self.end)
         base = self.base

@@ -191,11 +191,6 @@ class OpenJoin:
     def _may_match(self, side: Side, values: tuple[Any, ...]) -> bool:
         return self._matcher is None or values_fit(values, self._matcher.compared, side)
 
-    @property
-    def candidates(self) -> int:
-        """How many pairs were looked at; see `Matcher.candidates`."""
-        return 0 if self._matcher is None else self._matcher.candidates
-
     # -- as `DirtyHandle`
 
     def flush(self) -> None:
