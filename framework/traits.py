@@ -139,7 +139,7 @@ def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None)
         key_windows=cls is not None and issubclass(cls, components.OPlus),
         derives_keys=cls is not None and issubclass(cls, components.OPlus) and cls.derives_keys,
         window_inputs=cls.inputs if cls is not None and issubclass(cls, components.OPlus) else 1,
-        states=() if cls is None else tuple(state.spec for state in declared_states(cls).values()),
+        states=() if cls is None else _states(conf, cls),
         state_key=_state_key(conf, cls),
     )
 
@@ -147,6 +147,10 @@ def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None)
 def _hears_answers(cls: type) -> bool:
     bases = base_classes("Spout")
     return issubclass(cls, bases) and any(overrides(cls, name, bases) for name in ("ack", "fail"))
+
+
+def _states(conf: Mapping[str, Any], cls: type) -> tuple[StateSpec, ...]:
+    return tuple(state.spec for state in declared_states(cls).values() if state.is_kept(conf))
 
 
 def _state_key(conf: Mapping[str, Any], cls: type | None) -> tuple[str, ...]:

@@ -144,11 +144,10 @@ static sought seek(const void *data, uint64_t length)
 
 static bool has_key(const vp_writer *writer, const vp_row *row, const sought *key)
 {
-    if (vp_read(&row->key.words[1]) != key->words[1])
-        return false;
     uint64_t first = vp_read(&row->key.words[0]);
-    return key->length <= VP_BYTES_INLINE ? first == key->words[0]
-                                          : memcmp(writer->arena + first, key->data, key->length) == 0;
+    bool is_inline = key->length <= VP_BYTES_INLINE;
+    return vp_read(&row->key.words[1]) == key->words[1] &&
+           (is_inline ? first == key->words[0] : !memcmp(writer->arena + first, key->data, key->length));
 }
 
 /* The place of a key, or the free one at which the search for it ends. */

@@ -71,8 +71,8 @@ class SystemFiles:
     def sync(self, path: Path) -> None:
         """As in `Files`.
 
-        The pages of the file are free then, for what is written next. Where each checkpoint took others, tasks
-        wrote 1.4 GB/s on a virtual machine, whose host gave it pages that it had not used yet; now it is 3.9.
+        The pages of the file are free then, for what is written next. Where each checkpoint took others,
+        tasks wrote 1.4 GB/s on a virtual machine, whose host had to find them first; now it is 3.9.
         """
         _fsync(path, os.O_RDONLY, forget=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal
 
@@ -70,6 +71,10 @@ class State(ABC):
         """Seconds for which a key is remembered; None: for ever."""
         self.name = ""
         """Of the attribute; empty until a class has it."""
+
+    def is_kept(self, conf: Mapping[str, Any]) -> bool:
+        """Whether a component with that resolved configuration has the state; by default each has."""
+        return True
 
     @property
     @abstractmethod

@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM, Tuple
-from framework.runtime.edges.collector import EmitRules, TaskCollector
+from framework.runtime.edges.collector import TaskCollector
+from framework.runtime.edges.emit_rules import EmitRules
 from framework.runtime.hosts.user_errors import name_the_fields
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.tasks.task import Task

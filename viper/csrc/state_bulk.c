@@ -130,6 +130,8 @@ static void fetch_row(const Keys *self, const KeyedTable *table, int at)
         number = vp_keyed_fetch_row(table->writer, table->tables[group], self->hashes[at]);
     if (number != VP_NO_ROW && table->changes != NULL)
         vp_changes_fetch(table->writer, table->changes[group], number);
+    if (number != VP_NO_ROW && table->pending != NULL)
+        vp_snapshot_fetch(&table->pending[group].rows, number);
 }
 
 /* Makes the hashes of a block of rows. */

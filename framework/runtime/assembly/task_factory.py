@@ -23,7 +23,8 @@ from framework.runtime.assembly.spout_parts import SpoutParts
 from framework.runtime.control.alignment import SourceAlignment
 from framework.runtime.control.cut_record import SourceCut
 from framework.runtime.edges.buffer import PAUSE_AT, SPILL_AT
-from framework.runtime.edges.collector import EmitRules, SpoutCollector, TaskCollector
+from framework.runtime.edges.collector import SpoutCollector, TaskCollector
+from framework.runtime.edges.emit_rules import EmitRules
 from framework.runtime.edges.output import Output
 from framework.runtime.hosts.context import make_context
 from framework.runtime.hosts.faults import OnError, Recovery, RestartBudget

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from framework.components.collector import EmitResult
@@ -12,11 +11,12 @@ from framework.components.levels import LEVELS
 from framework.errors import EmitError
 from framework.log import log_raised
 from framework.planning import TimeMode
-from framework.runtime.edges.buffer import SPILL_AT, EmitBuffer
+from framework.runtime.edges.buffer import EmitBuffer
 from framework.runtime.edges.bulk import BulkEmits
+from framework.runtime.edges.emit_rules import EmitRules
 from framework.runtime.edges.output import Output, Port
 from framework.runtime.edges.typed import is_batch
-from framework.runtime.edges.values import as_json, snapshot
+from framework.runtime.edges.values import snapshot
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.positions.event_times import to_micros
 from framework.runtime.tracking.acker import Acker
@@ -36,39 +36,6 @@ class EmitListener(Protocol):
 
     def deliver_and_tell(self, append: Callable[[], None]) -> list[int]:
         """Append a row to the buffer, and place and route it; return the ids of the tasks that receive it."""
-
-
-@dataclass(frozen=True, slots=True)
-class EmitRules:
-    """The rules by which a component's emits are checked, and their values copied."""
-
-    limit: int = SPILL_AT
-    """Rows in the buffer at which the task sends them off in the middle of a callback."""
-    undeclared_is_error: bool = False
-    """Whether the emit of a component without declared streams is refused; otherwise a warning is logged."""
-    checked: bool = False
-    """Whether every emit is handled by Python code, and none in C."""
-    tracks: bool = False
-    """For a spout: whether tuples that it emits with an id are tracked."""
-    time: TimeMode = TimeMode.LOGICAL
-    """The topology's time: only in event time may a spout's emit give a timestamp."""
-    holds_back: bool = False
-    """For a spout: whether its tuples are held back for a while, so that nobody knows their receivers."""
-    unit: str = "ms"
-    """The unit of a timestamp that is a number: s, ms, us or ns."""
-    carried: Callable[[Any], Any] | None = None
-    """Converts a value to what arrives of it; None where the value itself arrives. It needs `checked`."""
-
-    @classmethod
-    def configured(cls, conf: Mapping[str, Any]) -> EmitRules:
-        """The rules that a component's configuration gives."""
-        is_json = conf["viper.values"] == "json"
-        return cls(
-            undeclared_is_error=conf["viper.emit.undeclared"] == "error",
-            checked=is_json,
-            unit=conf["viper.timestamp.unit"],
-            carried=as_json if is_json else None,
-        )
 
 
 class TaskCollector:

@@ -321,8 +321,8 @@ class PartitionedTask(SourceTask):
     def _publish(self, now_s: float) -> None:
         """Tell the consumers how far the task is, and nothing beyond where it waits.
 
-        One that has brought all its rows does not end while the run is to be suspended. It is where the others
-        are to come then: they may wait for room, which consumers make that know of it.
+        One that has brought all its rows does not end while the run is to be suspended. It is where the
+        others are to come then: they may wait for room, which consumers make that know of it.
         """
         aligned_us, cut = self._partitioning.alignment.until_us, self._partitioning.cut
         if aligned_us is None or (aligned_us == NO_LIMIT and not self._merger.has_partitions):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from framework import Bolt, Count, KeyWindow, OPlus, SideWindow, Stream, TopologyBuilder, Tuple
 from framework.errors import TopologyError
 from framework.sinks import CollectingSink
+from framework.testing import run_bolt, run_topology
 from framework.windows.spec import LATENESS_MS, TIME_FIELD
 from tests.framework.runtime.pieces import run_built
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
@@ -123,8 +125,15 @@ class Unpacked(Bolt):
         self.emit([tup.values.tuple.values.number])
 
 
+class TwoKeys(Numbers):
+    """Each tuple has two keys."""
+
+    def keys(self, tup: Tuple) -> list[str]:
+        return ["a", "b"]
+
+
 @pytest.mark.parametrize("par", [1, 3])
-@pytest.mark.parametrize("cls", [Numbers, type("ByKeys", (Numbers,), {"keys": lambda self, tup: ["a", "b"]})])
+@pytest.mark.parametrize("cls", [Numbers, TwoKeys])
 def test_tuples_that_are_too_late_have_a_stream(cls: type[Numbers], par: int) -> None:
     builder = TopologyBuilder()
     given = {"viper.timestamp.field": "time", "viper.timestamp.late": "admit"}
@@ -250,3 +259,53 @@ def test_several_tasks_of_keys_of_their_own_need_all_tuples() -> None:
 def test_a_tuple_is_not_processed_by_an_operator() -> None:
     with pytest.raises(TypeError, match="gets its tuples in update"):
         type("Own", (OPlus,), {"process": lambda self, tup: None})
+
+
+class AllKeys(Numbers):
+    """Windows of several keys for each tuple."""
+
+    def keys(self, tup: Tuple) -> list[str]:
+        found: list[str] = tup.values.keys
+        return found
+
+
+@pytest.mark.parametrize("cls", [Numbers, AllKeys])
+def test_an_operator_can_be_tried_without_a_topology(cls: type[Numbers]) -> None:
+    rows = [Row(number, ["a", "b"], "a", number) for number in range(12)]
+    conf, given = {TIME_FIELD: "time"}, {"size": "5ms"}
+    key = [] if cls.derives_keys else ["key"]
+    found = run_bolt(cls, rows, fields=Row._fields, conf=conf, key=key, kwargs=given).emitted()
+    told = [(key, end // 1000, numbers) for key, _, end, numbers, _ in found]
+    for name in "ab" if cls.derives_keys else "a":
+        ends = [(end, numbers) for key, end, numbers in told if key == name]
+        assert ends == [(5, [0, 1, 2, 3, 4]), (10, [5, 6, 7, 8, 9]), (15, [10, 11])]
+
+
+FLUX = """
+name: windows
+components:
+  - id: size
+    className: org.apache.storm.topology.base.BaseWindowedBolt$Duration
+    constructorArgs: [10, MILLISECONDS]
+spouts:
+  - id: source
+    className: tests.framework.windows.operators.Keyed
+    constructorArgs: [[]]
+bolts:
+  - id: made
+    className: tests.framework.windows.test_operators_forms.Numbers
+    constructorArgs: [{ref: size}]
+  - id: set
+    className: tests.framework.windows.test_operators_forms.Numbers
+    properties: [{name: size, value: 10ms}]
+streams:
+  - {from: source, to: made, grouping: {type: FIELDS, args: [key]}}
+  - {from: source, to: set, grouping: {type: FIELDS, args: [key]}}
+"""
+
+
+def test_windows_are_formed_in_yaml(tmp_path: Path) -> None:
+    (tmp_path / "windows.yaml").write_text(FLUX, encoding="utf-8")
+    run = run_topology(tmp_path / "windows.yaml", inputs={"source": at(1, 2, 14)})
+    for name in ("made", "set"):
+        assert [row[3] for row in run.emitted(name)] == [[0, 1], [2]]
