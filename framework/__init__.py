@@ -8,6 +8,7 @@ from framework.components import (
     Block,
     Bolt,
     Component,
+    JoinBolt,
     OPlus,
     Pace,
     PartitionedSpout,
@@ -36,10 +37,12 @@ from framework.state import (
 from framework.streams import KeyedStream, StreamBuilder, TupleStream
 from framework.topology import Grouping, Stream
 from framework.windows import Count, Duration, KeyWindow, SideWindow, TupleWindow
+from framework.windows.joins import Band, Equal, SameWindow, Within
 
 __all__ = [
     "APlus",
     "AggregatingState",
+    "Band",
     "BatchBolt",
     "BatchingBolt",
     "Block",
@@ -47,10 +50,12 @@ __all__ = [
     "Component",
     "Count",
     "Duration",
+    "Equal",
     "GlobalStreamId",
     "Grouping",
     "JavaBolt",
     "JavaSpout",
+    "JoinBolt",
     "KeyValueState",
     "KeyWindow",
     "KeyedStream",
@@ -63,6 +68,7 @@ __all__ = [
     "ReliableSpout",
     "RowError",
     "Rows",
+    "SameWindow",
     "SeekableSpout",
     "ShellBolt",
     "ShellSpout",
@@ -81,6 +87,7 @@ __all__ = [
     "ValueState",
     "Watermark",
     "WindowedBolt",
+    "Within",
     "run",
     "suspend",
 ]

@@ -5,6 +5,7 @@ from framework.components.batch_bolt import BatchBolt, RowError
 from framework.components.batching import BatchingBolt, TicklessBatchingBolt
 from framework.components.bolt import Bolt
 from framework.components.component import Component
+from framework.components.join_bolt import JoinBolt
 from framework.components.oplus import OPlus
 from framework.components.partitioned import Block, Pace, PartitionedSpout, Watermark
 from framework.components.rows import Rows
@@ -20,6 +21,7 @@ __all__ = [
     "Block",
     "Bolt",
     "Component",
+    "JoinBolt",
     "OPlus",
     "Pace",
     "PartitionedSpout",

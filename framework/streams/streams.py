@@ -14,10 +14,12 @@ from framework.streams.assembly import Assembly, Input
 from framework.streams.bolts import Branch, Filter, FlatMap, KeyBy, Map, Peek, Select, branch_name
 from framework.streams.forms import WindowForm
 from framework.streams.functions import Function, check_takes, found, told
+from framework.streams.joining import Joined, join_bolt
 from framework.streams.keyed import AggregateByKey, CountByKey, ReduceByKey
 from framework.streams.windowed import WindowStep
 from framework.streams.windowed_stream import WindowedStream
 from framework.topology import DEFAULT_STREAM, Grouping, Stream, did_you_mean
+from framework.windows.joins import Given
 
 _Bolt = BatchBolt | WindowStep
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -35,6 +37,8 @@ class TupleStream:
         self._inputs = tuple(inputs)
         self.fields = tuple(fields)
         """Names of the values of each tuple, which functions are called with."""
+
+    _key: tuple[str, ...] = ()
 
     @property
     def _grouping(self) -> Grouping:
@@ -118,6 +122,48 @@ class TupleStream:
                 )
         inputs = [given for one in (self, *others) for given in one._inputs]
         return TupleStream(self._assembly, list(dict.fromkeys(inputs)), self.fields)
+
+    def join(
+        self,
+        other: TupleStream,
+        on: Given,
+        *,
+        index: str | Sequence[str] = (),
+        fields: Sequence[str] | None = None,
+        par: Par | None = None,
+        name: str | None = None,
+    ) -> TupleStream:
+        """The values of each two tuples that match, one of this stream and one of another.
+
+        Of two streams by key only tuples with the same key match, each task joins its own keys, and an index
+        by key finds them. Otherwise each task gets all tuples, and stores a share of them; see `JoinBolt`.
+
+        Args:
+            other: the right one of the two streams.
+            on: what must hold for two tuples; `Within` or `SameWindow` is among it.
+            index: fields of this stream to make an index by, beside the key.
+            fields: names of the values; by default those of both, where a name that this stream has, too,
+                gets ``right_`` in front.
+            par: the parallelism.
+            name: the step's id.
+
+        Raises:
+            TypeError: no condition.
+            ValueError: it belongs to another builder, or both are the same; errors of `JoinBolt`.
+        """
+        if other._assembly is not self._assembly:
+            raise ValueError("join() takes a stream of the same StreamBuilder")
+        left, right = (Joined(one._inputs, one.fields, one._key) for one in (self, other))
+        bolt = join_bolt(left, right, on, index, fields and _names(fields))
+        is_by_key = bool(left.key and right.key)
+        made = self._assembly.new_id(name, "join")
+        declarer = self._assembly.add(
+            made, bolt, self._inputs, self._grouping if is_by_key else Grouping.ALL, par
+        )
+        for given in other._inputs:
+            grouping = other._grouping if is_by_key else Grouping.ALL
+            declarer.grouping(given.component, grouping, given.stream)
+        return TupleStream(self._assembly, [Input(made)], bolt.outputs)
 
     # -- by key
 
@@ -225,6 +271,7 @@ class KeyedStream(TupleStream):
     ) -> None:
         super().__init__(assembly, inputs, fields)
         self._width = width
+        self._key = self.key
 
     @property
     def key(self) -> tuple[str, ...]:
