@@ -68,6 +68,8 @@ class Traits:
     """Whether these are windows by key."""
     derives_keys: bool = False
     """Whether it makes the keys of these windows of its tuples itself."""
+    window_inputs: int = 1
+    """How many inputs these windows keep apart."""
     states: tuple[StateSpec, ...] = ()
     """The state that it declares."""
     state_key: tuple[str, ...] = ()
@@ -133,7 +135,8 @@ def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None)
         windowed=cls is not None and issubclass(cls, components.WindowedBolt | components.OPlus),
         key_windows=cls is not None and issubclass(cls, components.OPlus),
         derives_keys=cls is not None and issubclass(cls, components.OPlus) and cls.derives_keys,
-        states=() if cls is None else tuple(state.spec for state in declared_states(cls).values()),
+        window_inputs=cls.inputs if cls is not None and issubclass(cls, components.OPlus) else 1,
+        states=() if cls is None else _states(conf, cls),
         state_key=_state_key(conf, cls),
     )
 
@@ -141,6 +144,10 @@ def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None)
 def _hears_answers(cls: type) -> bool:
     bases = base_classes("Spout")
     return issubclass(cls, bases) and any(overrides(cls, name, bases) for name in ("ack", "fail"))
+
+
+def _states(conf: Mapping[str, Any], cls: type) -> tuple[StateSpec, ...]:
+    return tuple(state.spec for state in declared_states(cls).values() if state.is_kept(conf))
 
 
 def _state_key(conf: Mapping[str, Any], cls: type | None) -> tuple[str, ...]:

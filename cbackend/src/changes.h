@@ -42,6 +42,13 @@ static inline bool vp_changes_had(const vp_writer *writer, const vp_changes *cha
            vp_read(vp_changes_map(writer, changes, !vp_read(&changes->current)) + word) >> number % 64 & 1;
 }
 
+/* Asks memory ahead for the bits of a row that will be marked. */
+static inline void vp_changes_fetch(const vp_writer *writer, const vp_changes *changes, uint64_t number)
+{
+    if (number / 64 < vp_read(&changes->words))
+        __builtin_prefetch(vp_changes_map(writer, changes, vp_read(&changes->current)) + number / 64, 1);
+}
+
 /* Makes sure of bits for a row: 0, or VP_NO_ROOM, and nothing has changed. */
 int vp_changes_grow(vp_writer *writer, vp_changes *changes, vp_heap *heap, uint64_t number);
 

@@ -175,6 +175,30 @@ vp_row *vp_keyed_find(const vp_writer *writer, const vp_keyed *table, uint64_t h
     return place ? row_at(writer, table, (uint32_t)place - 1) : NULL;
 }
 
+void vp_keyed_fetch_place(const vp_writer *writer, const vp_keyed *table, uint64_t hash)
+{
+    uint64_t size = index_size(table);
+    if (size)
+        __builtin_prefetch(&index_of(writer, table)[hash >> 32 & (size - 1)]);
+}
+
+uint64_t vp_keyed_fetch_row(const vp_writer *writer, const vp_keyed *table, uint64_t hash)
+{
+    uint64_t size = index_size(table);
+    uint64_t place = size ? vp_read(&index_of(writer, table)[hash >> 32 & (size - 1)]) : 0;
+    if (!place || (place ^ hash) >> 32 || (uint32_t)place == VP_PLACE_LEFT)
+        return VP_NO_ROW;
+    vp_keyed_fetch(writer, table, (uint32_t)place - 1);
+    return (uint32_t)place - 1;
+}
+
+void vp_keyed_fetch(const vp_writer *writer, const vp_keyed *table, uint64_t number)
+{
+    const char *row = (const char *)row_at(writer, table, number);
+    __builtin_prefetch(row, 1);
+    __builtin_prefetch(row + row_bytes(table) - 1, 1); /* most rows lie in one line or in two */
+}
+
 static void put(vp_word *index, uint64_t mask, uint64_t place)
 {
     uint64_t at = place >> 32 & mask;

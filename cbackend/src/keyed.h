@@ -68,4 +68,16 @@ static inline void vp_keyed_note_access(vp_keyed *table)
 /* A row was there and is no more; the search goes on behind it. */
 #define VP_PLACE_LEFT UINT64_C(0xffffffff)
 
+/* Where many keys are looked for one after the other, memory is asked ahead for what the search for each will look at:
+ * for the place of its hash, and when that has come, for the row. */
+void vp_keyed_fetch_place(const vp_writer *writer, const vp_keyed *table, uint64_t hash);
+
+/* Tells the number of the row; VP_NO_ROW where another place is the key's, or none. */
+uint64_t vp_keyed_fetch_row(const vp_writer *writer, const vp_keyed *table, uint64_t hash);
+
+/* Likewise for the row of a number, which is below vp_keyed_rows. */
+void vp_keyed_fetch(const vp_writer *writer, const vp_keyed *table, uint64_t number);
+
+#define VP_NO_ROW UINT64_MAX
+
 #endif

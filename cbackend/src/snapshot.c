@@ -43,14 +43,33 @@ int vp_snapshot_save(vp_snapshot *snapshot, const vp_writer *writer, const vp_ch
     return save(context, row, number) < 0 || note(snapshot, number) ? -1 : 0;
 }
 
+/* A bit for each of 64 rows that had changed at the cut. */
+static uint64_t bits_of(const vp_writer *writer, const vp_changes *changes, uint64_t word)
+{
+    if (word >= vp_read(&changes->words))
+        return 0;
+    return vp_read(vp_changes_map(writer, changes, !vp_read(&changes->current)) + word);
+}
+
+/* Asks memory ahead for the rows of 64 that have changed. */
+static void fetch(const vp_snapshot *snapshot, const vp_writer *writer, const vp_keyed *table, const vp_changes *changes,
+                  uint64_t word)
+{
+    for (uint64_t bits = bits_of(writer, changes, word); bits; bits &= bits - 1) {
+        uint64_t number = word * 64 + (uint64_t)__builtin_ctzll(bits);
+        if (number < snapshot->rows)
+            vp_keyed_fetch(writer, table, number);
+    }
+}
+
 /* The next number from `next` on that may be pending: of rows that have not changed whole words are left out. */
-static void skip(vp_snapshot *snapshot, const vp_writer *writer, const vp_changes *changes)
+static void skip(vp_snapshot *snapshot, const vp_writer *writer, const vp_keyed *table, const vp_changes *changes)
 {
     while (!snapshot->is_whole && snapshot->next < snapshot->rows) {
-        uint64_t word = snapshot->next / 64, bits = 0;
-        if (word < vp_read(&changes->words))
-            bits = vp_read(vp_changes_map(writer, changes, !vp_read(&changes->current)) + word);
-        bits &= ~UINT64_C(0) << snapshot->next % 64;
+        uint64_t word = snapshot->next / 64;
+        if (snapshot->next % 64 == 0)
+            fetch(snapshot, writer, table, changes, word + 1);
+        uint64_t bits = bits_of(writer, changes, word) & ~UINT64_C(0) << snapshot->next % 64;
         if (bits) {
             snapshot->next = word * 64 + (uint64_t)__builtin_ctzll(bits);
             return;
@@ -69,7 +88,7 @@ int vp_snapshot_walk(vp_snapshot *snapshot, const vp_writer *writer, const vp_ke
                      vp_save *save, void *context)
 {
     int enough = 0;
-    while (enough == 0 && (skip(snapshot, writer, changes), snapshot->next < snapshot->rows)) {
+    while (enough == 0 && (skip(snapshot, writer, table, changes), snapshot->next < snapshot->rows)) {
         uint64_t number = snapshot->next;
         vp_row *row = vp_keyed_row(writer, table, number);
         if (is_pending(snapshot, writer, changes, number) && is_told(snapshot, row))

@@ -35,6 +35,13 @@ int vp_snapshot_save(vp_snapshot *snapshot, const vp_writer *writer, const vp_ch
 int vp_snapshot_walk(vp_snapshot *snapshot, const vp_writer *writer, const vp_keyed *table, const vp_changes *changes,
                      vp_save *save, void *context);
 
+/* Asks memory ahead for what says whether the row of a number is pending. */
+static inline void vp_snapshot_fetch(const vp_snapshot *snapshot, uint64_t number)
+{
+    if (snapshot->saved && number < snapshot->rows)
+        __builtin_prefetch(&snapshot->saved[number / 64], 1);
+}
+
 static inline bool vp_snapshot_is_pending(const vp_snapshot *snapshot)
 {
     return snapshot->rows;

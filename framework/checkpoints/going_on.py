@@ -13,6 +13,7 @@ from framework.config import Settings
 from framework.errors import CheckpointError
 from framework.planning import Plan
 from framework.planning.recovery import offset_problems
+from framework.state import BatchState
 from framework.tap import is_tap
 from framework.topology import Role
 from framework.traits import Batching
@@ -143,10 +144,13 @@ def _hindrances(plan: Plan) -> Iterator[str]:
                 "event time: a topology with a cycle cannot be gone on with"
             )
     for bolt in plan.topology.bolts:
-        if plan.traits[bolt.id].batching is not Batching.NONE:
+        batching, states = plan.traits[bolt.id].batching, plan.traits[bolt.id].states
+        if batching is Batching.TIMER:
+            yield f"a timer processes the batches of bolt {bolt.id!r}: derive it from BatchingBolt"
+        elif batching is Batching.TICKS and not any(state.kind == BatchState.kind for state in states):
             yield (
-                f"bolt {bolt.id!r} gathers batches, which no checkpoint holds: declare a ListState, "
-                "and process it in process_tick"
+                f"bolt {bolt.id!r} gathers batches, which no checkpoint holds: set viper.recovery to exact, "
+                "with which they are declared state"
             )
 
 

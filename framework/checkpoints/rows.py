@@ -10,6 +10,7 @@ from framework.checkpoints.folder import Checkpoint
 from framework.checkpoints.states import SavedState, groups_of
 from framework.errors import CheckpointError
 from framework.state.declaration import TO_LIVE
+from framework.windows.state import WindowState, told
 from viper.arena import Arena
 from viper.state import KeyedState, Pool, UndoLog, Writer, items, load
 
@@ -60,6 +61,9 @@ def _rows_in(
     writer = Writer(arena, pool, UndoLog.create(arena, owner=1), state.owners)
     table = state.table(writer, number, saved.state, groups=[group])
     load(table, group, chunks)
+    if saved.kind == WindowState.kind:
+        yield from told({key: _loaded(values[0], True) for key, values in items(table, group)})
+        return
     is_any = _ANY in saved.types
     for key, values in items(table, group):
         if saved.kind == "list":

@@ -9,6 +9,7 @@ from typing import Any
 from framework.components.bolt import Bolt
 from framework.components.collector import EmitResult
 from framework.components.tuple import Tuple
+from framework.state import BatchState
 
 
 class BatchingBolt(Bolt):
@@ -18,7 +19,13 @@ class BatchingBolt(Bolt):
     first tick that comes more than `ticks_between_batches` ticks after the last firing. So with the default,
     the first batches fire at the second tick. Tuples that are left at the end of the input are processed
     before `close`.
+
+    With ``viper.recovery: exact`` batches are declared state: their keys and tuples have to be such as can be
+    pickled.
     """
+
+    batch_contents = BatchState()
+    """The tuples that the task has gathered, where they survive its process."""
 
     ticks_between_batches: int = 1
     """How many ticks pass between two firings."""
@@ -28,6 +35,16 @@ class BatchingBolt(Bolt):
         self._batches: defaultdict[Hashable, list[Tuple]] = defaultdict(list)
         self._tick_counter = 0
         self._current_tups: list[Tuple] = []
+
+    @property
+    def _keeps_batches(self) -> bool:
+        """Whether what it has gathered is declared state."""
+        return "batch_contents" in vars(self)
+
+    def _open_batches(self) -> None:
+        """Go on with the batches that the task has, if they are declared state."""
+        if self._keeps_batches:
+            self.batch_contents.open(self)
 
     def group_key(self, tup: Tuple) -> Hashable:
         """The key of the batch that a tuple belongs to; by default all belong to one."""

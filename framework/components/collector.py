@@ -36,6 +36,9 @@ class Collector(Protocol):
     def fail(self, tup: Any) -> None:
         """Note that a bolt could not process a tuple (or the tuple of that id)."""
 
+    def begin_group(self, group: int) -> None:
+        """Have what follows stand among the outputs of a key group for the tuple in process."""
+
     def report_metric(self, name: str, value: Any) -> None:
         """Note a metric."""
 
@@ -54,7 +57,7 @@ class Unhosted:
             "run it with framework.testing, or replace its emit, ack and fail in the test"
         )
 
-    emit = emit_rows = ack = fail = report_metric = report_error = _refuse
+    emit = emit_rows = ack = fail = begin_group = report_metric = report_error = _refuse
 
 
 UNHOSTED: Collector = Unhosted()

@@ -6,7 +6,7 @@ Processing", IEEE Transactions on Parallel and Distributed Systems, 2022.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, ClassVar, Literal, Self
 
@@ -15,13 +15,15 @@ from framework.components.late_tuples import LateTuples
 from framework.components.tuple import Tuple
 from framework.state.kept import Kept
 from framework.windows import Count
-from framework.windows.key_state import KeyWindowState, first_start
-from framework.windows.key_window import KeyWindow
+from framework.windows.forms import Form, Rows, form_of
+from framework.windows.key_state import KeyWindowState
+from framework.windows.key_window import KeyWindow, SideWindow
 from framework.windows.lengths import length_of
 from framework.windows.spec import (
     LATE_STREAM,
     LATENESS_MS,
     LENGTH_COUNT,
+    OFFSET_MS,
     PARTIAL,
     TIME_FIELD,
     forming,
@@ -30,10 +32,50 @@ from framework.windows.spec import (
     spec_in,
 )
 from framework.windows.state import BEHIND_TIME
+from viper.state import token_of
 
 Length = Count | timedelta | int | str
 """Of a window: a number of tuples, or a duration; an int is one in microseconds, a text such as ``10s``."""
-Rows = Iterable[Sequence[Any]] | None
+
+
+class OfTwoInputs:
+    """An operator's windows, each of which has a state for either input.
+
+    Args:
+        operator: the operator.
+        sides: by component and stream, the input that a tuple comes by.
+    """
+
+    def __init__(self, operator: OPlus, sides: Mapping[tuple[str, str], int]) -> None:
+        self._operator = operator
+        self._sides = sides
+
+    def create(self) -> list[Any]:
+        """As of `Operator`."""
+        return [self._operator.create(), self._operator.create()]
+
+    def update(self, window: KeyWindow, tup: Tuple) -> Rows:
+        """As of `Operator`."""
+        return self._operator.update(_both(window), tup, self._sides[tup.component, tup.stream])
+
+    def output(self, window: KeyWindow) -> Rows:
+        """As of `Operator`."""
+        return self._operator.output(_both(window))
+
+    def slide(self, window: KeyWindow) -> list[Any]:
+        """As of `Operator`."""
+        return [self._operator.slide(side) for side in _both(window)]
+
+
+def _both(window: KeyWindow) -> tuple[SideWindow, SideWindow]:
+    return SideWindow(window, 0), SideWindow(window, 1)
+
+
+def sides_in(context: Mapping[str, Any]) -> dict[tuple[str, str], int]:
+    """The number of the input that each stream is, in the order in which a component subscribes to them."""
+    streams = context.get("source->stream->grouping", {}).items()
+    names = [(source, name) for source, found in streams for name in found if not source.startswith("__")]
+    return {stream: number for number, stream in enumerate(names)}
 
 
 class OPlus(Bolt):
@@ -64,6 +106,8 @@ class OPlus(Bolt):
     """How long a window is: a duration, or a `Count` of tuples with one key."""
     advance: Length | None = None
     """From the start of one window to that of the next; as long as a window, if None."""
+    offset: timedelta | int | str | None = None
+    """How much later windows start than at the multiples of `advance`."""
     gap: timedelta | int | str | None = None
     """Of sessions, in the place of size and advance: a window ends when no tuple has come for so long."""
     windows: Literal["multi", "single"] = "multi"
@@ -78,8 +122,7 @@ class OPlus(Bolt):
     """Whether the class defines `keys`."""
     _window_config: Mapping[str, Any] = {}
     _late: LateTuples | None = None
-    _take: Callable[[Kept, Tuple], Rows]
-    _sides: Mapping[tuple[str, str], int] = {}
+    _form: Form
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -100,6 +143,7 @@ class OPlus(Bolt):
         size: Length | None = None,
         advance: Length | None = None,
         *,
+        offset: timedelta | int | str | None = None,
         gap: timedelta | int | str | None = None,
         windows: Literal["multi", "single"] | None = None,
     ) -> None:
@@ -107,11 +151,12 @@ class OPlus(Bolt):
         Args:
             size: as the attribute, whose place each of these takes if it is there.
             advance: likewise.
+            offset: likewise.
             gap: likewise.
             windows: likewise.
         """
         super().__init__()
-        given = {"size": size, "advance": advance, "gap": gap, "windows": windows}
+        given = {"size": size, "advance": advance, "offset": offset, "gap": gap, "windows": windows}
         for name, value in given.items():
             if value is not None:
                 setattr(self, name, value)
@@ -174,7 +219,10 @@ class OPlus(Bolt):
             TypeError: a length is none.
             ValueError: a length is not above 0, or windows are what they cannot be.
         """
-        return {**self._forming(), **self._window_config}
+        made = {**self._forming(), **self._window_config}
+        if self.windows == "single" and made.get(LATENESS_MS):
+            raise ValueError("windows='single' and allowed lateness: expected one of them")
+        return made
 
     def _with(self, configured: Mapping[str, Any]) -> Self:
         self._window_config = {**self._window_config, **configured}
@@ -186,72 +234,81 @@ class OPlus(Bolt):
         if self.inputs not in (1, 2):
             raise ValueError(f"inputs={self.inputs!r}: expected 1 or 2")
         if self.gap is not None:
-            if self.size is not None or self.advance is not None or self.windows == "single":
-                raise ValueError(f"gap={self.gap!r}: expected no size, no advance, and windows='multi'")
+            others = self.size, self.advance, self.offset
+            if any(other is not None for other in others) or self.windows == "single":
+                raise ValueError(f"gap={self.gap!r}: expected no other length, and windows='multi'")
             return forming_sessions(length_of("gap", self.gap))
         if self.size is None:
             return {}
-        advance = self.size if self.advance is None else self.advance
-        return forming(length_of("size", self.size), length_of("advance", advance))
+        size = length_of("size", self.size)
+        advance = size if self.advance is None else length_of("advance", self.advance)
+        if isinstance(size, Count) and (self.windows == "single" or self.offset is not None):
+            raise ValueError(f"size={size!r}, a count: expected no offset, and windows='multi'")
+        made = forming(size, advance)
+        if self.offset is not None:
+            made[OFFSET_MS] = milliseconds("the offset", length_of("offset", self.offset), zero=True)
+        return made
 
     # -- what the runtime calls
 
     def process(self, tup: Tuple) -> None:
-        """Take a tuple into its windows; not to be overridden."""
+        """Take a tuple into the windows of its keys; not to be overridden."""
+        if self.derives_keys:
+            self._process_keys(tup)
+            return
         kept = self.window_state.of_tuple()
-        if kept is not None:
-            self._emit_rows(self._take(kept, tup))
+        if kept is None:
+            return
+        rows: list[Sequence[Any]] = []
+        is_taken = self._takes(kept, tup, rows)
+        for row in rows:
+            self.emit(row)
+        if not is_taken and self._late is not None:
+            self._late.pass_by(tup)
 
-    def _emit_rows(self, rows: Rows) -> None:
-        if rows is not None:
-            emit = self.emit
+    def _process_keys(self, tup: Tuple) -> None:
+        """Take a tuple into the windows of those of its keys that the task owns, group by group."""
+        state = self.window_state
+        keys = {token_of(key): key for key in self.keys(tup)}
+        by_group: dict[int, list[Sequence[Any]]] = {}
+        late_in: int | None = None
+        for number, key in enumerate(keys.values()):
+            kept = state.of(key)
+            if kept is not None:
+                rows = by_group.setdefault(kept.value.group, [])
+                if not self._takes(kept, tup, rows) and number == 0:
+                    late_in = kept.value.group
+        for group, rows in sorted(by_group.items()):
+            if rows:
+                self._collector.begin_group(group)
             for row in rows:
-                emit(row)
+                self.emit(row)
+        # The task tells of a late tuple that owns the first of its keys.
+        if late_in is not None and self._late is not None:
+            self._collector.begin_group(late_in)
+            self._late.pass_by(tup)
+
+    def _takes(self, kept: Kept, tup: Tuple, rows: list[Sequence[Any]]) -> bool:
+        """Take a tuple into windows of a key, if it is not too late for them; whether it is not."""
+        if self._late is not None:
+            time_us, now_us = self._late.time_of(tup), self.window_state.now()
+            if time_us < now_us < BEHIND_TIME:
+                return self._form.take_late(kept, tup, time_us, now_us, rows)
+        self._form.take(kept, tup, rows)
+        return True
 
     def _open_windows(self, conf: Mapping[str, Any], context: Mapping[str, Any]) -> None:
         """Go on with the windows that the task has."""
         spec = spec_in(conf)
         assert spec is not None, f"planning has refused windows without {LENGTH_COUNT}"
-        self.window_state.open(spec, conf)
-        self._size, self._advance = spec.length_us or 0, spec.slide_us or 0
-        take = self._take_single if self.windows == "single" else self._take_multi
-        self._take = take
-
-    def _take_multi(self, kept: Kept, tup: Tuple) -> Rows:
-        """Take a tuple into all windows of its time."""
-        state, windows = self.window_state, kept.value.by_start
-        time_us = state.now()
-        start, rows = first_start(time_us, self._size, self._advance), None
-        while start <= time_us:
-            window = windows.get(start)
-            if window is None:
-                window = state.make(kept, start, start + self._size, time_us, self.create())
-            window.last = time_us
-            made = self.update(window, tup)
-            if made is not None:
-                rows = made if rows is None else [*rows, *made]
-            start += self._advance
-        return rows
-
-    def _take_single(self, kept: Kept, tup: Tuple) -> Rows:
-        """Take a tuple into the window of its key that slides."""
-        state, windows = self.window_state, kept.value.by_start
-        time_us = state.now()
-        window = next(iter(windows.values()), None)
-        if window is None:
-            start = first_start(time_us, self._size, self._advance)
-            if start > time_us:  # between two windows
-                return None
-            window = state.make(kept, start, start + self._size, time_us, self.create())
-        window.last = time_us
-        return self.update(window, tup)
+        state = self.window_state
+        state.open(spec, conf)
+        operator = self if self.inputs == 1 else OfTwoInputs(self, sides_in(context))
+        self._form = form_of(state, operator, single=self.windows == "single")
+        if conf[TIME_FIELD] is not None:
+            self._late = LateTuples(self, conf)
 
     def _fire(self, kept: Kept, window: KeyWindow) -> None:
-        """Emit what a window comes to, that has ended and was taken out."""
-        self._emit_rows(self.output(window))
-        if self.windows == "single" and window.end < BEHIND_TIME:
-            start = window.start + self._advance
-            if window.last >= start:
-                window.state = self.slide(window)
-                window.start, window.end = start, window.end + self._advance
-                self.window_state.put(kept, window)
+        """Emit what a window comes to, that has ended and was closed."""
+        for row in self._form.end(kept, window) or ():
+            self.emit(row)

@@ -39,6 +39,8 @@ def _with_key(topology: Topology, subscription: Subscription, traits: Mapping[st
     stream = topology.component(subscription.source).stream(subscription.stream)
     if not found.keyed or stream is None:
         return subscription
+    if found.derives_keys:
+        return subscription
     names = _key_fields(subscription.grouping.kind, subscription.grouping.names, found)
     if not all(name in stream.fields for name in names):
         return subscription
@@ -114,11 +116,25 @@ def _key_problems(
         yield about(topology, bolt, message)
         return
     for number, found in inputs:
-        complaint = _without_owner(found, tasks) or _without_key(topology, found, traits)
+        if traits.derives_keys:
+            complaint = _without_all(found, tasks)
+        else:
+            complaint = _without_owner(found, tasks) or _without_key(topology, found, traits)
         if complaint is not None:
             place = topology.sources.at("components", bolt.id, "inputs", number, "grouping")
             yield Problem(place, f"bolt {bolt.id!r}, input from {found.source!r}: {complaint}")
-    yield from _disagreement(topology, bolt, traits, [found for _, found in inputs])
+    if not traits.derives_keys:
+        yield from _disagreement(topology, bolt, traits, [found for _, found in inputs])
+
+
+def _without_all(found: Input, tasks: int) -> str | None:
+    if tasks == 1 or found.grouping.kind is GroupingKind.ALL:
+        return None
+    return (
+        f"{found.grouping.kind} grouping over {tasks} tasks, and the bolt makes the keys of tuples itself, "
+        "which several tasks may own: expected an all grouping, of which each task takes the keys that it "
+        "owns, or parallelism 1"
+    )
 
 
 def _without_owner(found: Input, tasks: int) -> str | None:

@@ -114,8 +114,8 @@ def offset_problems(conf: Mapping[str, Any], traits: Traits, time: TimeMode | No
 def _unfit_bolt(
     component: ComponentSpec, conf: Mapping[str, Any], traits: Traits, time: TimeMode | None
 ) -> Iterator[str]:
-    if traits.batching is not Batching.NONE:
-        yield "it gathers its batches in an attribute: derive it from BatchBolt"
+    if traits.batching is Batching.TIMER:
+        yield "a timer processes its batches, by the wall clock: derive it from BatchingBolt"
     elif traits.is_class_known and not (traits.stateless or traits.states or traits.goes_back):
         yield (
             "it neither declares state nor is stateless: declare what it remembers, or set viper.stateless "

@@ -8,6 +8,7 @@ from typing import Any
 from framework.errors import ConfigError
 from framework.planning.time_mode import TimeMode
 from framework.topology import ComponentSpec, Problem, Role, Topology, about, unknown
+from framework.topology.graph import SYSTEM_PREFIX
 from framework.traits import Traits
 from framework.windows import WindowSpec, spec_in
 from framework.windows.spec import LAG_MS, LATE_STREAM, LATENESS_MS, TIME_FIELD, WATERMARK_MS
@@ -17,6 +18,7 @@ Confs = Mapping[str, Mapping[str, Any]]
 
 ADMIT = "admit"
 """The value of ``viper.timestamp.late`` with which late tuples come to the bolts."""
+_HOW_BY_KEY = "size and advance, or gap, as attributes or arguments of its class, or their keys in its config"
 _HOW = "with_window(), with_tumbling_window() or with_session_window(), or their keys in its config"
 
 
@@ -44,14 +46,18 @@ def _complaints(
 ) -> Iterator[tuple[str, bool]]:
     """What is wrong with a bolt's windows, each with whether it is no more than a warning."""
     conf = confs[bolt.id]
+    how = _HOW_BY_KEY if traits[bolt.id].key_windows else _HOW
     try:
         spec = spec_in(conf)
     except ConfigError as error:
         yield f"forms its windows in two ways: {error}", False
         return
     if spec is None:
-        yield f"processes windows, and nothing says which: expected {_HOW}", False
+        yield f"processes windows, and nothing says which: expected {how}", False
         return
+    if traits[bolt.id].key_windows:
+        for complaint in _unfit_by_key(bolt, conf, spec, traits[bolt.id]):
+            yield complaint, False
     if spec.has_durations and time is TimeMode.LOGICAL:
         yield (
             "has windows of a duration, but time is logical here, and counts tuples: give counts, such as "
@@ -62,6 +68,16 @@ def _complaints(
         yield complaint, False
     for told in _without_effect(conf, spouts, confs):
         yield told, True
+
+
+def _unfit_by_key(
+    bolt: ComponentSpec, conf: Mapping[str, Any], spec: WindowSpec, traits: Traits
+) -> Iterator[str]:
+    if (spec.length_us is None) != (spec.slide_us is None):
+        yield "has windows by key with a size and an advance, of which one is a count: expected both or none"
+    streams = [found for found in bolt.inputs if not found.source.startswith(SYSTEM_PREFIX)]
+    if traits.window_inputs == 2 and len(streams) != 2:
+        yield f"has windows of two inputs, and subscribes to {len(streams)} streams: expected 2"
 
 
 def _spouts_above(topology: Topology, bolt: str) -> list[str]:

@@ -15,11 +15,13 @@ access            what the runtime hands to a state when a task begins
 key_values        the key-value state of Storm's stateful bolts
 handles, pickled  what a component's attribute is while the task runs: of typed, of any values
 lists, maps       likewise of lists and maps
+batches           the state of batching bolts, and what its attribute is
 kept              what of them is unpickled, and may have to be written
 ================  ===============================================================================
 """
 
 from framework.state.access import DirtyHandle, LivingHandle, StateAccess
+from framework.state.batches import BatchState
 from framework.state.collections import ListState, MapState
 from framework.state.declaration import State, StateSpec, declared_states
 from framework.state.key_values import KeyValues, KeyValueState
@@ -27,6 +29,7 @@ from framework.state.kinds import AggregatingState, ReducingState, TableState, V
 
 __all__ = [
     "AggregatingState",
+    "BatchState",
     "DirtyHandle",
     "KeyValueState",
     "KeyValues",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from framework.state.access import StateAccess
-from framework.state.declaration import Per, State
+from framework.state.declaration import Durable, Per, State
 from framework.state.types import PICKLED, code_of
 
 
@@ -19,7 +19,14 @@ class ListState(State):
 
     kind = "list"
 
-    def __init__(self, type: str | None = None, *, per: Per = "key", ttl: float | None = None) -> None:
+    def __init__(
+        self,
+        type: str | None = None,
+        *,
+        per: Per = "key",
+        ttl: float | None = None,
+        durable: Durable = "slice",
+    ) -> None:
         """
         Args:
             type: of the elements: ``int64``, ``float64``, ``bool``, ``string`` or ``binary``; None for any
@@ -27,11 +34,13 @@ class ListState(State):
             per: whether each key has a list of its own, or each task one.
             ttl: seconds for which a key's list is remembered behind its last change; see `State`. It needs a
                 type.
+            durable: as for `ValueState`.
 
         Raises:
-            ValueError: there is no such type.
+            ValueError: there is no such type, or a `durable` that is none, or that a type cannot have.
         """
         super().__init__(per=per, ttl=ttl)
+        self.durable = self._lasting(durable, type)
         self._type = type
         self._code = self._timed("[" + (PICKLED if type is None else code_of(type)), type)
 
@@ -49,7 +58,7 @@ class ListState(State):
         """As in the base class."""
         from framework.state.lists import list_handle
 
-        return list_handle(access, typed=self._type is not None)
+        return list_handle(access, typed=self._type is not None, durable=self.durable)
 
 
 class MapState(State):
@@ -71,6 +80,7 @@ class MapState(State):
         *,
         per: Per = "key",
         ttl: float | None = None,
+        durable: Durable = "slice",
     ) -> None:
         """
         Args:
@@ -80,11 +90,13 @@ class MapState(State):
             per: whether each key has a map of its own, or each task one.
             ttl: seconds for which a key's map is remembered behind its last change; see `State`. It needs a
                 type of values.
+            durable: as for `ValueState`; `checkpoint` is for any values only, under keys of any type.
 
         Raises:
-            ValueError: there is no such type.
+            ValueError: there is no such type, or a `durable` that is none, or that a type cannot have.
         """
         super().__init__(per=per, ttl=ttl)
+        self.durable = self._lasting(durable, value_type)
         self._types = key_type, value_type
         self._key_code = "" if key_type is None else code_of(key_type)
         self._code = self._timed("{" + (PICKLED if value_type is None else code_of(value_type)), value_type)
@@ -104,4 +116,6 @@ class MapState(State):
         """As in the base class."""
         from framework.state.maps import map_handle
 
-        return map_handle(access, self._key_code, typed=self._types[1] is not None)
+        return map_handle(
+            access, self._key_code, typed=self._types[1] is not None, durable=self.durable
+        )

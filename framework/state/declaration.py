@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal
 
@@ -12,6 +13,7 @@ from framework.state.access import StateAccess
 Per = Literal["key", "task"]
 _PER: Final = ("key", "task")
 Durable = Literal["slice", "checkpoint"]
+_DURABLE: Final = ("slice", "checkpoint")
 TO_LIVE: Final = ", with a time to live"
 """What the types of a state end with that is forgotten by time; how long that is may change between runs."""
 _SHORTEST_S: Final = 1e-6
@@ -60,7 +62,7 @@ class State(ABC):
         """
         if per not in _PER:
             raise ValueError(f"per={per!r}: expected 'key' or 'task'")
-        if ttl is not None and not _SHORTEST_S <= ttl <= _LONGEST_S:
+        if ttl is not None and not (isinstance(ttl, int | float) and _SHORTEST_S <= ttl <= _LONGEST_S):
             raise ValueError(f"ttl={ttl!r}: expected seconds, from 0.000001 to {_LONGEST_S}")
         if ttl is not None and per == "task":
             raise ValueError(f"ttl={ttl!r} and per='task': only state by key can be forgotten by time")
@@ -69,6 +71,10 @@ class State(ABC):
         """Seconds for which a key is remembered; None: for ever."""
         self.name = ""
         """Of the attribute; empty until a class has it."""
+
+    def is_kept(self, conf: Mapping[str, Any]) -> bool:
+        """Whether a component with that resolved configuration has the state; by default each has."""
+        return True
 
     @property
     @abstractmethod
@@ -107,6 +113,17 @@ class State(ABC):
         if type is None:
             raise ValueError(f"ttl={self.ttl!r} of any values: expected a type, such as 'int64'")
         return f"@{code}"
+
+    def _lasting(self, durable: Durable, type: object) -> Durable:
+        """Behind what changes last, where only any values can live in their process."""
+        if durable not in _DURABLE:
+            raise ValueError(f"durable={durable!r}: expected 'slice' or 'checkpoint'")
+        if durable == "checkpoint" and type is not None:
+            raise ValueError(
+                f"durable='checkpoint' of type {type!r}: a typed value lies in shared memory in any case; "
+                "only any values can live in their process: leave the type out, or durable"
+            )
+        return durable
 
     def __set_name__(self, owner: type, name: str) -> None:
         if self.name and self.name != name:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from framework.state.access import DirtyHandle, StateAccess
+from framework.state.access import DirtyHandle, LivingHandle, StateAccess
 from framework.state.declaration import Durable
 from framework.state.pickled import LivingValue, PickledValue
 from viper.state import StateCell, TableCell
@@ -26,7 +26,7 @@ def value_handle(
 
 def reducing_handle(cell: StateCell | PickledValue, function: Callable[[Any, Any], Any]) -> Folded:
     """The handle of a value that others are folded into by a function."""
-    return _with_dirt(Reduced, DirtyReduced, cell)(cell, function)
+    return _chosen(Reduced, DirtyReduced, LivingReduced, cell)(cell, function)
 
 
 def aggregating_handle(
@@ -36,12 +36,17 @@ def aggregating_handle(
     result: Callable[[Any], Any] | None,
 ) -> Folded:
     """The handle of an accumulator."""
-    return _with_dirt(Aggregated, DirtyAggregated, cell)(cell, create, add, result)
+    return _chosen(Aggregated, DirtyAggregated, LivingAggregated, cell)(cell, create, add, result)
 
 
-def _with_dirt(
-    plain: Callable[..., Folded], dirty: Callable[..., Folded], cell: object
+def _chosen(
+    plain: Callable[..., Folded],
+    dirty: Callable[..., Folded],
+    living: Callable[..., Folded],
+    cell: object,
 ) -> Callable[..., Folded]:
+    if isinstance(cell, LivingHandle):
+        return living
     return dirty if isinstance(cell, DirtyHandle) else plain
 
 
@@ -122,12 +127,30 @@ class _Dirty(Folded):
         self._cell.forget()
 
 
+class _Living(_Dirty):
+    """Holds changes back until a checkpoint, as the value itself does."""
+
+    _cell: LivingValue
+
+    def save(self) -> None:
+        """As `LivingHandle.save`."""
+        self._cell.save()
+
+
 class DirtyReduced(_Dirty, Reduced):
     """`Reduced` of values that are pickled."""
 
 
 class DirtyAggregated(_Dirty, Aggregated):
     """`Aggregated` of values that are pickled."""
+
+
+class LivingReduced(_Living, Reduced):
+    """`Reduced` of values that live in their process."""
+
+
+class LivingAggregated(_Living, Aggregated):
+    """`Aggregated` of values that live in their process."""
 
 
 def table_handle(access: StateAccess, defaults: Mapping[str, Any]) -> TableCell:

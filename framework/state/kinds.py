@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from framework.state.access import StateAccess
 from framework.state.declaration import Durable, Per, State
@@ -46,14 +46,7 @@ class ValueState(State):
                 a type cannot have.
         """
         super().__init__(per=per, ttl=ttl)
-        if durable not in ("slice", "checkpoint"):
-            raise ValueError(f"durable={durable!r}: expected 'slice' or 'checkpoint'")
-        if durable == "checkpoint" and type is not None:
-            raise ValueError(
-                f"durable='checkpoint' of type {type!r}: a typed value lies in shared memory in any case; "
-                "only any values can live in their process: leave the type out, or durable"
-            )
-        self.durable = durable
+        self.durable = self._lasting(durable, type)
         self._code = self._timed(PICKLED if type is None else code_of(type), type)
         self._type = type
         self._default = default if type is None or default is None else checked_default(type, default)
@@ -103,9 +96,12 @@ class TableState(State):
             ttl: seconds for which a key is remembered behind its last change; see `State`.
 
         Raises:
+            TypeError: the columns are no mapping.
             ValueError: no columns, no such type, a default that is not of it, or a name that cannot be one.
         """
         super().__init__(per=per, ttl=ttl)
+        if not isinstance(columns, Mapping):
+            raise TypeError(f"columns {columns!r}: expected the type of each column by its name, in a dict")
         if not columns:
             raise ValueError("a table without columns: expected at least one")
         for name in columns:
@@ -141,9 +137,10 @@ class TableState(State):
 class _Folding(State):
     """A state of one value per key, which others are folded into."""
 
-    def __init__(self, type: str | None, per: Per, ttl: float | None) -> None:
+    def __init__(self, type: str | None, per: Per, ttl: float | None, durable: Durable) -> None:
         super().__init__(per=per, ttl=ttl)
-        self._value = ValueState(type, ttl=ttl)
+        self._value = ValueState(type, ttl=ttl, durable=durable)
+        self.durable = durable
 
     @property
     def codes(self) -> tuple[str, ...]:
@@ -171,6 +168,7 @@ class ReducingState(_Folding):
         *,
         per: Per = "key",
         ttl: float | None = None,
+        durable: Durable = "slice",
     ) -> None:
         """
         Args:
@@ -178,12 +176,14 @@ class ReducingState(_Folding):
             function: makes one value of what was added so far and of the value that is added.
             per: whether each key has a value of its own, or each task one.
             ttl: seconds for which a key is remembered behind its last change; see `State`. It needs a type.
+            durable: as for `ValueState`.
 
         Raises:
-            ValueError: there is no such type.
+            TypeError: a function is none.
+            ValueError: there is no such type, or a `durable` that is none, or that a type cannot have.
         """
-        super().__init__(type, per, ttl)
-        self._function = function
+        super().__init__(type, per, ttl, durable)
+        self._function = _checked("function", function)
 
     def handle(self, access: StateAccess) -> Any:
         """As in the base class."""
@@ -210,6 +210,7 @@ class AggregatingState(_Folding):
         result: Callable[[Any], Any] | None = None,
         per: Per = "key",
         ttl: float | None = None,
+        durable: Durable = "slice",
     ) -> None:
         """
         Args:
@@ -219,15 +220,31 @@ class AggregatingState(_Folding):
             result: what a reader gets for an accumulator; the accumulator itself if it is left out.
             per: whether each key has an accumulator of its own, or each task one.
             ttl: seconds for which a key is remembered behind its last change; see `State`. It needs a type.
+            durable: as for `ValueState`.
 
         Raises:
-            ValueError: there is no such type.
+            TypeError: a function is none.
+            ValueError: there is no such type, or a `durable` that is none, or that a type cannot have.
         """
-        super().__init__(type, per, ttl)
-        self._functions = create, add, result
+        super().__init__(type, per, ttl, durable)
+        self._functions = (
+            _checked("create", create),
+            _checked("add", add),
+            None if result is None else _checked("result", result),
+        )
 
     def handle(self, access: StateAccess) -> Any:
         """As in the base class."""
         from framework.state.handles import aggregating_handle
 
         return aggregating_handle(self._value.handle(access), *self._functions)
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def _checked(name: str, function: _Function) -> _Function:
+    """An argument that is to be called."""
+    if not callable(function):
+        raise TypeError(f"{name}={function!r}: expected a function")
+    return function

@@ -10,14 +10,19 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from framework.state.access import StateAccess
+from framework.state.declaration import Durable
 from framework.state.kept import Kept, KeptValues
 from viper.rows import is_plain
 from viper.state import ListCell, scope_of
 
 
-def list_handle(access: StateAccess, *, typed: bool) -> ListCell | PickledList:
+def list_handle(
+    access: StateAccess, *, typed: bool, durable: Durable = "slice"
+) -> ListCell | PickledList:
     """The handle of a list."""
-    return ListCell(access.scope, access.tables[0]) if typed else PickledList(access)
+    if typed:
+        return ListCell(access.scope, access.tables[0])
+    return (LivingList if durable == "checkpoint" else PickledList)(access)
 
 
 class PickledList:
@@ -49,11 +54,7 @@ class PickledList:
 
     def get(self) -> list[Any]:
         """The elements, in the order in which they came, in a list of the caller's."""
-        token = self._scope.token
-        kept = self._lists.get(token)
-        if kept is None:
-            elements = [pickle.loads(data) for data in self._cell.get()]
-            kept = self._lists.keep(Kept(token, self._scope.key, None, elements))
+        kept = self._look()
         if not all(map(is_plain, kept.value)):
             self._lists.touch(kept)
         return [*kept.value]
@@ -89,9 +90,65 @@ class PickledList:
         """As `DirtyHandle.forget`."""
         self._lists.forget()
 
+    def _look(self) -> Kept:
+        """The elements of the key."""
+        token = self._scope.token
+        kept = self._lists.get(token)
+        if kept is not None:
+            return kept
+        elements = [pickle.loads(data) for data in self._cell.get()]
+        kept = self._lists.keep(Kept(token, self._scope.key, None, elements))
+        self._lists.note(kept)  # the tuple in process may have added some of them
+        return kept
+
     def _pickled(self, values: Iterable[Any]) -> tuple[list[Any], list[bytes]]:
         found = list(values)
         return found, [self._lists.pickled(value) for value in found]
+
+
+class LivingList(PickledList):
+    """A list that is pickled for checkpoints only; what has changed since dies with its process.
+
+    The first elements of a key are pickled at once, as the table has the order of keys. So a list is in the
+    table as long as it has elements.
+    """
+
+    def add_all(self, values: Iterable[Any]) -> None:
+        """As in the base class."""
+        kept = self._look()
+        if not kept.value:
+            super().add_all(values)
+        elif added := self._as_now(values):
+            self._lists.touch(kept)
+            kept.value.extend(added)
+
+    def update(self, values: Iterable[Any]) -> None:
+        """As in the base class."""
+        found, kept = list(values), self._look()
+        if found and kept.value:
+            others = self._as_now(found)
+            self._lists.touch(kept)
+            kept.value = others
+        else:
+            self._lists.drop(kept)
+            super().update(found)
+
+    def __len__(self) -> int:
+        return len(self._look().value)
+
+    def flush(self) -> None:
+        """As `DirtyHandle.flush`: what has changed stays here."""
+        self._lists.trim()
+
+    def save(self) -> None:
+        """As `LivingHandle.save`."""
+        super().flush()
+
+    def _as_now(self, values: Iterable[Any]) -> list[Any]:
+        """Elements that nobody else can change."""
+        return [
+            value if is_plain(value) else pickle.loads(self._lists.pickled(value)) for value in values
+        ]
 
 
 def _copies(values: list[Any], pickled: list[bytes]) -> list[Any]:

@@ -10,16 +10,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from framework.state.access import StateAccess
+from framework.state.declaration import Durable
 from framework.state.kept import Kept, KeptValues
 from viper.rows import is_plain
 from viper.state import MapCell, scope_of, token_of
 
 
-def map_handle(access: StateAccess, key_code: str, *, typed: bool) -> MapCell | PickledMap:
+def map_handle(
+    access: StateAccess, key_code: str, *, typed: bool, durable: Durable = "slice"
+) -> MapCell | PickledMap:
     """The handle of a map whose keys have a code's type; empty, they have any."""
     if typed:
         return MapCell(access.scope, access.tables[0], key_code)
-    return PickledMap(access, key_code)
+    return (LivingMap if durable == "checkpoint" else PickledMap)(access, key_code)
 
 
 class PickledMap:
@@ -133,3 +136,18 @@ class PickledMap:
         if not is_plain(kept.value):
             self._values.touch(kept)
         return kept.value
+
+
+class LivingMap(PickledMap):
+    """A map whose values are pickled for checkpoints only; what has changed since dies with its process.
+
+    The first value of a key is pickled at once, as the table has the order of keys.
+    """
+
+    def flush(self) -> None:
+        """As `DirtyHandle.flush`: what has changed stays here."""
+        self._values.trim()
+
+    def save(self) -> None:
+        """As `LivingHandle.save`."""
+        super().flush()

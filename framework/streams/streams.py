@@ -12,10 +12,14 @@ from framework.sinks import ConsoleSink
 from framework.specs import Par, Spec
 from framework.streams.assembly import Assembly, Input
 from framework.streams.bolts import Branch, Filter, FlatMap, KeyBy, Map, Peek, Select, branch_name
+from framework.streams.forms import WindowForm
 from framework.streams.functions import Function, check_takes, found, told
 from framework.streams.keyed import AggregateByKey, CountByKey, ReduceByKey
+from framework.streams.windowed import WindowStep
+from framework.streams.windowed_stream import WindowedStream
 from framework.topology import DEFAULT_STREAM, Grouping, Stream, did_you_mean
 
+_Bolt = BatchBolt | WindowStep
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -197,14 +201,14 @@ class TupleStream:
         check_takes(step, named, len(self.fields), f"the stream's values, {list(self.fields)}")
         return told(function)
 
-    def _step(self, bolt: BatchBolt, name: str | None, function: Function, par: Par | None) -> TupleStream:
+    def _step(self, bolt: _Bolt, name: str | None, function: Function, par: Par | None) -> TupleStream:
         outputs = tuple(bolt.outputs or ())
         return TupleStream(self._assembly, [self._added(bolt, name, function, par)], outputs)
 
     def _same(self, bolt: BatchBolt, name: str | None, function: Function, par: Par | None) -> Self:
         return self._with(self._added(bolt, name, function, par))
 
-    def _added(self, bolt: BatchBolt, name: str | None, function: Function, par: Par | None) -> Input:
+    def _added(self, bolt: _Bolt, name: str | None, function: Function, par: Par | None) -> Input:
         made = self._assembly.new_id(name, _called_like(bolt, function))
         self._assembly.add(made, bolt, self._inputs, self._grouping, par)
         return Input(made)
@@ -302,6 +306,15 @@ class KeyedStream(TupleStream):
         return self._step(bolt, name, function, par)
 
 
+    def window(self, form: WindowForm) -> WindowedStream[TupleStream]:
+        """The windows of each key.
+
+        Args:
+            form: ``Tumbling("10s")``, ``Sliding("60s", "10s")``, ``Session("30s")`` or ``CountWindow(100)``.
+        """
+        return WindowedStream(self._step, self.fields, self._width, form)
+
+
 class BoltOutput:
     """What a bolt emits that a stream was given to."""
 
@@ -340,7 +353,7 @@ def _names(fields: Sequence[str]) -> tuple[str, ...]:
     return tuple(fields)
 
 
-def _called_like(bolt: BatchBolt, function: Function) -> str:
+def _called_like(bolt: _Bolt, function: Function) -> str:
     """The id of a step: its function's name, where it has one that says something."""
     name = function if isinstance(function, str) else getattr(function, "__name__", "")
     name = name.rpartition(".")[2]

@@ -25,7 +25,7 @@ from framework.testing.batch_driver import BatchDriver
 from framework.testing.driver import Driver, is_tick
 from framework.testing.given import GivenRows
 from framework.testing.preparing import Conf, loaded, own_config, planned, settled
-from framework.testing.window_driver import WindowDriver
+from framework.testing.window_driver import KeyWindowDriver, WindowDriver
 from framework.topology import DEFAULT_STREAM, Argument, Stream, unknown
 from framework.windows.spec import TIME_FIELD
 
@@ -97,6 +97,7 @@ def run_bolt(
         TopologyError: the class is no bolt, or cannot run here.
         EmitError: a value is not of the type that the schema gives its field.
         ComponentError: its constructor raised.
+        StateError: what it remembers at its end cannot be pickled, or it has overwritten a state's attribute.
         Exception: whatever its callbacks raise, as it is, unless ``exit_on_exception`` is False.
     """
     stream = Stream(fields or (None if isinstance(schema, Mapping) else ()), schema=schema)
@@ -123,7 +124,9 @@ def _driver(
 ) -> Driver:
     if task.slot.host.takes_rows:
         return BatchDriver(task, stream, most_rows, state_key)
-    return WindowDriver(task, state_key) if task.slot.host.is_windowed else Driver(task, state_key)
+    host = task.slot.host
+    driver = KeyWindowDriver if host.has_key_windows else WindowDriver if host.is_windowed else Driver
+    return driver(task, state_key)
 
 
 def _task(

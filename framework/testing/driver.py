@@ -81,6 +81,7 @@ class Driver:
 
         Raises:
             Exception: what the bolt raised, unless it goes on after exceptions.
+            StateError: a state holds what cannot be pickled, or the bolt has overwritten its attribute.
         """
         with self._logging():
             self._host.bind(self.recorder, self._identity)
@@ -90,6 +91,8 @@ class Driver:
             try:
                 self._give_all(tuples)
                 self._end()
+                if self._state is not None:
+                    self._state.save()
             finally:
                 self._host.close()
 

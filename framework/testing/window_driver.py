@@ -8,6 +8,7 @@ from typing import Any
 from framework.runtime.tasks.task import Task
 from framework.testing.driver import Driver, is_tick
 from framework.units import micros_of
+from framework.windows.key_state import Due
 from framework.windows.spec import TIME_FIELD
 
 
@@ -46,3 +47,21 @@ class WindowDriver(Driver):
         windows = self._host.windows
         while (end_us := windows.next_over(time_us)) is not None:
             self._guarded((), self._host.fire_window, end_us)
+
+
+class KeyWindowDriver(WindowDriver):
+    """Likewise, to an operator over windows by key."""
+
+    def _end(self) -> None:
+        self._fire_until(None)
+        for due in list(self._host.key_windows.rest()):
+            self._fire(due)
+
+    def _fire_until(self, time_us: int | None) -> None:
+        if self._host.key_windows.spec.is_timed:
+            while (due := self._host.key_windows.next_due(time_us)) is not None:
+                self._fire(due)
+
+    def _fire(self, due: Due) -> None:
+        for call in self._host.take_key_windows(due):
+            self._guarded((), call)

@@ -7,8 +7,8 @@ let go of the last of them.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping
-from dataclasses import astuple
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, astuple
 from itertools import takewhile
 from typing import Any, Final
 
@@ -242,3 +242,33 @@ class OpenWindows:
         return WindowFullError(
             f"the windows of this task hold {found}, and {key} is {most:,}: raise it, or shorten the windows"
         )
+
+
+def told(found: Mapping[Any, Any]) -> Iterator[tuple[Any, Any]]:
+    """What the table of a task's windows has, for a reader.
+
+    Args:
+        found: all its values by their keys, unpickled; of another type where that cannot be done.
+
+    Yields:
+        "marks" and how far the windows are; then the number of each tuple that is kept, with its time in
+        microseconds (None behind all that has a time), the component and the stream that it came from, and
+        its values.
+    """
+    chunks = dict(found)
+    marks = chunks.pop(_MARKS, None)
+    first_kept = 0
+    if isinstance(marks, tuple):
+        known = Marks(*marks)
+        first_kept, marks = known.first, asdict(known)
+    if marks is not None:
+        yield _MARKS, marks
+    for first, chunk in sorted(chunks.items()):
+        if not isinstance(chunk, tuple):
+            yield first, chunk
+            continue
+        for number, (tup, time_us) in enumerate(zip(*chunk, strict=True), start=first):
+            if number >= first_kept:
+                time = time_us if time_us is not None and time_us < BEHIND_TIME else None
+                origin = {"time_us": time, "component": tup.component, "stream": tup.stream}
+                yield number, {**origin, "values": list(tup.values)}

@@ -104,7 +104,8 @@ class Death:
         name, so_far = multiprocessing.current_process().name, plan.deaths
         chance = random.Random(f"{plan.seed} {so_far} {'' if plan.whole else name}")
         only_leads = "worker" in plan.whole and multiprocessing.parent_process() is None
-        is_soon = only_leads or chance.random() < 0.25  # as that passes few points
+        # As that passes few points. All processes of a group draw alike, so that they agree on who is chosen.
+        is_soon = (chance.random() < 0.25) | only_leads
         self._left = 1 + int(2 ** chance.uniform(0, 6) if is_soon else chance.expovariate(0.75 / plan.gap))
         self._delay_us = int(2 ** chance.uniform(2, 12)) if chance.random() < 0.4 else 0
         """Microseconds behind the point; 0 for right there."""

@@ -39,7 +39,7 @@ def drawn_settings(chance: random.Random, builder: TopologyBuilder, workers: int
         "viper__chains": chance.random() < 0.6,
         "viper__scheduling": chance.choice(("downstream", "downstream", "random")),
         "viper__seed": chance.randrange(1000),
-        "viper__key__groups": chance.choice((4, 256, 65536)),
+        "viper__key__groups": chance.choice((8, 256, 65536)),  # at least as many as tasks
         "viper__shuffle__run": chance.choice((1, 1, 4, 1024)),
         "viper__mutates": chance.random() < 0.7,
         "viper__poll__pause__max__ms": chance.choice((0, 1, 100)),

@@ -17,7 +17,7 @@ from framework.sinks import CsvSink, JsonLinesSink, ParquetSink, SqliteSink, Tex
 from framework.sources import CsvSource, JsonLinesSource, ParquetSource, TextSource
 from framework.streams import AggregateByKey, CountByKey, Map, ReduceByKey
 from tests.kills import components as parts
-from tests.kills import sources
+from tests.kills import gathering, sources
 from tests.kills.sources import FIELDS, line_of, rows_of
 
 MOST_TASKS = 3
@@ -190,10 +190,12 @@ BOLTS: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "owns": (parts.Owns, "all"),
     "window": (parts.Window, "global"),
+    "gather": (gathering.Gathers, "global"),
+    "stumbles over batches": (gathering.StumblesOverBatches, "global"),
     "hop": (parts.Forward, "global"),
 }
 """Each with its grouping."""
-INSTEAD = {"stumbles": "remember", "stumbles in batches": "count batches"}
+INSTEAD = {"stumbles": "remember", "stumbles in batches": "count batches", "stumbles over batches": "gather"}
 """In runs with checkpoints, as none is made of a run that has lost tuples."""
 STATELESS = ["forward", "fan", "typed", "batches", "map"]
 KEYED = [op for op, (_, grouping) in BOLTS.items() if grouping in ("fields", "all")]
@@ -291,6 +293,7 @@ SHAPES: dict[str, Callable[[Shape], None]] = {
     "steps": pipeline("map", "count by key", "reduce by key", "aggregate by key"),
     "stateful": pipeline("forward", "stateful", "stumbles"),
     "windows": pipeline("fan", "window", "forgets"),
+    "batching": pipeline("fan", "gather", "stumbles over batches", "count"),
     "owners": pipeline("forward", "owns", "owns", "count"),
     "drawn": drawn,
 }

@@ -265,8 +265,19 @@ void table_is_full(const KeyedTable *table);
 
 /* -- rows as bytes: see state_export.c */
 
+/* Makes room for so many more bytes; -1 with an error set. */
+int buffer_grow(Buffer *buffer, size_t size);
+
 /* -1 with an error set. */
-int buffer_add(Buffer *buffer, const void *data, size_t size);
+static inline int buffer_add(Buffer *buffer, const void *data, size_t size)
+{
+    if (buffer->length + size > buffer->room && buffer_grow(buffer, size))
+        return -1;
+    if (size)
+        memcpy(buffer->data + buffer->length, data, size);
+    buffer->length += size;
+    return 0;
+}
 
 /* Whether the key of a row that is told as bytes is shown otherwise than its bytes tell; in the bits above its length. */
 #define ROW_SHOWN (UINT32_C(1) << 31)

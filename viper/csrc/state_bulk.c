@@ -16,6 +16,7 @@ typedef struct {
     char format;
     uint64_t hashes[LANES]; /* of the block of rows from `block` on */
     Py_ssize_t block;
+    int hashed; /* rows of it */
     Key key;
 } Keys;
 
@@ -101,21 +102,65 @@ static const unsigned char *bytes_at(const Keys *self, int64_t at, size_t *size)
     return self->column.data == NULL ? NULL : self->column.data + begin;
 }
 
-static uint64_t hash_at(Keys *self, Py_ssize_t index)
+/* -- rows are fetched ahead
+ *
+ * The next keys of a column are known, and where the state is large their rows are in no cache. To add to one of ten
+ * million keys, drawn uniformly, took 404 ns, and 601 with changes noted; with rows fetched ahead it takes 155 and 184.
+ */
+
+/* So many keys lie between one that is looked for and the one whose row is fetched, and again between that one and the
+ * one whose place in the index is. */
+enum { AHEAD = 8 };
+
+static void fetch_place(const Keys *self, const KeyedTable *table, int at)
 {
-    Py_ssize_t block = index / LANES * LANES;
-    if (block != self->block) {
-        int count = self->count - block < LANES ? (int)(self->count - block) : LANES;
-        column_hash(&self->column, block, count, self->hashes); /* none of these is NaN */
-        self->block = block;
-    }
-    return self->hashes[index - block];
+    if (at >= self->hashed)
+        return;
+    const vp_keyed *rows = table->tables[self->hashes[at] & (table->groups - 1)];
+    if (rows != NULL)
+        vp_keyed_fetch_place(table->writer, rows, self->hashes[at]);
 }
 
-static int key_of_column(Keys *self, Py_ssize_t index)
+static void fetch_row(const Keys *self, const KeyedTable *table, int at)
+{
+    if (at >= self->hashed)
+        return;
+    uint64_t group = self->hashes[at] & (table->groups - 1), number = VP_NO_ROW;
+    if (table->tables[group] != NULL)
+        number = vp_keyed_fetch_row(table->writer, table->tables[group], self->hashes[at]);
+    if (number != VP_NO_ROW && table->changes != NULL)
+        vp_changes_fetch(table->writer, table->changes[group], number);
+    if (number != VP_NO_ROW && table->pending != NULL)
+        vp_snapshot_fetch(&table->pending[group].rows, number);
+}
+
+/* Makes the hashes of a block of rows. */
+static void hash_block(Keys *self, const KeyedTable *table, Py_ssize_t block)
+{
+    self->hashed = self->count - block < LANES ? (int)(self->count - block) : LANES;
+    column_hash(&self->column, block, self->hashed, self->hashes); /* none of these is NaN */
+    self->block = block;
+    for (int at = 0; at < 2 * AHEAD; at++)
+        fetch_place(self, table, at);
+    for (int at = 0; at < AHEAD; at++)
+        fetch_row(self, table, at);
+}
+
+static uint64_t hash_at(Keys *self, const KeyedTable *table, Py_ssize_t index)
+{
+    Py_ssize_t block = index / LANES * LANES;
+    int at = (int)(index - block);
+    if (block != self->block)
+        hash_block(self, table, block);
+    fetch_place(self, table, at + 2 * AHEAD);
+    fetch_row(self, table, at + AHEAD);
+    return self->hashes[at];
+}
+
+static int key_of_column(Keys *self, const KeyedTable *table, Py_ssize_t index)
 {
     int64_t at = self->exported.array->offset + index, number;
-    uint64_t hash = hash_at(self, index);
+    uint64_t hash = hash_at(self, table, index);
     size_t size;
     if (!bit_at(self->column.validity, at))
         return key_of_bytes(&self->key, '0', NULL, 0, hash);
@@ -130,7 +175,7 @@ static int key_of_column(Keys *self, Py_ssize_t index)
 /* Makes the key of a row, and finds its row in the state, NULL if it has none; the key's group, -1 with an error set. */
 static int64_t look(Keys *self, KeyedTable *table, Py_ssize_t index, vp_row **row)
 {
-    int failed = self->list == NULL ? key_of_column(self, index)
+    int failed = self->list == NULL ? key_of_column(self, table, index)
                                     : key_of_value(&self->key, PyTuple_GET_ITEM(self->list, index), &table->rare);
     int64_t group = failed ? -1 : table_group(table, &self->key);
     if (group >= 0)

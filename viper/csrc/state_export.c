@@ -15,21 +15,16 @@
 #error "numbers are written as they lie in memory"
 #endif
 
-int buffer_add(Buffer *buffer, const void *data, size_t size)
+int buffer_grow(Buffer *buffer, size_t size)
 {
-    if (buffer->length + size > buffer->room) {
-        size_t room = 2 * (buffer->length + size);
-        char *larger = PyMem_Realloc(buffer->data, room);
-        if (larger == NULL) {
-            PyErr_NoMemory();
-            return -1;
-        }
-        buffer->data = larger;
-        buffer->room = room;
+    size_t room = 2 * (buffer->length + size);
+    char *larger = PyMem_Realloc(buffer->data, room);
+    if (larger == NULL) {
+        PyErr_NoMemory();
+        return -1;
     }
-    if (size)
-        memcpy(buffer->data + buffer->length, data, size);
-    buffer->length += size;
+    buffer->data = larger;
+    buffer->room = room;
     return 0;
 }
 

@@ -45,6 +45,7 @@ from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.checkpointed_spout import Emitted
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import NO_OUTPUT, Emitter
+from framework.runtime.tasks.group_outputs import GroupOutputs
 from framework.runtime.tasks.interludes import Interludes
 from framework.runtime.tasks.outcomes import Outcomes
 from framework.runtime.tasks.partition_merger import PartitionMerger
@@ -295,6 +296,9 @@ class TaskFactory:
         emitter = Emitter(context, output, assigner, recorder, slice_commits)
         level = self._plan.layout.components[spec.component]
         interludes = Interludes(context, slot, emitter, assigner, acker, recorder, level)
+        if host.has_key_windows and host.cls.derives_keys:
+            groups = GroupOutputs(emitter, assigner, level, self._settings["viper.key.groups"])
+            collector.begin_group = groups.begin
         due = self._due_by(spec)
         alignment = self._network.alignment
         may_end = partial(alignment.may_end, spec.id) if alignment is not None else lambda: True

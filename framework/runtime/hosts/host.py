@@ -93,8 +93,10 @@ class Host:
         component.pid = os.getpid()
 
     def initialize(self, identity: Identity) -> None:
-        """Call the component's `initialize`; a windowed bolt has its windows by then, and a stateful one gets
-        its state."""
+        """Call the component's `initialize`; a windowed bolt has its windows by then, a batching one its
+        batches, and a stateful one gets its state."""
+        if self._gathers:
+            self.component._open_batches()
         if self.is_windowed:
             self.component._open_windows(identity.conf)
         if self.has_key_windows:
@@ -141,6 +143,11 @@ class Host:
     def gathered(self) -> int:
         """The number of tuples in the batches of a component that gathers batches; 0 for any other."""
         return sum(map(len, self.component._batches.values())) if self.is_batching else 0
+
+    @property
+    def keeps_batches(self) -> bool:
+        """Whether the batches of a component outlive it, as declared state."""
+        return self._gathers and bool(self.component._keeps_batches)
 
     @property
     def is_batching(self) -> bool:

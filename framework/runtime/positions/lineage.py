@@ -104,6 +104,10 @@ class Lineage:
             self._level_below_parent = level
             self._first += fanout.inputs - unfinished
 
+    def number_anew(self) -> None:
+        """Number outputs below the last input from 0 on once more, as they are marked otherwise."""
+        self._descent.go_below(self._descent.parent, 0)
+
     def advance(self, frontier: Position) -> None:
         """Note that no input below a position will come."""
         self.frontier = frontier

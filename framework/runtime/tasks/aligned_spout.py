@@ -71,6 +71,8 @@ class AlignedSpout:
         self._wanted_in = -1
         """The attempt to make a checkpoint before which the task has asked for one."""
         self._has_ended = False
+        self._waits_at_end = False
+        """Whether the task, where it waits for the end of a run that is suspended, has brought all it has."""
 
     def watch(self, offset: SpoutOffset, save: Callable[[], Mapping[str, Any]]) -> None:
         """Say whom to ask where the spout is, and what saves the task, with `saved` of this among it."""
@@ -174,6 +176,7 @@ class AlignedSpout:
             reached = Position(until_us + 1, 0, 0) if later else behind
             self._alignment.brought(self._emitter.last_placed, reached, now_s, waits=had_nothing)
             if self._alignment.is_there:
+                self._waits_at_end = has_brought_all
                 self._arrive()
         if had_nothing or self._assigner.is_closed:
             self._cut.stands(now_s)
@@ -200,7 +203,11 @@ class AlignedSpout:
             self._leave()
 
     def frontier(self) -> Position | None:
-        """How far the consumers may be told that the task is; None if nothing can be said."""
+        """How far the consumers may be told that the task is; None if nothing can be said.
+
+        One that has brought all, and does not end as the run is to be suspended, is where the others are to
+        come: they may wait for room, which consumers make that know of it.
+        """
         current = self._assigner.current
         if not self.may_be_asked or self._assigner.has_brought_all:
             return current
@@ -210,6 +217,8 @@ class AlignedSpout:
             return reached
         if aligned_us is None:
             return None
+        if self.is_there and self._waits_at_end:
+            reached = END
         until_us = min(aligned_us, self._cut.until_us)
         return reached if until_us == NO_LIMIT else min(reached, _last_at(until_us))
 

@@ -95,7 +95,9 @@ class BoltTask(Task):
     def wake_at_s(self) -> float:
         """Monotonic time in seconds at which a turn would be of use although nothing has come."""
         # A component that is to be made anew cannot be given what is due meanwhile.
-        return super().wake_at_s if self.slot.is_gone else self._agenda.due_at_s
+        if self.slot.is_gone:
+            return super().wake_at_s
+        return min(self._agenda.due_at_s, self.context.checkpoints.write_at_s)
 
     @property
     def last_begun(self) -> int:
@@ -109,11 +111,12 @@ class BoltTask(Task):
             or self.state is TaskState.ENDING
             or (self._agenda.has_clients and self._agenda.due_at_s <= now_s)
             or self._parts.assigner.has_output  # of a thread of the component's own
-            or (self._parts.cut is not None and self._is_wanted_by_checkpoint(self._parts.cut))
+            or (self._parts.cut is not None and self._is_wanted_by_checkpoint(self._parts.cut, now_s))
         )
 
-    def _is_wanted_by_checkpoint(self, cut: BoltCut) -> bool:
-        return self.context.checkpoints.is_writing or cut.has_come_to(self._parts.assigner.lineage.frontier)
+    def _is_wanted_by_checkpoint(self, cut: BoltCut, now_s: float) -> bool:
+        is_due = now_s >= self.context.checkpoints.write_at_s
+        return is_due or cut.has_come_to(self._parts.assigner.lineage.frontier)
 
     # -- lifecycle
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +16,9 @@ from framework.runtime.metrics.saved import Saved, SavedTask
 from framework.runtime.state import Snapshot, TaskState
 
 BUDGET_S: Final = 0.002
-"""Seconds for which a task writes what it remembers, between two of its turns."""
+"""Seconds for which a task writes what it remembers, between two of its turns. For as long at least it leaves
+the executor to other tasks then: a task that wrote whenever it could came before all that are nearer to the
+spouts, and nothing moved until all was written."""
 
 
 @dataclass(slots=True)
@@ -56,6 +59,8 @@ class TaskCheckpoints:
         self._alignment: Alignment | None = None
         self.pending: PendingCut | None = None
         """What is still to be written, committed and reported."""
+        self._write_at_s = 0.0
+        """When more of it may be written."""
         self._before: tuple[int, Snapshot] | None = None
         """The snapshot that was written last, and the id of its checkpoint."""
         self._is_full = True
@@ -108,9 +113,9 @@ class TaskCheckpoints:
         self.pending = PendingCut(proposal, saved, snapshot, time.monotonic() - began_s)
 
     @property
-    def is_writing(self) -> bool:
-        """Whether there is something to write still."""
-        return self.pending is not None and self.pending.snapshot is not None
+    def write_at_s(self) -> float:
+        """Monotonic time in seconds at which more is to be written; infinite for nothing."""
+        return self._write_at_s if self.pending is not None and self.pending.snapshot is not None else inf
 
     def committed(self) -> None:
         """What the task has done lasts, up to the cut or beyond."""
@@ -119,12 +124,14 @@ class TaskCheckpoints:
             self._report()
 
     def go_on(self, *, is_committed: bool) -> None:
-        """Behind a turn: write more of what was saved, which may last since."""
+        """Behind a turn: write more of what was saved, if it is time; it may last since."""
         if is_committed:
             self.committed()
-        self.write()
+        if time.monotonic() >= self.write_at_s:
+            self._write(BUDGET_S)
+            self._write_at_s = time.monotonic() + BUDGET_S
 
-    def write(self, budget_s: float = BUDGET_S) -> None:
+    def _write(self, budget_s: float) -> None:
         """Write what is left for so many seconds, and report when all is written."""
         cut = self.pending
         if cut is None or cut.snapshot is None:
@@ -150,7 +157,7 @@ class TaskCheckpoints:
     def finish(self, saved: Mapping[str, Any]) -> None:
         """The task has come to its end, and all that it has done is committed."""
         self.committed()
-        self.write(float("inf"))
+        self._write(inf)
         self._on_report(SavedTask(ENDED, saved))
 
     def _is_wanted(self, proposal: Proposal) -> bool:

@@ -73,7 +73,7 @@ class Interludes:
             ComponentError: its `initialize` raised.
         """
         with self._beside_inputs(None):
-            self._slot.begin()
+            self._begin()
 
     def restart(self) -> None:
         """Make the component anew; everything that the old one had not answered fails.
@@ -82,10 +82,17 @@ class Interludes:
             ComponentError: its constructor, or `initialize`, raised.
         """
         held = self._acker.fail_all(Cause.RESTARTED) if self._acker is not None else 0
-        self._context.counters.lost += max(self._slot.host.gathered - held, 0)
+        host = self._slot.host
+        self._context.counters.lost += 0 if host.keeps_batches else max(host.gathered - held, 0)
         with self._beside_inputs(None):
             self._slot.remake()
-            self._slot.begin()
+            self._begin()
+
+    def _begin(self) -> None:
+        self._slot.begin()
+        host = self._slot.host
+        if self._acker is not None and host.keeps_batches and host.gathered:
+            self._acker.expect_unknown()
 
     def tick(self, at: Position | None) -> None:
         """Give the component a tick; what it emits is placed at a position, or at the frontier."""

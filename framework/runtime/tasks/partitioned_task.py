@@ -319,12 +319,18 @@ class PartitionedTask(SourceTask):
             self._poll.ask_at(self._pacer.due_s(next_us) if next_us is not None else 0.0)
 
     def _publish(self, now_s: float) -> None:
-        """Tell the consumers how far the task is, and nothing beyond where it waits."""
+        """Tell the consumers how far the task is, and nothing beyond where it waits.
+
+        One that has brought all its rows does not end while the run is to be suspended. It is where the
+        others are to come then: they may wait for room, which consumers make that know of it.
+        """
         aligned_us, cut = self._partitioning.alignment.until_us, self._partitioning.cut
-        if aligned_us is None or not self._merger.has_partitions:
+        if aligned_us is None or (aligned_us == NO_LIMIT and not self._merger.has_partitions):
             return
         cut.look(self._told_us)
-        until_us, frontier = min(aligned_us, cut.until_us), cut.reached(self._frontier(now_s))
+        until_us = min(aligned_us, cut.until_us)
+        waits_at_end = self._merger.behind == END and aligned_us != NO_LIMIT
+        frontier = END if waits_at_end else cut.reached(self._frontier(now_s))
         self.emitter.publish(frontier if until_us == NO_LIMIT else min(frontier, _last_at(until_us)))
         cut.told(self._told_us)
 

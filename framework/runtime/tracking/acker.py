@@ -108,8 +108,7 @@ class Acker:
         self._silent_thread = 0
         """The thread whose acks `_on_ack` is not called for."""
         self._joint: tuple[tuple[int, ...], int] | None = None
-        """The last joint, with its trees. It is used again, because many bolts anchor several outputs to the
-        same batch."""
+        """The last joint, with its trees; many bolts anchor several outputs to the same batch."""
         self._warned = False
 
     def watch(self, call: Callable[[], None], *, always: bool) -> None:
@@ -124,6 +123,10 @@ class Acker:
     def resume(self) -> None:
         """Take the place of a task whose process has died."""
         self._trees.reset()
+
+    def expect_unknown(self) -> None:
+        """Answers may come to tuples that an earlier component received; they have failed, and stay so."""
+        self._all_tracked = False
 
     def take_new_holds(self) -> bool:
         """Whether tuples were held since the last call."""

@@ -33,11 +33,14 @@ class DeathWatch:
         life: that of the process, which has begun.
         pid: the process.
         files: what it had open before it made its components, as of `open_files`.
-        tell: called in that thread with the exit code, at once if a successor may take over; it is not called
-            where the end of the process has to be waited for.
+        tell: called in that thread once: with the exit code as soon as a successor may take over, or with
+            None when the process has ended, where that had to be waited for. Its pipes do not tell the
+            latter if another process has inherited them.
     """
 
-    def __init__(self, life: Life, pid: int, files: frozenset[str], tell: Callable[[int], None]) -> None:
+    def __init__(
+        self, life: Life, pid: int, files: frozenset[str], tell: Callable[[int | None], None]
+    ) -> None:
         self._life = life
         self._pid = pid
         self._files = files
@@ -52,21 +55,32 @@ class DeathWatch:
         self._thread.join(_LAST_LOOK_S)
 
     def _watch(self) -> None:
-        if not self._life.await_end():
+        if not self._life.await_end() or not self._comes_true(has_stopped):
             return
-        pause_s = _FIRST_PAUSE_S
-        while not has_stopped(self._pid):
-            if self._over.wait(pause_s):
-                return
-            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
         exit_code = exit_code_of(self._pid)
         if exit_code and open_files(self._pid) <= self._files:
             self._tell(exit_code)
+        elif self._comes_true(has_ended):
+            self._tell(None)
+
+    def _comes_true(self, state: Callable[[int], bool]) -> bool:
+        """Wait until the process has come to a state; False if the thread is to end before."""
+        pause_s = _FIRST_PAUSE_S
+        while not state(self._pid):
+            if self._over.wait(pause_s):
+                return False
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+        return True
 
 
 def has_stopped(pid: int) -> bool:
     """Whether no thread of a process runs any more, though the process may still be there."""
     return all(int(fields[_FLAGS]) & _EXITING for fields in _threads(pid))
+
+
+def has_ended(pid: int) -> bool:
+    """Whether nothing is left of a process, whose parent has asked for its exit code."""
+    return not (PROC / str(pid)).exists()
 
 
 def exit_code_of(pid: int) -> int:

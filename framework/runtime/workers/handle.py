@@ -136,7 +136,7 @@ class WorkerHandle:
 
     # -- its end
 
-    def watch(self, files: frozenset[str], tell: Callable[[int], None]) -> None:
+    def watch(self, files: frozenset[str], tell: Callable[[int | None], None]) -> None:
         """Have a thread tell of its death as soon as it runs no more; arguments as of `DeathWatch`."""
         if self._life is not None and self.process.pid is not None:
             self._watch = DeathWatch(self._life, self.process.pid, files, tell)

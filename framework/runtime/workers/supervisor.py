@@ -107,7 +107,7 @@ class Supervisor:
         """The last process of each worker, by its index in the plan's placement."""
         self._left: list[WorkerHandle] = []
         """Processes that have died, and whose places others have taken."""
-        self._deaths: queue.SimpleQueue[tuple[WorkerHandle, int]] = queue.SimpleQueue()
+        self._deaths: queue.SimpleQueue[tuple[WorkerHandle, int | None]] = queue.SimpleQueue()
         """Processes that run no more, with their exit codes."""
         self._launcher = Launcher(plan, settings, network, memory, recording, checkpoints)
         self._standbys = self._launcher.standbys
@@ -268,19 +268,24 @@ class Supervisor:
             hearers[found]()
         self._hear_of_deaths()
 
-    def _tell_of_death(self, worker: WorkerHandle, exit_code: int) -> None:
+    def _tell_of_death(self, worker: WorkerHandle, exit_code: int | None) -> None:
         """Called from the thread of a `DeathWatch`."""
         self._deaths.put((worker, exit_code))
         self._waker.wake()
 
     def _hear_of_deaths(self) -> None:
-        """Let others take the place of processes that run no more, before their memory is released."""
+        """Let others take the place of processes that run no more, mostly before their memory is released."""
         while not self._deaths.empty():
             worker, exit_code = self._deaths.get()
             while not worker.gone and worker.connection.poll():
                 self._hear(worker)
-            if not worker.gone and worker.phase is not Phase.CLOSED:
+            if worker.gone:
+                continue
+            if exit_code is not None:
                 worker.stop(exit_code)
+            else:
+                worker.end()
+            if worker.phase is not Phase.CLOSED:
                 self._died(worker)
 
     def _died(self, worker: WorkerHandle) -> None:

@@ -82,9 +82,13 @@ class Awaiting(Suspending):
             while waits and not decided(self._leader).exists():
                 yield None
             waits = False
-        while not settled(self._leader).exists():
+        while not self.is_there():
             yield None
         yield last
+
+    def is_there(self) -> bool:
+        """Whether the first checkpoint is."""
+        return settled(self._leader).exists()
 
 
 class Twice(Bolt):

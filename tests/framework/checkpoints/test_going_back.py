@@ -27,7 +27,7 @@ from framework.runtime.workers.handle import Phase, WorkerHandle
 from framework.runtime.workers.restarts import RestartPolicy
 from framework.sinks import CollectingSink, JsonLinesSink
 from tests.framework.checkpoints.mortal import Dying, Source, Table, planned, rows
-from tests.framework.checkpoints.suspended import suspending
+from tests.framework.checkpoints.suspended import Awaiting, suspending
 from tests.framework.runtime.partitioned import Partitions
 from tests.framework.runtime.pieces import chained, run_built
 from tests.portions import at_every_change
@@ -120,28 +120,44 @@ def test_a_run_goes_back_as_often_as_its_processes_die(
     assert rows(tmp_path) == whole
 
 
+class AwaitingFile(Awaiting):
+    """Keeps its last rows back until a sink has written what the first checkpoint covers."""
+
+    file = Path()
+
+    def is_there(self) -> bool:
+        return is_written(self.file)
+
+
+def is_written(file: Path) -> bool:
+    return file.exists() and file.stat().st_size > 0
+
+
 class Doomed(Living):
-    """Its process dies at the first tuple at which a checkpoint exists, or none does, as the run wants it."""
+    """Its process dies once: when a sink has written to its file, or at its first tuple."""
 
     def process(self, tup: Any) -> None:
         conf = self.storm_conf
         mark = Path(conf["marks"]) / "doomed"
-        if not mark.exists() and bool(list(Path(conf["kept"]).glob("checkpoint-*"))) is conf["dies.behind"]:
+        file = Path(conf["kept"]).with_name("told.jsonl.part")
+        if not mark.exists() and (not conf["dies.behind"] or is_written(file)):
             mark.touch()
             os.kill(os.getpid(), signal.SIGKILL)
         super().process(tup)
 
 
 def run_doomed(folder: Path, *, behind: bool, max_tuples: int | None = None, **options: Any) -> RunReport:
-    """A run whose process with values dies once: behind the first checkpoint, or at its first tuple."""
-    builder = built(folder, Source(4, COUNT, 1, os.getpid(), 20, 20), 1, 1, Doomed)
+    """A run whose process with values dies once, as `Doomed` does."""
+    source = AwaitingFile(4, COUNT, 1, os.getpid(), 20, 20)
+    source.file = folder / "told.jsonl.part"
+    builder = built(folder, source, 1, 1, Doomed)
     chosen = {"kept": str(folder / "kept"), "dies__behind": behind, "viper__placement": SPREAD, "kills": 0}
     made = Run(
         *planned(builder, folder, 0, **{**NEAR, **chosen, **options}),
         checkpoints=folder / "kept",
         max_tuples=max_tuples,
     )
-    with suspending(made, goes_on=True):
+    with suspending(made, goes_on=True, margin_s=0.00005):
         report = made.execute()
     assert (folder / "marks" / "doomed").exists()
     return report

@@ -20,7 +20,14 @@ from framework.runtime.tasks import spout_task
 from framework.runtime.tasks.aligned_spout import AlignedSpout
 from framework.sinks import CollectingSink
 from tests.framework.checkpoints import test_states
-from tests.framework.checkpoints.suspended import SIGNAL, heard, run_suspended, suspending
+from tests.framework.checkpoints.suspended import (
+    SIGNAL,
+    decided,
+    heard,
+    run_suspended,
+    settled,
+    suspending,
+)
 from tests.framework.checkpoints.test_while_running import run_with_checkpoints
 from tests.framework.runtime.pieces import plan_of, run_built
 from tests.framework.runtime.workers.killed import Mortal, Written
@@ -32,6 +39,8 @@ SPILL_AT = 30
 """Rows that wait until a call has returned."""
 MOST_ASKED = 12
 """How often a spout asks for a checkpoint and waits before it goes on."""
+LAST = 10
+"""Rows before which a spout waits until the first checkpoint is there."""
 
 
 class Counting(SeekableSpout):
@@ -42,12 +51,17 @@ class Counting(SeekableSpout):
         count: how many there are.
         leader: the process that leads the run, which is to make checkpoints; 0 for no signals.
         every: after how many rows there is a signal.
+        awaits: whether to wait until the time of the first checkpoint is decided on, and before the last rows
+            until it is there.
     """
 
     outputs = ["partition", "number", "key"]
 
-    def __init__(self, name: str, count: int = COUNT, leader: int = 0, every: int = 90) -> None:
+    def __init__(
+        self, name: str, count: int = COUNT, leader: int = 0, every: int = 90, *, awaits: bool = False
+    ) -> None:
         super().__init__()
+        self._awaits = awaits
         self._name = name
         self._count = count
         self._leader = leader
@@ -66,16 +80,25 @@ class Counting(SeekableSpout):
 
     def _asks(self) -> bool:
         """Whether a checkpoint is due, and the leader may not have heard of it, unless it waits for this."""
-        if not self._leader or self._next < self._signalled + self._every:
+        if not self._leader:
+            return False
+        if self._awaits and self._next >= self._count - LAST:
+            return not settled(self._leader).exists()
+        if self._next < self._signalled + self._every:
             return False
         if not self._asked:
             heard(self._leader).unlink(missing_ok=True)
-        elif heard(self._leader).exists() or self._asked == MOST_ASKED:
+        elif self._is_heard():
             self._signalled, self._asked = self._next, 0
             return False
         self._asked += 1
         os.kill(self._leader, SIGNAL)  # again and again, as it may be busy with the one before
         return True
+
+    def _is_heard(self) -> bool:
+        if self._awaits and not decided(self._leader).exists():
+            return False
+        return heard(self._leader).exists() or self._asked >= MOST_ASKED
 
     def offset(self) -> int:
         return self._next
@@ -113,6 +136,10 @@ class Bursting(Polled):
     def next_tuple(self) -> None:
         if self._next >= self._count:
             raise StopIteration
+        if self._awaits and self._next and self._leader:
+            said = settled if self._next >= self._count - 5 * SPILL_AT else decided
+            if not said(self._leader).exists():
+                return
         first, self._next = self._next, min(self._next + 5 * SPILL_AT, self._count)
         for number in range(first, self._next):
             if self._leader and number == first + SPILL_AT:
@@ -130,11 +157,18 @@ KINDS = [Counting, Timed, Polled, PolledTimed]
 
 
 def built(
-    kind: type[Counting], leader: int = 0, bolts: int = 2, sources: int = 2, count: int = COUNT
+    kind: type[Counting],
+    leader: int = 0,
+    bolts: int = 2,
+    sources: int = 2,
+    count: int = COUNT,
+    *,
+    awaits: bool = False,
 ) -> TopologyBuilder:
     """Two spouts of unlike length whose rows meet in bolts that remember."""
     builder = TopologyBuilder()
-    builder.set_spout("one", kind, kwargs={"name": "one", "count": count, "leader": leader})
+    first = {"name": "one", "count": count, "leader": leader, **({"awaits": True} if awaits else {})}
+    builder.set_spout("one", kind, kwargs=first)
     if sources > 1:
         builder.set_spout("two", kind, kwargs={"name": "two", "count": count * 2 // 3})
     remembering = builder.set_bolt("remember", test_states.Remember, bolts)
@@ -149,13 +183,14 @@ def test_a_source_is_bound_in_the_middle_of_a_call(
     tmp_path: Path, sources: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(task_factory, "SPILL_AT", SPILL_AT)
-    count = 20 * SPILL_AT
+    count = 100 * SPILL_AT
     whole = run_built(built(Bursting, sources=sources, count=count)).result("sink")
-    report = run_with_checkpoints(built(Bursting, os.getpid(), sources=sources, count=count), tmp_path)
+    awaiting = built(Bursting, os.getpid(), sources=sources, count=count, awaits=True)
+    report = run_with_checkpoints(awaiting, tmp_path, margin_s=1e-4)
     assert report.result("sink") == whole
     ids = CheckpointFolder(tmp_path).ids
     assert ids
-    for number in ids:
+    for number in ids[:5]:
         start = {"start": tmp_path / f"checkpoint-{number:06}"}
         again = run_built(built(Bursting, sources=sources, count=count), start).result("sink")
         assert len(again) < len(whole) and again == whole[len(whole) - len(again) :], number
@@ -165,7 +200,8 @@ def test_a_source_is_bound_in_the_middle_of_a_call(
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_checkpoint_can_be_gone_on_from(tmp_path: Path, kind: type[Counting], sources: int) -> None:
     whole = run_built(built(kind, sources=sources)).result("sink")
-    report = run_with_checkpoints(built(kind, os.getpid(), sources=sources), tmp_path)
+    awaiting = built(kind, os.getpid(), sources=sources, awaits=True)
+    report = run_with_checkpoints(awaiting, tmp_path, margin_s=1e-9)
     assert report.result("sink") == whole
     ids = CheckpointFolder(tmp_path).ids
     assert ids

@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from framework import Count, TopologyBuilder, TupleWindow, WindowedBolt
 from framework.checkpoints.rows import Unreadable
 from framework.cli import main
 from framework.cli.exit_codes import ExitCode
+from framework.sinks import CollectingSink
+from framework.windows.state import told
 from tests.framework.checkpoints.suspended import Suspending, run_suspended
 from tests.framework.checkpoints.test_states import built
 from tests.framework.runtime.partitioned import Row, expected_rows
@@ -112,3 +115,36 @@ def test_what_differs_is_counted(folder: Path) -> None:
 def test_a_value_whose_class_is_gone_is_told_apart() -> None:
     assert Unreadable(b"abc") == Unreadable(b"abc") != Unreadable(b"abd")
     assert repr(Unreadable(b"abc")) == "<pickled, 3 bytes>"
+
+
+class LastTen(WindowedBolt):
+    """Emits how many tuples each window has."""
+
+    outputs = ["length"]
+
+    def process_window(self, window: TupleWindow) -> None:
+        self.emit([len(window)])
+
+
+def test_windows_are_shown_tuple_by_tuple(tmp_path: Path) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Suspending(4, COUNT, 1, os.getpid(), 100))
+    builder.set_bolt("windows", LastTen().with_window(Count(10), Count(3))).global_grouping("source")
+    builder.set_bolt("sink", CollectingSink).global_grouping("windows")
+    run_suspended(builder, tmp_path)
+    first, *rest = exported(tmp_path, "windows.window_contents of task 0")
+    assert first["key"] == "marks"
+    marks = first["value"]
+    assert 100 <= marks["count"] < len(expected_rows(4, COUNT, 1))
+    assert marks["done"] == marks["count"] // 3 * 3
+    assert [row["key"] for row in rest] == list(range(marks["first"], marks["count"]))
+    rows = [list(row) for row in expected_rows(4, COUNT, 1)[marks["first"] : marks["count"]]]
+    assert [row["value"]["values"] for row in rest] == rows
+    assert {(row["value"]["component"], row["value"]["stream"]) for row in rest} == {("source", "default")}
+    times = [row["value"]["time_us"] for row in rest]
+    assert times == sorted(times)
+
+
+def test_windows_that_cannot_be_read_are_shown_as_they_are() -> None:
+    unreadable = Unreadable(b"tuples")
+    assert list(told({"marks": unreadable, 5: unreadable})) == [("marks", unreadable), (5, unreadable)]

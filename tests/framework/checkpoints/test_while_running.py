@@ -41,11 +41,17 @@ REPOSITORY = Path(__file__).parents[3]
 
 
 def run_with_checkpoints(
-    builder: object, folder: Path, workers: Workers = INLINE, **options: object
+    builder: object,
+    folder: Path,
+    workers: Workers = INLINE,
+    *,
+    margin_s: float = 0.001,
+    **options: object,
 ) -> RunReport:
-    """Run what was built to its end, with a checkpoint whenever the spout asks for one."""
+    """Run what was built to its end, with a checkpoint whenever the spout asks for one; `margin_s` as of
+    `suspending`."""
     run = Run(*plan_of(builder, **{**workers.options, **KEEP, **options}), checkpoints=folder)
-    with suspending(run, goes_on=True) as refused:
+    with suspending(run, goes_on=True, margin_s=margin_s) as refused:
         report = run.execute()
     assert report.reason is StopReason.EXHAUSTED
     assert all(re.search("has come to its end|has begun its end", str(error)) for error in refused), refused

@@ -16,7 +16,7 @@ from framework.cli import main
 REPOSITORY = Path(__file__).parents[3]
 
 COMPONENTS = """
-from framework import Bolt, Spout
+from framework import Bolt, SeekableSpout, Spout, ValueState
 
 
 class Numbers(Spout):
@@ -25,6 +25,24 @@ class Numbers(Spout):
     def tuples(self):
         for number in range(self.storm_conf.get("numbers", 10)):
             yield [number]
+
+
+class Counted(SeekableSpout):
+    outputs = ["number"]
+    next = 0
+    config = {"viper.spout.bounded": True}
+
+    def next_tuple(self):
+        if self.next == 10:
+            raise StopIteration
+        self.next += 1
+        self.emit([self.next], tup_id=self.next)
+
+    def offset(self):
+        return self.next
+
+    def seek(self, offset):
+        self.next = offset
 
 
 class Endless(Spout):
@@ -39,6 +57,14 @@ class Double(Bolt):
 
     def process(self, tup):
         self.emit([2 * tup.values.number])
+
+
+class Seen(Bolt):
+    outputs = ["number"]
+    seen = ValueState("int64", default=0)
+
+    def process(self, tup):
+        self.emit([self.seen.add(2 * tup.values.number)])
 
 
 class Broken(Bolt):

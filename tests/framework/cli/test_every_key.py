@@ -40,7 +40,7 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.worker.restart.tries": (0, HUGE),
     "viper.worker.restart.window.secs": (SHORT, LONG, HUGE),
     "viper.standby.workers": (0, 16),
-    "viper.recovery": ("best",),  # exact wants components that can be repeated
+    "viper.recovery": ("best",),  # for exact see `WITH_CHECKPOINTS`
     "viper.time": ("event", "logical", "ingest", None),
     "viper.order": ("relaxed", "strict"),
     "viper.timestamp.field": ("number", None),
@@ -48,7 +48,7 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.timestamp.slack": (0, SHORT, LONG, HUGE),
     "viper.timestamp.late": ("error", "drop", "admit"),
     "viper.spout.bounded": (True, False, None),
-    "viper.ack.after": ("commit", None),  # checkpoint wants a folder for them
+    "viper.ack.after": ("commit", None),  # for checkpoint see `WITH_CHECKPOINTS`
     "viper.mutates": (True, False),
     "viper.stateless": (True, False),
     "viper.jumbo.size": (1, 65536),
@@ -125,6 +125,20 @@ REFUSED: Mapping[tuple[str, str], str] = {
 }
 """What is allowed by itself, but not with the other keys' defaults."""
 
+WITH_CHECKPOINTS: Mapping[str, tuple[Any, ...]] = {
+    "viper.recovery": ("best", "exact"),
+    "viper.ack.after": ("commit", "checkpoint", None),
+    "viper.checkpoint.keep": (1, HUGE),
+    "viper.checkpoint.secs": (SHORT, LONG, HUGE, None),
+    "viper.checkpoint.timeout.secs": (SHORT, LONG, HUGE),
+    "viper.tracked.max": (1, 2**21),
+    "topology.max.spout.pending": (1, HUGE, None),
+    "topology.acker.executors": (0, HUGE, None),
+    "viper.key.groups": (2, 1 << 16),
+    "viper.state.bytes": (1 << 20, 1 << 30),
+}
+"""The ends of what means more where components can be repeated, and there is a folder for checkpoints."""
+
 TOPOLOGY = """
 name: doubling
 spouts: [{id: numbers, className: parts.Numbers}]
@@ -135,6 +149,12 @@ streams:
   - {from: numbers, to: double, grouping: {type: FIELDS, args: [number]}}
   - {from: double, to: out, grouping: {type: GLOBAL}}
 """
+
+REPEATABLE = (
+    TOPOLOGY.replace("parts.Numbers", "parts.Counted")
+    .replace("parts.Double", "parts.Seen")
+    .replace("sinks.CountingSink", "sinks.CountingSink, config: {viper.stateless: true}")
+)
 
 
 def test_no_key_is_left_out() -> None:
@@ -192,10 +212,28 @@ def check(viper: Viper, project: Path, options: Mapping[str, Any], key: str) -> 
     assert sum(json.loads(result.stdout)["results"]["out"]) == 10 * spouts
 
 
-def run(viper: Viper, project: Path, options: Mapping[str, Any]) -> Result:
-    (project / "small.yaml").write_text(TOPOLOGY)
+def run(
+    viper: Viper, project: Path, options: Mapping[str, Any], *arguments: str, topology: str = TOPOLOGY
+) -> Result:
+    (project / "small.yaml").write_text(topology)
     (project / "options.yaml").write_text(yaml.safe_dump(dict(options)))
-    return viper("run", "small.yaml", "-q", "--json", "--config", "options.yaml")
+    return viper("run", "small.yaml", "-q", "--json", "--config", "options.yaml", *arguments)
+
+
+@pytest.mark.parametrize("worker", ["inline", *at_every_change(["thread", "process"], 0)])
+@pytest.mark.parametrize(
+    ("key", "value"), [(key, value) for key, ends in WITH_CHECKPOINTS.items() for value in ends]
+)
+def test_it_runs_with_checkpoints_and_acks(
+    key: str, value: Any, worker: str, viper: Viper, project: Path
+) -> None:
+    options = {"viper.worker": worker, "topology.workers": 2, key: value}
+    result = run(viper, project, options, "--checkpoints", "kept", topology=REPEATABLE)
+    assert result.exit_code == ExitCode.OK, result.stderr
+    found = json.loads(result.stdout)
+    assert sum(found["results"]["out"]) == 10
+    numbers = found["components"]["numbers"]
+    assert (numbers["acked"], numbers["failed"]) == (10, 0)
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from copy import deepcopy
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import settings
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from framework.state import ListState, MapState, ValueState
+from framework.state.declaration import Durable
 from tests.framework.state.handing import GROUPS, Held
 from tests.portions import at_every_change
 from viper.hashing import stable_hash
@@ -21,11 +23,16 @@ map_keys = st.integers(0, 3) | st.sampled_from(["a", 1.0, (1,)])
 values = st.lists(st.integers(), max_size=3) | st.integers() | st.text(max_size=20)
 
 
-class AnyValuesMachine(RuleBasedStateMachine):
+class ValuesMachine(RuleBasedStateMachine):
+    """What handles of any values give and take, against plain Python."""
+
+    durable: ClassVar[Durable]
+
     def __init__(self) -> None:
         super().__init__()
-        self.lists, self.maps = Held(ListState()), Held(MapState())
-        self.values = Held(ValueState(default=["default"]))
+        self.lists = Held(ListState(durable=self.durable))
+        self.maps = Held(MapState(durable=self.durable))
+        self.values = Held(ValueState(default=["default"], durable=self.durable))
         self.all = [self.lists, self.maps, self.values]
         self.committed: dict[str, dict[Any, Any]] = {"list": {}, "map": {}, "value": {}}
         self.current, self.before = deepcopy(self.committed), deepcopy(self.committed)
@@ -143,15 +150,6 @@ class AnyValuesMachine(RuleBasedStateMachine):
         for state in ("list", "map"):
             self.current[state] = {key: value for key, value in self.current[state].items() if value}
         self.committed = deepcopy(self.current)
-        self.check_tables()
-
-    @rule()
-    def die(self) -> None:
-        for held in self.all:
-            held.die()
-        self.key = None
-        self.current = deepcopy(self.committed)
-        self.check_tables()
 
     def check_tables(self) -> None:
         lists = {key: [pickle.loads(data) for data in found] for key, found in self.lists.found().items()}
@@ -171,18 +169,68 @@ class AnyValuesMachine(RuleBasedStateMachine):
             assert self.maps.handle.keys() == [key for key, _ in self.of("map").values()]
 
 
+class AnyValuesMachine(ValuesMachine):
+    """Values that are written when a slice ends, and outlive their process."""
+
+    durable = "slice"
+
+    @rule()
+    def commit(self) -> None:
+        super().commit()
+        self.check_tables()
+
+    @rule()
+    def die(self) -> None:
+        for held in self.all:
+            held.die()
+        self.key = None
+        self.current = deepcopy(self.committed)
+        self.check_tables()
+
+
+class LivingMachine(ValuesMachine):
+    """Values that live in their process, and are written for checkpoints."""
+
+    durable = "checkpoint"
+
+    @rule()
+    def save(self) -> None:
+        self.commit()
+        for held in self.all:
+            held.handle.save()
+            held.store.writer.commit()
+        self.check_tables()
+
+
+MACHINES: list[type[ValuesMachine]] = [AnyValuesMachine, LivingMachine]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("examples", at_every_change([20, 100]))
-def test_any_values_are_those_of_plain_python(examples: int) -> None:
+def test_any_values_are_those_of_plain_python(examples: int, machine: type[ValuesMachine]) -> None:
     with_settings = settings(max_examples=examples, stateful_step_count=40, deadline=None)
-    run_state_machine_as_test(AnyValuesMachine, settings=with_settings)  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(machine, settings=with_settings)  # type: ignore[no-untyped-call]
+
+
+@pytest.mark.parametrize("durable", ["slice", "checkpoint"])
+def test_what_a_tuple_has_added_and_read_goes_back_with_it(durable: Durable) -> None:
+    lists = Held(ListState(durable=durable))
+    for given in ([1], [2, [3]]):
+        lists.enter("x")
+        lists.handle.add_all(given)
+        assert lists.handle.get() == given
+        lists.back()
+        lists.enter("x")
+        assert lists.handle.get() == [] and len(lists.handle) == 0
 
 
 def test_the_order_of_keys_does_not_depend_on_slices() -> None:
     keys = [key for key in range(100) if stable_hash(key) % GROUPS == 0]
     found = []
-    for slices in (1, 2, 100):
-        lists, maps = Held(ListState()), Held(MapState())
-        values, defaults = Held(ValueState()), Held(ValueState(default=[]))
+    durables: tuple[Durable, ...] = ("slice", "checkpoint")
+    for slices, durable in itertools.product((1, 2, 100), durables):
+        lists, maps = Held(ListState(durable=durable)), Held(MapState(durable=durable))
+        values, defaults = Held(ValueState(durable=durable)), Held(ValueState(default=[], durable=durable))
         for number, index in enumerate([3, 1, 2, 3, 1, 0, 3, 2, 1, 4, 3]):
             for held in (lists, maps, values, defaults):
                 held.enter(keys[index])
@@ -198,6 +246,8 @@ def test_the_order_of_keys_does_not_depend_on_slices() -> None:
             for held in (lists, maps, values, defaults):
                 if number % slices == 0 or number == 10:
                     held.commit()
+                if number == 10 and durable == "checkpoint":
+                    held.handle.save()
         found.append([repr(held.found()) for held in (lists, maps, values, defaults)])
         assert [*lists.found()] == [keys[index] for index in (2, 0, 1, 4, 3)]
-    assert found[0] == found[1] == found[2]
+    assert all(one == found[0] for one in found)

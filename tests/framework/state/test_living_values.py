@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import operator
 import pickle
 import random
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
 import pytest
 
 from framework.errors import StateError
-from framework.state import ValueState, kept
+from framework.state import AggregatingState, ListState, MapState, ReducingState, State, ValueState, kept
 from tests.framework.state.handing import Held
 
 KEYS = [0, 1, 2, "x", (1, "y")]
@@ -104,8 +106,51 @@ def test_a_value_that_cannot_be_pickled_is_told_at_the_checkpoint() -> None:
         living.held.handle.save()
 
 
+def test_what_is_added_lives_as_well() -> None:
+    """Accumulators, sums, lists and maps: the table has what the first of a key has left, and then all."""
+    kinds: list[tuple[State, Callable[[Any], object]]] = [
+        (AggregatingState(create=list, add=_added, durable="checkpoint"), lambda handle: handle.add(1)),
+        (ReducingState(None, operator.add, durable="checkpoint"), lambda handle: handle.add([1])),
+        (ListState(durable="checkpoint"), lambda handle: handle.add(1)),
+        (MapState(durable="checkpoint"), lambda handle: handle.put(1, [*handle.get(1, []), 1])),
+    ]
+    for state, add in kinds:
+        held = Held(state)
+        for _ in range(2):
+            held.enter("x")
+            add(held.handle)
+            add(held.handle)
+            held.commit()
+            before = held.found()
+        assert _unpickled(before["x"]) in ([1], [1, 1]), state.kind
+        held.handle.save()
+        assert _unpickled(held.found()["x"]) == [1] * 4, state.kind
+        assert state.spec.durable == "checkpoint"
+
+
+def _added(numbers: list[int], number: int) -> list[int]:
+    return [*numbers, number]
+
+
+def _unpickled(found: Any) -> Any:
+    """What a table has of one value, of the elements of a list, or of a map's only entry."""
+    if isinstance(found, bytes):
+        return pickle.loads(found)
+    if isinstance(found[0], tuple):
+        return pickle.loads(found[0][1])
+    return [pickle.loads(element) for element in found]
+
+
 def test_a_typed_value_and_a_word_that_is_none_are_refused() -> None:
-    with pytest.raises(ValueError, match="durable='checkpoint' of type 'int64': a typed value"):
-        ValueState("int64", durable="checkpoint")
+    typed: list[Callable[[], State]] = [
+        lambda: ValueState("int64", durable="checkpoint"),
+        lambda: ListState("int64", durable="checkpoint"),
+        lambda: MapState("string", "int64", durable="checkpoint"),
+        lambda: ReducingState("int64", max, durable="checkpoint"),
+        lambda: AggregatingState("int64", create=int, add=operator.add, durable="checkpoint"),
+    ]
+    for state in typed:
+        with pytest.raises(ValueError, match="durable='checkpoint' of type 'int64': a typed value"):
+            state()
     with pytest.raises(ValueError, match="durable='never': expected 'slice' or 'checkpoint'"):
         ValueState(durable="never")  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import pytest
 
 import framework
 from framework.components.tuple import TICK_COMPONENT
-from framework.errors import EmitError, TopologyError
+from framework.errors import EmitError, StateError, TopologyError
 from framework.testing import TICK, BoltRun, run_bolt
 from framework.topology import Stream
 
@@ -273,3 +273,36 @@ def test_constructor_arguments_and_the_end() -> None:
     with pytest.raises(ValueError, match="strict"):
         run_bolt(Closing, [["x"]], args=["n"], kwargs={"strict": True})
     assert len(LAST_CLOSED) == 1
+
+
+class Remembers(framework.Bolt):
+    """Does to its state what the tuple says."""
+
+    outputs = ["found"]
+    seen: Any = framework.ValueState(default=0)
+
+    def process(self, tup: Any) -> None:
+        (what,) = tup.values
+        if what == "overwrites":
+            self.seen = 5
+        else:
+            self.seen.value += 1
+            self.emit([self.seen.value])
+
+
+class TestDeclaredState:
+    def test_it_is_that_of_the_key(self) -> None:
+        run = run_bolt(Remembers, [["a"], ["b"], ["a"]], fields=["word"], key=["word"])
+        assert run.emitted() == [(1,), (1,), (2,)]
+
+    def test_what_would_be_an_error_at_the_end_of_a_slice_is_one(self) -> None:
+        """Of a new key a value is pickled at once, so the second one shows it."""
+        with pytest.raises(StateError, match="declares seen as state and has given the attribute another"):
+            run_bolt(Remembers, [["overwrites"]], fields=["word"], key=["word"])
+
+        class Later(Remembers):
+            def process(self, tup: Any) -> None:
+                self.seen.value = (lambda: 5) if self.seen.is_set else 5
+
+        with pytest.raises(StateError, match=r"state seen holds .*, which cannot be pickled"):
+            run_bolt(Later, [["a"], ["a"]], fields=["word"], key=["word"])

@@ -122,8 +122,8 @@ def _patch(owner: type, name: str, method: Callable[..., Any]) -> None:
 class Mortal:
     """A component whose process may be killed."""
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         plant = os.environ.get(PLANT)
         if plant is not None and not _planted:
             _planted.append(plant)

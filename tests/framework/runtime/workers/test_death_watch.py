@@ -51,22 +51,23 @@ def write_stat(folder: Path, flags: int) -> None:
     new.rename(folder / "stat")
 
 
-def watched(life: Life, files: frozenset[str]) -> list[int]:
-    """What a watch tells of a process that stands still."""
-    told: list[int] = []
-    watch = DeathWatch(life, PID, files, told.append)
-    watch._thread.join(TIMEOUT_S)
-    watch.end()
-    return told
+def watched(life: Life, files: frozenset[str]) -> int | None:
+    """What a watch tells of a process that has stopped."""
+    told: queue.SimpleQueue[int | None] = queue.SimpleQueue()
+    watch = DeathWatch(life, PID, files, told.put)
+    try:
+        return told.get(timeout=TIMEOUT_S)
+    finally:
+        watch.end()
 
 
 class TestWhatItReads:
     def test_it_tells_when_all_threads_have_stopped(self, life: Life, proc: Path) -> None:
-        assert watched(life, frozenset({"3 /channels"})) == [-signal.SIGKILL]
+        assert watched(life, frozenset({"3 /channels"})) == -signal.SIGKILL
 
     def test_not_while_one_of_them_runs(self, life: Life, proc: Path) -> None:
         write_stat(proc / "task" / str(PID + 1), RUNNING)
-        told: queue.SimpleQueue[int] = queue.SimpleQueue()
+        told: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         watch = DeathWatch(life, PID, open_files(PID), told.put)
         assert not has_stopped(PID)
         assert told.empty()
@@ -74,16 +75,39 @@ class TestWhatItReads:
         assert told.get(timeout=TIMEOUT_S) == -signal.SIGKILL
         watch.end()
 
-    def test_not_where_a_component_had_opened_something(self, life: Life, proc: Path) -> None:
+    def test_only_its_end_where_a_component_had_opened_something(
+        self, life: Life, proc: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         (proc / "task" / str(PID + 1) / "fd" / "4").symlink_to("socket:[1]")
-        assert watched(life, frozenset({"3 /channels"})) == []
+        ends_when_looked_at(proc, monkeypatch)
+        assert watched(life, frozenset({"3 /channels"})) is None
 
-    def test_not_where_a_descriptor_means_something_else_by_now(self, life: Life, proc: Path) -> None:
-        assert watched(life, frozenset({"3 /other"})) == []
+    def test_only_its_end_where_a_descriptor_means_something_else_by_now(
+        self, life: Life, proc: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ends_when_looked_at(proc, monkeypatch)
+        assert watched(life, frozenset({"3 /other"})) is None
 
-    def test_not_where_the_process_is_gone(self, life: Life, proc: Path) -> None:
+    def test_only_its_end_where_the_process_is_gone_already(self, life: Life, proc: Path) -> None:
         proc.rename(proc.with_name("other"))
-        assert watched(life, frozenset()) == []
+        assert watched(life, frozenset()) is None
+
+    def test_nothing_if_it_is_not_to_wait_any_more(self, life: Life, proc: Path) -> None:
+        told: queue.SimpleQueue[int | None] = queue.SimpleQueue()
+        DeathWatch(life, PID, frozenset({"3 /other"}), told.put).end()
+        assert told.empty()
+
+
+def ends_when_looked_at(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the process end as soon as a watch has seen what it has open."""
+    ask = death_watch.open_files
+
+    def asked(pid: int | None = None) -> frozenset[str]:
+        found = ask(pid)
+        proc.rename(proc.with_name("other"))
+        return found
+
+    monkeypatch.setattr(death_watch, "open_files", asked)
 
 
 def live(handle: ArenaHandle, offset: int, connection: Connection) -> None:
@@ -99,7 +123,7 @@ def test_a_process_that_is_killed() -> None:
     life = Life.create(arena)
     assert life is not None
     spawn = multiprocessing.get_context("spawn")
-    told: queue.SimpleQueue[int] = queue.SimpleQueue()
+    told: queue.SimpleQueue[int | None] = queue.SimpleQueue()
     for _ in range(2):  # a successor can be watched, too
         ours, theirs = spawn.Pipe()
         process = spawn.Process(target=live, args=(arena.handle(), life.offset, theirs))

@@ -301,11 +301,10 @@ class TestRefusals:
     def test_a_spout_that_does_not_say_where_it_is(self) -> None:
         assert "derive it from SeekableSpout or PartitionedSpout" in refused(one_bolt(Forward, Forgetful))
 
-    def test_batches_that_are_gathered_in_an_attribute(self) -> None:
-        for gathers in (Gathers, GathersByTime):
-            assert "it gathers its batches in an attribute: derive it from BatchBolt" in refused(
-                one_bolt(gathers, **{"topology.tick.tuple.freq.secs": 1, "viper.stateless": True})
-            )
+    def test_batches_by_the_wall_clock(self) -> None:
+        assert "a timer processes its batches, by the wall clock" in refused(one_bolt(GathersByTime))
+        by_ticks = one_bolt(Gathers, **{"topology.tick.tuple.freq.secs": 1})
+        assert "its ticks follow the wall clock" in refused(by_ticks, viper__time="logical")
 
     def test_ticks_by_the_wall_clock(self) -> None:
         builder = one_bolt(Ticking, **TICKS)

@@ -1,0 +1,155 @@
+"""Windows by key survive killed processes, suspensions, and exceptions of their operators."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework import KeyWindow, OPlus, TopologyBuilder, Tuple
+from framework.checkpoints import CheckpointFolder
+from framework.runtime import Run
+from framework.runtime.control.stop import StopReason
+from framework.sinks import CollectingSink
+from framework.windows.key_state import OpenKeyWindows
+from tests.framework.checkpoints.suspended import Suspending, run_suspended, suspending
+from tests.framework.runtime.partitioned import Partitions
+from tests.framework.runtime.pieces import plan_of, run_built
+from tests.framework.runtime.workers.killed import Mortal, MortalPartitions, Written
+from tests.framework.runtime.workers.running import Workers, every_kind
+from tests.framework.runtime.workers.test_exact import run, undisturbed, written
+from tests.framework.windows.operators import Keyed, Row, TellWindow
+from tests.portions import at_every_change
+
+
+class Last(OPlus):
+    """Emits the number of tuples of each window, and the last of them; each tuple has two keys, or one."""
+
+    outputs = ["key", "end", "count", "last"]
+
+    def keys(self, tup: Tuple) -> list[int]:
+        return [tup.values[1] % 5, tup.values[2] % 3]
+
+    def create(self) -> list[Any]:
+        return [0, None]
+
+    def update(self, window: KeyWindow, tup: Tuple, side: int = 0) -> list[tuple[Any, ...]] | None:
+        window.state = [window.state[0] + 1, tup.values]
+        return [(window.key, -1, *window.state)] if window.state[0] == 4 else None
+
+    def output(self, window: KeyWindow) -> list[tuple[Any, ...]]:
+        return [(window.key, window.end, *window.state)]
+
+
+class MortalLast(Mortal, Last):
+    """Its process may be killed."""
+
+
+FORMS: tuple[dict[str, Any], ...] = (
+    {"size": 30, "advance": 10},
+    {"size": 20},
+    {"gap": 6},
+)
+"""In microseconds, as there are between the rows of `Partitions`."""
+
+
+def counting(spout: Any, kwargs: dict[str, Any], operator: OPlus, sources: int, par: int) -> TopologyBuilder:
+    builder = TopologyBuilder()
+    builder.set_spout("source", spout, sources, kwargs=kwargs) if kwargs else builder.set_spout(
+        "source", spout, sources
+    )
+    builder.set_bolt("windows", operator, par).all_grouping("source")
+    return builder
+
+
+def killed(form: dict[str, Any]) -> TopologyBuilder:
+    builder = counting(MortalPartitions, {"count": 900}, MortalLast(**form), 2, 2)
+    builder.set_bolt("sink", Written).global_grouping("windows")
+    return builder
+
+
+SPREAD = {"source": [1, 2], "windows": [3, 2], "sink": 2}
+
+
+@pytest.mark.parametrize("form, seed", at_every_change([(f, s) for s in range(1, 5) for f in FORMS], 2))
+def test_killed_workers_change_nothing(form: dict[str, Any], seed: int, tmp_path: Path) -> None:
+    expected = undisturbed(killed(form), tmp_path)
+    report = run(killed(form), tmp_path, seed, viper__placement=SPREAD, viper__slice__tuples=16)
+    assert len(report.incidents) > 1
+    assert written(tmp_path) == expected
+
+
+def suspended(spout: Partitions, form: dict[str, Any], sources: int = 2, par: int = 1) -> TopologyBuilder:
+    builder = counting(spout, {}, Last(**form), sources, par)
+    builder.set_bolt("again", Last(size=40)).all_grouping("windows")
+    sink = builder.set_bolt("sink", CollectingSink)
+    sink.global_grouping("windows")
+    sink.global_grouping("again")
+    return builder
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+@pytest.mark.parametrize("seed", at_every_change(range(10), 1))
+def test_a_run_that_is_suspended_is_gone_on_with(seed: int, form: dict[str, Any], tmp_path: Path) -> None:
+    whole = run_built(suspended(Partitions(4, 300, seed), form)).result("sink")
+    spout = Suspending(4, 300, seed, os.getpid(), (seed * 7919 + 31) % 250)
+    first = run_suspended(suspended(spout, form, par=2), tmp_path)
+    assert first.reason is StopReason.SUSPENDED
+    rows = first.result("sink")
+    assert len(rows) < len(whole) and rows == whole[: len(rows)]
+    again = suspended(Partitions(4, 300, seed), form, sources=3, par=5)
+    assert rows + run_built(again, {"start": tmp_path}).result("sink") == whole
+
+
+def test_windows_that_are_forgotten_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(OpenKeyWindows, "flush", lambda self: None)
+    with pytest.raises(AssertionError):
+        test_a_run_that_is_suspended_is_gone_on_with(0, FORMS[0], tmp_path)
+
+
+@every_kind
+def test_every_checkpoint_can_be_gone_on_from(workers: Workers, tmp_path: Path) -> None:
+    form = FORMS[0]
+    whole = run_built(suspended(Partitions(4, 400, 3), form)).result("sink")
+    spout = Suspending(4, 400, 3, os.getpid(), 23, 90)
+    options = {**workers.options, "viper__checkpoint__keep": 1000}
+    running = Run(*plan_of(suspended(spout, form, par=2), **options), checkpoints=tmp_path)
+    with suspending(running, goes_on=True):
+        assert running.execute().result("sink") == whole
+    for number in CheckpointFolder(tmp_path).ids:
+        start = {"start": tmp_path / f"checkpoint-{number:06}"}
+        again = run_built(suspended(Partitions(4, 400, 3), form, par=3), start).result("sink")
+        assert again == whole[len(whole) - len(again) :], number
+
+
+class Raises(TellWindow):
+    """Raises for one tuple once it has changed the state, and for one window of each end."""
+
+    def update(self, window: KeyWindow, tup: Tuple, side: int = 0) -> None:
+        window.state.append((tup.values.number, 0))
+        if tup.values.number == 7:
+            raise ValueError("7")
+
+    def output(self, window: KeyWindow) -> Any:
+        if window.key == "b":
+            raise ValueError("b")
+        return super().output(window)
+
+
+@pytest.mark.parametrize("choice", ["skip", "restart"])
+def test_what_raises_is_taken_back_alone(choice: str) -> None:
+    rows = [Row(number, [], "abc"[number % 3], number) for number in range(20)]
+    builder = TopologyBuilder()
+    builder.set_spout("source", Keyed, args=[rows])
+    config = {"viper.on.error": choice, "viper.restart.tries": 100}
+    builder.set_bolt("windows", Raises("10ms"), config=config).fields_grouping("source", ["key"])
+    builder.set_bolt("sink", CollectingSink).global_grouping("windows")
+    found = run_built(builder, viper__key__groups=1).result("sink")
+    assert [(key, end // 1000, numbers) for key, _, end, numbers in found] == [
+        ("a", 10, [0, 3, 6, 9]),
+        ("c", 10, [2, 5, 8]),
+        ("c", 20, [11, 14, 17]),
+        ("a", 20, [12, 15, 18]),
+    ]
