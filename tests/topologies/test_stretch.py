@@ -79,21 +79,21 @@ def check(rows: list[Any], expected: list[Counter[tuple[Any, ...]]]) -> None:
 @pytest.mark.parametrize("tasks", TASKS)
 def test_wordcount(data: Any, tasks: int) -> None:
     run = run_topology(topology("stretch_wordcount.yaml", tasks))
-    counts = counted((time_us, set(text.split())) for time_us, (_, text) in tweets(data, 240, 50))
+    counts = counted((time_us, set(text.split())) for time_us, (_, text) in tweets(data, 240, 10))
     check(run.emitted("counts"), by_end(counts))
 
 
 @pytest.mark.parametrize("tasks", TASKS)
 def test_paircount(data: Any, tasks: int) -> None:
     run = run_topology(topology("stretch_paircount.yaml", tasks))
-    counts = counted((time_us, set(pairs(text, 3))) for time_us, (_, text) in tweets(data, 240, 20))
+    counts = counted((time_us, set(pairs(text, 3))) for time_us, (_, text) in tweets(data, 240, 2))
     check(run.emitted("pairs"), by_end(counts))
 
 
 @pytest.mark.parametrize("tasks", TASKS)
 def test_forwarding(data: Any, tasks: int) -> None:
     run = run_topology(topology("stretch_forward.yaml", tasks))
-    assert run.emitted("forward") == [row for _, row in tweets(data, 10, 1000) for _ in range(2)]
+    assert run.emitted("forward") == [row for _, row in tweets(data, 10, 200) for _ in range(2)]
 
 
 def test_tweets_have_as_many_pairs_as_their_generator_says(data: Any) -> None:
