@@ -18,7 +18,7 @@ rows = Extension(
     sources=sorted(glob("viper/csrc/*.c")) + STATE,
     depends=sorted(glob("viper/csrc/*.h") + glob("cbackend/**/*.h", recursive=True)),
     include_dirs=["cbackend/include", "cbackend/src"],
-    # Hidden: what is called for each row lies in other files, and would be looked up in the linker's table.
+    # What is called for each row lies in other files; unless hidden it is looked up in the linker's table.
     extra_compile_args=["-std=c11", "-Wall", "-Wextra", "-fvisibility=hidden"],
 )
 

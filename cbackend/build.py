@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 SOURCES = sorted(path.relative_to(HERE.parent).as_posix() for path in (HERE / "src").glob("*.c"))
 NAMES = (
     *("position", "lineage", "partition", "segment", "arena", "bell", "life", "quota", "cut", "registers"),
-    *("ring", "gate", "merge", "forest", "pool", "writer", "heap", "keyed", "changes", "page"),
+    *("ring", "gate", "merge", "forest", "pool", "writer", "heap", "keyed", "changes", "page", "scan"),
 )
 HEADERS = [HERE / "include" / "viper" / f"{name}.h" for name in NAMES]
 

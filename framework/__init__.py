@@ -2,11 +2,13 @@
 
 from framework.builder import TopologyBuilder
 from framework.components import (
+    APlus,
     BatchBolt,
     BatchingBolt,
     Block,
     Bolt,
     Component,
+    JoinBolt,
     OPlus,
     Pace,
     PartitionedSpout,
@@ -35,9 +37,12 @@ from framework.state import (
 from framework.streams import KeyedStream, StreamBuilder, TupleStream
 from framework.topology import Grouping, Stream
 from framework.windows import Count, Duration, KeyWindow, SideWindow, TupleWindow
+from framework.windows.joins import Band, Equal, SameWindow, Within
 
 __all__ = [
+    "APlus",
     "AggregatingState",
+    "Band",
     "BatchBolt",
     "BatchingBolt",
     "Block",
@@ -45,10 +50,12 @@ __all__ = [
     "Component",
     "Count",
     "Duration",
+    "Equal",
     "GlobalStreamId",
     "Grouping",
     "JavaBolt",
     "JavaSpout",
+    "JoinBolt",
     "KeyValueState",
     "KeyWindow",
     "KeyedStream",
@@ -61,6 +68,7 @@ __all__ = [
     "ReliableSpout",
     "RowError",
     "Rows",
+    "SameWindow",
     "SeekableSpout",
     "ShellBolt",
     "ShellSpout",
@@ -79,6 +87,7 @@ __all__ = [
     "ValueState",
     "Watermark",
     "WindowedBolt",
+    "Within",
     "run",
     "scale",
     "suspend",

@@ -64,6 +64,8 @@ class Traits:
     generator spout. None where its class is not known."""
     windowed: bool = False
     """Whether it is a bolt that processes windows."""
+    joins: bool = False
+    """Whether it is a bolt that joins streams."""
     key_windows: bool = False
     """Whether these are windows by key."""
     derives_keys: bool = False
@@ -132,6 +134,7 @@ def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None)
         forgets=bool(getattr(cls, "dies_with_process", False)),
         event_time=partitioned or conf.get("viper.timestamp.field") is not None,
         bounded=_bounded(component, conf, cls),
+        joins=cls is not None and issubclass(cls, components.JoinBolt),
         windowed=cls is not None and issubclass(cls, components.WindowedBolt | components.OPlus),
         key_windows=cls is not None and issubclass(cls, components.OPlus),
         derives_keys=cls is not None and issubclass(cls, components.OPlus) and cls.derives_keys,

@@ -284,6 +284,24 @@ class Positions:
             )
         return _checked(lib.vp_positions_logical(self._handle, first_ts, count, c_level(level)))
 
+    def number(self, distances: array[int], level: Level) -> int:
+        """Give positions at a level other ordinals, counted from the end of those that it has room for.
+
+        Args:
+            distances: for each how far it is from there, as array("Q").
+            level: theirs.
+
+        Returns:
+            How many had no room for theirs, and got the first one.
+
+        Raises:
+            PositionError: not one distance for each.
+        """
+        given = ffi.from_buffer("uint64_t[]", distances)
+        if len(given) != len(self):
+            raise PositionError(f"{len(given)} distances for {len(self)} positions: expected one for each")
+        return _checked(lib.vp_positions_number(self._handle, given, c_level(level)))
+
     def extend_timed(self, ts: Buffer, clock: SourceClock, level: Level) -> int:
         """Append positions for a source's tuples with these timestamps, given as int64.
 

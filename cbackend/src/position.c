@@ -43,6 +43,31 @@ int64_t vp_positions_timed(vp_positions *out, const int64_t *ts, uint64_t count,
     return (int64_t)placed;
 }
 
+int64_t vp_positions_number(vp_positions *positions, const uint64_t *distances, vp_level level)
+{
+    if (!positions->length)
+        return 0;
+    if (vp_positions_apart(positions))
+        return VP_NO_MEMORY;
+    const vp_field field = vp_field_of(level);
+    if (field.reserved < 2) /* there is one ordinal at most */
+        return 0;
+    const uint64_t last = field.reserved - 1;
+    const vp_path ordinals = vp_path_of(field.reserved, level.offset);
+    int64_t too_far = 0;
+    for (uint64_t i = 0; i < positions->length; i++) {
+        vp_position *position = &positions->data[i];
+        if (vp_field_is_saturated(&field, *position))
+            continue;
+        const bool fits = distances[i] < last;
+        const vp_path ordinal = vp_path_of(fits ? last - distances[i] : 1, level.offset);
+        position->hi = (position->hi & ~ordinals.hi) | ordinal.hi;
+        position->lo = (position->lo & ~ordinals.lo) | ordinal.lo;
+        too_far += !fits;
+    }
+    return too_far;
+}
+
 /* Goes along positions, wherever they are; no further than to the last one. */
 typedef struct {
     const vp_positions *positions;

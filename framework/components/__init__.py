@@ -1,9 +1,11 @@
 """The base classes that users derive their spouts and bolts from."""
 
+from framework.components.aplus import APlus
 from framework.components.batch_bolt import BatchBolt, RowError
 from framework.components.batching import BatchingBolt, TicklessBatchingBolt
 from framework.components.bolt import Bolt
 from framework.components.component import Component
+from framework.components.join_bolt import JoinBolt
 from framework.components.oplus import OPlus
 from framework.components.partitioned import Block, Pace, PartitionedSpout, Watermark
 from framework.components.rows import Rows
@@ -13,11 +15,13 @@ from framework.components.tuple import Tuple
 from framework.components.windowed_bolt import WindowedBolt
 
 __all__ = [
+    "APlus",
     "BatchBolt",
     "BatchingBolt",
     "Block",
     "Bolt",
     "Component",
+    "JoinBolt",
     "OPlus",
     "Pace",
     "PartitionedSpout",

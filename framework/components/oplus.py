@@ -23,6 +23,7 @@ from framework.windows.spec import (
     LATE_STREAM,
     LATENESS_MS,
     LENGTH_COUNT,
+    OFFSET_MS,
     PARTIAL,
     TIME_FIELD,
     forming,
@@ -105,6 +106,8 @@ class OPlus(Bolt):
     """How long a window is: a duration, or a `Count` of tuples with one key."""
     advance: Length | None = None
     """From the start of one window to that of the next; as long as a window, if None."""
+    offset: timedelta | int | str | None = None
+    """How much later windows start than at the multiples of `advance`."""
     gap: timedelta | int | str | None = None
     """Of sessions, in the place of size and advance: a window ends when no tuple has come for so long."""
     windows: Literal["multi", "single"] = "multi"
@@ -140,6 +143,7 @@ class OPlus(Bolt):
         size: Length | None = None,
         advance: Length | None = None,
         *,
+        offset: timedelta | int | str | None = None,
         gap: timedelta | int | str | None = None,
         windows: Literal["multi", "single"] | None = None,
     ) -> None:
@@ -147,11 +151,12 @@ class OPlus(Bolt):
         Args:
             size: as the attribute, whose place each of these takes if it is there.
             advance: likewise.
+            offset: likewise.
             gap: likewise.
             windows: likewise.
         """
         super().__init__()
-        given = {"size": size, "advance": advance, "gap": gap, "windows": windows}
+        given = {"size": size, "advance": advance, "offset": offset, "gap": gap, "windows": windows}
         for name, value in given.items():
             if value is not None:
                 setattr(self, name, value)
@@ -214,7 +219,10 @@ class OPlus(Bolt):
             TypeError: a length is none.
             ValueError: a length is not above 0, or windows are what they cannot be.
         """
-        return {**self._forming(), **self._window_config}
+        made = {**self._forming(), **self._window_config}
+        if self.windows == "single" and made.get(LATENESS_MS):
+            raise ValueError("windows='single' and allowed lateness: expected one of them")
+        return made
 
     def _with(self, configured: Mapping[str, Any]) -> Self:
         self._window_config = {**self._window_config, **configured}
@@ -226,13 +234,20 @@ class OPlus(Bolt):
         if self.inputs not in (1, 2):
             raise ValueError(f"inputs={self.inputs!r}: expected 1 or 2")
         if self.gap is not None:
-            if self.size is not None or self.advance is not None or self.windows == "single":
-                raise ValueError(f"gap={self.gap!r}: expected no size, no advance, and windows='multi'")
+            others = self.size, self.advance, self.offset
+            if any(other is not None for other in others) or self.windows == "single":
+                raise ValueError(f"gap={self.gap!r}: expected no other length, and windows='multi'")
             return forming_sessions(length_of("gap", self.gap))
         if self.size is None:
             return {}
-        advance = self.size if self.advance is None else self.advance
-        return forming(length_of("size", self.size), length_of("advance", advance))
+        size = length_of("size", self.size)
+        advance = size if self.advance is None else length_of("advance", self.advance)
+        if isinstance(size, Count) and (self.windows == "single" or self.offset is not None):
+            raise ValueError(f"size={size!r}, a count: expected no offset, and windows='multi'")
+        made = forming(size, advance)
+        if self.offset is not None:
+            made[OFFSET_MS] = milliseconds("the offset", length_of("offset", self.offset), zero=True)
+        return made
 
     # -- what the runtime calls
 

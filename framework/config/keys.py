@@ -88,6 +88,7 @@ _ALL = (
     Key("viper.restart.tries", optional(integer(0)), "How often a component may be made anew.", True),
     Key("viper.restart.window.secs", duration(zero=False), "Seconds within which that counts.", True),
     Key("viper.window.session.gap.ms", optional(duration(zero=False)), "The gap between sessions.", True),
+    Key("viper.window.offset.ms", duration(zero=True), "How much later windows by key start.", True),
     Key("viper.window.partial", flag(), "Whether an incomplete window fires at the end.", True),
     Key("viper.window.allowed.lateness.ms", duration(zero=True), "How late tuples may be.", True),
     Key("viper.window.rows", integer(1), "The most tuples that the windows of a task hold.", True),

@@ -17,6 +17,7 @@ from framework.planning.connections import (
     make_channels,
     make_subscriptions,
 )
+from framework.planning.joins import join_problems
 from framework.planning.keys import group_problems, state_problems, with_keys
 from framework.planning.layout import Layout, make_layout
 from framework.planning.placement import Placement
@@ -70,6 +71,8 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
     if problems := deadlock_problems(topology, confs, traits, time):
         raise TopologyError(problems)
     if problems := [one for one in window_problems(topology, confs, traits, time) if not one.warning]:
+        raise TopologyError(problems)
+    if problems := join_problems(topology, counts, traits, time):
         raise TopologyError(problems)
     if problems := recovery_problems(topology, settings, confs, traits, time):
         raise TopologyError(problems)

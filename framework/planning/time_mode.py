@@ -48,15 +48,17 @@ def choose_time(topology: Topology, confs: Confs, traits: Mapping[str, Traits], 
         return TimeMode(chosen)
     if all(traits[spout.id].event_time for spout in spouts):
         return TimeMode.EVENT
-    if any(traits[bolt.id].windowed and _has_durations(confs[bolt.id]) for bolt in topology.bolts):
+    if any(_has_durations(traits[bolt.id], confs[bolt.id]) for bolt in topology.bolts):
         return TimeMode.INGEST
     if partitions == 1 or all(_is_bounded(spout, traits[spout.id]) for spout in spouts):
         return TimeMode.LOGICAL
     return TimeMode.INGEST
 
 
-def _has_durations(conf: Mapping[str, Any]) -> bool:
-    return any(conf[key] is not None for key in (LENGTH_MS, SLIDE_MS, GAP_MS))
+def _has_durations(traits: Traits, conf: Mapping[str, Any]) -> bool:
+    return traits.joins or (
+        traits.windowed and any(conf[key] is not None for key in (LENGTH_MS, SLIDE_MS, GAP_MS))
+    )
 
 
 def _configured(topology: Topology, confs: Confs) -> str | None:

@@ -12,10 +12,16 @@ from framework.sinks import ConsoleSink
 from framework.specs import Par, Spec
 from framework.streams.assembly import Assembly, Input
 from framework.streams.bolts import Branch, Filter, FlatMap, KeyBy, Map, Peek, Select, branch_name
+from framework.streams.forms import WindowForm
 from framework.streams.functions import Function, check_takes, found, told
+from framework.streams.joining import Joined, join_bolt
 from framework.streams.keyed import AggregateByKey, CountByKey, ReduceByKey
+from framework.streams.windowed import WindowStep
+from framework.streams.windowed_stream import WindowedStream
 from framework.topology import DEFAULT_STREAM, Grouping, Stream, did_you_mean
+from framework.windows.joins import Given
 
+_Bolt = BatchBolt | WindowStep
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -31,6 +37,8 @@ class TupleStream:
         self._inputs = tuple(inputs)
         self.fields = tuple(fields)
         """Names of the values of each tuple, which functions are called with."""
+
+    _key: tuple[str, ...] = ()
 
     @property
     def _grouping(self) -> Grouping:
@@ -115,6 +123,48 @@ class TupleStream:
         inputs = [given for one in (self, *others) for given in one._inputs]
         return TupleStream(self._assembly, list(dict.fromkeys(inputs)), self.fields)
 
+    def join(
+        self,
+        other: TupleStream,
+        on: Given,
+        *,
+        index: str | Sequence[str] = (),
+        fields: Sequence[str] | None = None,
+        par: Par | None = None,
+        name: str | None = None,
+    ) -> TupleStream:
+        """The values of each two tuples that match, one of this stream and one of another.
+
+        Of two streams by key only tuples with the same key match, each task joins its own keys, and an index
+        by key finds them. Otherwise each task gets all tuples, and stores a share of them; see `JoinBolt`.
+
+        Args:
+            other: the right one of the two streams.
+            on: what must hold for two tuples; `Within` or `SameWindow` is among it.
+            index: fields of this stream to make an index by, beside the key.
+            fields: names of the values; by default those of both, where a name that this stream has, too,
+                gets ``right_`` in front.
+            par: the parallelism.
+            name: the step's id.
+
+        Raises:
+            TypeError: no condition.
+            ValueError: it belongs to another builder, or both are the same; errors of `JoinBolt`.
+        """
+        if other._assembly is not self._assembly:
+            raise ValueError("join() takes a stream of the same StreamBuilder")
+        left, right = (Joined(one._inputs, one.fields, one._key) for one in (self, other))
+        bolt = join_bolt(left, right, on, index, fields and _names(fields))
+        is_by_key = bool(left.key and right.key)
+        made = self._assembly.new_id(name, "join")
+        declarer = self._assembly.add(
+            made, bolt, self._inputs, self._grouping if is_by_key else Grouping.ALL, par
+        )
+        for given in other._inputs:
+            grouping = other._grouping if is_by_key else Grouping.ALL
+            declarer.grouping(given.component, grouping, given.stream)
+        return TupleStream(self._assembly, [Input(made)], bolt.outputs)
+
     # -- by key
 
     def key_by(
@@ -197,14 +247,14 @@ class TupleStream:
         check_takes(step, named, len(self.fields), f"the stream's values, {list(self.fields)}")
         return told(function)
 
-    def _step(self, bolt: BatchBolt, name: str | None, function: Function, par: Par | None) -> TupleStream:
+    def _step(self, bolt: _Bolt, name: str | None, function: Function, par: Par | None) -> TupleStream:
         outputs = tuple(bolt.outputs or ())
         return TupleStream(self._assembly, [self._added(bolt, name, function, par)], outputs)
 
     def _same(self, bolt: BatchBolt, name: str | None, function: Function, par: Par | None) -> Self:
         return self._with(self._added(bolt, name, function, par))
 
-    def _added(self, bolt: BatchBolt, name: str | None, function: Function, par: Par | None) -> Input:
+    def _added(self, bolt: _Bolt, name: str | None, function: Function, par: Par | None) -> Input:
         made = self._assembly.new_id(name, _called_like(bolt, function))
         self._assembly.add(made, bolt, self._inputs, self._grouping, par)
         return Input(made)
@@ -221,6 +271,7 @@ class KeyedStream(TupleStream):
     ) -> None:
         super().__init__(assembly, inputs, fields)
         self._width = width
+        self._key = self.key
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -302,6 +353,15 @@ class KeyedStream(TupleStream):
         return self._step(bolt, name, function, par)
 
 
+    def window(self, form: WindowForm) -> WindowedStream[TupleStream]:
+        """The windows of each key.
+
+        Args:
+            form: ``Tumbling("10s")``, ``Sliding("60s", "10s")``, ``Session("30s")`` or ``CountWindow(100)``.
+        """
+        return WindowedStream(self._step, self.fields, self._width, form)
+
+
 class BoltOutput:
     """What a bolt emits that a stream was given to."""
 
@@ -340,7 +400,7 @@ def _names(fields: Sequence[str]) -> tuple[str, ...]:
     return tuple(fields)
 
 
-def _called_like(bolt: BatchBolt, function: Function) -> str:
+def _called_like(bolt: _Bolt, function: Function) -> str:
     """The id of a step: its function's name, where it has one that says something."""
     name = function if isinstance(function, str) else getattr(function, "__name__", "")
     name = name.rpartition(".")[2]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from framework.config import Settings, component_conf, resolve, task_count
 from framework.importing import importable
+from framework.planning.joins import join_problems
 from framework.planning.keys import group_problems, state_problems
 from framework.planning.recovery import recovery_problems
 from framework.planning.scaling import most_tasks, scaling_problems
@@ -83,5 +84,6 @@ def validate(topology: Topology, settings: Settings | None = None) -> list[Probl
         problems += untimely or check_order(topology, settings, confs, traits)
         time = time_of(topology, confs, traits)
         problems += window_problems(topology, confs, traits, time)
+        problems += join_problems(topology, counts, traits, time)
         problems += recovery_problems(topology, settings, confs, traits, time)
     return sorted(problems, key=lambda problem: problem.sort_key)

@@ -94,7 +94,7 @@ class Multi(Form):
         if time_us >= BEHIND_TIME:
             self._take_behind_time(kept, tup, rows)
             return
-        start = first_start(time_us, self._size, self._advance)
+        start = self._windows.first_start(time_us)
         while start <= time_us:
             window = windows.get(start) or self._make(kept, start, start + self._size, time_us)
             self._update(window, time_us, tup, rows)
@@ -105,7 +105,7 @@ class Multi(Form):
     ) -> bool:
         """As in the base class: windows that are over, and kept for such tuples, are put out once more."""
         windows, is_taken = kept.value.by_start, False
-        for start in range(first_start(time_us, self._size, self._advance), time_us + 1, self._advance):
+        for start in range(self._windows.first_start(time_us), time_us + 1, self._advance):
             end = start + self._size
             if end + self._windows.lateness_us <= now_us:
                 continue
@@ -127,13 +127,13 @@ class Single(Form):
         if time_us >= BEHIND_TIME:
             self._take_behind_time(kept, tup, rows)
         else:
-            self._take_at(kept, tup, time_us, first_start(time_us, self._size, self._advance), rows)
+            self._take_at(kept, tup, time_us, self._windows.first_start(time_us), rows)
 
     def take_late(
         self, kept: Kept, tup: Any, time_us: int, now_us: int, rows: list[Sequence[Any]]
     ) -> bool:
         """As in the base class."""
-        start = first_start(max(time_us, now_us), self._size, self._advance)
+        start = self._windows.first_start(max(time_us, now_us))
         return self._take_at(kept, tup, time_us, start, rows)
 
     def _take_at(

@@ -17,7 +17,7 @@ from framework.state import State, StateAccess
 from framework.state.kept import Kept, KeptValues
 from framework.state.types import PICKLED
 from framework.windows.key_window import KeyWindow, KeyWindows
-from framework.windows.spec import LATENESS_MS, PARTIAL, WindowSpec
+from framework.windows.spec import LATENESS_MS, OFFSET_MS, PARTIAL, WindowSpec
 from framework.windows.state import BEHIND_TIME
 from viper.hashing import group_of_hash, stable_hash
 from viper.state import items, token_of
@@ -64,6 +64,8 @@ class OpenKeyWindows:
         self.spec: WindowSpec
         self.lateness_us = 0
         """How long a window is kept behind its end."""
+        self.offset_us = 0
+        """How much later than the multiples of an advance windows start."""
         self._fires_rest = False
         """Whether windows fire at the end of all that no tuple has completed."""
         self._number = 0
@@ -82,6 +84,7 @@ class OpenKeyWindows:
         """
         self.spec = spec
         self.lateness_us = round(min(conf[LATENESS_MS] * 1000, BEHIND_TIME))
+        self.offset_us = round(conf[OFFSET_MS] * 1000)
         self._fires_rest = conf[PARTIAL]
         for group in self._access.groups:
             for key, (data,) in items(self._table, group):
@@ -177,8 +180,14 @@ class OpenKeyWindows:
         spec = self.spec
         if spec.gap_us is not None:
             return time_us + spec.gap_us
+        assert spec.length_us is not None
+        return self.first_start(time_us) + spec.length_us
+
+    def first_start(self, time_us: int) -> int:
+        """The start of the first window by time that ends behind a time; see `first_start`."""
+        spec = self.spec
         assert spec.length_us is not None and spec.slide_us is not None
-        return first_start(time_us, spec.length_us, spec.slide_us) + spec.length_us
+        return first_start(time_us - self.offset_us, spec.length_us, spec.slide_us) + self.offset_us
 
     def next_due(self, time_us: int | None) -> Due | None:
         """The windows to fire next, where no tuple comes before a time, in the order of ends and groups.

@@ -19,6 +19,7 @@ REPOSITORY = Path(__file__).parents[2]
 
 HOMES = {
     "viperstorm": "framework",
+    "viperstorm.aggregates": "framework.windows.aggregates",
     "viperstorm.config": "framework.config",
     "viperstorm.recording": "framework.recording",
     "viperstorm.runtime": "framework.runtime",

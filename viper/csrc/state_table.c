@@ -11,7 +11,8 @@ static int foreign(const KeyedTable *table, const Key *key, uint64_t group)
     PyObject *value = key->value == NULL ? key_to_value(key->bytes, key->length) : Py_NewRef(key->value);
     if (value != NULL)
         PyErr_Format(PyExc_LookupError,
-                     "state %U was asked for the key %R, which is of key group %llu, and that belongs to another task",
+                     "state %U was asked for the key %R, which is of key group %llu, and that belongs to another "
+                     "task: where each tuple comes to every task, ask self.owns_key first",
                      table->name, value, (unsigned long long)group);
     Py_XDECREF(value);
     return -1;

@@ -103,6 +103,11 @@ int vp_positions_extend(vp_positions *out, const vp_positions *from, uint64_t fi
 int64_t vp_positions_children(vp_positions *out, vp_positions *parents, uint64_t first, uint64_t count,
                               const vp_outputs *outputs, uint64_t first_ordinal, vp_level level);
 
+/* Numbers the positions from the end of a level's ordinals: the one with distance d gets the last ordinal that is not
+ * reserved less d, and the first one, 1, where d is larger than that. Those that have saturated stay. There must be as
+ * many positions as distances. Returns how many had a distance too large, or VP_NO_MEMORY: then nothing has changed. */
+int64_t vp_positions_number(vp_positions *positions, const uint64_t *distances, vp_level level);
+
 /* Tuple i has the timestamp first_ts + i, which must not overflow, and the ordinal 1. Returns how many
  * were placed by saturation: all, where the level has no room for that. */
 int64_t vp_positions_logical(vp_positions *out, int64_t first_ts, uint64_t count, vp_level level);

@@ -88,6 +88,8 @@ class InputFactory:
     def _level(self, reader: TaskSpec, subscription: Subscription) -> Level:
         """Where outputs for the tuples of a subscription are marked."""
         level = self._plan.layout.components[reader.component]
+        if subscription.copies and self._plan.traits[reader.component].joins:
+            return level.level()  # each replica has matches of its own, which are numbered alike in all
         if subscription.copies:
             return level.level(copy=reader.index)
         return level.behind_ticks if reader.component in self._plan.layout.ticked else level.level()

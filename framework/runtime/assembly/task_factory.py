@@ -293,7 +293,10 @@ class TaskFactory:
             collector.answer_by(acker)
         marks = collector.bulk.marks if host.takes_rows else inbox
         beside, ahead = self._inputs.level_beside(spec), host.is_windowed
-        assigner = BoltAssigner(collector.buffer, marks, beside, acker, places_ahead=ahead)
+        distances = (lambda: slot.host.take_distances()) if host.joins else None
+        assigner = BoltAssigner(
+            collector.buffer, marks, beside, acker, places_ahead=ahead, distances=distances
+        )
         emitter = Emitter(context, output, assigner, recorder, slice_commits)
         level = self._plan.layout.components[spec.component]
         interludes = Interludes(context, slot, emitter, assigner, acker, recorder, level)

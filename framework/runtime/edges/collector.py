@@ -80,7 +80,6 @@ class TaskCollector:
             checked=self._rules.checked,
             takes_ids=self._rules.tracks,
         )
-
         self.begin_group: Callable[[int], None] = lambda group: None
         """Has what follows stand among the outputs of a key group for the tuple in process."""
         self.bulk = BulkEmits(self.buffer, self._row_of)

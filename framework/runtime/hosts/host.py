@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import logging
 import os
+from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from framework.components import Bolt, OPlus, Spout, StatefulBolt, TicklessBatchingBolt, Tuple, WindowedBolt
+from framework.components import (
+    Bolt,
+    JoinBolt,
+    OPlus,
+    Spout,
+    StatefulBolt,
+    TicklessBatchingBolt,
+    Tuple,
+    WindowedBolt,
+)
 from framework.components.batch_bolt import BatchBolt
 from framework.components.batching import BatchingBolt
 from framework.runtime.edges.collector import TaskCollector
@@ -60,6 +70,8 @@ class Host:
         self._is_stateful = issubclass(self.cls, StatefulBolt)
         self.is_windowed = issubclass(self.cls, WindowedBolt)
         """Whether the component processes windows of tuples."""
+        self.joins = issubclass(self.cls, JoinBolt)
+        """Whether the component joins streams."""
         self.has_key_windows = issubclass(self.cls, OPlus)
         """Whether the component keeps windows by key."""
 
@@ -104,6 +116,11 @@ class Host:
         self.component.initialize(identity.conf, identity.context)
         if self._is_stateful:
             self.component.init_state(self.component.key_values)
+
+    def take_distances(self) -> array[int] | None:
+        """How a join numbers the outputs of its last call; None where they are counted, or that was told."""
+        told: array[int] | None = self.component._take_distances()
+        return told
 
     def roll_back(self) -> None:
         """Tell a stateful bolt that its state is about to go back."""

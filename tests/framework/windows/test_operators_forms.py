@@ -197,6 +197,15 @@ class Sums(OPlus):
         yield window.key, window.end, [window.state]
 
 
+class Sliding(Sums):
+    """Likewise, with one window for each key."""
+
+    windows = "single"
+
+    def slide(self, window: KeyWindow) -> int:
+        return 0
+
+
 @every_kind
 def test_an_output_falls_into_the_window_that_starts_at_its_end(workers: Workers) -> None:
     builder = TopologyBuilder()
@@ -211,6 +220,17 @@ def test_an_output_falls_into_the_window_that_starts_at_its_end(workers: Workers
         ("a", 60_000, [20]),
         ("a", 80_000, [5]),
     ]
+
+
+@pytest.mark.parametrize("cls", [Sums, Sliding])
+@pytest.mark.parametrize("par", [1, 3])
+def test_windows_with_an_offset_have_the_outputs_of_one_stretch_of_time(cls: type[Sums], par: int) -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Keyed, args=[at(*range(60))])
+    builder.set_bolt("first", Numbers("5ms"), 3).fields_grouping("source", ["key"])
+    builder.set_bolt("second", cls("20ms", "20ms", offset="5ms"), par).fields_grouping("first", ["key"])
+    builder.set_bolt("sink", CollectingSink).global_grouping("second")
+    assert run_built(builder).result("sink") == [("a", (25 + 20 * n) * 1000, [20]) for n in range(3)]
 
 
 @pytest.mark.parametrize(
@@ -235,6 +255,9 @@ def test_what_has_no_meaning_is_refused(operator: OPlus, says: str) -> None:
         ({"size": "1s", "gap": "1s"}, ValueError),
         ({"size": "1s", "windows": "two"}, ValueError),
         ({"gap": Count(2)}, TypeError),
+        ({"size": Count(2), "windows": "single"}, ValueError),
+        ({"size": Count(2), "offset": 1}, ValueError),
+        ({"size": "1s", "offset": -1}, ValueError),
     ],
 )
 def test_lengths_that_are_none_are_refused(arguments: dict[str, Any], error: type[Exception]) -> None:

@@ -1,0 +1,264 @@
+"""Bolts that call functions for the windows of each key, as operators over windows (O+).
+
+Each takes the form of its windows as keywords: `size` and perhaps `advance`, durations such as ``10s``; or
+`gap`, of sessions; or `count` and perhaps `slide`, of windows of so many tuples with one key. In YAML:
+
+    - id: "totals"
+      className: "viperstorm.streams.AggregateWindow"
+      constructorArgs:
+        aggregates: {total: [sum, amount], n: [count]}
+        inputs: ["user", "amount"]
+        size: "60s"
+        advance: "10s"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import Any
+
+from framework.components import OPlus, Tuple
+from framework.streams.functions import Function, found
+from framework.windows import Count as Tuples
+from framework.windows import KeyWindow
+from framework.windows.aggregates import Aggregate, Collect, PaneWindow, pane_of
+from framework.windows.aggregates.written import Written, read
+from framework.windows.lengths import length_of
+
+Row = tuple[Any, ...]
+BOUNDS = ("start", "end")
+"""Names of the fields with the bounds of a window."""
+
+
+class WindowStep(OPlus):
+    """Base of the bolts that fold the tuples of a window.
+
+    A window that overlaps with others is made of panes, so a tuple is added once, however many windows it is
+    in. An aggregate gets the values beside the key.
+
+    Args:
+        aggregate: what is computed of the tuples.
+        inputs: names of the values of each tuple.
+        width: how many of the first of them are the key, by which the tuples are grouped.
+        fields: names of the values that are emitted.
+        size: how long a window is.
+        advance: from the start of one window to that of the next; as long as a window, if None.
+        gap: the time without a tuple that ends a session.
+        count: how many tuples a window has.
+        slide: from the first tuple of one window to that of the next; as many as a window has, if None.
+
+    Raises:
+        ValueError: the form of the windows is said twice, by halves or not at all, or a field is not there.
+    """
+
+    def __init__(
+        self,
+        aggregate: Aggregate[Any, Any],
+        inputs: Sequence[str],
+        width: int,
+        fields: Sequence[str],
+        *,
+        size: timedelta | int | str | None = None,
+        advance: timedelta | int | str | None = None,
+        gap: timedelta | int | str | None = None,
+        count: int | None = None,
+        slide: int | None = None,
+    ) -> None:
+        forms = {"size": size, "gap": gap, "count": count}
+        given = [name for name, value in forms.items() if value is not None]
+        if len(given) != 1 or (advance is not None and size is None) or (slide is not None and count is None):
+            raise ValueError(
+                "expected one form of windows: size and perhaps advance, gap, or count and perhaps slide; "
+                f"found {', '.join(given) or 'none'}"
+            )
+        if not 0 < width <= len(inputs):
+            raise ValueError(f"width is {width!r}: expected 1 to {len(inputs)}, the number of inputs")
+        slides = size is not None and advance is not None
+        super().__init__(
+            size if count is None else Tuples(count),
+            advance if slide is None else Tuples(slide),
+            gap=gap,
+            windows="single" if slides else "multi",
+        )
+        self._fields = tuple(fields)
+        self._width = width
+        self._aggregate = aggregate
+        self._add = aggregate.adder(list(inputs[width:]))
+        self._pane_us = self._panes_of_window = self._advance_us = 0
+        if slides:
+            self._advance_us = _us(advance)
+            self._pane_us = pane_of(_us(size), self._advance_us)
+            self._panes_of_window = _us(size) // self._pane_us
+
+    @property
+    def outputs(self) -> Sequence[Any]:  # type: ignore[override]
+        """These names."""
+        return list(self._fields)
+
+    def rows(self, window: KeyWindow, acc: Any) -> Iterable[Any]:
+        """What to emit of a window that has ended.
+
+        Args:
+            window: the window.
+            acc: the accumulator of its values.
+        """
+        raise NotImplementedError
+
+    # -- as an operator over windows
+
+    def create(self) -> Any:
+        """As in the base class: an accumulator, or the panes of a window that slides."""
+        if self._pane_us:
+            return PaneWindow(self._aggregate, self._panes_of_window, None, self._add)
+        return self._aggregate.create()
+
+    def update(self, window: Any, tup: Tuple, side: int = 0) -> None:
+        """As in the base class."""
+        values = tup.values[self._width :]
+        if not self._pane_us:
+            window.state = self._add(window.state, values)
+            return
+        # The one window at the end of all has tuples behind all that has a time, which stand at its end.
+        time_us = min(window.last, window.end - 1)
+        self._panes(window).add(self._pane_at(window, time_us), values)
+
+    def output(self, window: Any) -> Iterable[Any]:
+        """As in the base class."""
+        if not self._pane_us:
+            return self.rows(window, window.state)
+        return self.rows(window, self._panes(window).accumulated(self._pane_at(window, window.end)))
+
+    def slide(self, window: Any) -> Any:
+        """As in the base class: the panes before the next window go."""
+        panes = self._panes(window)
+        panes.drop(self._pane_at(window, window.start + self._advance_us))
+        return panes
+
+    def _pane_at(self, window: KeyWindow, time_us: int) -> int:
+        """The number of the pane of a time; windows begin with panes, also where they have an offset."""
+        return (time_us - window.start % self._pane_us) // self._pane_us
+
+    def _panes(self, window: KeyWindow) -> PaneWindow:
+        """The panes of a window, which were pickled as what they hold."""
+        if not isinstance(window.state, PaneWindow):
+            window.state = PaneWindow(self._aggregate, self._panes_of_window, window.state, self._add)
+        return window.state
+
+    def _key(self, window: KeyWindow) -> Row:
+        return (window.key,) if self._width == 1 else tuple(window.key)
+
+
+class AggregateWindow(WindowStep):
+    """Emits for each window of a key the key and the results of aggregates.
+
+    Args:
+        aggregates: an aggregate, or as YAML has it: ``{total: [sum, amount], n: [count]}``.
+        inputs: as of `WindowStep`.
+        width: likewise.
+        fields: names of the results; by default those of the aggregates.
+        bounds: whether the window's start and end stand between the key and the results, in microseconds.
+        form: as of `WindowStep`, by keyword.
+    """
+
+    def __init__(
+        self,
+        aggregates: Written,
+        inputs: Sequence[str],
+        width: int = 1,
+        fields: Sequence[str] | None = None,
+        *,
+        bounds: bool = False,
+        **form: Any,
+    ) -> None:
+        aggregate = read(aggregates)
+        names = aggregate.names if fields is None else fields
+        super().__init__(
+            aggregate, inputs, width, (*inputs[:width], *(BOUNDS if bounds else ()), *names), **form
+        )
+        self._bounds = bounds
+
+    def rows(self, window: KeyWindow, acc: Any) -> Iterable[Row]:
+        """As in the base class."""
+        bounds = (window.start, window.end) if self._bounds else ()
+        return [(*self._key(window), *bounds, *self._aggregate.row(acc))]
+
+
+class Reduce(Aggregate[Row, Any]):
+    """What a function makes of all values, which takes two of them and is associative."""
+
+    def __init__(self, function: Function) -> None:
+        super().__init__()
+        self._function = found(function)
+
+    def create(self) -> Row:
+        """As in the base class."""
+        return ()
+
+    def add(self, acc: Row, value: Any) -> Row:
+        """As in the base class."""
+        return (self._function(acc[0], value),) if acc else (value,)
+
+    def merge(self, first: Row, second: Row) -> Row:
+        """As in the base class."""
+        return self.add(first, second[0]) if first and second else first or second
+
+    def result(self, acc: Row) -> Any:
+        """As in the base class."""
+        return acc[0]
+
+
+class ReduceWindow(WindowStep):
+    """Emits for each window of a key the key and what a function makes of the values.
+
+    Args:
+        function: makes one value of two, or a tuple of values of two tuples; or its dotted path. It must be
+            associative.
+        inputs: as of `WindowStep`, and the names of what is emitted.
+        width: likewise.
+        form: likewise, by keyword.
+    """
+
+    def __init__(self, function: Function, inputs: Sequence[str], width: int = 1, **form: Any) -> None:
+        super().__init__(Reduce(function), inputs, width, inputs, **form)
+
+    def rows(self, window: KeyWindow, acc: Any) -> Iterable[Row]:
+        """As in the base class."""
+        value = self._aggregate.result(acc)
+        values = value if len(self._fields) - self._width > 1 else (value,)
+        return [(*self._key(window), *values)]
+
+
+class ProcessWindow(WindowStep):
+    """Emits for each window of a key what a function returns or yields for it.
+
+    Args:
+        function: called with the window, which has a key, a start and an end, and with a list of its values:
+            of the values beside the key, or of tuples where there are several; or its dotted path.
+        inputs: as of `WindowStep`.
+        width: likewise.
+        fields: names of the values of a row that it returns; of one field each is a value by itself.
+        form: as of `WindowStep`, by keyword.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        inputs: Sequence[str],
+        width: int = 1,
+        fields: Sequence[str] = ("value",),
+        **form: Any,
+    ) -> None:
+        super().__init__(Collect(), inputs, width, fields, **form)
+        self._function = found(function)
+
+    def rows(self, window: KeyWindow, acc: Any) -> Iterable[Any]:
+        """As in the base class."""
+        made = self._function(window, self._aggregate.result(acc))
+        return made if len(self._fields) > 1 else [(value,) for value in made]
+
+
+def _us(length: Any) -> int:
+    duration = length_of("a window's length", length)
+    assert isinstance(duration, timedelta)
+    return duration // timedelta(microseconds=1)

@@ -1,0 +1,42 @@
+"""Aggregate functions of windows, and the panes that windows which overlap are computed by.
+
+===========  =================================================================
+base         what an aggregate is
+numbers      `Count`, `Sum`, `Mean`, `Variance`, `StandardDeviation`
+extremes     `Min`, `Max`, `TopK`
+in_order     `First`, `Last`, `Collect`
+distinct     `Distinct`, `ApproximateDistinct`
+hyperloglog  the sketch of the latter
+several      `Aggregates`: several at once
+panes        `PaneWindow`: a sliding window that is made of panes
+===========  =================================================================
+"""
+
+from framework.windows.aggregates.base import Adder, Aggregate
+from framework.windows.aggregates.distinct import ApproximateDistinct, Distinct
+from framework.windows.aggregates.extremes import Max, Min, TopK
+from framework.windows.aggregates.in_order import Collect, First, Last
+from framework.windows.aggregates.numbers import Count, Mean, StandardDeviation, Sum, Variance
+from framework.windows.aggregates.panes import PaneWindow, pane_of
+from framework.windows.aggregates.several import Aggregates
+
+__all__ = [
+    "Adder",
+    "Aggregate",
+    "Aggregates",
+    "ApproximateDistinct",
+    "Collect",
+    "Count",
+    "Distinct",
+    "First",
+    "Last",
+    "Max",
+    "Mean",
+    "Min",
+    "PaneWindow",
+    "StandardDeviation",
+    "Sum",
+    "TopK",
+    "Variance",
+    "pane_of",
+]

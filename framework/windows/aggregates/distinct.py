@@ -1,0 +1,107 @@
+"""How many different values there are: exactly, or nearly and in little memory."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+from framework.windows.aggregates import hyperloglog
+from framework.windows.aggregates.base import Aggregate
+from framework.windows.aggregates.hyperloglog import Registers
+from viper.hashing import stable_hash
+
+
+class _Value(Enum):
+    """Stands for a value that does not equal itself."""
+
+    NAN = "nan"
+
+
+class Distinct(Aggregate[dict[Any, int], int]):
+    """How many different values a field has, which can be the keys of a dictionary.
+
+    Values that are equal are one: 1, 1.0 and True. What is no number (NaN) is one value, too. Each different
+    value is kept for as long as it is in the window.
+    """
+
+    def create(self) -> dict[Any, int]:
+        """As in the base class: how often each value has come."""
+        return {}
+
+    def add(self, acc: dict[Any, int], value: Any) -> dict[Any, int]:
+        """As in the base class."""
+        if value != value:
+            value = _Value.NAN
+        acc[value] = acc.get(value, 0) + 1
+        return acc
+
+    def merge(self, first: dict[Any, int], second: dict[Any, int]) -> dict[Any, int]:
+        """As in the base class."""
+        return self.absorb(first.copy(), second)
+
+    def absorb(self, acc: dict[Any, int], part: dict[Any, int]) -> dict[Any, int]:
+        """As in the base class."""
+        for value, count in part.items():
+            acc[value] = acc.get(value, 0) + count
+        return acc
+
+    def result(self, acc: dict[Any, int]) -> int:
+        """As in the base class."""
+        return len(acc)
+
+    def is_exact(self, acc: dict[Any, int]) -> bool:
+        """As in the base class."""
+        return True
+
+    def subtract(self, acc: dict[Any, int], part: dict[Any, int]) -> dict[Any, int]:
+        """As in the base class."""
+        for value, count in part.items():
+            left = acc[value] - count
+            if left:
+                acc[value] = left
+            else:
+                del acc[value]
+        return acc
+
+
+class ApproximateDistinct(Aggregate[Registers, int]):
+    """How many different values a field has, nearly: HyperLogLog.
+
+    Each part of a window takes 2**precision bytes, however many values there are, and less while they are
+    few. The standard error is 1.04 / sqrt(2**precision): 1.6 percent for a precision of 12, so that 95 of 100
+    results are off by less than 3.3 percent. The result depends on the set of values alone, neither on their
+    order nor on the process; equal values are one, as for `Distinct`.
+
+    Args:
+        field: the field. Its values are those that can be keys of a fields grouping.
+        precision: the number of bits by which registers are chosen, from 4 to 18.
+
+    Raises:
+        ValueError: there is no such precision.
+    """
+
+    def __init__(self, field: str | None = None, *, precision: int = 12) -> None:
+        super().__init__(field)
+        if not hyperloglog.LEAST_PRECISION <= precision <= hyperloglog.MOST_PRECISION:
+            raise ValueError(
+                f"ApproximateDistinct: precision is {precision!r}, expected "
+                f"{hyperloglog.LEAST_PRECISION} to {hyperloglog.MOST_PRECISION}"
+            )
+        self.precision = precision
+        """The number of bits by which registers are chosen."""
+
+    def create(self) -> Registers:
+        """As in the base class."""
+        return {}
+
+    def add(self, acc: Registers, value: Any) -> Registers:
+        """As in the base class."""
+        return hyperloglog.noted(acc, stable_hash(value), self.precision)
+
+    def merge(self, first: Registers, second: Registers) -> Registers:
+        """As in the base class."""
+        return hyperloglog.union(first, second, self.precision)
+
+    def result(self, acc: Registers) -> int:
+        """As in the base class."""
+        return round(hyperloglog.estimate(acc, self.precision))

@@ -1,0 +1,32 @@
+"""Joins of two streams: what belongs together, and how it is found.
+
+============  =================================================================
+conditions    `Equal`, `Band`, `Within`, `SameWindow`, and functions
+comparing     how values are compared in the width that both streams declare
+index         candidates by hash, or by cells of a band
+rows          the stored tuples of one stream, and their columns
+matching      finds the stored tuples that match one that has come
+state         keeps what is stored where it survives the task's process
+============  =================================================================
+"""
+
+from framework.windows.joins.comparing import Origin
+from framework.windows.joins.conditions import Band, Condition, Equal, Given, SameWindow, Within, as_condition
+from framework.windows.joins.matching import Scan, Search
+from framework.windows.joins.state import JoinState, OpenJoin, Share
+
+__all__ = [
+    "Band",
+    "Condition",
+    "Equal",
+    "Given",
+    "JoinState",
+    "OpenJoin",
+    "Origin",
+    "SameWindow",
+    "Scan",
+    "Search",
+    "Share",
+    "Within",
+    "as_condition",
+]

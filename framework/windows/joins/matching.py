@@ -1,0 +1,91 @@
+"""How a join finds the stored tuples that match one that has come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from framework.windows.joins.comparing import Comparison, Origin, comparisons, values_fit
+from framework.windows.joins.conditions import Condition, Side
+from framework.windows.joins.index import CellIndex
+from framework.windows.joins.rows import Stored, StoredRows
+
+Scan = Literal["c", "numpy"]
+"""What reads columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What is asked of two tuples, and how those of which it holds are found."""
+
+    condition: Condition
+    index: tuple[str, ...] = ()
+    """Fields of the left stream that an index is made by; none to look at all stored tuples."""
+    scan: Scan = "c"
+
+
+class Matcher:
+    """Finds what matches, once both streams are known.
+
+    Args:
+        search: what is asked.
+        origins: of the left and of the right stream.
+        sides: what is stored of either.
+
+    Raises:
+        LookupError: a stream declares no field of that name.
+    """
+
+    def __init__(
+        self, search: Search, origins: tuple[Origin, Origin], sides: tuple[StoredRows, StoredRows]
+    ) -> None:
+        self._sides = sides
+        self.compared = comparisons(search.condition, origins)
+        """All comparisons."""
+        self._typed = [comparison for comparison in self.compared if comparison.dtype is not None]
+        self._plain = [comparison for comparison in self.compared if comparison.dtype is None]
+        self._functions = search.condition.functions
+        indexed = [comparison for comparison in self.compared if comparison.pair.left in search.index]
+        sides[0].compare_by(0, self._typed, _index(indexed, 0), _scan_class(self._typed, search))
+        sides[1].compare_by(1, self._typed, _index(indexed, 1), _scan_class(self._typed, search))
+
+    def matches(self, side: Side, values: tuple[Any, ...]) -> list[Stored]:
+        """The stored tuples of the other side that match one that has come, in the order of theirs.
+
+        Raises:
+            Exception: whatever a comparison or a function raises.
+        """
+        stored = self._sides[1 - side]
+        if not values_fit(values, self.compared, side):
+            return []
+        tests = []
+        for comparison in self._typed:
+            test = comparison.test(values[comparison.indexes[side]])
+            if test is None:
+                return []
+            tests.append(test)
+        found = [stored[number] for number in stored.candidates(values, tests)]
+        if self._plain or self._functions:
+            found = [one for one in found if self._holds(side, values, one.values)]
+        return found
+
+    def _holds(self, side: Side, come: tuple[Any, ...], kept: tuple[Any, ...]) -> bool:
+        left, right = (come, kept) if side == 0 else (kept, come)
+        for comparison in self._plain:
+            of_left, of_right = comparison.indexes
+            if not comparison.pair.holds(left[of_left], right[of_right]):
+                return False
+        return all(function(left, right) for function in self._functions)
+
+
+def _index(compared: Sequence[Comparison], side: Side) -> CellIndex | None:
+    return CellIndex(compared, side) if compared else None
+
+
+def _scan_class(typed: Sequence[Comparison], search: Search) -> Any:
+    if not typed:
+        return None
+    from viper.scan import CScan, NumpyScan
+
+    return CScan if search.scan == "c" else NumpyScan

@@ -1,0 +1,115 @@
+"""The queries of STRETCH against counts that were made without windows, with one task and with several."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework.loading import load
+from framework.testing import run_topology
+from framework.topology import Topology
+from framework.validation import validate
+
+TOPOLOGIES = Path(__file__).parents[2] / "topologies"
+MINUTE_US = 60_000_000
+TASKS = [1, 3]
+
+
+def topology(name: str, tasks: int = 2) -> Topology:
+    found = load(str(TOPOLOGIES / name)).topology
+    assert found is not None
+    components = (replace(c, parallelism=tasks) if c.parallelism == 2 else c for c in found.components)
+    return replace(found, components=tuple(components))
+
+
+@pytest.fixture
+def data(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The module that draws the data."""
+    monkeypatch.syspath_prepend(str(TOPOLOGIES))
+    __import__("stretch.data")
+    return sys.modules["stretch.data"]
+
+
+def tweets(data: Any, seconds: float, rate: float) -> list[tuple[int, tuple[str, str]]]:
+    """What `stretch.spouts.Tweets` brings from its only partition."""
+    times = data.times([data.Phase(seconds, rate)], 1, 0)
+    return list(zip(times, data.tweets(data.chance_of(1, "Tweets", 0)), strict=False))
+
+
+def counted(found: Iterable[tuple[int, set[Any]]]) -> Counter[tuple[int, Any]]:
+    """How often each key comes in each window of two minutes, by the window's end."""
+    counts: Counter[tuple[int, Any]] = Counter()
+    for time_us, keys in found:
+        last_us = time_us // MINUTE_US * MINUTE_US
+        for start_us in (last_us - MINUTE_US, last_us):
+            counts.update((start_us + 2 * MINUTE_US, key) for key in keys)
+    return counts
+
+
+def pairs(text: str, distance: int) -> Iterator[tuple[str, str]]:
+    for (place, word), (other_place, other) in combinations(enumerate(text.split()), 2):
+        if other_place - place <= distance:
+            yield word, other
+
+
+def by_end(counts: Counter[tuple[int, Any]]) -> list[Counter[tuple[Any, ...]]]:
+    """The rows of each window, in the order of their ends."""
+    found: dict[int, Counter[tuple[Any, ...]]] = defaultdict(Counter)
+    for (end, key), count in counts.items():
+        fields = key if isinstance(key, tuple) else (key,)
+        found[end][*fields, count] += 1
+    return [found[end] for end in sorted(found)]
+
+
+def check(rows: list[Any], expected: list[Counter[tuple[Any, ...]]]) -> None:
+    """The rows of each window come together, in the order of keys that the guarantee fixes."""
+    assert len(rows) == sum(each.total() for each in expected)
+    left = iter(rows)
+    for each in expected:
+        assert Counter(tuple(next(left)) for _ in range(each.total())) == each
+
+
+@pytest.mark.parametrize("tasks", TASKS)
+def test_wordcount(data: Any, tasks: int) -> None:
+    run = run_topology(topology("stretch_wordcount.yaml", tasks))
+    counts = counted((time_us, set(text.split())) for time_us, (_, text) in tweets(data, 240, 10))
+    check(run.emitted("counts"), by_end(counts))
+
+
+@pytest.mark.parametrize("tasks", TASKS)
+def test_paircount(data: Any, tasks: int) -> None:
+    run = run_topology(topology("stretch_paircount.yaml", tasks))
+    counts = counted((time_us, set(pairs(text, 3))) for time_us, (_, text) in tweets(data, 240, 2))
+    check(run.emitted("pairs"), by_end(counts))
+
+
+@pytest.mark.parametrize("tasks", TASKS)
+def test_forwarding(data: Any, tasks: int) -> None:
+    run = run_topology(topology("stretch_forward.yaml", tasks))
+    assert run.emitted("forward") == [row for _, row in tweets(data, 10, 200) for _ in range(2)]
+
+
+def test_tweets_have_as_many_pairs_as_their_generator_says(data: Any) -> None:
+    found = [row[1] for _, row in tweets(data, 100, 50)]
+    means = [sum(len(list(pairs(text, distance))) for text in found) / len(found) for distance in (3, 10, 99)]
+    assert [round(mean) for mean in means] == pytest.approx([36, 86, 103], abs=1)
+
+
+def test_each_partition_has_its_share_of_the_rows(data: Any) -> None:
+    phases = [data.Phase(1, 5), data.Phase(1, 10)]
+    whole = list(data.times(phases, 1, 0))
+    assert whole == [*range(0, 1_000_000, 200_000), *range(1_000_000, 2_000_000, 100_000)]
+    parts = [list(data.times(phases, 3, partition)) for partition in range(3)]
+    assert [times[::3] for times in (whole, whole[1:], whole[2:])] == parts
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in TOPOLOGIES.glob("stretch_*.yaml")))
+def test_it_deserves_no_warning(name: str) -> None:
+    assert validate(topology(name)) == []

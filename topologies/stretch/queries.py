@@ -1,0 +1,73 @@
+"""The operators of the queries."""
+
+from viperstorm import OPlus
+
+
+class Counts(OPlus):
+    """Q1, wordcount: how often a word comes in each window; two minutes, each minute, as in the paper."""
+
+    outputs = ["word", "count"]
+    size = "2m"
+    advance = "1m"
+
+    def keys(self, tup):
+        return dict.fromkeys(tup.values.text.split())
+
+    def create(self):
+        return 0
+
+    def update(self, window, tup):
+        window.state += 1
+
+    def output(self, window):
+        yield window.key, window.state
+
+
+class PairCounts(Counts):
+    """Q1, paircount: how often two words come at a distance.
+
+    Args:
+        distance: the longest one; the paper's L is 3, its M 10, and its H, None, has no limit.
+    """
+
+    outputs = ["first", "second", "count"]
+
+    def __init__(self, distance=3):
+        super().__init__()
+        self.distance = distance
+
+    def keys(self, tup):
+        words = tup.values.text.split()
+        reach = self.distance or len(words)
+        behind = ((word, words[place : place + reach]) for place, word in enumerate(words, start=1))
+        return dict.fromkeys((word, other) for word, others in behind for other in others)
+
+    def output(self, window):
+        yield (*window.key, window.state)
+
+
+class Forward(OPlus):
+    """Q2, the paper's Operator 15: each tuple is for all of so many keys, and is passed on for each of them.
+
+    What it costs is what sharing costs: there is nothing else to do.
+
+    Args:
+        keys: how many there are; as many as there are tasks, in the paper.
+    """
+
+    outputs = ["user", "text"]
+    size = 1
+    windows = "single"
+
+    def __init__(self, keys=2):
+        super().__init__()
+        self.all_keys = range(keys)
+
+    def keys(self, tup):
+        return self.all_keys
+
+    def update(self, window, tup):
+        return [tup.values]
+
+    def slide(self, window):
+        return None
