@@ -1,10 +1,11 @@
-"""Finds the functions that are given by themselves or by name, and calls them over many tuples."""
+"""Finds the functions that are given by themselves or by name, names steps after them, and calls them."""
 
 from __future__ import annotations
 
 import inspect
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from framework.importing import import_object
 
 Function = Callable[..., Any] | str
 """A function, or its dotted path: ``package.module.function``."""
+_BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def found(function: Function) -> Callable[..., Any]:
@@ -74,3 +76,17 @@ class Stopped:
 def stopped(index: int, cause: Exception | None) -> Stopped | None:
     """Where a function has raised, if it has: behind so many rows."""
     return None if cause is None else Stopped(index, cause)
+
+
+def field_names(fields: Sequence[str]) -> tuple[str, ...]:
+    """Names of fields as a step was given them; TypeError where they are none."""
+    if isinstance(fields, str) or not all(isinstance(name, str) for name in fields) or not fields:
+        raise TypeError(f"fields must be a list of names, found {fields!r}")
+    return tuple(fields)
+
+
+def called_like(bolt: object, function: Function) -> str:
+    """The id of a step: its function's name, where it has one that says something."""
+    name = function if isinstance(function, str) else getattr(function, "__name__", "")
+    name = name.rpartition(".")[2]
+    return name if name.isidentifier() else _BETWEEN_WORDS.sub("_", type(bolt).__name__).lower()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
@@ -13,7 +12,7 @@ from framework.specs import Par, Spec
 from framework.streams.assembly import Assembly, Input
 from framework.streams.bolts import Branch, Filter, FlatMap, KeyBy, Map, Peek, Select, branch_name
 from framework.streams.forms import WindowForm
-from framework.streams.functions import Function, check_takes, found, told
+from framework.streams.functions import Function, called_like, check_takes, field_names, found, told
 from framework.streams.joining import Joined, join_bolt
 from framework.streams.keyed import AggregateByKey, CountByKey, ReduceByKey
 from framework.streams.windowed import WindowStep
@@ -22,7 +21,6 @@ from framework.topology import DEFAULT_STREAM, Grouping, Stream, did_you_mean
 from framework.windows.joins import Given
 
 _Bolt = BatchBolt | WindowStep
-_BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class TupleStream:
@@ -65,7 +63,7 @@ class TupleStream:
         Raises:
             TypeError: it is no function, or does not take the stream's values.
         """
-        return self._step(Map(self._told("map", function), _names(fields)), name, function, par)
+        return self._step(Map(self._told("map", function), field_names(fields)), name, function, par)
 
     def flat_map(
         self,
@@ -79,7 +77,7 @@ class TupleStream:
 
         Arguments and errors are those of `map`.
         """
-        return self._step(FlatMap(self._told("flat_map", function), _names(fields)), name, function, par)
+        return self._step(FlatMap(self._told("flat_map", function), field_names(fields)), name, function, par)
 
     def filter(self, function: Function, *, par: Par | None = None, name: str | None = None) -> Self:
         """The tuples for which a function returns something true; errors as of `map`."""
@@ -154,7 +152,7 @@ class TupleStream:
         if other._assembly is not self._assembly:
             raise ValueError("join() takes a stream of the same StreamBuilder")
         left, right = (Joined(one._inputs, one.fields, one._key) for one in (self, other))
-        bolt = join_bolt(left, right, on, index, fields and _names(fields))
+        bolt = join_bolt(left, right, on, index, fields and field_names(fields))
         is_by_key = bool(left.key and right.key)
         made = self._assembly.new_id(name, "join")
         declarer = self._assembly.add(
@@ -255,7 +253,7 @@ class TupleStream:
         return self._with(self._added(bolt, name, function, par))
 
     def _added(self, bolt: _Bolt, name: str | None, function: Function, par: Par | None) -> Input:
-        made = self._assembly.new_id(name, _called_like(bolt, function))
+        made = self._assembly.new_id(name, called_like(bolt, function))
         self._assembly.add(made, bolt, self._inputs, self._grouping, par)
         return Input(made)
 
@@ -349,9 +347,8 @@ class KeyedStream(TupleStream):
         if result is not None:
             check_takes("aggregate_by_key", found(result), 1, "the state")
             given["result"] = told(result)
-        bolt = AggregateByKey(told(function), self._width, (*self.key, *_names(fields)), **given)
+        bolt = AggregateByKey(told(function), self._width, (*self.key, *field_names(fields)), **given)
         return self._step(bolt, name, function, par)
-
 
     def window(self, form: WindowForm) -> WindowedStream[TupleStream]:
         """The windows of each key.
@@ -392,16 +389,3 @@ def stream_of(assembly: Assembly, spec: Spec, stream: str) -> TupleStream:
     if not streams[stream].fields:
         raise ValueError(f"stream {stream!r} of {name!r} declares no fields: its functions need them")
     return TupleStream(assembly, [Input(name, stream)], streams[stream].fields)
-
-
-def _names(fields: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(fields, str) or not all(isinstance(name, str) for name in fields) or not fields:
-        raise TypeError(f"fields must be a list of names, found {fields!r}")
-    return tuple(fields)
-
-
-def _called_like(bolt: _Bolt, function: Function) -> str:
-    """The id of a step: its function's name, where it has one that says something."""
-    name = function if isinstance(function, str) else getattr(function, "__name__", "")
-    name = name.rpartition(".")[2]
-    return name if name.isidentifier() else _BETWEEN_WORDS.sub("_", type(bolt).__name__).lower()
