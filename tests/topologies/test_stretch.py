@@ -1,15 +1,16 @@
-"""The queries of STRETCH against counts that were made without windows, with one task and with several."""
+"""The queries of STRETCH against counts and pairs that plain loops find, with one task and with several."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from framework.loading import load
@@ -94,6 +95,53 @@ def test_paircount(data: Any, tasks: int) -> None:
 def test_forwarding(data: Any, tasks: int) -> None:
     run = run_topology(topology("stretch_forward.yaml", tasks))
     assert run.emitted("forward") == [row for _, row in tweets(data, 10, 200) for _ in range(2)]
+
+
+def drawn(data: Any, spout: str, draw: str, *phases: tuple[float, float]) -> list[tuple[int, int, Any]]:
+    """The rows of a spout's only partition with their times, and their places among its rows."""
+    times = data.times([data.Phase(*phase) for phase in phases], 1, 0)
+    rows = getattr(data, draw)(data.chance_of(1, spout, 0))
+    return [(time_us, place, row) for place, (time_us, row) in enumerate(zip(times, rows, strict=False))]
+
+
+def in_order(left: list[Any], right: list[Any], matches: Callable[[Any, Any], bool]) -> list[Any]:
+    """Pairs of a nested loop: below the later one, where left ones come first, in the order of the earlier."""
+    found = []
+    for left_us, left_place, one in left:
+        for right_us, right_place, other in right:
+            if matches((left_us, one), (right_us, other)):
+                late, early = ((left_us, 0, left_place), (right_us, 1, right_place))
+                below, stored = (late, early) if late > early else (early, late)
+                found.append((below, stored, (*one, *other)))
+    return [row for *_, row in sorted(found, key=lambda pair: pair[:2])]
+
+
+@pytest.mark.parametrize("tasks", TASKS)
+def test_scalejoin(data: Any, tasks: int) -> None:
+    def match(left: Any, right: Any) -> bool:
+        (x, y), (a, b) = left[1], right[1][:2]
+        return abs(x - a) <= 10 and bool(abs(np.float32(y) - np.float32(b)) <= 10)
+
+    left, right = drawn(data, "Left", "left_rows", (20, 100)), drawn(data, "Right", "right_rows", (20, 100))
+    pairs = in_order(left, right, match)
+    expected = [(x, np.float32(y), a, np.float32(b), c, d) for x, y, a, b, c, d in pairs]
+    run = run_topology(topology("stretch_scalejoin.yaml", tasks))
+    assert run.emitted("join") == expected and len(expected) > 10
+
+
+@pytest.mark.parametrize("tasks", TASKS)
+def test_trades(data: Any, tasks: int) -> None:
+    def match(left: Any, right: Any) -> bool:
+        (left_us, (name, price, average)), (right_us, (other, other_price, other_average)) = left, right
+        if abs(left_us - right_us) > 30_000_000 or name == other or price == average:
+            return False
+        ratio = ((other_price - other_average) / other_average) / ((price - average) / average)
+        return bool(-1.05 <= ratio <= -0.95)
+
+    trades = drawn(data, "Trades", "trades", (20, 10), (10, 40))
+    expected = in_order(trades, trades, match)
+    run = run_topology(topology("stretch_trades.yaml", tasks))
+    assert run.emitted("hedges") == expected and len(expected) > 10
 
 
 def test_tweets_have_as_many_pairs_as_their_generator_says(data: Any) -> None:

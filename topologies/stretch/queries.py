@@ -71,3 +71,15 @@ class Forward(OPlus):
 
     def slide(self, window):
         return None
+
+
+def hedges(left, right):
+    """Q6: whether trades of two companies lie off their averages by as much, one above and one below.
+
+    The paper prints the lower bound only, which nearly all trades would hold to; the upper one is ours.
+    """
+    (name, price, average), (other, other_price, other_average) = left, right
+    if name == other or price == average:
+        return False
+    off = (price - average) / average
+    return -1.05 <= (other_price - other_average) / other_average / off <= -0.95

@@ -4,7 +4,7 @@ from array import array
 from itertools import islice
 
 from stretch import data
-from viperstorm import Block, Pace, PartitionedSpout
+from viperstorm import Block, Pace, PartitionedSpout, Stream
 
 ROWS = 256
 """In a block."""
@@ -60,14 +60,14 @@ class Tweets(Drawn):
 class Left(Drawn):
     """The left stream of ScaleJoin."""
 
-    outputs = ["x", "y"]
+    outputs = [Stream(schema={"x": "int32", "y": "float32"})]
     draw = data.left_rows
 
 
 class Right(Drawn):
     """The right stream of ScaleJoin."""
 
-    outputs = ["a", "b", "c", "d"]
+    outputs = [Stream(schema={"a": "int32", "b": "float32", "c": "float64", "d": "bool"})]
     draw = data.right_rows
 
 
