@@ -105,7 +105,7 @@ def drawn(data: Any, spout: str, draw: str, *phases: tuple[float, float]) -> lis
 
 
 def in_order(left: list[Any], right: list[Any], matches: Callable[[Any, Any], bool]) -> list[Any]:
-    """Pairs of a nested loop: below the later one, where left ones come first, in the order of the earlier."""
+    """Pairs of a nested loop: each below its later row, where left rows come first, by the earlier one."""
     found = []
     for left_us, left_place, one in left:
         for right_us, right_place, other in right:
