@@ -24,6 +24,10 @@ class Limits:
         self._began_s: float | None = None
         """Monotonic time in seconds at which the spouts were activated."""
 
+    def go_on_with(self, max_tuples: int | None) -> None:
+        """Another attempt begins, which has so many tuples left."""
+        self.max_tuples = max_tuples
+
     @property
     def has_duration(self) -> bool:
         """Whether the run drains after a time."""

@@ -219,7 +219,7 @@ class Run:
         self._attempts.end(self._workers.incidents, made)
         if made.last is not None:
             self._start, self._rename = Path(made.last.path), {}
-        self._limits.max_tuples = quota_left(self._plan, self._network)
+        self._limits.go_on_with(quota_left(self._plan, self._network))
         self._workers = self._checkpointing = self._memory = None
         gc.collect()  # what has failed refers to itself, and has memory as large as the next
         self._stop.revive()

@@ -298,12 +298,11 @@ class TaskFactory:
             collector.buffer, marks, beside, acker, places_ahead=ahead, distances=distances
         )
         emitter = Emitter(context, output, assigner, recorder, slice_commits)
-        level = self._plan.layout.components[spec.component]
-        interludes = Interludes(context, slot, emitter, assigner, acker, recorder, level)
-        if host.has_key_windows and host.cls.derives_keys:
-            groups = GroupOutputs(emitter, assigner, level, self._settings["viper.key.groups"])
-            collector.begin_group = groups.begin
+        interludes = Interludes(context, slot, emitter, assigner, acker, recorder)
         due = self._due_by(spec)
+        if host.has_key_windows and host.cls.derives_keys:
+            groups = GroupOutputs(emitter, assigner, due.level, self._settings["viper.key.groups"])
+            collector.group_by(groups.begin)
         alignment = self._network.alignment
         may_end = partial(alignment.may_end, spec.id) if alignment is not None else lambda: True
         commits = self._commits(context, slot, interludes, may_end)
@@ -356,6 +355,7 @@ class TaskFactory:
             recorded=self._recording_io.ticks(spec),
             sources_wait=self._network.forest is not None and not self._is_behind_cycle(spec.component),
             tick_path=self._plan.layout.tick_path,
+            level=self._plan.layout.components[spec.component],
         )
 
     def _is_behind_cycle(self, component: str) -> bool:

@@ -80,8 +80,7 @@ class TaskCollector:
             checked=self._rules.checked,
             takes_ids=self._rules.tracks,
         )
-        self.begin_group: Callable[[int], None] = lambda group: None
-        """Has what follows stand among the outputs of a key group for the tuple in process."""
+        self._begin_group: Callable[[int], None] = lambda group: None
         self.bulk = BulkEmits(self.buffer, self._row_of)
         """Takes the emits of many rows."""
 
@@ -94,6 +93,14 @@ class TaskCollector:
     def outbox(self) -> Outbox:
         """The part of the buffer that is in C, whose `emit` a component may call directly."""
         return self.buffer.outbox
+
+    def group_by(self, begin: Callable[[int], None]) -> None:
+        """Say what has outputs stand among those of a key group."""
+        self._begin_group = begin
+
+    def begin_group(self, group: int) -> None:
+        """As of `Collector`."""
+        self._begin_group(group)
 
     def attach(self, listener: EmitListener) -> None:
         """Connect the collector with its task."""

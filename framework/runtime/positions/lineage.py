@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
 from typing import Any
 
 from viper.fanout import Fanout
@@ -27,9 +28,13 @@ class Lineage:
 
     Args:
         places_ahead: whether outputs may stand at positions behind which inputs have been processed.
+        distances: takes what a component says that numbers its outputs below each input itself, from the last
+            number backwards, as its replicas have outputs of one input; None where they are counted.
     """
 
-    def __init__(self, *, places_ahead: bool = False) -> None:
+    def __init__(
+        self, *, places_ahead: bool = False, distances: Callable[[], array[int] | None] | None = None
+    ) -> None:
         self.saturated = 0
         """Outputs for which the path had no room left."""
         self.frontier = LEAST
@@ -44,6 +49,9 @@ class Lineage:
         self._places_ahead = places_ahead
         self._least_ahead = LEAST
         """None of them may come before this, where an output stands below its input."""
+        self._distances = distances
+        self._undone = array("Q")
+        """The distances of outputs that are yet to be placed."""
 
     def resume(self, floor: Position) -> None:
         """Continue where the task that died had come to.
@@ -103,6 +111,17 @@ class Lineage:
             self.saturated += self._descent.place(self._inputs, self._first, fanout, level, out)
             self._level_below_parent = level
             self._first += fanout.inputs - unfinished
+        if self._distances is not None:
+            self._number(self._distances(), level, out)
+
+    def _number(self, told: array[int] | None, level: Level, out: Positions) -> None:
+        """Number outputs as the component says."""
+        if told is not None:
+            self._undone = told  # what was left is of outputs that went nowhere
+        if self._undone:
+            count = len(out)
+            self.saturated += out.number(self._undone[:count], level)
+            del self._undone[:count]
 
     def number_anew(self) -> None:
         """Number outputs below the last input from 0 on once more, as they are marked otherwise."""

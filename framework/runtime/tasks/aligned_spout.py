@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import pickle
 from collections.abc import Callable, Mapping
+from enum import Enum
 from typing import Any
 
 from framework.checkpoints.going_on import SPOUT
@@ -22,6 +23,15 @@ from viper.position import END, Position
 
 _PROTOCOL = 5
 _WORD = 2**64 - 1
+
+
+class Progress(Enum):
+    """How far a task is with what its spout has."""
+
+    BRINGS = "brings"
+    HAS_BROUGHT = "has brought"
+    """All of it, and waits for the end of a run that is suspended."""
+    ENDED = "ended"
 
 
 class AlignedSpout:
@@ -70,13 +80,15 @@ class AlignedSpout:
         """The attempt to suspend the run that the task was asked in last, and the id of its checkpoint."""
         self._wanted_in = -1
         """The attempt to make a checkpoint before which the task has asked for one."""
-        self._has_ended = False
-        self._waits_at_end = False
-        """Whether the task, where it waits for the end of a run that is suspended, has brought all it has."""
+        self._progress = Progress.BRINGS
 
     def watch(self, offset: SpoutOffset, save: Callable[[], Mapping[str, Any]]) -> None:
         """Say whom to ask where the spout is, and what saves the task, with `saved` of this among it."""
         self._offset, self._save = offset, save
+
+    @property
+    def _has_ended(self) -> bool:
+        return self._progress is Progress.ENDED
 
     @property
     def has_news(self) -> bool:
@@ -176,7 +188,7 @@ class AlignedSpout:
             reached = Position(until_us + 1, 0, 0) if later else behind
             self._alignment.brought(self._emitter.last_placed, reached, now_s, waits=had_nothing)
             if self._alignment.is_there:
-                self._waits_at_end = has_brought_all
+                self._progress = Progress.HAS_BROUGHT if has_brought_all else Progress.BRINGS
                 self._arrive()
         if had_nothing or self._assigner.is_closed:
             self._cut.stands(now_s)
@@ -217,7 +229,7 @@ class AlignedSpout:
             return reached
         if aligned_us is None:
             return None
-        if self.is_there and self._waits_at_end:
+        if self.is_there and self._progress is Progress.HAS_BROUGHT:
             reached = END
         until_us = min(aligned_us, self._cut.until_us)
         return reached if until_us == NO_LIMIT else min(reached, _last_at(until_us))
@@ -247,7 +259,7 @@ class AlignedSpout:
     def end(self) -> None:
         """The spout has brought all it has; everything is placed again from now on."""
         if not self._has_ended:
-            self._has_ended = True
+            self._progress = Progress.ENDED
             self._alignment.end(self.told_us)
             self._leave()
 

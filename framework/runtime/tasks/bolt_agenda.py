@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
+from framework.planning.layout import ComponentLevel
 from framework.recording import ReplayTicks
 from framework.runtime.inputs import BoltInput
 from framework.runtime.positions.ticks import EventTicks, WallTimer
@@ -42,6 +44,8 @@ class DueBy:
     for the end of the sources in turn."""
     tick_path: int
     """The upper word of the path at which ticks by event time stand."""
+    level: ComponentLevel
+    """The bits of the path that the component writes."""
 
 
 def make_agenda(
@@ -77,7 +81,8 @@ def make_agenda(
         clients.append(WindowEnds(lambda: slot.host.windows, interludes.fire_window, may_end))
     if host.has_key_windows and host.key_windows.spec.is_timed:
         ends = lambda: slot.host.key_windows  # noqa: E731
-        clients.append(KeyWindowEnds(ends, interludes.fire_key_windows, interludes.place, may_end))
+        fire = partial(interludes.fire_key_windows, due.level)
+        clients.append(KeyWindowEnds(ends, fire, due.level.place, may_end))
     if due.recorded is not None:
         clients.append(RecordedTicks(due.recorded, interludes.tick, interludes.fire_batches))
     if tick_s and due.event_time:
@@ -97,7 +102,7 @@ def make_agenda(
     last += [interludes.tick] if tick_s else []
     last += [interludes.fire_batches] if host.is_batching else []
     last += [interludes.fire_rest] if host.is_windowed else []
-    last += [interludes.fire_key_rest] if host.has_key_windows else []
+    last += [partial(interludes.fire_key_rest, due.level)] if host.has_key_windows else []
     if last:
         clients.append(
             LastEntries(

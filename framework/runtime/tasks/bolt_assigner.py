@@ -53,8 +53,7 @@ class BoltAssigner:
         level: where outputs are marked, but for inputs that are copied to several replicas.
         acker: gives the acks that follow outputs; None where nothing is tracked.
         places_ahead: whether outputs may stand at positions behind which inputs have been processed.
-        distances: takes what a component says that numbers its outputs below each input itself, from the last
-            number backwards, as its replicas have outputs of one input; None where they are counted.
+        distances: as of `Lineage`.
     """
 
     def __init__(
@@ -67,10 +66,7 @@ class BoltAssigner:
         places_ahead: bool = False,
         distances: Callable[[], array[int] | None] | None = None,
     ) -> None:
-        self.lineage = Lineage(places_ahead=places_ahead)
-        self._distances = distances
-        self._undone = array("Q")
-        """The distances of outputs that are yet to be placed."""
+        self.lineage = Lineage(places_ahead=places_ahead, distances=distances)
         self.unplanned = 0
         """Outputs that belong to no input, and to no tick at a position either."""
         self.has_more = False
@@ -195,8 +191,6 @@ class BoltAssigner:
         out.clear()
         if self._is_below_inputs:
             self.lineage.place(fanout, unfinished, self._placing_at, out)
-            if self._distances is not None:
-                self._number(self._distances, out)
             self.lineage.placed_below(out)
         beside = count - len(out)  # all of them, or what a thread has emitted just now
         if beside:
@@ -211,16 +205,6 @@ class BoltAssigner:
             self._inherit(self._inheriting, fanout.ends, unfinished)
         for index, tree in taken.notes:
             out.set_tree(index, tree)
-
-    def _number(self, distances: Callable[[], array[int] | None], out: Positions) -> None:
-        """Number outputs as the component says."""
-        told = distances()
-        if told is not None:
-            self._undone = told  # what was left is of outputs that went nowhere
-        if self._undone:
-            count = len(out)
-            self.lineage.saturated += out.number(self._undone[:count], self._placing_at)
-            del self._undone[:count]
 
     def _inherit(self, inputs: Positions, ends: Sequence[int], unfinished: bool) -> None:
         """Outputs belong to the trees of the inputs that they were emitted for, wherever they stand."""

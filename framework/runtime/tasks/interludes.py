@@ -32,7 +32,6 @@ class Interludes:
         assigner: BoltAssigner,
         acker: Acker | None,
         recorder: Recorder | None,
-        level: ComponentLevel,
     ) -> None:
         """
         Args:
@@ -42,11 +41,7 @@ class Interludes:
             assigner: places that beside all input.
             acker: knows how many untracked tuples it has failed; None where nothing is tracked.
             recorder: records what was due by the wall clock, if it shall be.
-            level: the bits of the path that the component writes.
         """
-        self.place = level.place
-        """The position at which a key group emits when windows end at a time."""
-        self._in_place = level.in_place
         self._context = context
         self._slot = slot
         self._emitter = emitter
@@ -123,24 +118,24 @@ class Interludes:
         if self._is_ready(at, TickKind.BATCH):
             self._call(at, "process_window", lambda: self._slot.host.fire_rest())
 
-    def fire_key_windows(self, due: Due, at: Position) -> None:
+    def fire_key_windows(self, level: ComponentLevel, due: Due, at: Position) -> None:
         """Let an operator put out windows of one key group that have ended; that stands at a position."""
         if not self._is_ready(at, TickKind.BATCH):
             return
         self._stay_above(at)
-        with self._beside_inputs(at, level=self._in_place):
+        with self._beside_inputs(at, level=level.in_place):
             for call in self._slot.host.take_key_windows(due):
                 # Each in a call of its own: if one raises, nothing of the others is taken back.
                 self._run("output", call)
                 if self._slot.is_gone:
                     break
 
-    def fire_key_rest(self, at: Position | None) -> None:
+    def fire_key_rest(self, level: ComponentLevel, at: Position | None) -> None:
         """Let an operator put out what is left at the end of all, at a position behind that."""
         assert at is not None
         if self._is_ready(at, TickKind.BATCH):
             for due in list(self._slot.host.key_windows.rest()):
-                self.fire_key_windows(due, max(at, self.place(at.ts, due.group)))
+                self.fire_key_windows(level, due, max(at, level.place(at.ts, due.group)))
 
     def input_passed(self, positions: Positions) -> None:
         """A slice of the input has been processed, at these positions."""

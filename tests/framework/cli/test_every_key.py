@@ -65,6 +65,7 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.state.key": ("number", ["number"], None),
     "viper.window.session.gap.ms": (SHORT, LONG, HUGE, None),
     "viper.window.partial": (True, False),
+    "viper.window.offset.ms": (0, SHORT, LONG, HUGE),
     "viper.window.allowed.lateness.ms": (0, SHORT, LONG, HUGE),
     "viper.window.rows": (1, HUGE),
     "viper.window.bytes": (1, HUGE),
