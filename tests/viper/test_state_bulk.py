@@ -129,7 +129,9 @@ REFUSED: list[tuple[str, tuple[Any, ...], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("method", "given", "error", "message"), REFUSED, ids=lambda value: repr(value)[:40])
+@pytest.mark.parametrize(
+    ("method", "given", "error", "message"), REFUSED, ids=[f"{method}: {told}" for method, *_, told in REFUSED]
+)
 def test_all_or_nothing(method: str, given: tuple[Any, ...], error: type[Exception], message: str) -> None:
     store, cell = cell_of("q", 0)
     cell.put_all(["a", "b"], [1, 2**63 - 1])
