@@ -130,7 +130,7 @@ REFUSED: list[tuple[str, tuple[Any, ...], type[Exception], str]] = [
 
 
 @pytest.mark.parametrize(
-    ("method", "given", "error", "message"), REFUSED, ids=[f"{method}: {told}" for method, *_, told in REFUSED]
+    ("method", "given", "error", "message"), REFUSED, ids=[f"{name}: {told}" for name, *_, told in REFUSED]
 )
 def test_all_or_nothing(method: str, given: tuple[Any, ...], error: type[Exception], message: str) -> None:
     store, cell = cell_of("q", 0)
