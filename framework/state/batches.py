@@ -12,8 +12,7 @@ from typing import Any, Final, Protocol
 
 from framework.errors import StateError
 from framework.state.access import StateAccess
-from framework.state.declaration import State
-from framework.state.types import PICKLED
+from framework.state.declaration import PickledState
 from viper.state import items
 
 _PROTOCOL: Final = 5
@@ -28,13 +27,14 @@ class Gatherer(Protocol):
     _tick_counter: int
 
 
-class BatchState(State):
+class BatchState(PickledState):
     """What a batching bolt has gathered, if it is to survive its process; the handle is `GatheredBatches`.
 
     Elsewhere batches lie in an attribute only, and cost nothing beside it.
     """
 
     kind = "batch"
+    holds = "tuples"
 
     def __init__(self) -> None:
         super().__init__(per="task")
@@ -42,16 +42,6 @@ class BatchState(State):
     def is_kept(self, conf: Mapping[str, Any]) -> bool:
         """As in the base class."""
         return conf.get("viper.recovery") == "exact"
-
-    @property
-    def codes(self) -> tuple[str, ...]:
-        """As in the base class."""
-        return (PICKLED,)
-
-    @property
-    def types(self) -> str:
-        """As in the base class."""
-        return "tuples"
 
     def handle(self, access: StateAccess) -> GatheredBatches:
         """As in the base class."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from framework.errors import StateError
 from framework.state.access import StateAccess
+from framework.state.types import PICKLED
 
 Per = Literal["key", "task"]
 _PER: Final = ("key", "task")
@@ -137,6 +138,23 @@ class State(ABC):
             f"{owner.__name__}.{self.name} is declared state, and is there from initialize until close of a "
             "task that runs: not in __init__, nor without a run (viperstorm.testing.run_bolt makes one)"
         )
+
+
+class PickledState(State):
+    """A state of Python values that have a form of their own, and are pickled in it."""
+
+    holds: ClassVar[str]
+    """What it holds, in words."""
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """As in the base class."""
+        return (PICKLED,)
+
+    @property
+    def types(self) -> str:
+        """As in the base class."""
+        return self.holds
 
 
 def declared_states(cls: type) -> dict[str, State]:

@@ -8,31 +8,21 @@ from typing import Any
 
 from framework.errors import StateError
 from framework.state.access import StateAccess
-from framework.state.declaration import State
-from framework.state.types import PICKLED
+from framework.state.declaration import PickledState
 from viper.state import KeyedTable, items
 
 
-class KeyValues(State):
+class KeyValues(PickledState):
     """Any values of Python's under any keys that a fields grouping takes; of the task, not of a tuple's key.
 
     The handle is a `KeyValueState`.
     """
 
     kind = "key-value"
+    holds = "any values"
 
     def __init__(self) -> None:
         super().__init__(per="task")
-
-    @property
-    def codes(self) -> tuple[str, ...]:
-        """As in the base class."""
-        return (PICKLED,)
-
-    @property
-    def types(self) -> str:
-        """As in the base class."""
-        return "any values"
 
     def handle(self, access: StateAccess) -> KeyValueState:
         """As in the base class."""

@@ -13,9 +13,9 @@ from heapq import heappop, heappush
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
-from framework.state import State, StateAccess
+from framework.state import StateAccess
+from framework.state.declaration import PickledState
 from framework.state.kept import Kept, KeptValues
-from framework.state.types import PICKLED
 from framework.windows.key_window import KeyWindow, KeyWindows
 from framework.windows.spec import LATENESS_MS, OFFSET_MS, PARTIAL, WindowSpec
 from framework.windows.state import BEHIND_TIME
@@ -32,20 +32,11 @@ class Due(NamedTuple):
     group: int
 
 
-class KeyWindowState(State):
+class KeyWindowState(PickledState):
     """The windows of a component by key; the handle is `OpenKeyWindows`."""
 
     kind = "key window"
-
-    @property
-    def codes(self) -> tuple[str, ...]:
-        """As in the base class."""
-        return (PICKLED,)
-
-    @property
-    def types(self) -> str:
-        """As in the base class."""
-        return "windows"
+    holds = "windows"
 
     def handle(self, access: StateAccess) -> OpenKeyWindows:
         """As in the base class."""

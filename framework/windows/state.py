@@ -13,8 +13,8 @@ from itertools import takewhile
 from typing import Any, Final
 
 from framework.errors import StateError
-from framework.state import State, StateAccess
-from framework.state.types import PICKLED
+from framework.state import StateAccess
+from framework.state.declaration import PickledState
 from framework.windows.contents import Image, Marks, WindowContents
 from framework.windows.spec import LATENESS_MS, MOST_BYTES, MOST_ROWS, PARTIAL, WindowSpec
 from framework.windows.tuple_window import TupleWindow
@@ -34,23 +34,14 @@ class WindowFullError(StateFullError):
     """Windows hold more than they may."""
 
 
-class WindowState(State):
+class WindowState(PickledState):
     """The windows of a task; the handle is `OpenWindows`."""
 
     kind = "window"
+    holds = "tuples"
 
     def __init__(self) -> None:
         super().__init__(per="task")
-
-    @property
-    def codes(self) -> tuple[str, ...]:
-        """As in the base class."""
-        return (PICKLED,)
-
-    @property
-    def types(self) -> str:
-        """As in the base class."""
-        return "tuples"
 
     def handle(self, access: StateAccess) -> OpenWindows:
         """As in the base class."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from framework.errors import StateError
-from framework.state import State, StateAccess
-from framework.state.types import PICKLED
+from framework.state import StateAccess
+from framework.state.declaration import PickledState
 from framework.windows.joins.comparing import Origin, values_fit
 from framework.windows.joins.conditions import Side
 from framework.windows.joins.matching import Matcher, Search
@@ -27,23 +27,14 @@ _MARKS: Final = "marks"
 """The key of what is known of the tuples, which lie under a number for each slice."""
 
 
-class JoinState(State):
+class JoinState(PickledState):
     """The stored tuples of a task's join; the handle is `OpenJoin`."""
 
     kind = "join"
+    holds = "tuples"
 
     def __init__(self) -> None:
         super().__init__(per="task")
-
-    @property
-    def codes(self) -> tuple[str, ...]:
-        """As in the base class."""
-        return (PICKLED,)
-
-    @property
-    def types(self) -> str:
-        """As in the base class."""
-        return "tuples"
 
     def handle(self, access: StateAccess) -> OpenJoin:
         """As in the base class."""
