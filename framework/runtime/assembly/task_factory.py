@@ -20,7 +20,7 @@ from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.outputs import OutputFactory
 from framework.runtime.assembly.recording import RecordingIO
 from framework.runtime.assembly.spout_parts import SpoutParts
-from framework.runtime.control.alignment import SourceAlignment
+from framework.runtime.control.alignment import BoltAlignment, SourceAlignment
 from framework.runtime.control.cut_record import SourceCut
 from framework.runtime.edges.buffer import PAUSE_AT, SPILL_AT
 from framework.runtime.edges.collector import SpoutCollector, TaskCollector
@@ -304,10 +304,10 @@ class TaskFactory:
             groups = GroupOutputs(emitter, assigner, due.level, self._settings["viper.key.groups"])
             collector.group_by(groups.begin)
         alignment = self._network.alignment
-        may_end = partial(alignment.may_end, spec.id) if alignment is not None else lambda: True
-        commits = self._commits(context, slot, interludes, may_end)
+        end = BoltAlignment(alignment, spec.id)
+        commits = self._commits(context, slot, interludes, end.may_end)
         cut = BoltCut(alignment.cut, spec.id) if alignment is not None else None
-        parts_of_agenda = slot, received, emitter, interludes, acker, may_end, commits, cut
+        parts_of_agenda = slot, received, emitter, interludes, acker, end, commits, cut
         agenda = partial(make_agenda, due, context, *parts_of_agenda)
         processor: Processor
         if host.takes_rows:

@@ -222,9 +222,42 @@ class Alignment:
             time.sleep(_CLOSING_PAUSE_S)
         return self.stage is not Stage.CLOSED
 
+    def closed_at(self, task: int) -> Position:
+        """The position below which a closed run has processed everything, for a bolt.
+
+        The bolt may see nothing but the end of its input: a source ends right behind its last promise.
+        """
+        source = self.cut.source_of(task)
+        agreed_us = LEAST.ts if source is None else self.agreed(source)
+        if source is None or agreed_us is None:
+            return LEAST
+        place = self.place(source) if self.is_alone(source) else None
+        return Position(agreed_us + 1, 0, 0) if place is None else place
+
 
 def _signed(word: int) -> int:
     return word - 2**64 if word >> 63 else word
+
+
+class BoltAlignment:
+    """What a bolt's task does for an alignment; by default, without checkpoints, there is none.
+
+    Args:
+        alignment: of the run.
+        task: id of the task.
+    """
+
+    def __init__(self, alignment: Alignment | None = None, task: int = 0) -> None:
+        self._alignment = alignment
+        self._task = task
+
+    def may_end(self) -> bool:
+        """Whether the end of the task's input is also that of what the run is a part of."""
+        return self._alignment is None or self._alignment.may_end(self._task)
+
+    def closed_at(self) -> Position:
+        """Where it is not: the position below which the run has processed everything."""
+        return LEAST if self._alignment is None else self._alignment.closed_at(self._task)
 
 
 class SourceAlignment:

@@ -89,6 +89,10 @@ class CutRecord:
         """How many registers it takes."""
         return 2 + len(plan.aligned_sources) + _OF_A_SOURCE * sum(map(len, plan.aligned_sources))
 
+    def source_of(self, task: int) -> int | None:
+        """A source whose tuples come to a task; None where none do."""
+        return self._source_of.get(task)
+
     @property
     def word(self) -> int:
         """A number that is another one whenever the leader has said something."""

@@ -9,6 +9,7 @@ from functools import partial
 
 from framework.planning.layout import ComponentLevel
 from framework.recording import ReplayTicks
+from framework.runtime.control.alignment import BoltAlignment
 from framework.runtime.inputs import BoltInput
 from framework.runtime.positions.ticks import EventTicks, WallTimer
 from framework.runtime.tasks.agenda import (
@@ -56,7 +57,7 @@ def make_agenda(
     emitter: Emitter,
     interludes: Interludes,
     acker: Acker | None,
-    may_end: Callable[[], bool],
+    alignment: BoltAlignment,
     commits: SinkCommits | None,
     cut: BoltCut | None,
 ) -> Agenda:
@@ -70,7 +71,7 @@ def make_agenda(
         emitter: knows what its consumers were promised.
         interludes: do what is due.
         acker: knows which tuples the component holds; None where nothing is tracked.
-        may_end: asked when the last entries are due: whether the end of the input is not only that of a run
+        alignment: asked when the last entries are due: whether the end of the input is not only that of a run
             that another one goes on with.
         commits: tells a transactional sink when to apply what it has taken; None for other components.
         cut: where the task is saved for checkpoints; None where none are made.
@@ -78,11 +79,11 @@ def make_agenda(
     clients: list[AgendaClient] = []
     tick_s, host = context.tick_seconds, slot.host
     if host.has_timed_windows:  # before ticks, as they end below all that is at their time
-        clients.append(WindowEnds(lambda: slot.host.windows, interludes.fire_window, may_end))
+        clients.append(WindowEnds(lambda: slot.host.windows, interludes.fire_window, alignment))
     if host.has_key_windows and host.key_windows.spec.is_timed:
         ends = lambda: slot.host.key_windows  # noqa: E731
         fire = partial(interludes.fire_key_windows, due.level)
-        clients.append(KeyWindowEnds(ends, fire, due.level.place, may_end))
+        clients.append(KeyWindowEnds(ends, fire, due.level.place, alignment))
     if due.recorded is not None:
         clients.append(RecordedTicks(due.recorded, interludes.tick, interludes.fire_batches))
     if tick_s and due.event_time:
@@ -111,7 +112,7 @@ def make_agenda(
                 waits_for_end=not due.sources_wait,
                 take_new_holds=acker.take_new_holds if acker is not None else lambda: False,
                 published=lambda: emitter.published,
-                may_end=may_end,
+                may_end=alignment.may_end,
             )
         )
     clients += [commits] if commits is not None else []

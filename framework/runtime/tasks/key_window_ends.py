@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from framework.runtime.control.alignment import BoltAlignment
+from framework.runtime.control.cut_record import last_us_before
 from framework.runtime.positions.lineage import LAST
 from framework.runtime.tasks.agenda import AgendaClient, Entry, Frontier
 from framework.windows.key_state import Due, OpenKeyWindows
@@ -23,8 +25,8 @@ class KeyWindowEnds(AgendaClient):
         windows: the component's, which may be another one after an exception.
         fire: has the component put out the windows that are due, and places what it emits at a position.
         place: the position of a key group at a time.
-        may_end: whether the end of the input is also that of what the run is a part of; asked once windows
-            would fire for it.
+        alignment: knows whether the end of the input is also that of what the run is a part of; asked once
+            windows would fire for it.
     """
 
     def __init__(
@@ -32,12 +34,12 @@ class KeyWindowEnds(AgendaClient):
         windows: Callable[[], OpenKeyWindows],
         fire: Callable[[Due, Position], None],
         place: Callable[[int, int], Position],
-        may_end: Callable[[], bool],
+        alignment: BoltAlignment,
     ) -> None:
         self._windows = windows
         self._fire = fire
         self._place = place
-        self._may_end = may_end
+        self._alignment = alignment
         self._bound_us: int | None = None
         """No window ends at or before an input below this time; None where that is not known."""
 
@@ -61,8 +63,9 @@ class KeyWindowEnds(AgendaClient):
         if frontier.position < LAST:
             # Where a checkpoint is made, event time may be held before the position.
             yield from self._entries(min(frontier.position.ts, frontier.time_us))
-        elif self._windows().next_due(None) is not None and self._may_end():
-            yield from self._entries(None)
+        elif self._windows().next_due(None) is not None:
+            ends = self._alignment.may_end()
+            yield from self._entries(None if ends else last_us_before(self._alignment.closed_at()))
 
     def _entries(self, time_us: int | None) -> Iterator[Entry]:
         while (due := self._windows().next_due(time_us)) is not None:

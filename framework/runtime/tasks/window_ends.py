@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from framework.runtime.control.alignment import BoltAlignment
 from framework.runtime.positions.lineage import LAST
 from framework.runtime.tasks.agenda import AgendaClient, Entry, Frontier
 from framework.windows import OpenWindows
@@ -23,19 +24,19 @@ class WindowEnds(AgendaClient):
         windows: the component's, which may be another one after an exception.
         fire: has the component process the window that ends at a time, in microseconds, and places what it
             emits at a position.
-        may_end: whether the end of the input is also that of what the run is a part of; asked once windows
-            would fire for it.
+        alignment: knows whether the end of the input is also that of what the run is a part of; asked once
+            windows would fire for it.
     """
 
     def __init__(
         self,
         windows: Callable[[], OpenWindows],
         fire: Callable[[Position, int], None],
-        may_end: Callable[[], bool],
+        alignment: BoltAlignment,
     ) -> None:
         self._windows = windows
         self._fire = fire
-        self._may_end = may_end
+        self._alignment = alignment
         self._bound_us: int | None = None
         """No window fires before an input up to this time; None where that is not known."""
 
@@ -54,8 +55,9 @@ class WindowEnds(AgendaClient):
         if frontier.position < LAST:
             # Where a checkpoint is made, event time may be held before the position.
             yield from self._entries(min(frontier.position.ts, frontier.time_us + 1))
-        elif self._windows().next_over(None) is not None and self._may_end():
-            yield from self._entries(None)
+        elif self._windows().next_over(None) is not None:
+            ends = self._alignment.may_end()
+            yield from self._entries(None if ends else self._alignment.closed_at().ts)
 
     def held(self, position: Position) -> Position:
         """The end of the first window that may still fire, if it lies below a position."""

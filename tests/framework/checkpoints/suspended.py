@@ -17,7 +17,7 @@ from framework.components import Block
 from framework.errors import SuspendError
 from framework.runtime import Run, RunReport
 from framework.runtime.control import cut_leader
-from framework.runtime.control.alignment import Stage
+from framework.runtime.control.alignment import Alignment, Stage
 from framework.sinks import CollectingSink
 from tests.framework.runtime.partitioned import Partitions
 from tests.framework.runtime.pieces import plan_of
@@ -183,6 +183,18 @@ def suspending(
             thread.join()
         for path in said:
             path.unlink(missing_ok=True)
+
+
+@contextmanager
+def ending_from(time_us: int) -> Iterator[None]:
+    """While the block runs, runs are suspended at that time, unless a source has come further."""
+    answer = Alignment.answer
+
+    def at_least(self: Alignment, task: int, told_us: int) -> None:
+        answer(self, task, max(told_us, time_us))
+
+    with mock.patch.object(Alignment, "answer", at_least):
+        yield
 
 
 def run_suspended(
