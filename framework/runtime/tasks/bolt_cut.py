@@ -59,6 +59,18 @@ class BoltCut:
         """Say what to call at the cut, and what tells how far event time came, once all input has come."""
         self._at_cut, self._last_time_us = at_cut, last_time_us
 
+    # -- as a part of the task's commits
+
+    def save(self) -> int:
+        """The last attempt whose cut the task has passed."""
+        return self._passed
+
+    def restore(self, noted: int) -> None:
+        """A process before this one has passed it."""
+        self._passed = noted
+
+    # -- before the cut
+
     def look(self) -> None:
         """Hear what the leader says; to be called behind each look at the input.
 
@@ -113,6 +125,8 @@ class BoltCut:
         """
         there = self.frontier(reached)
         return min(before_ticks(there.position), Position(there.time_us, _WORD, _WORD))
+
+    # -- at the cut
 
     def come(self) -> None:
         """All below the cut has been processed: the task stands there."""

@@ -163,6 +163,8 @@ class BoltTask(Task):
             self._parts.interludes.restore(restored["tick"])
         if self.commits is not None:  # behind a checkpoint, as what a predecessor has committed is later
             self.commits.keep("lineage", self._parts.assigner.lineage)
+            if self._parts.cut is not None:
+                self.commits.keep("cut", self._parts.cut)
             if self._agenda.has_clients:
                 self.commits.keep("ticks", self._parts.interludes)
                 self.commits.keep("agenda", self._agenda)
