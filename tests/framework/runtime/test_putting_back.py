@@ -56,7 +56,7 @@ class Way:
             if self._link is not None:
                 self._link.positions.extend(positions)
                 self._link.put(jumbo)
-            elif numbers and not self._sources[index].add(jumbo, positions):
+            elif numbers and not self._sources[index].add(jumbo, positions, 0, len(numbers)):
                 continue
             del left[: len(numbers)]
             if not left:
