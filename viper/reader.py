@@ -129,18 +129,18 @@ class Reader:
         """
         counts: dict[int, int] = {}
         jumbos: dict[int, list[Jumbo]] = {}
-        for (source, jumbo, _, _), count in rest:
+        for (source, jumbo, first, size), count in rest:
             counts[source] = counts.get(source, 0) + count
             of_source = jumbos.setdefault(source, [])
             if not of_source or of_source[-1] is not jumbo:
                 of_source.append(jumbo)
+                if jumbo.payload.lease is not None:
+                    self._loans.put_back(jumbo.payload.lease, jumbo.size - (first + size - count))
         for source, count in counts.items():
             payloads = self._payloads[source]
-            first = int(lib.vp_merge_put_back(self._merge, source, count))
-            for index, jumbo in enumerate(jumbos[source], first):
+            slot = int(lib.vp_merge_put_back(self._merge, source, count))
+            for index, jumbo in enumerate(jumbos[source], slot):
                 payloads[index % len(payloads)] = jumbo
-                if jumbo.payload.lease is not None:
-                    self._loans.put_back(jumbo.payload.lease)
         positions.truncate(kept)
         self.working(positions.trees(0, kept).count(0))
 
