@@ -1,5 +1,6 @@
 /* For a reader to know in one call what there is to do for it, and to tell its consumers. */
 #include "viper/merge.h"
+#include "order.h"
 
 void vp_merge_outlook(vp_merge *merge, vp_outlook *outlook)
 {
