@@ -319,6 +319,8 @@ class BoltTask(Task):
             if index > first:
                 before, pieces = split_at(pieces, index - first)
                 yield from self._process(before)
+                # The rest is marked anew, and it may be that nothing comes in between that places this.
+                self.emitter.place()
                 agenda.input_passed(positions[index - 1])
                 first = index
             yield from self._perform(agenda.take_before(positions[index]))

@@ -8,6 +8,7 @@ from framework import Count, KeyWindow, OPlus, SideWindow, TopologyBuilder, Tupl
 from framework.sinks import CollectingSink
 from tests.framework.runtime.partitioned import Partitions
 from tests.framework.runtime.workers.killed import Mortal, MortalPartitions, Written
+from tests.framework.windows.joins.joined import Placed
 
 Told = list[tuple[Any, ...]]
 
@@ -111,6 +112,19 @@ def suspended(spout: Partitions, form: str, sources: int = 2, par: int = 1) -> T
     sink = builder.set_bolt("sink", CollectingSink)
     sink.global_grouping("windows")
     sink.global_grouping("again")
+    return builder
+
+
+def placed(form: str, par: int) -> TopologyBuilder:
+    """What windows of that form emit, with its positions."""
+    cls, _, lengths = FORMS[form]
+    builder = TopologyBuilder()
+    builder.set_spout("source", Partitions(4, 300, 8), 2)
+    if cls.inputs == 2:
+        builder.set_spout("other", Partitions(3, 200, 7))
+    _add_windows(builder, cls(**lengths), par)
+    builder.set_bolt("placed", Placed).global_grouping("windows")
+    builder.set_bolt("sink", CollectingSink).global_grouping("placed")
     return builder
 
 

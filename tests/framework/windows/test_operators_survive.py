@@ -26,8 +26,16 @@ from tests.framework.runtime.pieces import plan_of, run_built
 from tests.framework.runtime.workers.running import Workers, every_kind
 from tests.framework.runtime.workers.test_exact import run, undisturbed, written
 from tests.framework.windows.operators import Keyed, Row, TellWindow
-from tests.framework.windows.surviving import FORMS, killed, suspended
+from tests.framework.windows.surviving import FORMS, killed, placed, suspended
 from tests.portions import at_every_change
+
+@pytest.mark.parametrize("form", FORMS)
+def test_positions_do_not_depend_on_the_number_of_tasks(form: str) -> None:
+    """Whatever a slice is split for: there may be nothing to be done where it is."""
+    serial = run_built(placed(form, 1)).result("sink")
+    for par in (3, 5):
+        assert run_built(placed(form, par), viper__slice__tuples=50 * par).result("sink") == serial
+
 
 SPREAD = {"source": [1, 2], "other": 1, "windows": [3, 2], "sink": 2}
 

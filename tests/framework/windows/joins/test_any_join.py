@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from framework.components import JoinBolt
@@ -84,7 +84,7 @@ def pairs(events: list[Event], bounds: tuple[Bounds, ...], parts: list[str]) -> 
     return found
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, deadline=None, derandomize=True, phases=[Phase.generate])
 @given(
     drawn=EVENTS, begin=st.sampled_from([0, -21, 1_700_000_000_000]), time=TIMES, parts=PARTS,
     indexed=st.integers(0, 7), par=st.integers(1, 6), by_key=st.booleans(), typed=st.booleans(),
