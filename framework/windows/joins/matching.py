@@ -47,6 +47,12 @@ class Matcher:
         self._plain = [comparison for comparison in self.compared if comparison.dtype is None]
         self._functions = search.condition.functions
         indexed = [comparison for comparison in self.compared if comparison.pair.left in search.index]
+        self._has_unfit = [
+            any(not values_fit(stored.values, self.compared, side) for stored in sides[side].rows)
+            for side in (0, 1)
+        ]
+        """By side whether a stored tuple has no value where it is compared, as those may that came when only
+        one stream was known."""
         sides[0].compare_by(0, self._typed, _index(indexed, 0), _scan_class(self._typed, search))
         sides[1].compare_by(1, self._typed, _index(indexed, 1), _scan_class(self._typed, search))
 
@@ -66,6 +72,9 @@ class Matcher:
                 return []
             tests.append(test)
         found = [stored[number] for number in stored.candidates(values, tests)]
+        if self._has_unfit[1 - side]:
+            other: Side = 1 if side == 0 else 0
+            found = [one for one in found if values_fit(one.values, self.compared, other)]
         if self._plain or self._functions:
             found = [one for one in found if self._holds(side, values, one.values)]
         return found
