@@ -91,6 +91,7 @@ _ALL = (
     Key("viper.window.offset.ms", duration(zero=True), "How much later windows by key start.", True),
     Key("viper.window.partial", flag(), "Whether an incomplete window fires at the end.", True),
     Key("viper.window.allowed.lateness.ms", duration(zero=True), "How late tuples may be.", True),
+    Key("viper.join.how", choice("inner", "left", "right", "full"), "Which tuples find no partner.", True),
     Key("viper.window.rows", integer(1), "The most tuples that the windows of a task hold.", True),
     Key("viper.window.bytes", integer(1), "The most bytes that these take.", True),
     Key("viper.sink.apply.rows", integer(1), "How many rows a sink stages before it applies them.", True),

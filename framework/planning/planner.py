@@ -72,12 +72,12 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         raise TopologyError(problems)
     if problems := [one for one in window_problems(topology, confs, traits, time) if not one.warning]:
         raise TopologyError(problems)
-    if problems := join_problems(topology, counts, traits, time):
+    if problems := join_problems(topology, counts, confs, traits, time):
         raise TopologyError(problems)
     if problems := recovery_problems(topology, settings, confs, traits, time):
         raise TopologyError(problems)
-    windowed = any(found.windowed for found in traits.values())
-    by_key = frozenset(name for name, found in traits.items() if found.key_windows)
+    windowed = any(found.windowed or found.joins_outer for found in traits.values())
+    by_key = frozenset(name for name, found in traits.items() if found.key_windows or found.joins_outer)
     layout = make_layout(
         topology,
         _ticked(topology, draft),

@@ -84,6 +84,6 @@ def validate(topology: Topology, settings: Settings | None = None) -> list[Probl
         problems += untimely or check_order(topology, settings, confs, traits)
         time = time_of(topology, confs, traits)
         problems += window_problems(topology, confs, traits, time)
-        problems += join_problems(topology, counts, traits, time)
+        problems += join_problems(topology, counts, confs, traits, time)
         problems += recovery_problems(topology, settings, confs, traits, time)
     return sorted(problems, key=lambda problem: problem.sort_key)

@@ -11,11 +11,12 @@ import pickle
 from collections.abc import Hashable, Iterator, Mapping
 from heapq import heappop, heappush
 from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from framework.state import StateAccess
 from framework.state.declaration import PickledState
 from framework.state.kept import Kept, KeptValues
+from framework.windows.due import Due
 from framework.windows.key_window import KeyWindow, KeyWindows
 from framework.windows.spec import LATENESS_MS, OFFSET_MS, PARTIAL, WindowSpec
 from framework.windows.state import BEHIND_TIME
@@ -23,13 +24,6 @@ from viper.hashing import group_of_hash, stable_hash
 from viper.state import items, token_of
 
 _BY_NUMBER: Final = attrgetter("number")
-
-
-class Due(NamedTuple):
-    """The windows of one key group that end at one time."""
-
-    end_us: int
-    group: int
 
 
 class KeyWindowState(PickledState):

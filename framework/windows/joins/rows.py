@@ -25,6 +25,8 @@ class Stored(NamedTuple):
     """How many tuples of both streams had come with it."""
     time_us: int
     values: tuple[Any, ...]
+    group: int = 0
+    """The key group of its key, in an outer join by key."""
 
 
 class StoredRows:

@@ -67,6 +67,7 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.window.partial": (True, False),
     "viper.window.offset.ms": (0, SHORT, LONG, HUGE),
     "viper.window.allowed.lateness.ms": (0, SHORT, LONG, HUGE),
+    "viper.join.how": ("inner", "left", "right", "full"),
     "viper.window.rows": (1, HUGE),
     "viper.window.bytes": (1, HUGE),
     "topology.bolts.window.length.count": (1, HUGE, None),

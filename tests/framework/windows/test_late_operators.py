@@ -104,7 +104,7 @@ def check(seed: int, workers: Workers = INLINE) -> None:
     builder.set_bolt("late", CollectingSink).global_grouping("unpacked")
     report = workers.run(builder, viper__key__groups=GROUPS, **random.choice(PLANS))
     found = report.result("sink"), [number for (number,) in report.result("late")]
-    assert found == expected(rows, size, advance, lateness), f"seed {seed}: {size}, {advance}, {lateness}, {par}"
+    assert found == expected(rows, size, advance, lateness), f"seed {seed}: {size}, {advance}, {lateness}"
 
 
 @pytest.mark.parametrize("seeds", seeds_at_every_change(range(300), 30))

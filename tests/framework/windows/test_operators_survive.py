@@ -29,6 +29,7 @@ from tests.framework.windows.operators import Keyed, Row, TellWindow
 from tests.framework.windows.surviving import FORMS, killed, placed, suspended
 from tests.portions import at_every_change
 
+
 @pytest.mark.parametrize("form", FORMS)
 def test_positions_do_not_depend_on_the_number_of_tasks(form: str) -> None:
     """Whatever a slice is split for: there may be nothing to be done where it is."""
