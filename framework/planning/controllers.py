@@ -1,4 +1,4 @@
-"""Which bolts have a controller of their number of tasks, and what is wrong with the one that they ask for."""
+"""Which bolts have a controller of their number of tasks, and what is wrong with the one that is named."""
 
 from __future__ import annotations
 
