@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -72,6 +72,11 @@ class Controlling:
         self._counted = counted
         self._controlled = [_controlled(plan, name, given) for name, given in plan.controlled.items()]
         self._repeating: Repeating | None = None
+
+    @property
+    def controllers(self) -> Mapping[str, Controller]:
+        """Those that are still asked, by bolt."""
+        return {each.component: each.controller for each in self._controlled}
 
     def repeat(self, changes: Sequence[ScaleChange] | None) -> None:
         """Make the changes of a run that is replayed, in the place of what controllers would decide.
