@@ -133,7 +133,7 @@ class Controlling:
         channels: Sequence[ChannelStatistics],
         executors: Sequence[ExecutorStatistics],
     ) -> None:
-        tasks = self._scaling.tasks[asked.component]
+        tasks = self._scaling.now[asked.component]
         measured = asked.measuring.measured(elapsed_s, tasks, channels, executors)
         if measured is None:
             return

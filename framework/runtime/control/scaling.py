@@ -45,7 +45,7 @@ class Scaling:
             self._tell(self._tasks)
 
     @property
-    def tasks(self) -> Mapping[str, int]:
+    def now(self) -> Mapping[str, int]:
         """The numbers of all components that can be scaled, by id; from any thread."""
         return dict(self._tasks)
 
