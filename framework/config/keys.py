@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from framework.config.rules import (
     Rule,
     choice,
+    controller,
     duration,
     field_names,
     flag,
@@ -77,6 +78,8 @@ _ALL = (
     Key("viper.channel.bytes", integer(1024, 2**40), "Bytes on the way between processes, from each source."),
     Key("viper.shuffle.run", integer(1, 1024), "How long runs of shuffled tuples get.", True),
     Key("viper.parallelism.max", optional(integer(1, MAX_TASKS)), "Tasks a bolt may be scaled to.", True),
+    Key("viper.controller", optional(controller()), "What decides how many tasks a bolt has.", True),
+    Key("viper.controller.period.secs", duration(zero=False), "How often it is asked.", True),
     Key("viper.grouping.hash", choice("stable", "storm"), "How a fields grouping places its keys."),
     Key("viper.key.groups", power_of_two(1 << 16), "How many groups keys fall into."),
     Key("viper.state.bytes", integer(1 << 20, 2**44), "Bytes that all declared state may take."),

@@ -17,6 +17,7 @@ from framework.planning.connections import (
     make_channels,
     make_subscriptions,
 )
+from framework.planning.controllers import controlled, controller_problems
 from framework.planning.joins import join_problems
 from framework.planning.keys import group_problems, state_problems, with_keys
 from framework.planning.layout import Layout, make_layout
@@ -60,6 +61,10 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
     begins_with = strategy.task_counts(draft)
     if problems := list(scaling_problems(topology, settings, confs, traits, begins_with)):
         raise TopologyError(problems)
+    can_be_scaled = scalable(confs, begins_with)
+    with importable(topology.import_paths):
+        if problems := list(controller_problems(topology, confs, can_be_scaled)):
+            raise TopologyError(problems)
     counts = most_tasks(topology, confs, begins_with)
     problems = [
         *group_problems(topology, settings, counts),
@@ -102,7 +107,8 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         emits_outside_input=emits_outside_input(topology, confs, traits, time, draft.subscriptions),
         aligned_stops=aligned_stops(tasks, draft.subscriptions, traits),
         aligned_sources=aligned_sources(tasks, draft.subscriptions, traits),
-        scalable=scalable(confs, begins_with),
+        scalable=can_be_scaled,
+        controlled=controlled(confs, can_be_scaled),
     )
 
 

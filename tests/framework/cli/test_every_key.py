@@ -59,6 +59,8 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.columns.rows": (1, 2**20),
     "viper.shuffle.run": (1, 1024),
     "viper.parallelism.max": (None,),  # more wants bolts that can be scaled
+    "viper.controller": ("thresholds", {"class": "schedule", "args": {"steps": []}}, None),
+    "viper.controller.period.secs": (SHORT, LONG, HUGE),
     "viper.grouping.hash": ("stable", "storm"),
     "viper.key.groups": (1, 1 << 16),
     "viper.state.bytes": (1 << 20, 1 << 44),
