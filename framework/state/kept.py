@@ -70,6 +70,10 @@ class KeptValues:
         self.note(kept)
         self._dirty[kept.token] = kept
 
+    def mark(self, kept: Kept) -> None:
+        """Likewise, where the change will not be taken back."""
+        self._dirty[kept.token] = kept
+
     def drop(self, kept: Kept) -> None:
         """Keep a value no longer, as the state has no such value any more."""
         self.note(kept)

@@ -32,6 +32,14 @@ class Due(NamedTuple):
     group: int
 
 
+class NamedKey(NamedTuple):
+    """A key, and what it is found by."""
+
+    token: Hashable
+    value: Any
+    group: int
+
+
 class KeyWindowState(PickledState):
     """The windows of a component by key; the handle is `OpenKeyWindows`."""
 
@@ -104,11 +112,24 @@ class OpenKeyWindows:
         Raises:
             TypeError: it is none.
         """
-        group = self.group_of(key)
-        if group not in self._access.groups:
+        kept = self._of(self.named(key))
+        return None if kept is None else self._touched(kept)
+
+    def named(self, key: Any) -> NamedKey:
+        """What the windows of a key are found by, for `of_named`; errors as of `of`."""
+        return NamedKey(token_of(key), key, self.group_of(key))
+
+    def of_named(self, key: NamedKey) -> Kept | None:
+        """As `of`, for a change that will not be taken back."""
+        kept = self._of(key)
+        if kept is not None:
+            self._values.mark(kept)
+        return kept
+
+    def _of(self, key: NamedKey) -> Kept | None:
+        if key.group not in self._access.groups:
             return None
-        token = token_of(key)
-        return self._touched(self._values.get(token) or self._found(token, key, group))
+        return self._values.get(key.token) or self._found(*key)
 
     def group_of(self, key: Any) -> int:
         """The group of a key."""

@@ -8,9 +8,10 @@ from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from framework.components import (
+    APlus,
     Bolt,
     JoinBolt,
     OPlus,
@@ -27,6 +28,9 @@ from framework.runtime.hosts.user_errors import TRIES, OnError
 from framework.traits import is_generator_spout
 from framework.windows import OpenWindows
 from framework.windows.key_state import Due, OpenKeyWindows
+
+if TYPE_CHECKING:
+    from framework.windows.columns import ColumnWindows
 
 MOST_NOTICED = 1000
 """Most ticks in a row that a bolt gets without input between them: by then all its windows have passed."""
@@ -74,6 +78,13 @@ class Host:
         """Whether the component joins streams."""
         self.has_key_windows = issubclass(self.cls, OPlus)
         """Whether the component keeps windows by key."""
+        self.aggregates = issubclass(self.cls, APlus)
+        """Whether it aggregates their tuples, and so may take columns of them."""
+
+    @property
+    def takes_payloads(self) -> bool:
+        """Whether columns are to reach the component as they are."""
+        return self.takes_rows or self.aggregates
 
     def bind(self, collector: TaskCollector, identity: Identity) -> None:
         """Connect the component to its task."""
@@ -214,6 +225,11 @@ class Host:
     def key_windows(self) -> OpenKeyWindows:
         """The windows of a component that keeps such by key; once it has been initialized."""
         found: OpenKeyWindows = self.component.window_state
+        return found
+
+    def column_windows(self) -> ColumnWindows | None:
+        """What takes columns into the windows of a component that aggregates; None if nothing does."""
+        found: ColumnWindows | None = self.component._column_windows()
         return found
 
     def take_key_windows(self, due: Due) -> Iterator[Callable[[], None]]:

@@ -81,8 +81,16 @@ class PaneWindow:
 
     def add(self, pane: int, value: Any) -> None:
         """Add a value behind the others of a pane."""
+        self.put(pane, self._add(self.get(pane), value))
+
+    def get(self, pane: int) -> Any:
+        """The accumulator of a pane; one of no values where it has none."""
         acc = self.panes.get(pane, _NOTHING)
-        self.panes[pane] = self._add(self.aggregate.create() if acc is _NOTHING else acc, value)
+        return self.aggregate.create() if acc is _NOTHING else acc
+
+    def put(self, pane: int, acc: Any) -> None:
+        """Have an accumulator as that of a pane."""
+        self.panes[pane] = acc
         if self._read is not None and pane < self._read:
             self._forget()
 
