@@ -126,7 +126,8 @@ class ColumnWindows:
     def _note_keys(self, numbers: Array, column: pa.Array) -> None:
         """Note the keys of a column that were numbered just now."""
         known, count = len(self._keys), len(self._slots)
-        self._scratch = np.zeros(max(count, 2 * len(self._scratch)), np.int64)
+        if count > len(self._scratch):
+            self._scratch = np.zeros(2 * count, np.int64)
         at = np.flatnonzero(numbers >= known)
         self._scratch[numbers[at]] = at
         values = column.take(pa.array(self._scratch[known:count])).to_pylist()
