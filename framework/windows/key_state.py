@@ -10,6 +10,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Hashable, Iterator, Mapping
 from heapq import heappop, heappush
+from itertools import islice
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
@@ -73,6 +74,8 @@ class OpenKeyWindows:
         """A heap of the times at which windows may end."""
         self._ending: dict[int, dict[int, dict[Hashable, Any]]] = {}
         """By these times and by key group: the keys of these windows, by their tokens."""
+        self._being_taken: tuple[Due, Iterator[tuple[Kept, KeyWindow]]] | None = None
+        """Windows that are due, of which the first ones were taken."""
 
     def open(self, spec: WindowSpec, conf: Mapping[str, Any]) -> None:
         """Go on with what the table has.
@@ -207,6 +210,8 @@ class OpenKeyWindows:
         Args:
             time_us: the time in microseconds; None for the end of all time.
         """
+        if self._being_taken is not None:
+            return self._being_taken[0]
         limit = BEHIND_TIME - 1 if time_us is None else min(time_us, BEHIND_TIME - 1)
         while self._ends and self._ends[0] <= limit:
             end = self._ends[0]
@@ -215,8 +220,19 @@ class OpenKeyWindows:
             del self._ending[heappop(self._ends)]
         return None
 
-    def take(self, due: Due) -> list[tuple[Kept, KeyWindow]]:
-        """The windows that are due, those first that were made first; they are not due again."""
+    def take(self, due: Due, most: int | None = None) -> list[tuple[Kept, KeyWindow]]:
+        """The windows that are due, those first that were made first; they are not due again.
+
+        Args:
+            due: what `next_due` or `rest` gave last.
+            most: how many are taken at once, as others stay due; None for all.
+        """
+        left = iter(self._found_due(due)) if self._being_taken is None else self._being_taken[1]
+        taken = list(islice(left, most))
+        self._being_taken = None if most is None or len(taken) < most else (due, left)
+        return taken
+
+    def _found_due(self, due: Due) -> list[tuple[Kept, KeyWindow]]:
         tokens = self._ending[due.end_us].pop(due.group)
         found = []
         for token, key in tokens.items():

@@ -232,10 +232,10 @@ class Host:
         found: ColumnWindows | None = self.component._column_windows()
         return found
 
-    def take_key_windows(self, due: Due) -> Iterator[Callable[[], None]]:
-        """What is to be called for each of the windows that are due, which are due no more."""
+    def take_key_windows(self, due: Due, most: int | None = None) -> Iterator[Callable[[], None]]:
+        """What is to be called for each of the windows that are due, and is due no more."""
         windows, component = self.key_windows, self.component
-        for kept, window in windows.take(due):
+        for kept, window in windows.take(due, most):
             windows.close(kept, window)
             yield partial(component._fire, kept, window)
 
