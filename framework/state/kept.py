@@ -93,6 +93,10 @@ class KeptValues:
                 self._kept[token] = self._dirty[token] = kept
         self._images.clear()
 
+    def let_go(self, kept: Kept) -> None:
+        """Keep a value no longer that has been written."""
+        self._kept.pop(kept.token, None)
+
     def flush(self) -> Iterator[Kept]:
         """The values that may differ, which are to be written."""
         yield from self._dirty.values()

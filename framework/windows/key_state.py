@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from framework.state import StateAccess
 from framework.state.declaration import PickledState
 from framework.state.kept import Kept, KeptValues
-from framework.windows.key_window import KeyWindow, KeyWindows
+from framework.windows.key_window import KeyWindow, KeyWindows, unpacked
 from framework.windows.spec import LATENESS_MS, OFFSET_MS, PARTIAL, WindowSpec
 from framework.windows.state import BEHIND_TIME
 from viper.hashing import group_of_hash, stable_hash
@@ -91,7 +91,7 @@ class OpenKeyWindows:
         for group in self._access.groups:
             for key, (data,) in items(self._table, group):
                 token = token_of(key)
-                for window in pickle.loads(data).by_start.values():
+                for window in unpacked(*pickle.loads(data)).by_start.values():
                     self._number = max(self._number, window.number)
                     self._note_end(window, group, token)
 
@@ -144,7 +144,7 @@ class OpenKeyWindows:
 
     def _found(self, token: Hashable, key: Any, group: int) -> Kept:
         found = self._table.get(key)
-        value = KeyWindows(key, group) if found is None else pickle.loads(found[0])
+        value = KeyWindows(key, group) if found is None else unpacked(*pickle.loads(found[0]))
         return self._values.keep(Kept(token, value.key, None, value))
 
     # -- its windows
@@ -168,11 +168,7 @@ class OpenKeyWindows:
 
     def drop(self, kept: Kept, window: KeyWindow) -> None:
         """Keep a window no longer."""
-        windows: KeyWindows = kept.value
-        del windows.by_start[window.start]
-        if windows.is_empty:
-            self._values.drop(kept)
-            self._table.drop(kept.key)
+        del kept.value.by_start[window.start]  # the table knows no more of the key from the next flush on
 
     def _note_end(self, window: KeyWindow, group: int, token: Hashable) -> None:
         end = window.end + self.lateness_us if window.is_over else window.end
@@ -276,9 +272,10 @@ class OpenKeyWindows:
         """As `DirtyHandle.flush`."""
         for kept in self._values.flush():
             if kept.value.is_empty:
+                self._values.let_go(kept)
                 self._table.drop(kept.key)
             else:
-                self._table.set(kept.key, (self._values.pickled(kept.value),))
+                self._table.set(kept.key, (self._values.pickled(kept.value.packed()),))
 
     def forget(self) -> None:
         """As `DirtyHandle.forget`."""

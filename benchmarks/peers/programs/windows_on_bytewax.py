@@ -40,7 +40,7 @@ class Windows(DynamicSink, StatelessSinkPartition):
         """Note some."""
         self.count += len(items)
         for key, (number, count) in items:
-            self.digest += zlib.crc32(repr((key, number * self._advance_us, count)).encode())
+            self.digest += zlib.crc32(key.encode()) * (number * self._advance_us + count)
 
 
 def main() -> None:
