@@ -2,7 +2,8 @@
 
 The words of a stream come at even distances in event time. They are counted in windows of 60 seconds, which
 tumble or slide by 10, as columns and as rows. What is told is CPU time of one process per word in
-nanoseconds, from the first word to the last window. All windows are checked against a plain loop, and so are the peer's.
+nanoseconds, from the first word to the last window. All windows are checked against a plain loop, also those
+of the peer.
 
 Then windows slide by so many times less than their size. Each window of each key that has a word is an
 output, so with more of them per word there is more to do: outputs are told beside the words.
