@@ -193,10 +193,10 @@ class BoltTask(Task):
         until_s = time.monotonic() + TURN_S
         for _ in self._steps:
             self.emitter.place()
-            if not self.unblock() or self.slot.is_gone:
-                return self.context.counters.processed - before
             if time.monotonic() > until_s:
-                self._give_way()
+                self.emitter.give_way()
+                return self.context.counters.processed - before
+            if not self.unblock() or self.slot.is_gone:
                 return self.context.counters.processed - before
         self._steps = None
         if self.emitter.commits is not None:  # not the property, here and below: it is asked at each turn
@@ -210,11 +210,6 @@ class BoltTask(Task):
             self.slot.give_up_restart()
             self._finish()
         return self.context.counters.processed - before
-
-    def _give_way(self) -> None:
-        """Hand over what was emitted so far in a turn that takes long; it goes on when others had theirs."""
-        self.emitter.flush()
-        self.emitter.publish(self.emitter.last_placed)
 
     def _save_at_cut(self, proposal: Proposal) -> None:
         """All that belongs to a checkpoint has been processed, and nothing else: save the task."""

@@ -10,7 +10,7 @@ import pytest
 
 from framework import TopologyBuilder
 from framework.runtime.tasks import bolt_task
-from framework.runtime.tasks.bolt_task import BoltTask
+from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.interludes import MOST_AT_ONCE
 from framework.sinks import CollectingSink
 from framework.streams import AggregateWindow, Map
@@ -59,8 +59,8 @@ def test_pieces_are_the_same_rows_in_the_same_order(
         whole.setattr(OpenKeyWindows, "take", lambda self, due, most=None: take(self, due))
         expected = run_built(ending_together(form), viper__key__groups=2).result("sink")
     gave_way = []
-    give_way = BoltTask._give_way
-    monkeypatch.setattr(BoltTask, "_give_way", lambda self: gave_way.append(give_way(self)))
+    give_way = Emitter.give_way
+    monkeypatch.setattr(Emitter, "give_way", lambda self: gave_way.append(give_way(self)))
     monkeypatch.setattr(bolt_task, "TURN_S", 0.0)
     assert run_built(ending_together(form), viper__key__groups=2).result("sink") == expected
     assert len(expected) >= KEYS and len(gave_way) > 3
