@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from framework.runtime.control.cut_record import Proposal
 from framework.runtime.inputs import BoltInput, Inlet
@@ -22,6 +22,9 @@ from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.task import Task, TaskState
 from viper.errors import CodecError
 from viper.position import END, Position, Positions
+
+TURN_S: Final = 0.02
+"""Seconds after which a turn ends at the next step, as when a million windows end at one time."""
 
 
 class BoltTask(Task):
@@ -187,8 +190,12 @@ class BoltTask(Task):
         if self._steps is None:
             self.is_signalled = False
             self._steps = self._turn(limit)
+        until_s = time.monotonic() + TURN_S
         for _ in self._steps:
             self.emitter.place()
+            if time.monotonic() > until_s:
+                self.emitter.give_way()
+                return self.context.counters.processed - before
             if not self.unblock() or self.slot.is_gone:
                 return self.context.counters.processed - before
         self._steps = None
