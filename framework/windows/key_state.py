@@ -19,6 +19,7 @@ from framework.state.kept import Kept, KeptValues
 from framework.windows.key_window import KeyWindow, KeyWindows
 from framework.windows.spec import LATENESS_MS, OFFSET_MS, PARTIAL, WindowSpec
 from framework.windows.state import BEHIND_TIME
+from viper.addressed import VALUES
 from viper.hashing import group_of_hash, stable_hash
 from viper.state import items, token_of
 
@@ -105,10 +106,24 @@ class OpenKeyWindows:
             TypeError: it is none.
         """
         group = self.group_of(key)
-        if group not in self._access.groups:
-            return None
+        return self.in_group(key, group) if group in self._access.groups else None
+
+    def in_group(self, key: Any, group: int) -> Kept:
+        """Likewise, of a key in a group that the task owns."""
         token = token_of(key)
         return self._touched(self._values.get(token) or self._found(token, key, group))
+
+    @property
+    def groups(self) -> range:
+        """The key groups that the task owns."""
+        return self._access.groups
+
+    @property
+    def address(self) -> tuple[Any, ...]:
+        """That of the tuple in process, whose keys its producer has derived; see `viper.addressed`."""
+        row = self._access.scope.row
+        assert row is not None, "a tuple is in process"
+        return row[-VALUES:]
 
     def group_of(self, key: Any) -> int:
         """The group of a key."""

@@ -1,0 +1,60 @@
+"""Operators that derive the keys of tuples: how these come to their tasks, and what cannot be had."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from framework.planning.plan import Subscription
+from framework.topology import Problem, Topology, about
+from framework.traits import Traits
+from framework.windows.key_input import KEYS, MODE, InputMode, key_input_of
+
+Confs = Mapping[str, Mapping[str, Any]]
+"""Each component's resolved configuration, by id."""
+
+
+def with_key_input(
+    subscriptions: Sequence[Subscription], confs: Confs, traits: Mapping[str, Traits]
+) -> tuple[Subscription, ...]:
+    """Subscriptions with how tuples come to consumers that derive their keys.
+
+    Args:
+        subscriptions: of a valid topology.
+        confs: each component's resolved configuration, by id.
+        traits: by id.
+    """
+    return tuple(
+        replace(found, key_input=key_input_of(confs[found.target]))
+        if traits[found.target].derives_keys
+        else found
+        for found in subscriptions
+    )
+
+
+def key_input_problems(topology: Topology, confs: Confs, traits: Mapping[str, Traits]) -> Iterator[Problem]:
+    """Bolts for which a way of input is configured that they cannot have.
+
+    Args:
+        topology: a valid topology.
+        confs: each component's resolved configuration, by id.
+        traits: by id.
+    """
+    for bolt in topology.bolts:
+        conf = confs[bolt.id]
+        if traits[bolt.id].derives_keys:
+            if conf[MODE] == InputMode.KEYED and conf[KEYS] == "instance":
+                message = (
+                    f"has {MODE}: keyed and {KEYS}: instance, but producers that copy a tuple for each key must "
+                    f"derive the keys: expected {KEYS}: producer, or another {MODE}"
+                )
+                yield about(topology, bolt, message)
+            continue
+        for name in (MODE, KEYS):
+            if bolt.config.get(name) is not None:
+                message = (
+                    f"has {name}: {bolt.config[name]}, which is for operators that define keys(): its tuples go "
+                    "by its groupings; remove it, or derive it from viperstorm.OPlus and define keys()"
+                )
+                yield about(topology, bolt, message)
