@@ -1,9 +1,9 @@
 """Addressed rows: they say which key groups they concern, so that readers skip those that are not theirs.
 
-The last `VALUES` values of such a row are its address: the key groups in ascending order, and two more that its
-consumer knows of. On the way to another process each row has a mask of its groups before it, and a reader
-decodes those rows only whose mask has a bit in common with its own: 64 bits, so that of more groups several
-share one. `own_rows` is exact, and works on rows that are there already, such as those within a process.
+The last `VALUES` values of such a row are its address: the key groups in ascending order, and two more that
+its consumer knows of. On the way to another process each row has a mask of its groups before it, and a reader
+decodes only those rows whose mask has a bit in common with its own. Masks have 64 bits, so of more groups
+several share one. `own_rows` is exact, and works on rows that are there already, as within a process.
 """
 
 from __future__ import annotations

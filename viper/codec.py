@@ -1,8 +1,8 @@
 """Jumbo tuples as bytes, for readers in other processes.
 
 An encoding is a header, the tags, and the payload: rows in a form of our own where all values are of the
-common immutable types, else pickled; addressed rows, which can be skipped; or columns in Arrow's form. Who can write into an arena can make its
-readers run code; it is as trusted as they are.
+common immutable types, in which addressed rows can be skipped, else pickled; or columns in Arrow's form. Who
+can write into an arena can make its readers run code; it is as trusted as they are.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from struct import Struct
 from typing import Final
 from zlib import crc32
 
+from viper.addressed import EVERYTHING
 from viper.errors import CodecError
 from viper.jumbo import Jumbo
 from viper.payload import Payload, Row, Rows
-from viper.addressed import EVERYTHING
 from viper.rows import Decoder, encode_addressed, encode_rows
 
 _HEADER: Final = Struct("=B3xI")  # the form of the payload, bytes of the tags

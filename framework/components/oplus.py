@@ -289,7 +289,7 @@ class OPlus(Bolt):
             self._late.pass_by(late[1])
 
     def _derived(self, tup: Tuple) -> Iterator[tuple[Kept, Tuple, bool]]:
-        """Of each key of a tuple that the task owns: its windows, the tuple, whether it is the first of all."""
+        """For each key of a tuple that the task owns: its windows, the tuple, whether no key is before it."""
         keys = {token_of(key): key for key in self.keys(tup)}
         for number, key in enumerate(keys.values()):
             kept = self.window_state.of(key)
@@ -308,7 +308,7 @@ class OPlus(Bolt):
             if self._is_copied:
                 *values, key = key
                 tup = tup._replace(values=tuple(values) if make is None else make(values))
-            yield state.in_group(key, group), tup, group == first != before
+            yield state.in_group(key, group), tup, group == first and group != before
             before = group
 
     def _takes(self, kept: Kept, tup: Tuple, rows: list[Sequence[Any]]) -> bool:

@@ -46,15 +46,15 @@ def key_input_problems(topology: Topology, confs: Confs, traits: Mapping[str, Tr
         if traits[bolt.id].derives_keys:
             if conf[MODE] == InputMode.KEYED and conf[KEYS] == "instance":
                 message = (
-                    f"has {MODE}: keyed and {KEYS}: instance, but producers that copy a tuple for each key must "
-                    f"derive the keys: expected {KEYS}: producer, or another {MODE}"
+                    f"has {MODE}: keyed and {KEYS}: instance, but producers that copy a tuple for each key "
+                    f"must derive the keys: expected {KEYS}: producer, or another {MODE}"
                 )
                 yield about(topology, bolt, message)
             continue
         for name in (MODE, KEYS):
             if bolt.config.get(name) is not None:
                 message = (
-                    f"has {name}: {bolt.config[name]}, which is for operators that define keys(): its tuples go "
-                    "by its groupings; remove it, or derive it from viperstorm.OPlus and define keys()"
+                    f"has {name}: {bolt.config[name]}, which is for operators that define keys(), and its "
+                    "tuples go by its groupings: remove it, or derive the bolt from OPlus and define keys()"
                 )
                 yield about(topology, bolt, message)

@@ -77,8 +77,8 @@ class Cutter:
             them may change the values.
         whole: whether pieces are to hold payloads, not lists of rows.
         borrows: whether columns may lie in memory that the reader asks back.
-        own: the key groups of the task, where rows are addressed, and those that concern none of them are to be
-            None; else None.
+        own: the key groups of the task, where rows are addressed and those that concern none of them are to
+            be None; else None.
     """
 
     def __init__(

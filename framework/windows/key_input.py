@@ -1,7 +1,8 @@
 """How the tuples of an operator that derives their keys come to its tasks.
 
-The modes are those that V. Gulisano et al. compare in "STRETCH: Virtual Shared-Nothing Parallelism for Scalable
-and Elastic Stream Processing" (IEEE TPDS, 2022): instances that share their input, and those that share nothing.
+Vincenzo Gulisano et al. compare instances that share their input with instances that share nothing: "STRETCH:
+Virtual Shared-Nothing Parallelism for Scalable and Elastic Stream Processing", IEEE Transactions on Parallel
+and Distributed Systems, 2022.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class InputFactory:
     def _skipping(self, task: TaskSpec) -> range | None:
         """The key groups of a task that skips what concerns none of them; None if it gets no such thing.
 
-        One that may get other groups while it runs does not skip: what it has been delivered may concern these.
+        One that may get other groups while it runs skips nothing: what was delivered may concern these.
         """
         found = (s.key_input for s in self._plan.subscriptions if s.target == task.component)
         is_skipped = any(i is not None and i.mode is InputMode.SHARED and i.by_producer for i in found)

@@ -1,4 +1,4 @@
-"""Edges to operators that derive keys, where producers have to know these: to choose tasks, or to send them."""
+"""Edges to operators that derive keys, where producers must know these: to choose tasks, or to send them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Part = tuple[Destination, Sequence[int] | None, list[Row]]
 class AddressedEdge(Edge):
     """Sends each tuple to the tasks that own one of its keys, or to all of them with its keys.
 
-    Where a tuple goes, its keys follow its own values as an `Address`. Of a copy for each key, those for one
-    task travel as one row, which has the copies in the place of keys, and no other values: so all of them stand
-    at the position of the tuple, as one input.
+    Keys that are sent follow the tuple's own values as an `Address`. Where each key has a copy, those for one
+    task travel as one row, which has the copies in the place of the keys, and no other values: so all of them
+    stand at the position of the tuple, as one input.
     """
 
     copies = True

@@ -16,17 +16,17 @@ Values = type[tuple[Any, ...]]
 
 
 class Address(NamedTuple):
-    """The keys of one row; also the values that it has behind its own on its way."""
+    """The keys of one row, and what it has behind its own values on its way."""
 
     groups: tuple[int, ...]
     """The group of each key, ascending."""
     keys: tuple[Any, ...]
     """In the order in which the operator has given those of one group."""
     first: int | None
-    """The group of the key that it has given first, whose owner tells of a late tuple; None if it gave none."""
+    """The group of the key that it gave first, whose owner tells of a late tuple; None if it gave none."""
 
     def parts(self, owners: Sequence[int]) -> Iterator[tuple[int, Address]]:
-        """What each task has of it, by the index of the task; by group, `owners` has these indexes."""
+        """What each task has of it, with the index of the task; `owners` has these indexes by group."""
         groups, begin = self.groups, 0
         while begin < len(groups):
             owner, end = owners[groups[begin]], begin + 1
