@@ -22,12 +22,6 @@ from tests.framework.windows.operators import GROUPS, Keyed, Row, TellKeys, Tell
 from tests.framework.windows.test_against_brute_force import PLANS
 from tests.framework.windows.test_operators_survive import FORMS, SPREAD, MortalLast
 from tests.portions import at_every_change, seeds_at_every_change
-from viper.addressed import mask_of, mask_shift, own_rows
-from viper.codec import decode, encode
-from viper.hashing import groups_of_task
-from viper.jumbo import Jumbo
-from viper.payload import Rows
-from viper.rows import Decoder
 
 MODES: tuple[dict[str, Any], ...] = (
     {},
@@ -94,9 +88,7 @@ def test_on_several_workers(workers: Workers, seeds: range) -> None:
 
 
 @in_every_way
-def test_positions_are_those_of_a_serial_run(
-    mode: dict[str, Any], workers: Workers, tmp_path: Path
-) -> None:
+def test_positions_are_those_of_a_serial_run(mode: dict[str, Any], workers: Workers, tmp_path: Path) -> None:
     rows = drawn(Random(5), 120)
     serial, parallel = tmp_path / "serial", tmp_path / "parallel"
     taped(topology(rows, TellKeys(10_000, 4000), 1, {}), record=serial)
@@ -266,22 +258,6 @@ def test_what_one_task_changes_no_other_sees(mode: dict[str, Any], workers: Work
         return workers.run(builder, viper__key__groups=GROUPS).result("sink")
 
     assert found(mode, 3, workers) == found({}, 1)
-
-
-def test_readers_decode_only_what_concerns_them() -> None:
-    """Rows of other processes; those within one are not decoded at all."""
-    shift = mask_shift(256)
-    rows = [(number, (number,), ("key",), number) for number in range(256)]
-    encoded = encode(Jumbo(Rows(rows), mask_shift=shift))
-    for tasks in (1, 3, 7, 64):
-        for task in range(tasks):
-            own = groups_of_task(task, tasks, 256)
-            found = decode(memoryview(encoded), Decoder(), mask=mask_of(own, 256)).payload.rows
-            present = [row[0] for row in found if row is not None]
-            assert set(own) <= set(present) and len(present) <= len(own) + 6
-            exact = own_rows(found, 0, 256, own.start, own.stop)
-            assert [row[0] for row in exact if row is not None] == list(own)
-    assert decode(memoryview(encoded), Decoder()).payload.rows == rows
 
 
 class Raises(TellKeys):
