@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from framework.planning.plan import Subscription
+from framework.planning.scaling import MOST
 from framework.topology import Problem, Topology, about
 from framework.traits import Traits
 from framework.windows.key_input import KEYS, MODE, InputMode, key_input_of
@@ -43,18 +44,27 @@ def key_input_problems(topology: Topology, confs: Confs, traits: Mapping[str, Tr
     """
     for bolt in topology.bolts:
         conf = confs[bolt.id]
-        if traits[bolt.id].derives_keys:
-            if conf[MODE] == InputMode.KEYED and conf[KEYS] == "instance":
-                message = (
-                    f"has {MODE}: keyed and {KEYS}: instance, but producers that copy a tuple for each key "
-                    f"must derive the keys: expected {KEYS}: producer, or another {MODE}"
-                )
-                yield about(topology, bolt, message)
-            continue
-        for name in (MODE, KEYS):
-            if bolt.config.get(name) is not None:
-                message = (
-                    f"has {name}: {bolt.config[name]}, which is for operators that define keys(), and its "
-                    "tuples go by its groupings: remove it, or derive the bolt from OPlus and define keys()"
-                )
-                yield about(topology, bolt, message)
+        of_bolt = _of_operator(conf) if traits[bolt.id].derives_keys else _of_others(bolt.config)
+        yield from (about(topology, bolt, message) for message in of_bolt)
+
+
+def _of_operator(conf: Mapping[str, Any]) -> Iterator[str]:
+    if conf[MODE] == InputMode.KEYED and conf[KEYS] == "instance":
+        yield (
+            f"has {MODE}: keyed and {KEYS}: instance, but producers that copy a tuple for each key must "
+            f"derive the keys: expected {KEYS}: producer, or another {MODE}"
+        )
+    if conf[MODE] != InputMode.SHARED and conf[MOST] is not None:
+        yield (
+            f"has {MODE}: {conf[MODE]} and {MOST}: {conf[MOST]}, but producers copy tuples for tasks that do "
+            f"not change: expected {MODE}: shared, or no {MOST}"
+        )
+
+
+def _of_others(config: Mapping[str, Any]) -> Iterator[str]:
+    for name in (MODE, KEYS):
+        if config.get(name) is not None:
+            yield (
+                f"has {name}: {config[name]}, which is for operators that define keys(), and its tuples go "
+                "by its groupings: remove it, or derive the bolt from OPlus and define keys()"
+            )

@@ -11,6 +11,7 @@ import pytest
 
 from framework import Bolt, OPlus, SideWindow, Stream, TopologyBuilder, Tuple
 from framework.errors import ComponentError, TopologyError
+from framework.planning.key_input import key_input_problems
 from framework.runtime.edges.derived_keys import Address
 from framework.sinks import CollectingSink
 from tests.framework.runtime.pieces import plan_of, run_built
@@ -294,6 +295,15 @@ def test_what_cannot_be_had_is_refused(operator: OPlus, config: dict[str, Any], 
     windows.all_grouping("source") if operator.derives_keys else windows.fields_grouping("source", ["key"])
     with pytest.raises(TopologyError, match=says):
         plan_of(builder)
+
+
+def test_copies_are_for_tasks_that_do_not_change() -> None:
+    for mode in MODES:
+        plan, _ = plan_of(topology([], TellKeys(10), 3, mode))
+        confs = {**plan.confs, "windows": {**plan.confs["windows"], "viper.parallelism.max": 4}}
+        said = [problem.message for problem in key_input_problems(plan.topology, confs, plan.traits)]
+        expects = ["viper.input: shared" in message for message in said]
+        assert expects == ([True] if "viper.input" in mode else [])
 
 
 def test_the_plan_has_a_channel_for_all_tasks_only_where_input_is_shared() -> None:
