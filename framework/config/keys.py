@@ -84,6 +84,8 @@ _ALL = (
     Key("viper.key.groups", power_of_two(1 << 16), "How many groups keys fall into."),
     Key("viper.state.bytes", integer(1 << 20, 2**44), "Bytes that all declared state may take."),
     Key("viper.state.key", optional(field_names()), "The fields that name the key of a bolt's state.", True),
+    Key("viper.input", choice("shared", "copied", "keyed"), "Copies of tuples with derived keys.", True),
+    Key("viper.keys", optional(choice("producer", "instance")), "Who derives the keys of tuples.", True),
     Key("viper.values", choice("python", "json"), "Whether values arrive as they are, or as JSON has them."),
     Key("viper.ack.after", optional(choice("commit", "checkpoint")), "What an ack waits for.", True),
     Key("viper.answers", choice("relaxed", "strict"), "Whether a second ack or fail of a tuple is an error."),

@@ -19,6 +19,7 @@ from framework.planning.connections import (
 )
 from framework.planning.controllers import controlled, controller_problems
 from framework.planning.joins import join_problems
+from framework.planning.key_input import key_input_problems, with_key_input
 from framework.planning.keys import group_problems, state_problems, with_keys
 from framework.planning.layout import Layout, make_layout
 from framework.planning.placement import Placement
@@ -69,6 +70,7 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
     problems = [
         *group_problems(topology, settings, counts),
         *state_problems(topology, settings, confs, traits, counts),
+        *key_input_problems(topology, confs, traits),
     ]
     if problems:
         raise TopologyError(problems)
@@ -133,6 +135,7 @@ def _draft(topology: Topology, settings: Settings) -> Draft:
         blocking = configured_blocking(component, settings, confs[component.id], traits)
         confs[component.id]["viper.blocking"] = blocking
     subscriptions = with_keys(topology, make_subscriptions(topology), traits)
+    subscriptions = with_key_input(subscriptions, confs, traits)
     confs.update(_waiting_for_programs(topology, settings, confs, subscriptions))
     return Draft(topology, settings, confs, traits, subscriptions)
 

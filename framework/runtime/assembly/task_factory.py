@@ -97,7 +97,7 @@ class TaskFactory:
         self._network = network
         self._beans = beans
         self._recording_io = recording_io
-        self._inputs = InputFactory(plan, network)
+        self._inputs = InputFactory(plan, network, settings["viper.key.groups"])
         self._outputs = OutputFactory(plan, settings, network, beans)
         self._spouts = SpoutParts(plan, settings, network)
         self._tasks = {task.id: task for task in plan.tasks}
