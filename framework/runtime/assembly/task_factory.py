@@ -308,7 +308,7 @@ class TaskFactory:
         end = BoltAlignment(alignment, spec.id)
         commits = self._commits(context, slot, interludes, end.may_end)
         cut = BoltCut(alignment.cut, spec.id) if alignment is not None else None
-        parts_of_agenda = slot, received, emitter, interludes, acker, end, commits, cut
+        parts_of_agenda = slot, received, emitter, interludes, acker, end, commits
         agenda = partial(make_agenda, due, context, *parts_of_agenda)
         processor: Processor
         if host.takes_rows:
