@@ -17,20 +17,15 @@ from typing import Any, Final, NamedTuple
 from framework.state import StateAccess
 from framework.state.declaration import PickledState
 from framework.state.kept import Kept, KeptValues
+from framework.windows.due import Due
 from framework.windows.key_window import KeyWindow, KeyWindows, unpacked
 from framework.windows.spec import LATENESS_MS, OFFSET_MS, PARTIAL, WindowSpec
 from framework.windows.state import BEHIND_TIME
+from viper.addressed import VALUES
 from viper.hashing import group_of_hash, stable_hash
 from viper.state import items, token_of
 
 _BY_NUMBER: Final = attrgetter("number")
-
-
-class Due(NamedTuple):
-    """The windows of one key group that end at one time."""
-
-    end_us: int
-    group: int
 
 
 class NamedKey(NamedTuple):
@@ -118,6 +113,11 @@ class OpenKeyWindows:
         kept = self._of(self.named(key))
         return None if kept is None else self._touched(kept)
 
+    def in_group(self, key: Any, group: int) -> Kept:
+        """Likewise, of a key in a group that the task owns."""
+        token = token_of(key)
+        return self._touched(self._values.get(token) or self._found(token, key, group))
+
     def named(self, key: Any) -> NamedKey:
         """What the windows of a key are found by, for `of_named`; errors as of `of`."""
         return NamedKey(token_of(key), key, self.group_of(key))
@@ -133,6 +133,18 @@ class OpenKeyWindows:
         if key.group not in self._access.groups:
             return None
         return self._values.get(key.token) or self._found(*key)
+
+    @property
+    def groups(self) -> range:
+        """The key groups that the task owns."""
+        return self._access.groups
+
+    @property
+    def address(self) -> tuple[Any, ...]:
+        """That of the tuple in process, whose keys its producer has derived; see `viper.addressed`."""
+        row = self._access.scope.row
+        assert row is not None, "a tuple is in process"
+        return row[-VALUES:]
 
     def group_of(self, key: Any) -> int:
         """The group of a key."""

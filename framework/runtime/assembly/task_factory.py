@@ -97,7 +97,7 @@ class TaskFactory:
         self._network = network
         self._beans = beans
         self._recording_io = recording_io
-        self._inputs = InputFactory(plan, network)
+        self._inputs = InputFactory(plan, network, settings["viper.key.groups"])
         self._outputs = OutputFactory(plan, settings, network, beans)
         self._spouts = SpoutParts(plan, settings, network)
         self._tasks = {task.id: task for task in plan.tasks}
@@ -308,7 +308,7 @@ class TaskFactory:
         end = BoltAlignment(alignment, spec.id)
         commits = self._commits(context, slot, interludes, end.may_end)
         cut = BoltCut(alignment.cut, spec.id) if alignment is not None else None
-        parts_of_agenda = slot, received, emitter, interludes, acker, end, commits, cut
+        parts_of_agenda = slot, received, emitter, interludes, acker, end, commits
         agenda = partial(make_agenda, due, context, *parts_of_agenda)
         processor: Processor
         if host.takes_rows:

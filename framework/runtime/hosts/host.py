@@ -27,7 +27,8 @@ from framework.runtime.edges.collector import TaskCollector
 from framework.runtime.hosts.user_errors import TRIES, OnError
 from framework.traits import is_generator_spout
 from framework.windows import OpenWindows
-from framework.windows.key_state import Due, OpenKeyWindows
+from framework.windows.due import Due, DueByGroup
+from framework.windows.key_state import OpenKeyWindows
 
 if TYPE_CHECKING:
     from framework.windows.columns import ColumnWindows
@@ -232,8 +233,25 @@ class Host:
         found: ColumnWindows | None = self.component._column_windows()
         return found
 
-    def take_key_windows(self, due: Due, most: int | None = None) -> Iterator[Callable[[], None]]:
-        """What is to be called for each of the windows that are due, and is due no more."""
+    @property
+    def has_dues(self) -> bool:
+        """Whether something of the component's is due at times, key group by key group."""
+        if self.joins:
+            return bool(self.component.search.how != "inner")
+        return self.has_key_windows and self.key_windows.spec.is_timed
+
+    @property
+    def dues(self) -> DueByGroup:
+        """What that is: its windows by key, or the tuples of a join that find no partner."""
+        found: DueByGroup = self.component.joined if self.joins else self.key_windows
+        return found
+
+    def take_due(self, due: Due, most: int | None = None) -> Iterator[Callable[[], None]]:
+        """What is to be called for each of the windows that are due, or once for the tuples; they are due no
+        more. Of more windows than `most` the others stay due."""
+        if self.joins:
+            yield partial(self.component._emit_alone, self.component.joined.unmatched.take(due))
+            return
         windows, component = self.key_windows, self.component
         for kept, window in windows.take(due, most):
             windows.close(kept, window)

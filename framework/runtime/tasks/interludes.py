@@ -17,7 +17,7 @@ from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tracking.acker import Acker
 from framework.runtime.tracking.reasons import Cause
-from framework.windows.key_state import Due
+from framework.windows.due import Due
 from viper.position import LEAST, Level, Position, Positions
 
 MOST_AT_ONCE: Final = 256
@@ -121,10 +121,10 @@ class Interludes:
         if self._is_ready(at, TickKind.BATCH):
             self._call(at, "process_window", lambda: self._slot.host.fire_rest())
 
-    def fire_key_windows(
+    def fire_due(
         self, level: ComponentLevel, due: Due, at: Position, most: int | None = MOST_AT_ONCE
     ) -> None:
-        """Let an operator put out windows of one key group that have ended; that stands at a position.
+        """Let a component put out what is due of one key group; that stands at a position.
 
         Of more windows than `most` the others stay due at the same position, where outputs are numbered on.
         """
@@ -133,7 +133,7 @@ class Interludes:
         self._stay_above(at)
         with self._beside_inputs(at, level=level.in_place):
             calls = 0
-            for call in self._slot.host.take_key_windows(due, most):
+            for call in self._slot.host.take_due(due, most):
                 calls += 1
                 # Each in a call of its own: if one raises, nothing of the others is taken back.
                 self._run("output", call)
@@ -142,12 +142,12 @@ class Interludes:
         if calls == most:  # so that not all is to be written behind the last of a million
             self._slot.write()
 
-    def fire_key_rest(self, level: ComponentLevel, at: Position | None) -> None:
-        """Let an operator put out what is left at the end of all, at a position behind that."""
+    def fire_last_due(self, level: ComponentLevel, at: Position | None) -> None:
+        """Let it put out what is left at the end of all, at a position behind that."""
         assert at is not None
         if self._is_ready(at, TickKind.BATCH):
-            for due in list(self._slot.host.key_windows.rest()):
-                self.fire_key_windows(level, due, max(at, level.place(at.ts, due.group)), None)
+            for due in list(self._slot.host.dues.rest()):
+                self.fire_due(level, due, max(at, level.place(at.ts, due.group)), None)
 
     def input_passed(self, positions: Positions) -> None:
         """A slice of the input has been processed, at these positions."""
