@@ -350,14 +350,9 @@ void vp_merge_release(vp_merge *merge)
 
 uint32_t vp_merge_put_back(vp_merge *merge, uint32_t source, uint64_t count)
 {
-    vp_reader *reader = &merge->sources[source];
-    /* Relaxed: the reader's own word. */
-    uint64_t delivered = atomic_load_explicit(&reader->own->delivered, memory_order_relaxed) - count;
-    vp_reader_go_back(reader, delivered);
+    vp_reader_go_back(&merge->sources[source], count);
     point(merge, source);
     merge->order.winner = play(merge, 1); /* all matches anew, as one bound is smaller than it was */
-    VP_CRASH_POINT("put back: not told");
-    atomic_store_explicit(&reader->own->delivered, delivered, memory_order_release);
     return merge->cursors[source].slot;
 }
 
@@ -370,11 +365,6 @@ vp_position vp_merge_frontier(vp_merge *merge)
 {
     settle(merge);
     return merge->sources[merge->order.winner.source].bound;
-}
-
-bool vp_merge_drained(vp_merge *merge)
-{
-    return vp_compare(vp_merge_frontier(merge), VP_END) == 0;
 }
 
 int64_t vp_merge_holding(vp_merge *merge)

@@ -7,3 +7,8 @@ void vp_merge_outlook(vp_merge *merge, vp_outlook *outlook)
     outlook->last_ts = vp_merge_last_ts(merge);
     outlook->ready = vp_merge_ready(merge);
 }
+
+bool vp_merge_drained(vp_merge *merge)
+{
+    return vp_compare(vp_merge_frontier(merge), VP_END) == 0;
+}

@@ -89,12 +89,16 @@ void vp_reader_advance(vp_reader *reader, uint32_t count)
         vp_reader_refresh(reader);
 }
 
-void vp_reader_go_back(vp_reader *reader, uint64_t delivered)
+void vp_reader_go_back(vp_reader *reader, uint64_t count)
 {
+    /* Relaxed: the reader's own word. */
+    uint64_t delivered = atomic_load_explicit(&reader->own->delivered, memory_order_relaxed) - count;
     while (!vp_reader_has_tuple(reader) || vp_ring_slot(reader->ring, reader->slot)->before > delivered)
         reader->slot--;
     reader->taken = (uint32_t)(delivered - vp_ring_slot(reader->ring, reader->slot)->before);
     reader->bound = position_at(reader, reader->taken);
+    VP_CRASH_POINT("put back: not told");
+    atomic_store_explicit(&reader->own->delivered, delivered, memory_order_release);
 }
 
 void vp_reader_release(vp_reader *reader)

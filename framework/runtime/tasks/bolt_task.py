@@ -7,7 +7,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from framework.runtime.control.cut_record import Proposal
 from framework.runtime.inputs import BoltInput, Inlet
 from framework.runtime.pieces import Piece, split_at
 from framework.runtime.positions.lineage import LAST
@@ -19,7 +18,8 @@ from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.progress import Progress
 from framework.runtime.tasks.sink_commits import CheckpointCommits
 from framework.runtime.tasks.slot import ComponentSlot
-from framework.runtime.tasks.task import Task, TaskState
+from framework.runtime.tasks.task import TaskState
+from framework.runtime.tasks.task_at_cuts import TaskAtCuts
 from viper.errors import CodecError
 from viper.position import END, Position, Positions
 
@@ -27,7 +27,7 @@ TURN_S: Final = 0.02
 """Seconds after which a turn ends at the next step, as when a million windows end at one time."""
 
 
-class BoltTask(Task):
+class BoltTask(TaskAtCuts):
     """Runs one replica of a bolt.
 
     A turn goes through everything in steps: what the wall clock has made due, a slice of the input with what
@@ -56,6 +56,7 @@ class BoltTask(Task):
         self._received = received
         self._parts = parts
         if parts.cut is not None:
+            self._cut = parts.cut
             parts.cut.call_there(self._save_at_cut, received.last_ts)
             received.channel.reader.defer()
         self._agenda = Agenda()
@@ -118,10 +119,6 @@ class BoltTask(Task):
             or self._parts.assigner.has_output  # of a thread of the component's own
             or (self._parts.cut is not None and self._is_wanted_by_checkpoint(self._parts.cut, now_s))
         )
-
-    @property
-    def _is_at_cut(self) -> bool:
-        return self._parts.cut is not None and self._parts.cut.is_there
 
     def _is_wanted_by_checkpoint(self, cut: BoltCut, now_s: float) -> bool:
         is_due = now_s >= self.context.checkpoints.write_at_s
@@ -221,30 +218,6 @@ class BoltTask(Task):
             self.slot.give_up_restart()
             self._finish()
         return self.context.counters.processed - before
-
-    def _passes(self, cut: BoltCut) -> bool:
-        """Standing at a cut, do what is to be done there, once all below lasts; whether the task goes on."""
-        if self.emitter.commits is not None and not self._commit():
-            self.is_signalled = True  # once there is room for what waits
-            return False
-        if not cut.passes():
-            return False
-        self._commit()  # what has changed at the cut
-        return True
-
-    def _save_at_cut(self, proposal: Proposal) -> bool:
-        """All that belongs to a checkpoint has been processed, and nothing else: save the task."""
-        assert self._parts.cut is not None
-        self.cut(proposal.number)
-        since_s = self._parts.cut.stands_since_s
-        self.context.checkpoints.cut(proposal, self.save(), self.slot.state, since_s)
-        return True
-
-    def _stand(self) -> None:
-        """Hand on what was emitted, by threads of the component's own perhaps, and nothing else."""
-        self.emitter.place()
-        self.emitter.flush()
-        self.context.checkpoints.go_on(is_committed=self.emitter.commits is None)
 
     def unblock(self) -> bool:
         """As in the base class; between two turns, all input that has left no output behind is done with."""
