@@ -8,6 +8,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
 from viper._backend import ffi, lib
+from viper.addressed import EVERYTHING
 from viper.arena import Arena
 from viper.codec import decode
 from viper.errors import CodecError
@@ -89,6 +90,11 @@ class Reader:
         self._most = 0
         """The most tuples that are delivered at once, where it holds them."""
         self._most_runs = _MAX_RUNS
+        self._mask = EVERYTHING
+
+    def skip_but(self, mask: int) -> None:
+        """Have addressed rows of other processes that have no bit in common with a mask come as None."""
+        self._mask = mask
 
     def hold(self, *, singly: bool = False) -> None:
         """From now on, release nothing that was delivered but by `release`.
@@ -279,7 +285,7 @@ class Reader:
         lends = lends and self._loans.allow(source, size)
         if lends:
             at = ffi.gc(at, partial(_let_go, self._arena))  # for as long as anything refers to it
-        jumbo = decode(memoryview(ffi.buffer(at, size)), self._decoder, lends=lends)
+        jumbo = decode(memoryview(ffi.buffer(at, size)), self._decoder, lends=lends, mask=self._mask)
         if jumbo.payload.lease is not None:
             self._loans.lend(source, jumbo.payload.lease)
         return jumbo

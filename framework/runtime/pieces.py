@@ -15,6 +15,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
+from viper.addressed import own_rows
 from viper.link import Link
 from viper.payload import Payload, Row, Rows, interleaved, worth_joining
 from viper.position import Level, Positions
@@ -43,6 +44,8 @@ class InputStream(NamedTuple):
     """The types of the values; None for a stream that carries any."""
     key: tuple[int, ...] | None = None
     """Indexes of the fields that name the key of the component's state; None for a stream without one."""
+    beside: int = 0
+    """How many values at the end of each row are not the stream's, but an address (`viper.addressed`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,8 @@ class Cutter:
             them may change the values.
         whole: whether pieces are to hold payloads, not lists of rows.
         borrows: whether columns may lie in memory that the reader asks back.
+        own: the key groups of the task, where rows are addressed and those that concern none of them are to
+            be None; else None.
     """
 
     def __init__(
@@ -85,7 +90,9 @@ class Cutter:
         copies: bool,
         whole: bool,
         borrows: bool = False,
+        own: range | None = None,
     ) -> None:
+        self._own = own
         self._reader = reader
         self._sources = tuple(sources)
         self._copies = copies
@@ -161,8 +168,10 @@ class Cutter:
         pieces: list[Piece] = []
         for index, jumbo, first, count in runs:
             payload, tags, at = jumbo.payload, jumbo.tags, first
+            if self._own is not None:
+                payload, at = _concerning(self._own, payload, first, count), 0
             if self._copies:
-                payload, at = _owned(payload, first, count)
+                payload, at = _owned(payload, at, count)
             if not (self._whole or payload.__class__ is Rows):  # whose rows are made for whoever asks
                 payload, at = payload.slice(at, count), 0
             rows = payload if self._whole else payload.rows
@@ -184,6 +193,8 @@ class Cutter:
         payloads, firsts = [], []
         for _, jumbo, first, count in runs:
             payload = jumbo.payload
+            if self._own is not None:
+                payload, first = _concerning(self._own, payload, first, count), 0
             if self._copies:
                 payload, first = _owned(payload, first, count)
             payloads.append(payload)
@@ -220,6 +231,11 @@ def _ends_of(runs: Sequence[Run], order: bytes, kept: int) -> list[int]:
 def _owned(payload: Payload, first: int, count: int) -> tuple[Payload, int]:
     """The values of tuples, copied if they can be changed where others see them, and where they begin."""
     return (payload.slice(first, count).own(), 0) if payload.mutable else (payload, first)
+
+
+def _concerning(own: range, payload: Payload, first: int, count: int) -> Payload:
+    """Some of the rows, with None in the place of those that concern no key group of one's own."""
+    return Rows(own_rows(payload.rows, first, count, own.start, own.stop), payload.mutable)
 
 
 def _by_tag(streams: Mapping[int, InputStream]) -> list[InputStream]:

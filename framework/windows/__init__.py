@@ -8,6 +8,7 @@ contents       the tuples of a task's windows, and which of them fires next
 state          keeps the contents where they survive the task's process
 key_window     a window of one key, as an operator over such gets it
 key_state      keeps windows by key, and knows which end next
+columns        takes columns of tuples into windows by key
 =============  ================================================================
 """
 

@@ -12,7 +12,8 @@ bolt_assigner                positions of what a bolt emits
 pullers, allowance, pause    how a spout is asked, for how much, and when again
 outcomes                     its acks and fails
 checkpointed_spout           what a spout's task does for checkpoints; `aligned_spout` brings it to their time
-processors, interludes       how a bolt is called: for tuples, and for all that is no input
+processors, column_folder    how a bolt is called for tuples, one by one or with columns of them
+interludes                   how it is called for all that is no input
 agenda, bolt_agenda          what is due at a position, between two inputs
 aligned_stop, pacer          where partitioned sources stop together; how fast recorded time passes
 checkpoints, bolt_cut        what is saved for a checkpoint, and where a bolt is

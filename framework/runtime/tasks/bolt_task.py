@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from framework.runtime.inputs import BoltInput, Inlet
 from framework.runtime.pieces import Piece, split_at
@@ -22,6 +22,9 @@ from framework.runtime.tasks.task import TaskState
 from framework.runtime.tasks.task_at_cuts import TaskAtCuts
 from viper.errors import CodecError
 from viper.position import END, Position, Positions
+
+TURN_S: Final = 0.02
+"""Seconds after which a turn ends at the next step, as when a million windows end at one time."""
 
 
 class BoltTask(TaskAtCuts):
@@ -195,8 +198,12 @@ class BoltTask(TaskAtCuts):
                 self._stand()
                 return 0
             self._steps = self._turn(limit)
+        until_s = time.monotonic() + TURN_S
         for _ in self._steps:
             self.emitter.place()
+            if time.monotonic() > until_s:
+                self.emitter.give_way()
+                return self.context.counters.processed - before
             if not self.unblock() or self.slot.is_gone:
                 return self.context.counters.processed - before
         self._steps = None
@@ -321,6 +328,8 @@ class BoltTask(TaskAtCuts):
             if index > first:
                 before, pieces = split_at(pieces, index - first)
                 yield from self._process(before)
+                # The rest is marked anew, and it may be that nothing comes in between that places this.
+                self.emitter.place()
                 agenda.input_passed(positions[index - 1])
                 first = index
             yield from self._perform(agenda.take_before(positions[index]))

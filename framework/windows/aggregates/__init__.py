@@ -9,6 +9,8 @@ distinct     `Distinct`, `ApproximateDistinct`
 hyperloglog  the sketch of the latter
 several      `Aggregates`: several at once
 panes        `PaneWindow`: a sliding window that is made of panes
+folding      a window as one accumulator, or as one for each pane
+columns      adds columns to accumulators
 ===========  =================================================================
 """
 
