@@ -47,6 +47,7 @@ from framework.runtime.tasks.checkpointed_spout import Emitted
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import NO_OUTPUT, Emitter
 from framework.runtime.tasks.group_outputs import GroupOutputs
+from framework.runtime.tasks.hand_over import HandOver
 from framework.runtime.tasks.interludes import Interludes
 from framework.runtime.tasks.outcomes import Outcomes
 from framework.runtime.tasks.partition_merger import PartitionMerger
@@ -159,7 +160,7 @@ class TaskFactory:
         topology = self._plan.topology
         host = make_host(topology.component(spec.component), spec, self._beans, topology.import_paths)
         if isinstance(host.component, TransactionalSink):
-            host.component.wait_for_checkpoints(self._network.alignment is not None)
+            host.component.wait_for_checkpoints(self._network.makes_checkpoints)
         return host
 
     def _slot(
@@ -306,7 +307,10 @@ class TaskFactory:
         alignment = self._network.alignment
         end = BoltAlignment(alignment, spec.id)
         commits = self._commits(context, slot, interludes, end.may_end)
-        cut = BoltCut(alignment.cut, spec.id) if alignment is not None else None
+        hand_over = self._hand_over(spec)
+        cut = None
+        if alignment is not None:
+            cut = BoltCut(alignment.cut, spec.id, hands_over=hand_over is not None)
         parts_of_agenda = slot, received, emitter, interludes, acker, end, commits, cut
         agenda = partial(make_agenda, due, context, *parts_of_agenda)
         processor: Processor
@@ -318,7 +322,7 @@ class TaskFactory:
             processor = TupleProcessor(slot, inbox, acker, context.counters)
         largest = self._settings["viper.columns.rows"] if host.takes_rows and received.is_typed else None
         answering = Answering(slot, emitter, assigner, processor, acker, context.counters)
-        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, commits, cut, agenda)
+        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, commits, cut, hand_over, agenda)
         task = BoltTask(context, slot, emitter, received, parts)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
@@ -326,12 +330,27 @@ class TaskFactory:
             acker.watch(task.stirred, always=slot.presence.is_blocking)
         return task
 
+    def _hand_over(self, spec: TaskSpec) -> HandOver | None:
+        alignment, scales = self._network.alignment, self._network.scales
+        if spec.component not in self._plan.handing_over or alignment is None or scales is None:
+            return None
+        siblings = [sibling.id for sibling in self._plan.tasks_of(spec.component)]
+        bells = self._network.bells_of(siblings)
+
+        def wake() -> None:
+            for bell in bells:
+                bell.ring()
+
+        groups = self._settings["viper.key.groups"]
+        return HandOver(alignment.cut, scales, spec.component, spec.id, siblings, groups, wake)
+
     def _commits(
         self, context: TaskContext, slot: ComponentSlot, interludes: Interludes, may_end: Callable[[], bool]
     ) -> SinkCommits | None:
         if not isinstance(slot.host.component, TransactionalSink):
             return None
-        if (alignment := self._network.alignment) is not None:
+        alignment = self._network.alignment
+        if alignment is not None and self._network.makes_checkpoints:
             start = self._plan.start_id, alignment
             return CheckpointCommits(context, slot, interludes.restart, *start, may_end)
         rows, seconds = context.conf["viper.sink.apply.rows"], context.conf["viper.sink.apply.secs"]

@@ -1,4 +1,4 @@
-"""The leader's part in the cut of a checkpoint: it proposes a time ahead of all sources, and decides."""
+"""The leader's part in a cut: it proposes a time ahead of all sources, and decides."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Final
 
 from framework.planning import Plan
 from framework.runtime.control.alignment import Alignment
+from framework.runtime.control.cut_record import Purpose
 from framework.runtime.positions.lineage import LAST
 from viper.position import LEAST
 
@@ -27,7 +28,7 @@ class CutInterruptedError(Exception):
 
 
 class CutLeader:
-    """Has the sources of a run agree on where a checkpoint is cut.
+    """Has the sources of a run agree on where a checkpoint or a reconfiguration is cut.
 
     Args:
         plan: of the run.
@@ -49,12 +50,13 @@ class CutLeader:
         self.voids = 0
         """How many proposals were void, as a source was ahead."""
 
-    def agree(self, number: int, wait: Wait) -> int:
+    def agree(self, number: int, wait: Wait, purpose: Purpose = Purpose.CHECKPOINT) -> int:
         """Have all sources agree on a time; returns the number of the attempt.
 
         Args:
-            number: the id of the checkpoint.
-            wait: waits for sources that have not answered.
+            number: the id of the checkpoint; 0 for a reconfiguration.
+            wait: waits for sources that have not answered, or raises where nothing can be decided.
+            purpose: what is to happen at the cut.
 
         Raises:
             CutInterruptedError: a process has died meanwhile.
@@ -65,7 +67,7 @@ class CutLeader:
             times_us = self._times_us(margin_s)
             with self._lock:
                 self._check()
-                self._record.propose(number, times_us)
+                self._record.propose(number, times_us, purpose)
             self._wake()
             while missing := self._unanswered():
                 self._check()
@@ -95,10 +97,14 @@ class CutLeader:
         self._wake()
 
     def interrupt(self) -> None:
-        """A worker process has died: whatever is being agreed on is void; from any thread."""
+        """A worker process has died: whatever is being agreed on is void; from any thread.
+
+        A reconfiguration that is decided is not: whoever takes the place of the dead is bound by it.
+        """
         with self._lock:
             self._is_interrupted = True
-            self._record.make_void()
+            if not self._record.is_reconfiguring:
+                self._record.make_void()
 
     def check(self) -> None:
         """Raise `CutInterruptedError` if a process has died since the attempt was begun."""
