@@ -8,7 +8,7 @@ is there no more, or ends later by now: then that key has nothing to fire.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
@@ -48,6 +48,7 @@ class OpenKeyWindows:
 
     def __init__(self, access: StateAccess) -> None:
         self._access = access
+        self._groups = access.groups
         (self._table,) = access.tables
         self._values = KeptValues(access)
         self.now = access.now
@@ -59,6 +60,7 @@ class OpenKeyWindows:
         """How much later than the multiples of an advance windows start."""
         self._fires_rest = False
         """Whether windows fire at the end of all that no tuple has completed."""
+        self._is_open = False
         self._number = 0
         """Of the window that was made last."""
         self._ends: list[int] = []
@@ -77,7 +79,24 @@ class OpenKeyWindows:
         self.lateness_us = round(min(conf[LATENESS_MS] * 1000, BEHIND_TIME))
         self.offset_us = round(conf[OFFSET_MS] * 1000)
         self._fires_rest = conf[PARTIAL]
-        for group in self._access.groups:
+        self._is_open = True
+        self._find_ends(self._groups)
+
+    def own(self, groups: range) -> None:
+        """As `OwningHandle.own`."""
+        self._values.let_go()
+        gained = [group for group in groups if group not in self._groups]
+        self._groups = groups
+        if not self._is_open:
+            return
+        for by_group in self._ending.values():
+            for group in [group for group in by_group if group not in groups]:
+                del by_group[group]
+        self._find_ends(gained)
+
+    def _find_ends(self, groups: Iterable[int]) -> None:
+        """Note when the windows of key groups end, of which nothing is known yet."""
+        for group in groups:
             for key, (data,) in items(self._table, group):
                 token = token_of(key)
                 for window in pickle.loads(data).by_start.values():
@@ -105,7 +124,7 @@ class OpenKeyWindows:
             TypeError: it is none.
         """
         group = self.group_of(key)
-        if group not in self._access.groups:
+        if group not in self._groups:
             return None
         token = token_of(key)
         return self._touched(self._values.get(token) or self._found(token, key, group))

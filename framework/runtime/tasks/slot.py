@@ -193,6 +193,25 @@ class ComponentSlot:
             except user_errors() as error:
                 self._context.fail("keeping its state", error)
 
+    def own(self, groups: range) -> None:
+        """Have the declared state by key be that of other key groups from now on.
+
+        To be called between two inputs. `save` has written everything and a commit has made it last, before
+        the first task was told that it may take these groups; every task that owned one of them has done the
+        same. What the component remembers of others is gone from its handles, which stay the same ones.
+
+        Args:
+            groups: those that the task owns; none for a task that stands by.
+
+        Raises:
+            ComponentError: what the groups hold cannot be read.
+        """
+        if self.state is not None:
+            try:
+                self.state.own(groups)
+            except user_errors() as error:
+                self._context.fail("taking over its key groups", error)
+
     def _keep(self, how: Callable[[TaskState], None], is_last: bool) -> None:
         if self.state is not None:
             try:
