@@ -19,6 +19,7 @@ from framework.runtime.assembly.ways import (
     ways_of,
 )
 from framework.runtime.control.alignment import Alignment
+from framework.runtime.control.ownership import Ownership
 from framework.runtime.control.scale_record import ScaleRecord
 from framework.runtime.edges.buffer import SPILL_AT
 from framework.topology import Role
@@ -138,6 +139,9 @@ class Network:
         """Whether the run has a folder for checkpoints."""
         self.scales = None if offsets.scales is None else ScaleRecord.attach(arena, offsets.scales, plan)
         """How many tasks components shall have; None where no component can be scaled."""
+        record = None if self.alignment is None else self.alignment.cut
+        self.ownership = Ownership(record, self.scales, plan, settings["viper.key.groups"])
+        """Which key groups each task has."""
 
     @classmethod
     def create(

@@ -91,6 +91,8 @@ class TaskFactory:
             memory: of declared state, as this process sees it; None where no component declares any.
         """
         self._memory = memory
+        if memory is not None:
+            memory.own_by(network.ownership.now)
         self._pages = RecoveryMemory.of(plan, settings, memory, network.gates())
         self._plan = plan
         self._settings = settings
@@ -307,10 +309,9 @@ class TaskFactory:
         alignment = self._network.alignment
         end = BoltAlignment(alignment, spec.id)
         commits = self._commits(context, slot, interludes, end.may_end)
-        hand_over = self._hand_over(spec)
-        cut = None
+        hand_over, cut = self._hand_over(spec), None
         if alignment is not None:
-            cut = BoltCut(alignment.cut, spec.id, hands_over=hand_over is not None)
+            cut = BoltCut(alignment.cut, spec.id, lambda: hand_over is not None and hand_over.changes)
         parts_of_agenda = slot, received, emitter, interludes, acker, end, commits, cut
         agenda = partial(make_agenda, due, context, *parts_of_agenda)
         processor: Processor
@@ -322,7 +323,9 @@ class TaskFactory:
             processor = TupleProcessor(slot, inbox, acker, context.counters)
         largest = self._settings["viper.columns.rows"] if host.takes_rows and received.is_typed else None
         answering = Answering(slot, emitter, assigner, processor, acker, context.counters)
-        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, commits, cut, hand_over, agenda)
+        parts = BoltParts(
+            assigner, processor, interludes, answering, acker, largest, commits, cut, hand_over, agenda
+        )
         task = BoltTask(context, slot, emitter, received, parts)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
@@ -331,18 +334,11 @@ class TaskFactory:
         return task
 
     def _hand_over(self, spec: TaskSpec) -> HandOver | None:
-        alignment, scales = self._network.alignment, self._network.scales
-        if spec.component not in self._plan.handing_over or alignment is None or scales is None:
+        scales = self._network.scales
+        if spec.component not in self._plan.handing_over or scales is None:
             return None
         siblings = [sibling.id for sibling in self._plan.tasks_of(spec.component)]
-        bells = self._network.bells_of(siblings)
-
-        def wake() -> None:
-            for bell in bells:
-                bell.ring()
-
-        groups = self._settings["viper.key.groups"]
-        return HandOver(alignment.cut, scales, spec.component, spec.id, siblings, groups, wake)
+        return HandOver(spec, self._network.ownership, scales, self._network.bells_of(siblings))
 
     def _commits(
         self, context: TaskContext, slot: ComponentSlot, interludes: Interludes, may_end: Callable[[], bool]

@@ -1,5 +1,4 @@
-"""The cut of a checkpoint, or of a reconfiguration: a time ahead of all sources, on which they agree while the
-run goes on.
+"""The cut of a checkpoint or of a reconfiguration: a time ahead of all sources, on which they agree.
 
 The leader of the run proposes a time. Each source says how far it has told its consumers that it is; if that
 is not beyond the time, it has accepted, and brings nothing beyond before there is a decision. If all have
@@ -136,7 +135,12 @@ class CutRecord:
 
     # -- the leader
 
-    def propose(self, number: int, times_us: Mapping[Sequence[int], int], purpose: Purpose = Purpose.CHECKPOINT) -> None:
+    def propose(
+        self,
+        number: int,
+        times_us: Mapping[Sequence[int], int],
+        purpose: Purpose = Purpose.CHECKPOINT,
+    ) -> None:
         """Propose a time to each part of the topology; the attempt before it is void, so nobody takes a new
         time for that one's.
 

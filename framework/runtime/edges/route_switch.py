@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from framework.routing import SwitchingRouter
 from framework.runtime.control.cut_record import NO_PROPOSAL, CutRecord, CutState, Purpose
 from framework.runtime.control.scale_record import ScaleRecord
 from viper.jumbo import Emission
-from viper.position import Positions
+from viper.position import Position, Positions
 
 
 class Switched(NamedTuple):
@@ -42,9 +42,12 @@ class RouteSwitch:
         self._scales = scales
         self._task = task
         self._switched = tuple(switched)
+        self._components = {component for _, component, _ in switched}
         self._word = -1
         """That of the record when it was read last."""
         self._proposal = NO_PROPOSAL
+        self._behind: Mapping[str, int] = {}
+        """By component how many tasks there are behind its cut."""
         self._is_ahead = False
         """Whether a cut is decided that no tuple has stood behind so far."""
 
@@ -61,7 +64,7 @@ class RouteSwitch:
             first = _first_from(positions, place)
             for tag, component, router in self._switched:
                 before = first if emission.tags is None else list(emission.tags[:first]).count(tag)
-                router.become(self._scales.proposed(component), before)
+                router.become(self._behind[component], before)
 
     def settle(self) -> None:
         """The tuples that `look` was given have been divided."""
@@ -69,12 +72,16 @@ class RouteSwitch:
             router.settle()
 
     def _hear(self) -> None:
-        self._word, self._proposal = self._cut.read(self._task)
+        before: Mapping[str, int] = {}
+        while self._cut.word != self._word:  # the numbers are those of what it says
+            self._word, self._proposal = self._cut.read(self._task)
+            before = {component: self._scales.wanted(component) for component in self._components}
+            self._behind = {component: self._scales.proposed(component) for component in self._components}
         _, state, _, _, purpose = self._proposal
         self._is_ahead = state is CutState.DECIDED and purpose is Purpose.RECONFIGURATION
         for _, component, router in self._switched:
-            router.become(self._scales.wanted(component))
+            router.become(before[component])
 
 
-def _first_from(positions: Positions, place: object) -> int:
+def _first_from(positions: Positions, place: Position) -> int:
     return bisect_left(range(len(positions)), True, key=lambda nth: positions[nth] >= place)

@@ -69,7 +69,7 @@ class AgendaClient:
         """Monotonic time in seconds at which `take_timed` gives the next entry; infinite if it never does."""
         return float("inf")
 
-    def taken_over(self) -> None:  # noqa: B027
+    def taken_over(self) -> None:
         """The task has other key groups from now on."""
 
     def save(self) -> dict[str, Any]:
@@ -81,8 +81,8 @@ class AgendaClient:
 
 
 class Cut(Protocol):
-    """A position at which the task is saved, or hands key groups over, between what is due below it and what is
-    due behind."""
+    """A position at which the task is saved or hands key groups over, between what is due below it and what
+    is due behind."""
 
     def is_due_before(self, position: Position) -> bool:
         """Whether it is at or before a position."""

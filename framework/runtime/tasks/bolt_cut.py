@@ -1,4 +1,4 @@
-"""Where the task of a bolt saves itself for a checkpoint, or hands key groups over: between two inputs, at the cut."""
+"""Where the task of a bolt saves itself, or hands key groups over: between two inputs, at a cut."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ class BoltCut:
     Args:
         record: of the run.
         task: id of the task.
-        hands_over: whether the task takes part in reconfigurations.
+        hands_over: tells whether the task has part in the reconfiguration that is proposed, or is decided.
     """
 
-    def __init__(self, record: CutRecord, task: int, *, hands_over: bool = False) -> None:
+    def __init__(
+        self, record: CutRecord, task: int, hands_over: Callable[[], bool] = lambda: False
+    ) -> None:
         self._record = record
         self._task = task
         self._hands_over = hands_over
@@ -51,8 +53,11 @@ class BoltCut:
         promise that none below it will come, sees the decision here; who looks before the input does not.
         """
         if self._record.word != self._word:
-            self._word, self._proposal = self._record.read(self._task)
-            if not self._is_concerned:
+            is_concerned = False
+            while self._record.word != self._word:
+                self._word, self._proposal = self._record.read(self._task)
+                is_concerned = self._is_concerned
+            if not is_concerned:
                 self._place = None
                 return
         elif self._place is None:
@@ -64,7 +69,7 @@ class BoltCut:
         """Whether the task has to come to the cut that was decided."""
         attempt, state, _, _, purpose = self._proposal
         is_ahead = state is CutState.DECIDED and attempt != self._passed
-        return is_ahead and (purpose is Purpose.CHECKPOINT or self._hands_over)
+        return is_ahead and (purpose is Purpose.CHECKPOINT or self._hands_over())
 
     def place_of(self, proposal: Proposal) -> Position:
         """Where the cut of a proposal is, for a task that has come to it."""

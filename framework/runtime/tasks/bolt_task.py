@@ -153,8 +153,6 @@ class BoltTask(Task):
             self._parts.commits.begin()
         if self.commits is None:
             self.slot.commit()
-        if self._parts.hand_over is not None:
-            self.slot.own(self._parts.hand_over.groups)
         self._agenda = self._parts.make_agenda()
         restored = self.context.checkpoints.restored
         if restored is not None:
@@ -228,8 +226,10 @@ class BoltTask(Task):
         self.context.checkpoints.cut(proposal, self.save(), self.slot.state, began_s)
 
     def _hand_over_at_cut(self, proposal: Proposal) -> None:
-        """Commit, hand over what is another task's behind the cut, and tell the consumers how far that is: room
-        that they make may be what a sibling needs to come to the cut."""
+        """Commit, hand over what is another task's behind the cut, and tell the consumers how far that is.
+
+        Room that they make may be what a sibling needs to come to the cut.
+        """
         assert self._parts.hand_over is not None and self._parts.cut is not None
         self.context.checkpoints.begin_anew()
         self.slot.save(commit=True)

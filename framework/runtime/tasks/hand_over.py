@@ -1,95 +1,66 @@
-"""How the task of a bolt hands key groups over to its siblings at the cut of a reconfiguration, and takes others."""
+"""How a task hands key groups over to its siblings at the cut of a reconfiguration, and takes others."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from framework.runtime.control.cut_record import CutRecord
+from framework.planning import TaskSpec
+from framework.runtime.control.ownership import Ownership
 from framework.runtime.control.scale_record import ScaleRecord
-from viper.hashing import groups_of_task
+from viper.bell import Bell
 
 
 class HandOver:
-    """Knows which key groups a task has, and from whom it takes some.
+    """Knows from whom a task takes key groups, and whether they have handed them over.
 
-    A task tells its siblings that it has handed over only once it has committed all that lies before the cut.
-    It takes over what those had that have told so.
+    A task tells its siblings that it has only once it has committed all that lies before the cut.
 
     Args:
-        record: of the run, where the cut is decided.
-        scales: says how many of the tasks share the groups before it and behind.
-        component: that of the task.
-        task: id of the task.
-        siblings: the ids of all tasks of the component, by index.
-        groups: how many key groups there are.
-        wake: has the siblings' executors look for work.
+        task: whose it is.
+        ownership: says which key groups each task has.
+        scales: where the tasks tell one another.
+        bells: wake whoever runs the siblings.
     """
 
     def __init__(
-        self,
-        record: CutRecord,
-        scales: ScaleRecord,
-        component: str,
-        task: int,
-        siblings: Sequence[int],
-        groups: int,
-        wake: Callable[[], None],
+        self, task: TaskSpec, ownership: Ownership, scales: ScaleRecord, bells: Sequence[Bell]
     ) -> None:
-        self._record = record
-        self._scales = scales
-        self._component = component
         self._task = task
-        self._siblings = tuple(siblings)
-        self._count = groups
-        self._wake = wake
+        self._ownership = ownership
+        self._scales = scales
+        self._bells = tuple(bells)
         self._attempt = 0
         self._awaited: Sequence[int] = ()
         """The siblings that have not handed over what the task takes, as far as it knows."""
+        self._groups = range(0)
+        """What it takes, with what it keeps."""
         self.goes_on = False
         """Whether the task has handed over, and has not taken over what is its own now."""
 
     @property
-    def groups(self) -> range:
-        """The key groups of a task that begins, perhaps in the place of one that died.
-
-        One that had handed over, and dies before everybody has, may have touched those of now: its successor
-        takes them over at the cut, which it comes to before its first input.
-        """
-        attempt = self._record.attempt
-        if self._record.is_reconfiguring and self._scales.has_handed_over(self._task, attempt):
-            return range(0)
-        return self._of(self._task, self._scales.wanted(self._component))
+    def changes(self) -> bool:
+        """Whether the component has another number of tasks behind the cut that is proposed, or decided."""
+        component = self._task.component
+        return self._scales.proposed(component) != self._scales.wanted(component)
 
     def begin(self, attempt: int) -> None:
-        """Everything before the cut is committed: hand over, and see whom to wait for."""
+        """Everything before the cut of an attempt is committed: hand over, and see whom to wait for."""
         self._attempt, self.goes_on = attempt, True
-        before, mine = self._scales.wanted(self._component), self._behind
-        had = {sibling: self._of(sibling, before) for sibling in self._siblings if sibling != self._task}
-        self._awaited = [sibling for sibling, theirs in had.items() if _meet(theirs, mine)]
-        self._scales.hand_over(self._task, attempt)
-        self._wake()
+        self._awaited = self._ownership.givers(self._task)
+        self._groups = self._ownership.behind(self._task)
+        self._scales.hand_over(self._task.id, attempt)
+        for bell in self._bells:
+            bell.ring()
 
     @property
     def can_take(self) -> bool:
         """Whether all that the task gets has been handed over to it."""
-        self._awaited = [
-            sibling for sibling in self._awaited if not self._scales.has_handed_over(sibling, self._attempt)
-        ]
+        if self._awaited:
+            handed = self._scales.has_handed_over
+            self._awaited = [sibling for sibling in self._awaited if not handed(sibling, self._attempt)]
         return not self._awaited
 
     def take(self) -> range:
         """The key groups that the task has from now on; to be called once it can take them."""
         self.goes_on = False
-        return self._behind
-
-    @property
-    def _behind(self) -> range:
-        return self._of(self._task, self._scales.proposed(self._component))
-
-    def _of(self, task: int, tasks: int) -> range:
-        index = self._siblings.index(task)
-        return groups_of_task(index, tasks, self._count) if index < tasks else range(0)
-
-
-def _meet(one: range, other: range) -> bool:
-    return max(one.start, other.start) < min(one.stop, other.stop)
+        return self._groups

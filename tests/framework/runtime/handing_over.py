@@ -1,0 +1,142 @@
+"""Bolts with state by key whose tasks change while they run, at numbers that their spout has reached.
+
+The spout asks for it by the folder of the run, and brings no more than a few rows before it is done. So nobody
+waits for a moment, every change is carried out, and rows stand on both sides of its cut.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from framework import Bolt, SeekableSpout, TopologyBuilder
+from framework.checkpoints.control import ask
+from framework.sinks import CollectingSink
+from framework.state import ListState, ValueState
+
+MOST = 5
+KEYS = 23
+
+
+class Change(NamedTuple):
+    """At a number of the spout's, components are to go on with so many tasks."""
+
+    number: int
+    tasks: Mapping[str, int]
+    within: int
+    """How many rows are brought at most before it is done."""
+
+
+class Asking(SeekableSpout):
+    """Brings the numbers below a count, and asks for the changes that the configuration names."""
+
+    outputs = ["number", "key"]
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self._count = count
+        self._number = 0
+        self._asked = 0
+        self._waits_from: int | None = None
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        self._folder = Path(storm_conf["control"])
+        self._changes = [Change(*change) for change in storm_conf["changes"]]
+
+    def offset(self) -> Any:
+        return self._number
+
+    def seek(self, offset: Any) -> None:
+        self._number = offset
+        self._asked = sum(change.number < offset for change in self._changes)
+
+    def next_tuple(self) -> None:
+        number = self._number
+        if self._waits_from is not None and number >= self._waits_from:
+            if not self._is_done():
+                return
+            self._waits_from = None
+        if number >= self._count:
+            raise StopIteration
+        if self._asked < len(self._changes) and self._changes[self._asked].number <= number:
+            change = self._changes[self._asked]
+            self._asked += 1
+            ask(self._folder, "scale", tasks=dict(change.tasks))
+            self._waits_from = number + change.within
+        else:
+            self._number += 1
+            self.emit([number, number * number % KEYS])
+
+    def _is_done(self) -> bool:
+        told = ask(self._folder, "scale", tasks={})
+        return bool(told["tasks"] == told["now"])
+
+
+class Fan(Bolt):
+    """Emits none to three rows for each, by keys of their own."""
+
+    outputs = ["number", "key"]
+
+    def process(self, tup: Any) -> None:
+        number, key = tup.values
+        for nth in range(number % 4):
+            self.emit([number, (key + 7 * nth) % KEYS])
+
+
+class Counted(Bolt):
+    """Says with each row how many its key has had, and the last three of them."""
+
+    outputs = ["number", "key", "nth", "last"]
+    config = {"viper.parallelism.max": MOST}
+    seen = ValueState("int64", default=0)
+    last = ListState("int64")
+
+    def process(self, tup: Any) -> None:
+        number, key = tup.values[:2]
+        self.seen.value += 1
+        before = list(self.last)[-2:]
+        self.last.add(number)
+        self.emit([number, key, self.seen.value, before])
+
+
+def chain(tasks: int = 2, count: int = 200) -> TopologyBuilder:
+    """Two bolts with state, one behind the other."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", Asking, kwargs={"count": count})
+    builder.set_bolt("fan", Fan, 2).shuffle_grouping("source")
+    builder.set_bolt("first", Counted, tasks).fields_grouping("fan", "key")
+    builder.set_bolt("second", Counted, tasks).fields_grouping("first", "nth")
+    builder.set_bolt("sink", CollectingSink).global_grouping("second")
+    return builder
+
+
+def diamond(tasks: int = 2, count: int = 200) -> TopologyBuilder:
+    """Two ways of different lengths, one with state, meet at a bolt with state."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", Asking, kwargs={"count": count})
+    builder.set_bolt("fan", Fan, 2).shuffle_grouping("source")
+    builder.set_bolt("first", Counted, tasks).fields_grouping("fan", "key")
+    met = builder.set_bolt("second", Counted, tasks).fields_grouping("first", "key")
+    met.fields_grouping("source", "key")
+    builder.set_bolt("sink", CollectingSink).global_grouping("second")
+    return builder
+
+
+SHAPES = {"chain": chain, "diamond": diamond}
+
+
+def drawn(seed: int, changes: int, count: int = 200, within: int = 12) -> list[Change]:
+    """So many changes, of one bolt or of both at once, at places of the input that a seed draws."""
+    draw = random.Random(seed)
+    numbers = sorted(draw.sample(range(count - within), changes))
+    names = ("first", "second")
+    return [
+        Change(
+            number,
+            {name: draw.randint(1, MOST) for name in draw.sample(names, draw.randint(1, 2))},
+            draw.randrange(within),
+        )
+        for number in numbers
+    ]
