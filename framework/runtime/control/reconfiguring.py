@@ -19,7 +19,8 @@ from framework.topology import Role
 log = logging.getLogger("viperstorm.scale")
 
 _LOOK_S = 0.001
-"""Seconds between two looks at how far the tasks are."""
+"""Seconds between two looks at how far the tasks are, at first."""
+_LONGEST_PAUSE_S = 0.05
 
 
 class NotChangedError(Exception):
@@ -110,9 +111,8 @@ class Reconfiguring:
                 kept = ", ".join(f"{name}={count}" for name, count in before.items())
                 log.warning("%s: tasks stay as they are, as %s", kept, error)
             return
-        while self._scales.unchanged_by(attempt):
-            if self._over.wait(_LOOK_S):
-                return  # what was decided stays so, and those that come to it at the end need nobody
+        if not self._is_done(attempt):
+            return
         for name, count in tasks.items():
             self._scales.want(name, count)
         self._leader.give_up()
@@ -120,6 +120,18 @@ class Reconfiguring:
         for name, count in tasks.items():
             told = name, count, before[name], elapsed_ms
             log.info("%s goes on with %d tasks instead of %d (%.0f ms)", *told)
+
+    def _is_done(self, attempt: int) -> bool:
+        """Wait until all tasks that change have handed over; False at the end of the run, where those that are
+        still to come to the cut need nobody."""
+        pause_s = _LOOK_S
+        while self._scales.unchanged_by(attempt):
+            # Where sources stand still, promises wake nobody, and go one hop further each time.
+            self._leader.wake()
+            if self._over.wait(pause_s):
+                return False
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+        return True
 
     def _decided(self, tasks: Mapping[str, int], until_s: float) -> int:
         """Have the sources agree on a cut; returns the number of the attempt."""

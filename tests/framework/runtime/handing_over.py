@@ -11,10 +11,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from framework import Bolt, SeekableSpout, TopologyBuilder
+from framework import (
+    APlus,
+    Bolt,
+    KeyWindow,
+    OPlus,
+    SeekableSpout,
+    TopologyBuilder,
+    Tuple,
+)
 from framework.checkpoints.control import ask
 from framework.sinks import CollectingSink
 from framework.state import ListState, ValueState
+from framework.windows.aggregates import Count
 
 MOST = 5
 KEYS = 23
@@ -32,7 +41,7 @@ class Change(NamedTuple):
 class Asking(SeekableSpout):
     """Brings the numbers below a count, and asks for the changes that the configuration names."""
 
-    outputs = ["number", "key"]
+    outputs = ["number", "key", "at"]
 
     def __init__(self, count: int) -> None:
         super().__init__()
@@ -67,11 +76,16 @@ class Asking(SeekableSpout):
             self._waits_from = number + change.within
         else:
             self._number += 1
-            self.emit([number, number * number % KEYS])
+            self.emit(row_of(number))
 
     def _is_done(self) -> bool:
         told = ask(self._folder, "scale", tasks={})
         return bool(told["tasks"] == told["now"])
+
+
+def row_of(number: int) -> list[int]:
+    """The values of a row: its number, a key, and a time in microseconds."""
+    return [number, number * number % KEYS, 3 * number]
 
 
 class Fan(Bolt):
@@ -80,7 +94,7 @@ class Fan(Bolt):
     outputs = ["number", "key"]
 
     def process(self, tup: Any) -> None:
-        number, key = tup.values
+        number, key = tup.values[:2]
         for nth in range(number % 4):
             self.emit([number, (key + 7 * nth) % KEYS])
 
@@ -124,7 +138,49 @@ def diamond(tasks: int = 2, count: int = 200) -> TopologyBuilder:
     return builder
 
 
-SHAPES = {"chain": chain, "diamond": diamond}
+class Totals(APlus):
+    """Counts the rows of each key in windows that do not overlap."""
+
+    outputs = ["key", "rows"]
+    config = {"viper.parallelism.max": MOST}
+    size = "24us"
+    aggregate = Count()
+
+
+class Each(OPlus):
+    """Emits with each row how many its key has had in the window, and both with the last one at its end."""
+
+    outputs = ["key", "end", "count", "last"]
+    config = {"viper.parallelism.max": MOST}
+
+    def keys(self, tup: Tuple) -> list[int]:
+        return [tup.values[1] % 5]
+
+    def create(self) -> list[Any]:
+        return [0, None]
+
+    def update(self, window: KeyWindow, tup: Tuple, side: int = 0) -> list[tuple[Any, ...]] | None:
+        window.state = [window.state[0] + 1, tup.values[0]]
+        return [(window.key, -1, *window.state)]
+
+    def output(self, window: KeyWindow) -> list[tuple[Any, ...]]:
+        return [(window.key, window.end, *window.state)]
+
+
+TIMED = {"viper.timestamp.field": "at", "viper.timestamp.unit": "us"}
+
+
+def windows(tasks: int = 2, count: int = 200) -> TopologyBuilder:
+    """Overlapping windows by keys that the tasks derive, and behind them some by given keys."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", Asking, kwargs={"count": count}, config=TIMED)
+    builder.set_bolt("first", Each(size=30, advance=12), tasks).all_grouping("source")
+    builder.set_bolt("second", Totals(), tasks).fields_grouping("first", "key")
+    builder.set_bolt("sink", CollectingSink).global_grouping("second")
+    return builder
+
+
+SHAPES = {"chain": chain, "diamond": diamond, "windows": windows}
 
 
 def drawn(seed: int, changes: int, count: int = 200, within: int = 12) -> list[Change]:
