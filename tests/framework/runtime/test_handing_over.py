@@ -56,9 +56,10 @@ def test_tasks_that_stood_by_get_keys(workers: Workers, tmp_path: Path) -> None:
 def test_changes_of_a_run_with_random_turns(seed: int, tmp_path: Path) -> None:
     shape = sorted(SHAPES)[seed % len(SHAPES)]
     tasks = 1 + seed % MOST
-    expected = rows(run(SHAPES[shape](), INLINE, tmp_path))
+    expected = rows(run(SHAPES[shape](count=600), INLINE, tmp_path))
     random = {"viper__scheduling": "random", "viper__seed": seed}
-    assert rows(run(SHAPES[shape](tasks), INLINE, tmp_path, drawn(seed, 20), **random)) == expected
+    changes = drawn(seed, 20, count=600, within=50)
+    assert rows(run(SHAPES[shape](tasks, 600), INLINE, tmp_path, changes, **random)) == expected
 
 
 def take_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,12 +76,13 @@ def switch_late(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_planted_bug_is_found(
     plant: Callable[[pytest.MonkeyPatch], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = rows(run(chain(), INLINE, tmp_path))
+    expected = rows(run(chain(count=1500), INLINE, tmp_path))
     plant(monkeypatch)
     for seed in range(20):
         random = {"viper__scheduling": "random", "viper__seed": seed}
         try:
-            if rows(run(chain(), INLINE, tmp_path, drawn(seed, 20), **random)) != expected:
+            changes = drawn(seed, 12, count=1500, within=100)
+            if rows(run(chain(count=1500), INLINE, tmp_path, changes, **random)) != expected:
                 return
         except ComponentError:
             return
