@@ -72,9 +72,9 @@ class SharedState:
         group = stable_hash(key) % GROUPS
         return next(task for task, groups in enumerate(self.owned) if group in groups)
 
-    def enter(self, key: object) -> Any:
-        """Go on to a tuple of a key; returns the component of its task."""
-        task = self.of(key)
+    def enter(self, key: object, task: int | None = None) -> Any:
+        """Go on to a tuple of a key; returns the component of its task, which owns it."""
+        task = self.of(key) if task is None else task
         self.tasks[task].scope.enter((key,), (0,))
         return self.components[task]
 
