@@ -1,4 +1,4 @@
-"""Tasks that hand key groups back and forth, with slices that go back and deaths between, against plain Python."""
+"""Tasks that hand key groups back and forth, with tuples that go back and deaths, against plain Python."""
 
 from __future__ import annotations
 
