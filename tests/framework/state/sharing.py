@@ -83,6 +83,11 @@ class SharedState:
         self.tasks[task].save()
         self.tasks[task].commit()
 
+    def hand_over(self, task: int) -> None:
+        """A task commits, and from now on others may take its key groups over."""
+        self.tasks[task].hand_over()
+        self.tasks[task].commit()
+
     def own(self, task: int, groups: range) -> None:
         """A task takes over key groups, and gives others up."""
         self.owned[task] = groups

@@ -178,6 +178,7 @@ class Handing:
 
     def hand(self, task: int) -> None:
         """A task is at the cut: from now on others may take its groups over."""
+        self.shared.tasks[task].hand_over()
         self.commit(task)
 
     def take(self, task: int, groups: range) -> None:
@@ -215,7 +216,7 @@ class HandingTooEarly(Handing):
 
     def take(self, task: int, groups: range) -> None:
         """As in the base class."""
-        self.commit(task)
+        super().hand(task)
         super().take(task, groups)
 
 
@@ -285,7 +286,7 @@ def test_that_what_is_not_written_is_not_handed_over() -> None:
     shared.tasks[0].commit()  # without what is held back
     shared.enter(1).value.value.append("changed")
     shared.tasks[0].commit()
-    with pytest.raises(RuntimeError, match=r"state value holds 1 values back: expected a call of save\(\)"):
+    with pytest.raises(RuntimeError, match=r"state value holds 1 values back: expected hand_over\(\)"):
         shared.tasks[0].own(range(4))
     shared.commit(0)
     shared.enter(1).count.value = 1

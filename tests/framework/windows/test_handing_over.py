@@ -82,7 +82,7 @@ class Windows:
 
     def hand_over(self, tasks: int) -> None:
         for task in range(MOST):
-            self.shared.commit(task)
+            self.shared.hand_over(task)
         for task in range(MOST):
             self.shared.own(task, self.shared.share(task, tasks))
 
@@ -118,12 +118,31 @@ def test_that_windows_fire_where_their_groups_are(spec: WindowSpec, lateness_ms:
     assert run(spec, lateness_ms, seed, hands_over=True) == expected
 
 
-def test_that_ends_which_are_not_taken_over_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    find = OpenKeyWindows._find_ends
+def test_that_a_wrong_first_end_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    find = OpenKeyWindows._first_ends
     monkeypatch.setattr(
-        OpenKeyWindows,
-        "_find_ends",
-        lambda self, groups: None if isinstance(groups, list) else find(self, groups),
+        OpenKeyWindows, "_first_ends", lambda self: {group: end + 1 for group, end in find(self).items()}
     )
     with pytest.raises(AssertionError):
         test_that_windows_fire_where_their_groups_are(SLIDING, 0, 1)
+
+
+def test_that_a_wrong_number_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    note = OpenKeyWindows.note
+
+    def note_no_number(self: OpenKeyWindows) -> None:
+        note(self)
+        for group, end in self._first_ends().items():
+            self._table.note(group, end, 0)
+
+    monkeypatch.setattr(OpenKeyWindows, "note", note_no_number)
+    with pytest.raises(AssertionError):
+        test_that_windows_fire_where_their_groups_are(COUNTED, 0, 1)
+
+
+def test_that_windows_which_were_made_since_are_not_handed_over() -> None:
+    windows = Windows(SLIDING, 0)
+    windows.process(1, 5)
+    windows.shared.commit(0)
+    with pytest.raises(RuntimeError, match=r"state windows has made windows since hand_over\(\)"):
+        windows.shared.own(0, range(0))
