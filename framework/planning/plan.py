@@ -93,6 +93,11 @@ class Plan:
     """For each bolt whose number of tasks may change while it runs, how many get tuples at first; the other
     tasks stand by."""
 
+    @property
+    def handing_over(self) -> tuple[str, ...]:
+        """The bolts among those whose tasks hand state by key over to one another then, by id."""
+        return tuple(name for name in sorted(self.scalable) if self.traits[name].keyed)
+
     def tasks_of(self, component: str) -> tuple[TaskSpec, ...]:
         """The tasks of a component, by index."""
         return tuple(task for task in self.tasks if task.component == component)

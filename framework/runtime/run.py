@@ -24,6 +24,8 @@ from framework.runtime.beginning import found_beginning
 from framework.runtime.checkpointing import Checkpointing
 from framework.runtime.commanded import commanded
 from framework.runtime.control.companions import accompanied
+from framework.runtime.control.cut_leader import CutLeader
+from framework.runtime.control.reconfiguring import Reconfiguring
 from framework.runtime.control.scaling import Scaling
 from framework.runtime.control.signals import draining_by_signals
 from framework.runtime.control.stop import StopReason, StopSignal
@@ -151,11 +153,22 @@ class Run:
             with self._accompanied():
                 while True:
                     try:
-                        with commanded(self._stop, self._scaling, self._checkpointing, self._control):
+                        with (
+                            commanded(self._stop, self._scaling, self._checkpointing, self._control),
+                            self._scaled(),
+                        ):
                             return self._executed(recording)
                     except GoneBackError as error:
                         pause_s = error.pause_s
                     self._go_back(pause_s)
+
+    @contextlib.contextmanager
+    def _scaled(self) -> Iterator[None]:
+        """For as long as the block runs, tasks hand key groups over when it is asked for."""
+        reconfiguring = self._reconfiguring()
+        self._scaling.hand_over_by(reconfiguring)
+        with contextlib.nullcontext() if reconfiguring is None else reconfiguring.going_on():
+            yield
 
     def _make_memory(self) -> None:
         """Make all that tasks share, for an attempt."""
@@ -164,6 +177,33 @@ class Run:
         self._network = Network.create(plan, settings, self._limits.max_tuples, checkpoints=checkpoints)
         self._memory = StateMemory.create(plan, settings, tracked=checkpoints)
         self._scaling.begin(self._network.scales)
+        self._leader = self._cut_leader()
+
+    def _cut_leader(self) -> CutLeader | None:
+        """What has the sources agree; None where they never have to."""
+        network, stop = self._network, self._stop
+
+        def wake() -> None:
+            for bell in network.bells:
+                bell.ring()
+            stop.wake()
+
+        return None if network.alignment is None else CutLeader(self._original, network.alignment, wake)
+
+    def _reconfiguring(self) -> Reconfiguring | None:
+        """What has tasks hand key groups over; None where none do."""
+        alignment, scales = self._network.alignment, self._network.scales
+        if not self._plan.handing_over or self._leader is None or alignment is None or scales is None:
+            return None
+        return Reconfiguring(
+            self._plan,
+            alignment,
+            scales,
+            self._leader,
+            self._stop,
+            timeout_s=self._settings["viper.checkpoint.timeout.secs"],
+            on_given_up=self._scaling.given_up,
+        )
 
     def _set_out(self) -> None:
         """Find where the run begins, or goes back to, and load what was remembered there."""
@@ -179,11 +219,12 @@ class Run:
         if found.checkpoint is not None:
             load_states(self._memory, found.checkpoint)
             self._start = found.checkpoint.path  # whatever comes into its folder later
-        if self._folder is not None:
+        if self._folder is not None and self._leader is not None:
             self._checkpointing = Checkpointing(
                 self._plan,
                 self._settings,
                 self._network,
+                self._leader,
                 self._memory,
                 self._folder,
                 start=found.checkpoint,
@@ -239,6 +280,7 @@ class Run:
             recording=recording,
             on_look=lambda now: self._limits.check(now, self._network.quota),
             checkpointing=self._checkpointing,
+            leader=self._leader,
             folder=self._folder,
             attempts=self._attempts,
         )

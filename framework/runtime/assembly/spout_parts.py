@@ -79,7 +79,7 @@ class SpoutParts:
         """The acks of a spout that wait for checkpoints; None where they do not."""
         alignment = self._network.alignment
         waits = context.conf["viper.ack.after"] != "commit" and self._network.forest is not None
-        if alignment is None or not waits:
+        if alignment is None or not waits or not self._network.makes_checkpoints:
             return None
         return WithheldAcks(self._settings["viper.tracked.max"], lambda: alignment.completed)
 

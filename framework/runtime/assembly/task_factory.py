@@ -47,6 +47,7 @@ from framework.runtime.tasks.checkpointed_spout import Emitted
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import NO_OUTPUT, Emitter
 from framework.runtime.tasks.group_outputs import GroupOutputs
+from framework.runtime.tasks.hand_over import HandOver
 from framework.runtime.tasks.interludes import Interludes
 from framework.runtime.tasks.outcomes import Outcomes
 from framework.runtime.tasks.partition_merger import PartitionMerger
@@ -90,6 +91,8 @@ class TaskFactory:
             memory: of declared state, as this process sees it; None where no component declares any.
         """
         self._memory = memory
+        if memory is not None:
+            memory.own_by(network.ownership.now)
         self._pages = RecoveryMemory.of(plan, settings, memory, network.gates())
         self._plan = plan
         self._settings = settings
@@ -159,7 +162,7 @@ class TaskFactory:
         topology = self._plan.topology
         host = make_host(topology.component(spec.component), spec, self._beans, topology.import_paths)
         if isinstance(host.component, TransactionalSink):
-            host.component.wait_for_checkpoints(self._network.alignment is not None)
+            host.component.wait_for_checkpoints(self._network.makes_checkpoints)
         return host
 
     def _slot(
@@ -306,7 +309,9 @@ class TaskFactory:
         alignment = self._network.alignment
         end = BoltAlignment(alignment, spec.id)
         commits = self._commits(context, slot, interludes, end.may_end)
-        cut = BoltCut(alignment.cut, spec.id) if alignment is not None else None
+        hand_over, cut = self._hand_over(spec), None
+        if alignment is not None:
+            cut = BoltCut(alignment.cut, spec.id, lambda: hand_over is not None and hand_over.changes)
         parts_of_agenda = slot, received, emitter, interludes, acker, end, commits, cut
         agenda = partial(make_agenda, due, context, *parts_of_agenda)
         processor: Processor
@@ -318,7 +323,9 @@ class TaskFactory:
             processor = TupleProcessor(slot, inbox, acker, context.counters)
         largest = self._settings["viper.columns.rows"] if host.takes_rows and received.is_typed else None
         answering = Answering(slot, emitter, assigner, processor, acker, context.counters)
-        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, commits, cut, agenda)
+        parts = BoltParts(
+            assigner, processor, interludes, answering, acker, largest, commits, cut, hand_over, agenda
+        )
         task = BoltTask(context, slot, emitter, received, parts)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
@@ -326,12 +333,20 @@ class TaskFactory:
             acker.watch(task.stirred, always=slot.presence.is_blocking)
         return task
 
+    def _hand_over(self, spec: TaskSpec) -> HandOver | None:
+        scales = self._network.scales
+        if spec.component not in self._plan.handing_over or scales is None:
+            return None
+        siblings = [sibling.id for sibling in self._plan.tasks_of(spec.component)]
+        return HandOver(spec, self._network.ownership, scales, self._network.bells_of(siblings))
+
     def _commits(
         self, context: TaskContext, slot: ComponentSlot, interludes: Interludes, may_end: Callable[[], bool]
     ) -> SinkCommits | None:
         if not isinstance(slot.host.component, TransactionalSink):
             return None
-        if (alignment := self._network.alignment) is not None:
+        alignment = self._network.alignment
+        if alignment is not None and self._network.makes_checkpoints:
             start = self._plan.start_id, alignment
             return CheckpointCommits(context, slot, interludes.restart, *start, may_end)
         rows, seconds = context.conf["viper.sink.apply.rows"], context.conf["viper.sink.apply.secs"]

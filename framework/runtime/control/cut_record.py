@@ -1,4 +1,4 @@
-"""The cut of a checkpoint: a time ahead of all sources, on which they agree while the run goes on.
+"""The cut of a checkpoint or of a reconfiguration: a time ahead of all sources, on which they agree.
 
 The leader of the run proposes a time. Each source says how far it has told its consumers that it is; if that
 is not beyond the time, it has accepted, and brings nothing beyond before there is a decision. If all have
@@ -23,6 +23,7 @@ from viper.partitions import NO_LIMIT
 from viper.position import END, LEAST, Position
 from viper.registers import Registers
 
+_OF_THE_LEADER = 3
 _OF_A_SOURCE = 7
 _WORD = 2**64 - 1
 
@@ -38,6 +39,16 @@ class CutState(enum.IntEnum):
     """The checkpoint is cut there."""
 
 
+class Purpose(enum.IntEnum):
+    """What happens at a cut."""
+
+    CHECKPOINT = 0
+    """Every task saves itself."""
+    RECONFIGURATION = 1
+    """Tasks of bolts with state by key hand key groups over to one another. Once it is decided it stays so:
+    rows behind the cut may have been divided anew already."""
+
+
 class Proposal(NamedTuple):
     """What the leader has proposed to the sources that a task has its tuples from."""
 
@@ -45,9 +56,10 @@ class Proposal(NamedTuple):
     """Its number, from 1."""
     state: CutState
     number: int
-    """The id of the checkpoint."""
+    """The id of the checkpoint; 0 for a reconfiguration."""
     until_us: int
-    """The last event time in microseconds that belongs to the checkpoint."""
+    """The last event time in microseconds that lies before the cut."""
+    purpose: Purpose = Purpose.CHECKPOINT
 
 
 NO_PROPOSAL = Proposal(0, CutState.VOID, 0, NO_LIMIT)
@@ -65,12 +77,12 @@ class CutRecord:
     def __init__(self, registers: Registers, first: int, plan: Plan) -> None:
         self._registers = registers
         self._state = first
-        """The register with attempt and state, which the one with the number follows."""
+        """The register with attempt and state, which those with the number and the purpose follow."""
         parts = plan.aligned_sources
         sources = [task for part in parts for task in part]
-        self._times = {part: first + 2 + index for index, part in enumerate(parts)}
+        self._times = {part: first + _OF_THE_LEADER + index for index, part in enumerate(parts)}
         """By part of the topology the register of its time."""
-        behind = first + 2 + len(parts)
+        behind = first + _OF_THE_LEADER + len(parts)
         self._said = {task: behind + _OF_A_SOURCE * index for index, task in enumerate(sources)}
         """By source the first of its registers: how far it has told that it is, the attempt it has answered
         and how far it was then, the attempt in which it has passed the cut and the three words of where."""
@@ -87,7 +99,7 @@ class CutRecord:
     @staticmethod
     def count(plan: Plan) -> int:
         """How many registers it takes."""
-        return 2 + len(plan.aligned_sources) + _OF_A_SOURCE * sum(map(len, plan.aligned_sources))
+        return _OF_THE_LEADER + len(plan.aligned_sources) + _OF_A_SOURCE * sum(map(len, plan.aligned_sources))
 
     def source_of(self, task: int) -> int | None:
         """A source whose tuples come to a task; None where none do."""
@@ -104,16 +116,42 @@ class CutRecord:
         return self.word >> 2
 
     def is_decided_on(self, attempt: int) -> bool:
-        """Whether the checkpoint of an attempt is still being made."""
+        """Whether what an attempt was made for is still going on."""
         return self.word == attempt << 2 | CutState.DECIDED
+
+    @property
+    def is_reconfiguring(self) -> bool:
+        """Whether a reconfiguration is decided, and not carried out as yet."""
+        return self.word & 3 == CutState.DECIDED and self._purpose is Purpose.RECONFIGURATION
+
+    @property
+    def is_open_for_reconfiguration(self) -> bool:
+        """Whether a reconfiguration is proposed, and not decided as yet."""
+        return self.word & 3 == CutState.PROPOSED and self._purpose is Purpose.RECONFIGURATION
+
+    @property
+    def _purpose(self) -> Purpose:
+        return Purpose(self._registers[self._state + 2])
 
     # -- the leader
 
-    def propose(self, number: int, times_us: Mapping[Sequence[int], int]) -> None:
-        """Propose a time to each part of the topology, for the checkpoint of an id; the attempt before it is
-        void, so nobody takes a new time for that one's."""
+    def propose(
+        self,
+        number: int,
+        times_us: Mapping[Sequence[int], int],
+        purpose: Purpose = Purpose.CHECKPOINT,
+    ) -> None:
+        """Propose a time to each part of the topology; the attempt before it is void, so nobody takes a new
+        time for that one's.
+
+        Args:
+            number: the id of the checkpoint.
+            times_us: by part of the topology.
+            purpose: what is to happen there.
+        """
         attempt = self.attempt + 1
         self._registers[self._state + 1] = number
+        self._registers[self._state + 2] = purpose
         for part, register in self._times.items():
             self._registers[register] = times_us[part]
         self._set(attempt, CutState.PROPOSED)
@@ -159,8 +197,9 @@ class CutRecord:
             if word & 3 == CutState.VOID or task not in self._time_of:
                 return word, NO_PROPOSAL
             number, until_us = self._registers[self._state + 1], self._registers[self._time_of[task]]
+            proposal = Proposal(word >> 2, CutState(word & 3), number, until_us, self._purpose)
             if self.word == word:
-                return word, Proposal(word >> 2, CutState(word & 3), number, until_us)
+                return word, proposal
 
     def place(self, task: int, attempt: int, until_us: int) -> Position:
         """The position below which everything belongs to the checkpoint, for whoever has seen all that its
@@ -278,6 +317,21 @@ class SourceCut:
             behind: no row below this position is left to be brought.
         """
         return before_ticks(behind) if self.is_alone else behind
+
+    @property
+    def keeps_from_end(self) -> bool:
+        """Whether the task, which may have brought all, is not to say so before a decision.
+
+        Whoever hears that nothing more will come may emit its last rows at once, which lie behind the cut of
+        a reconfiguration, and must be divided by it.
+        """
+        is_open = self._is_bound and self._proposal.state is CutState.PROPOSED
+        return is_open and self._proposal.purpose is Purpose.RECONFIGURATION
+
+    @property
+    def saves(self) -> bool:
+        """Whether the task has to say where it is at the cut."""
+        return self._is_bound and self._proposal.purpose is Purpose.CHECKPOINT
 
     @property
     def until_us(self) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from framework.routing import CountingRouter, ScalableRouter
 from framework.runtime.edges.destination import Destination
 from framework.runtime.edges.groupings import DirectEdge, Edge, put_members
+from framework.runtime.edges.route_switch import RouteSwitch
 from framework.runtime.edges.typed import TypedForm
 from framework.topology import Stream
 from viper.forest import Forest
@@ -48,14 +49,20 @@ class Output:
     """Routes the tuples that one task emits, and sends the task's heartbeats to its consumers."""
 
     def __init__(
-        self, ports: Sequence[Port], destinations: Sequence[Destination], forest: Forest | None = None
+        self,
+        ports: Sequence[Port],
+        destinations: Sequence[Destination],
+        forest: Forest | None = None,
+        switch: RouteSwitch | None = None,
     ) -> None:
         """
         Args:
             ports: the component's streams.
             destinations: all destinations of its edges, and those that only heartbeats go to.
             forest: counts tracked tuples; None where none are tracked.
+            switch: has edges divide tuples anew at the cut of a reconfiguration; None where there are none.
         """
+        self._switch = switch
         self.ports = tuple(ports)
         self.destinations = tuple(destinations)
         self.handed_over = 0
@@ -116,6 +123,8 @@ class Output:
         Raises:
             EmitError: a grouping cannot choose a task for one of them.
         """
+        if self._switch is not None:
+            self._switch.look(emission)
         try:
             if emission.tags is None:
                 edges = self.ports[0].edges
@@ -124,6 +133,8 @@ class Output:
             else:
                 self._deliver_streams(emission, array("H", emission.tags))
         finally:  # tuples that were put before a grouping raised will be handed over, too
+            if self._switch is not None:
+                self._switch.settle()
             if self._forest is not None and emission.may_be_tracked:
                 for destination in self.destinations:
                     destination.count_tracked(self._forest)

@@ -69,6 +69,9 @@ class AgendaClient:
         """Monotonic time in seconds at which `take_timed` gives the next entry; infinite if it never does."""
         return float("inf")
 
+    def taken_over(self) -> None:
+        """The task has other key groups from now on."""
+
     def save(self) -> dict[str, Any]:
         """What another run must know to go on, as JSON can hold it, by names that no other client uses."""
         return {}
@@ -78,7 +81,8 @@ class AgendaClient:
 
 
 class Cut(Protocol):
-    """A position at which the task is saved, between what is due below it and what is due behind."""
+    """A position at which the task is saved or hands key groups over, between what is due below it and what
+    is due behind."""
 
     def is_due_before(self, position: Position) -> bool:
         """Whether it is at or before a position."""
@@ -141,6 +145,11 @@ class Agenda:
             for client in self._clients:
                 yield from client.take_until(there)
             yield self._cut.entry
+
+    def taken_over(self) -> None:
+        """The task has other key groups from now on."""
+        for client in self._clients:
+            client.taken_over()
 
     def take_timed(self, now_s: float) -> Iterator[Entry]:
         """The entries that are due at a monotonic time in seconds."""

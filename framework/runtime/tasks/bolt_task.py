@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from framework.runtime.control.cut_record import Proposal
+from framework.runtime.control.cut_record import Proposal, Purpose
 from framework.runtime.inputs import BoltInput, Inlet
 from framework.runtime.pieces import Piece, split_at
 from framework.runtime.positions.lineage import LAST
@@ -16,6 +16,7 @@ from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
+from framework.runtime.tasks.hand_over import HandOver
 from framework.runtime.tasks.progress import Progress
 from framework.runtime.tasks.sink_commits import CheckpointCommits
 from framework.runtime.tasks.slot import ComponentSlot
@@ -53,7 +54,7 @@ class BoltTask(Task):
         self._received = received
         self._parts = parts
         if parts.cut is not None:
-            parts.cut.save_by(self._save_at_cut, received.last_ts)
+            parts.cut.call_by(self._come_to_cut, received.last_ts)
         self._agenda = Agenda()
         self._positions = Positions()
         """Of the input of this slice."""
@@ -105,6 +106,8 @@ class BoltTask(Task):
         return self._parts.processor.last_begun
 
     def _wants_turn(self, now_s: float) -> bool:
+        if self._is_handing_over and self._parts.hand_over is not None:
+            return self._parts.hand_over.can_take
         return (
             self.is_signalled
             or self._steps is not None
@@ -189,7 +192,7 @@ class BoltTask(Task):
             self._steps = self._turn(limit)
         for _ in self._steps:
             self.emitter.place()
-            if not self.unblock() or self.slot.is_gone:
+            if not self.unblock() or self.slot.is_gone or self._is_handing_over:
                 return self.context.counters.processed - before
         self._steps = None
         if self.emitter.commits is not None:  # not the property, here and below: it is asked at each turn
@@ -204,8 +207,14 @@ class BoltTask(Task):
             self._finish()
         return self.context.counters.processed - before
 
+    def _come_to_cut(self, proposal: Proposal) -> None:
+        """All that lies before the cut has been processed, and nothing else."""
+        if proposal.purpose is Purpose.CHECKPOINT:
+            self._save_at_cut(proposal)
+        else:
+            self._hand_over_at_cut(proposal)
+
     def _save_at_cut(self, proposal: Proposal) -> None:
-        """All that belongs to a checkpoint has been processed, and nothing else: save the task."""
         began_s = time.monotonic()
         self.slot.save()
         if self.commits is None:
@@ -215,6 +224,31 @@ class BoltTask(Task):
             self.emitter.place()
         self.cut(proposal.number)
         self.context.checkpoints.cut(proposal, self.save(), self.slot.state, began_s)
+
+    def _hand_over_at_cut(self, proposal: Proposal) -> None:
+        """Commit, hand over what is another task's behind the cut, and tell the consumers how far that is.
+
+        Room that they make may be what a sibling needs to come to the cut.
+        """
+        assert self._parts.hand_over is not None and self._parts.cut is not None
+        self.context.checkpoints.begin_anew()
+        self.slot.save(commit=True)
+        self.slot.commit()
+        self.emitter.place()
+        self.emitter.flush()
+        self.emitter.publish(self._agenda.held(self._parts.cut.place_of(proposal)))
+        self._parts.hand_over.begin(proposal.attempt)
+
+    @property
+    def _is_handing_over(self) -> bool:
+        """Whether the task waits at a cut for key groups that siblings have not handed over to it."""
+        return self._parts.hand_over is not None and self._parts.hand_over.goes_on
+
+    def _take_over(self, hand_over: HandOver) -> Iterator[None]:
+        while not hand_over.can_take:
+            yield
+        self.slot.own(hand_over.take())
+        self._agenda.taken_over()
 
     def unblock(self) -> bool:
         """As in the base class; between two turns, all input that has left no output behind is done with."""
@@ -269,6 +303,8 @@ class BoltTask(Task):
             self.emitter.place()
             entry.run(entry.at)
             yield
+            if self._is_handing_over and self._parts.hand_over is not None:
+                yield from self._take_over(self._parts.hand_over)
 
     def _begin_slice(self, limit: int) -> list[Piece]:
         """Take tuples of the channel."""

@@ -1,0 +1,58 @@
+"""Bolts with state by key get more tasks and fewer while they run: the output stays the same, byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework import TopologyBuilder
+from framework.runtime import RunReport
+from tests.framework.runtime.handing_over import MOST, SHAPES, Change, chain, drawn
+from tests.framework.runtime.scaled import received
+from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
+from tests.portions import at_every_change
+
+SMALL = {"viper__slice__tuples": 8, "viper__jumbo__size": 4, "viper__channel__tuples": 16}
+QUICK = {**SMALL, "viper__poll__pause__max__ms": 1}
+
+
+def run(
+    builder: TopologyBuilder, workers: Workers, folder: Path, changes: Sequence[Change] = (), **options: Any
+) -> RunReport:
+    asked = {"control": str(folder), "changes": [tuple(change) for change in changes]}
+    return workers.run(builder, {"checkpoints": folder}, **QUICK, **asked, **options)
+
+
+def rows(report: RunReport) -> Any:
+    return report.result("sink")
+
+
+@every_kind
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_output_stays_the_same(workers: Workers, shape: str, tmp_path: Path) -> None:
+    built = SHAPES[shape]
+    expected = rows(run(built(), INLINE, tmp_path))
+    for seed in range(2):
+        print(f"seed {seed}")
+        assert rows(run(built(), workers, tmp_path, drawn(seed, 8))) == expected
+
+
+@every_kind
+def test_tasks_that_stood_by_get_keys(workers: Workers, tmp_path: Path) -> None:
+    before = received(run(chain(), workers, tmp_path), "first")
+    assert all(before[:2]) and not any(before[2:])
+    after = received(run(chain(), workers, tmp_path, [Change(100, {"first": MOST}, 0)]), "first")
+    assert all(after)
+    assert after[0] < before[0]
+
+
+@pytest.mark.parametrize("seed", at_every_change(range(100), 4))
+def test_changes_of_a_run_with_random_turns(seed: int, tmp_path: Path) -> None:
+    shape = sorted(SHAPES)[seed % len(SHAPES)]
+    tasks = 1 + seed % MOST
+    expected = rows(run(SHAPES[shape](), INLINE, tmp_path))
+    random = {"viper__scheduling": "random", "viper__seed": seed}
+    assert rows(run(SHAPES[shape](tasks), INLINE, tmp_path, drawn(seed, 20), **random)) == expected
