@@ -92,3 +92,10 @@ class SharedState:
         """A task takes over key groups, and gives others up."""
         self.owned[task] = groups
         self.tasks[task].own(groups)
+
+    def hand_to(self, tasks: int) -> None:
+        """The component goes on with so many tasks."""
+        for task in range(len(self.tasks)):
+            self.hand_over(task)
+        for task in range(len(self.tasks)):
+            self.own(task, self.share(task, tasks))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from framework.checkpoints.folder import checkpoint_path
 from framework.state import ListState, MapState, ReducingState, State, TableState, ValueState
 from tests.framework.state.sharing import GROUPS, SharedState
 from viper.hashing import stable_hash
@@ -257,8 +259,7 @@ def test_that_handing_over_before_the_commit_is_found(seed: int) -> None:
 @pytest.mark.parametrize("is_told", [True, False], ids=["told", "not-told"])
 def test_that_a_successor_takes_nothing_back_in_groups_that_were_handed_over(is_told: bool) -> None:
     shared = SharedState({"words": ListState("string")}, 2)
-    for task in (1, 0):
-        shared.own(task, shared.share(task, 2))
+    shared.hand_to(2)
     key = next(key for key in range(100) if shared.of(key) == 1)
     shared.enter(key).words.add("of the second task, which has not committed it: " + "x" * 100_000)
     used = shared.pool.used_bytes
@@ -270,9 +271,7 @@ def test_that_a_group_that_was_given_up_is_not_there() -> None:
     shared = SharedState({"count": ValueState("int64"), "value": ValueState()}, 2)
     key = next(key for key in range(100) if stable_hash(key) % GROUPS in shared.share(1, 2))
     shared.enter(key).value.value = ["kept"]
-    shared.commit(0)
-    for task in range(2):
-        shared.own(task, shared.share(task, 2))
+    shared.hand_to(2)
     for name in ("count", "value"):
         shared.tasks[0].scope.enter((key,), (0,))
         with pytest.raises(LookupError, match="belongs to another task"):
@@ -292,3 +291,39 @@ def test_that_what_is_not_written_is_not_handed_over() -> None:
     shared.enter(1).count.value = 1
     with pytest.raises(RuntimeError, match="state count: key groups are handed over behind a commit"):
         shared.tasks[0].own(range(4))
+
+
+def test_that_the_snapshot_behind_a_hand_over_builds_upon_none(tmp_path: Path) -> None:
+    shared = SharedState({"count": ValueState("int64")}, 2, tracked=True)
+    shared.hand_to(2)
+
+    def parts(number: int) -> set[int]:
+        """The snapshots in which the parts of one that is made now were written, of all tasks."""
+        folder = tmp_path / checkpoint_path(tmp_path, number).name
+        folder.mkdir()
+        found = set()
+        for key in range(10):
+            shared.enter(key).count.value = number
+        for task in shared.tasks:
+            task.save()
+            snapshot = task.snapshot(number, folder, full=False)
+            assert snapshot.write(60)
+            found |= {int(name.split("-")[1]) for state in snapshot.saved.states for name in state.parts}
+            task.commit()
+        return found
+
+    assert parts(1) == {1}
+    assert parts(2) == {1, 2}
+    shared.hand_to(1)
+    shared.hand_to(2)
+    assert parts(3) == {3}
+    assert parts(4) == {3, 4}
+
+
+def test_that_no_key_groups_go_while_a_snapshot_is_being_written(tmp_path: Path) -> None:
+    shared = SharedState({"count": ValueState("int64")}, 2, tracked=True)
+    shared.enter(1).count.value = 1
+    shared.commit(0)
+    shared.tasks[0].snapshot(1, tmp_path, full=True)
+    with pytest.raises(RuntimeError, match="handed over when no snapshot is being written"):
+        shared.own(0, range(0))

@@ -80,12 +80,6 @@ class Windows:
             windows.close(kept, window)
         return due, rows
 
-    def hand_over(self, tasks: int) -> None:
-        for task in range(MOST):
-            self.shared.hand_over(task)
-        for task in range(MOST):
-            self.shared.own(task, self.shared.share(task, tasks))
-
     def die(self, task: int) -> None:
         self.shared.commit(task)
         self.shared.open(task)
@@ -99,7 +93,7 @@ def run(spec: WindowSpec, lateness_ms: float, seed: int, *, hands_over: bool) ->
         time_us += of_input.choice([0, 0, 1, 3, 20 if of_input.random() < 0.1 else 1])
         if hands_over and of_tasks.random() < 0.1:
             windows.fire(time_us)
-            windows.hand_over(of_tasks.randint(1, MOST))
+            windows.shared.hand_to(of_tasks.randint(1, MOST))
         if hands_over and of_tasks.random() < 0.05:
             windows.die(of_tasks.randrange(MOST))
         windows.process(of_input.randrange(40), time_us)
