@@ -1,7 +1,7 @@
 """Bolts with state by key whose tasks change while they run, at numbers that their spout has reached.
 
-The spout asks for it by the folder of the run, and brings no more than a few rows before it is done. So nobody
-waits for a moment, every change is carried out, and rows stand on both sides of its cut.
+The spout asks for it by the folder of the run, and brings no more than a few rows before it is done. So
+nobody waits for a moment, every change is carried out, and rows stand on both sides of its cut.
 """
 
 from __future__ import annotations

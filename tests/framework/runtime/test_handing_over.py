@@ -1,15 +1,18 @@
-"""Bolts with state by key get more tasks and fewer while they run: the output stays the same, byte for byte."""
+"""Bolts with state by key get more tasks and fewer while they run: the output stays the same."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from framework import TopologyBuilder
+from framework.errors import ComponentError
 from framework.runtime import RunReport
+from framework.runtime.edges import route_switch
+from framework.runtime.tasks.hand_over import HandOver
 from tests.framework.runtime.handing_over import MOST, SHAPES, Change, chain, drawn
 from tests.framework.runtime.scaled import received
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
@@ -56,3 +59,29 @@ def test_changes_of_a_run_with_random_turns(seed: int, tmp_path: Path) -> None:
     expected = rows(run(SHAPES[shape](), INLINE, tmp_path))
     random = {"viper__scheduling": "random", "viper__seed": seed}
     assert rows(run(SHAPES[shape](tasks), INLINE, tmp_path, drawn(seed, 20), **random)) == expected
+
+
+def take_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tasks take key groups over that siblings have not committed, as these have not come to the cut."""
+    monkeypatch.setattr(HandOver, "can_take", True)
+
+
+def switch_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Producers divide anew from the call behind that with the first tuple behind the cut."""
+    monkeypatch.setattr(route_switch, "_first_from", lambda positions, place: len(positions))
+
+
+@pytest.mark.parametrize("plant", [take_at_once, switch_late], ids=lambda plant: plant.__name__)
+def test_a_planted_bug_is_found(
+    plant: Callable[[pytest.MonkeyPatch], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = rows(run(chain(), INLINE, tmp_path))
+    plant(monkeypatch)
+    for seed in range(20):
+        random = {"viper__scheduling": "random", "viper__seed": seed}
+        try:
+            if rows(run(chain(), INLINE, tmp_path, drawn(seed, 20), **random)) != expected:
+                return
+        except ComponentError:
+            return
+    pytest.fail("it changes nothing")
