@@ -70,6 +70,14 @@ class OwningHandle(Protocol):
 
 
 @runtime_checkable
+class NotingHandle(OwningHandle, Protocol):
+    """One that leaves word for whichever task owns its keys next."""
+
+    def note(self) -> None:
+        """Leave word, as key groups are about to be handed over; all changes are written."""
+
+
+@runtime_checkable
 class LivingHandle(DirtyHandle, Protocol):
     """One that holds changes back until a checkpoint."""
 

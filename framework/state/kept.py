@@ -110,8 +110,8 @@ class KeptValues:
         """
         if self._dirty:
             raise RuntimeError(
-                f"state {self._name} holds {len(self._dirty)} values back: expected a call of save() and a "
-                "commit before its key groups are handed over"
+                f"state {self._name} holds {len(self._dirty)} values back: expected hand_over() and a commit "
+                "before its key groups are handed over"
             )
         self._kept.clear()
         self._images.clear()

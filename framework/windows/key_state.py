@@ -66,7 +66,12 @@ class OpenKeyWindows:
         self._ends: list[int] = []
         """A heap of the times at which windows may end."""
         self._ending: dict[int, dict[int, dict[Hashable, Any]]] = {}
-        """By these times and by key group: the keys of these windows, by their tokens."""
+        """By these times and by key group: the keys of these windows, by their tokens. Of groups that were
+        handed over it may have some."""
+        self._unread: set[int] = set()
+        """The groups that were taken over, and that are not looked at before their first end."""
+        self._noted = 0
+        """The number of the window that was the last one when key groups were handed over."""
 
     def open(self, spec: WindowSpec, conf: Mapping[str, Any]) -> None:
         """Go on with what the table has.
@@ -81,18 +86,53 @@ class OpenKeyWindows:
         self._fires_rest = conf[PARTIAL]
         self._is_open = True
         self._find_ends(self._groups)
+        self._noted = self._number
+
+    # -- as `NotingHandle`
+
+    def note(self) -> None:
+        """As `NotingHandle.note`: of each group the first end, and the number of the window made last."""
+        if not self._is_open:
+            return
+        self._noted = self._number
+        for group, end in self._first_ends().items():
+            self._table.note(group, end, self._number)
 
     def own(self, groups: range) -> None:
-        """As `OwningHandle.own`."""
+        """As `OwningHandle.own`.
+
+        To look at all windows of a group takes long, and is left until the first of them ends.
+
+        Raises:
+            RuntimeError: windows were made since the last `note`, so that the order of windows would be lost.
+        """
+        if self._number != self._noted and self._is_open:
+            raise RuntimeError(
+                f"state {self._access.name} has made windows since hand_over(): expected none before its key "
+                "groups are handed over"
+            )
         self._values.let_go()
         gained = [group for group in groups if group not in self._groups]
         self._groups = groups
-        if not self._is_open:
-            return
-        for by_group in self._ending.values():
-            for group in [group for group in by_group if group not in groups]:
-                del by_group[group]
-        self._find_ends(gained)
+        self._unread.intersection_update(groups)
+        for group in gained if self._is_open else ():
+            if self._table.count(group):
+                end, number = self._table.noted(group)
+                self._number = max(self._number, number)
+                self._unread.add(group)
+                self._ending_at(end).setdefault(group, {})
+        self._noted = self._number
+
+    def _first_ends(self) -> dict[int, int]:
+        """By group, a time before which none of its windows ends; of all groups that have windows."""
+        found = {group: BEHIND_TIME for group in self._groups if self._table.count(group)}
+        left, ends = set(found), self._ends.copy()
+        while left and ends:
+            end = heappop(ends)
+            here = left.intersection(self._ending[end])
+            found.update(dict.fromkeys(here, end))
+            left -= here
+        return found
 
     def _find_ends(self, groups: Iterable[int]) -> None:
         """Note when the windows of key groups end, of which nothing is known yet."""
@@ -173,11 +213,14 @@ class OpenKeyWindows:
         end = window.end + self.lateness_us if window.is_over else window.end
         if not self.spec.is_timed:
             end = BEHIND_TIME
+        self._ending_at(end).setdefault(group, {})[token] = window.key
+
+    def _ending_at(self, end: int) -> dict[int, dict[Hashable, Any]]:
         by_group = self._ending.get(end)
         if by_group is None:
             by_group = self._ending[end] = {}
             heappush(self._ends, end)
-        by_group.setdefault(group, {})[token] = window.key
+        return by_group
 
     # -- what ends
 
@@ -208,13 +251,17 @@ class OpenKeyWindows:
         limit = BEHIND_TIME - 1 if time_us is None else min(time_us, BEHIND_TIME - 1)
         while self._ends and self._ends[0] <= limit:
             end = self._ends[0]
-            if by_group := self._ending[end]:
-                return Due(end, min(by_group))
+            mine = [group for group in self._ending[end] if group in self._groups]
+            if mine:
+                return Due(end, min(mine))
             del self._ending[heappop(self._ends)]
         return None
 
     def take(self, due: Due) -> list[tuple[Kept, KeyWindow]]:
         """The windows that are due, those first that were made first; they are not due again."""
+        if due.group in self._unread:
+            self._unread.remove(due.group)
+            self._find_ends([due.group])
         tokens = self._ending[due.end_us].pop(due.group)
         found = []
         for token, key in tokens.items():
@@ -249,7 +296,7 @@ class OpenKeyWindows:
         """What is left at the end of all, by group: windows of tuples behind all that has a time, and windows
         that no tuple has completed, if these shall fire."""
         for group in sorted(self._ending.get(BEHIND_TIME, {})):
-            if self.spec.is_timed or self._fires_rest:
+            if group in self._groups and (self.spec.is_timed or self._fires_rest):
                 yield Due(BEHIND_TIME, group)
 
     # -- as `DirtyHandle`

@@ -199,8 +199,10 @@ PyObject *entry_item(const KeyedTable *table, vp_row *row);
  * what changes (None: it is not); -1 with an error set. */
 int table_find_groups(KeyedTable *table, PyObject *tables, PyObject *heaps, PyObject *changes);
 
-/* KeyedTable.own, as Python calls it. */
+/* What methods of KeyedTable are. */
 PyObject *table_own(KeyedTable *table, PyObject *args);
+PyObject *table_note(KeyedTable *table, PyObject *args);
+PyObject *table_noted(KeyedTable *table, PyObject *group);
 
 /* The group of a key that is asked for now, which is counted; -1 with an error set if it is another task's. */
 int64_t table_group(KeyedTable *table, const Key *key);

@@ -76,3 +76,24 @@ PyObject *table_own(KeyedTable *self, PyObject *args)
     self->moves++; /* cells look for their rows anew */
     Py_RETURN_NONE;
 }
+
+PyObject *table_note(KeyedTable *self, PyObject *args)
+{
+    unsigned long long group;
+    long long first, second;
+    if (!PyArg_ParseTuple(args, "KLL", &group, &first, &second) || table_owns(self, group))
+        return NULL;
+    uint64_t *notes = vp_keyed_notes(self->tables[group]);
+    notes[0] = (uint64_t)first;
+    notes[1] = (uint64_t)second;
+    Py_RETURN_NONE;
+}
+
+PyObject *table_noted(KeyedTable *self, PyObject *group)
+{
+    size_t number = PyLong_AsSize_t(group);
+    if ((number == (size_t)-1 && PyErr_Occurred()) || table_owns(self, number))
+        return NULL;
+    const uint64_t *notes = vp_keyed_notes(self->tables[number]);
+    return Py_BuildValue("(LL)", (long long)notes[0], (long long)notes[1]);
+}

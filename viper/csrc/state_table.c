@@ -272,6 +272,11 @@ PyDoc_STRVAR(expire_doc, "expire(ttl, now): have keys be gone that were not chan
 PyDoc_STRVAR(own_doc, "own(tables, heaps, changes): have other key groups from now on, by their offsets, as when the table was made. It\n"
                       "is refused as long as something is not committed, or a snapshot not all written.");
 
+PyDoc_STRVAR(note_doc, "note(group, first, second): leave two numbers of 64 bits to the task that owns a key group next. They are no state:\n"
+                       "they stay if the process dies, and no snapshot has them.");
+
+PyDoc_STRVAR(noted_doc, "noted(group) -> (first, second): the numbers that were left for a key group last; 0 if none were.");
+
 PyDoc_STRVAR(codes_doc, "What its rows hold, as viper.state.KeyedState tells it.");
 
 static PyObject *codes(KeyedTable *self, void *nothing)
@@ -320,6 +325,8 @@ static PyMethodDef table_methods[] = {
     {"load", (PyCFunction)table_load, METH_VARARGS, load_doc},
     {"expire", (PyCFunction)table_expire, METH_VARARGS, expire_doc},
     {"own", (PyCFunction)table_own, METH_VARARGS, own_doc},
+    {"note", (PyCFunction)table_note, METH_VARARGS, note_doc},
+    {"noted", (PyCFunction)table_noted, METH_O, noted_doc},
     {NULL, NULL, 0, NULL},
 };
 

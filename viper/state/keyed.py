@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import partial
 from typing import Any, Final
 
 from viper._backend import ffi, lib
@@ -202,16 +201,17 @@ class KeyedState:
         self, number: int, groups: Collection[int]
     ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...] | None]:
         """The offsets of a table, of its heap and of its changes in each key group; 0 for other tasks'."""
-        mine = set(groups)
 
-        def places(of: Callable[[int], int]) -> tuple[int, ...]:
-            return tuple(of(group) if group in mine else 0 for group in range(self.groups))
+        def places(first: int, size: int) -> tuple[int, ...]:
+            found = [0] * self.groups
+            for group in groups:
+                found[group] = first + group * size
+            return tuple(found)
 
-        changes = partial(self._changes, number) if self._is_tracked else None
         return (
-            places(partial(self._table, number)),
-            places(self._heap),
-            None if changes is None else places(changes),
+            places(self._table(number, 0), int(lib.vp_keyed_size())),
+            places(self._heap(0), int(lib.vp_heap_size())),
+            places(self._changes(number, 0), int(lib.vp_changes_size())) if self._is_tracked else None,
         )
 
     def _changes(self, number: int, group: int) -> int:

@@ -191,13 +191,11 @@ class StateMemory:
         """
         self._owned = owned
 
-    def groups_of(self, task: TaskSpec, tasks: int) -> range:
-        """The key groups of a task while its component has so many tasks; none for one that stands by."""
-        return groups_of_task(task.index, tasks, self._groups) if task.index < tasks else range(0)
-
     def _planned(self, task: TaskSpec) -> range:
+        """The key groups that a task begins with; none for one that stands by."""
         plan = self._plan
-        return self.groups_of(task, plan.scalable.get(task.component) or len(plan.tasks_of(task.component)))
+        tasks = plan.scalable.get(task.component) or len(plan.tasks_of(task.component))
+        return groups_of_task(task.index, tasks, self._groups) if task.index < tasks else range(0)
 
     def task(self, task: TaskSpec) -> TaskState | None:
         """Open the state of a task, as it was at its last commit; None if it has none.

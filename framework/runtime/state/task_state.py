@@ -11,7 +11,15 @@ from framework.components import BatchBolt, Bolt
 from framework.errors import StateError
 from framework.planning import TaskSpec
 from framework.runtime.state.snapshot import OwnState, Snapshot, Snapshots
-from framework.state import DirtyHandle, LivingHandle, OwningHandle, StateAccess, StateSpec, declared_states
+from framework.state import (
+    DirtyHandle,
+    LivingHandle,
+    NotingHandle,
+    OwningHandle,
+    StateAccess,
+    StateSpec,
+    declared_states,
+)
 from framework.state.access import no_time
 from viper.errors import StateFullError
 from viper.hashing import group_of_hash, stable_hash
@@ -137,11 +145,18 @@ class TaskState:
         """
         return group_of_hash(stable_hash(self.scope.key), self._count) in self.groups
 
+    def hand_over(self) -> None:
+        """Write all that other tasks have to find that may own key groups of this one next; as `save`."""
+        self.save()
+        for handle in self._bound.values():
+            if isinstance(handle, NotingHandle):
+                handle.note()
+
     def own(self, groups: range) -> None:
         """Have other key groups from now on, as they were when the tasks that owned them committed last.
 
-        The component goes on with the handles that it has. The task has committed behind `save`, and has not
-        changed anything since. No snapshot is being written; the next one has all keys.
+        The component goes on with the handles that it has. The task has committed behind `hand_over`, and has
+        not changed anything since. No snapshot is being written; the next one has all keys.
 
         Args:
             groups: those that the task owns.

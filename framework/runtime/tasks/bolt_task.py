@@ -232,7 +232,7 @@ class BoltTask(Task):
         """
         assert self._parts.hand_over is not None and self._parts.cut is not None
         self.context.checkpoints.begin_anew()
-        self.slot.save(commit=True)
+        self.slot.save(commit=True, hands_over=True)
         self.slot.commit()
         self.emitter.place()
         self.emitter.flush()

@@ -176,18 +176,22 @@ class ComponentSlot:
         """Write all changes of the declared state, as a commit follows; arguments as of `commit`."""
         self._keep(TaskState.flush, is_last)
 
-    def save(self, *, commit: bool = False) -> None:
+    def save(self, *, commit: bool = False, hands_over: bool = False) -> None:
         """Write into the tables what lives in this process until a checkpoint, which reads it there.
 
         Args:
             commit: whether to make it last, as no commit follows.
+            hands_over: whether it is read there by tasks that own key groups of this one next.
 
         Raises:
             ComponentError: a value cannot be kept.
         """
         if self.state is not None:
             try:
-                self.state.save()
+                if hands_over:
+                    self.state.hand_over()
+                else:
+                    self.state.save()
                 if commit:
                     self.state.writer.commit()
             except user_errors() as error:
@@ -196,9 +200,9 @@ class ComponentSlot:
     def own(self, groups: range) -> None:
         """Have the declared state by key be that of other key groups from now on.
 
-        To be called between two inputs. `save` has written everything and a commit has made it last, before
-        the first task was told that it may take these groups; every task that owned one of them has done the
-        same. What the component remembers of others is gone from its handles, which stay the same ones.
+        To be called between two inputs. `save` has written everything that is handed over and a commit has
+        made it last, before any task was told that it may take these groups; every task that owned one of
+        them has done the same. The component goes on with the handles that it has.
 
         Args:
             groups: those that the task owns; none for a task that stands by.

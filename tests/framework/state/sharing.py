@@ -72,9 +72,9 @@ class SharedState:
         group = stable_hash(key) % GROUPS
         return next(task for task, groups in enumerate(self.owned) if group in groups)
 
-    def enter(self, key: object) -> Any:
-        """Go on to a tuple of a key; returns the component of its task."""
-        task = self.of(key)
+    def enter(self, key: object, task: int | None = None) -> Any:
+        """Go on to a tuple of a key; returns the component of its task, which owns it."""
+        task = self.of(key) if task is None else task
         self.tasks[task].scope.enter((key,), (0,))
         return self.components[task]
 
@@ -83,7 +83,19 @@ class SharedState:
         self.tasks[task].save()
         self.tasks[task].commit()
 
+    def hand_over(self, task: int) -> None:
+        """A task commits, and from now on others may take its key groups over."""
+        self.tasks[task].hand_over()
+        self.tasks[task].commit()
+
     def own(self, task: int, groups: range) -> None:
         """A task takes over key groups, and gives others up."""
         self.owned[task] = groups
         self.tasks[task].own(groups)
+
+    def hand_to(self, tasks: int) -> None:
+        """The component goes on with so many tasks."""
+        for task in range(len(self.tasks)):
+            self.hand_over(task)
+        for task in range(len(self.tasks)):
+            self.own(task, self.share(task, tasks))
