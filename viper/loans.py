@@ -60,6 +60,11 @@ class Loans:
         if not left:
             self._due.append((source, lease))
 
+    def put_back(self, lease: Lease) -> None:
+        """Note that tuples of a lease that had been delivered come again."""
+        self._due = [found for found in self._due if found[1] is not lease]
+        self._left = 0  # what else is lent may come first
+
     def end(self) -> Lease | None:
         """End the leases that are due; returns the first that does not, as something refers to its memory."""
         while self._due:

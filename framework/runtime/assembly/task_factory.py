@@ -312,7 +312,7 @@ class TaskFactory:
         hand_over, cut = self._hand_over(spec), None
         if alignment is not None:
             cut = BoltCut(alignment.cut, spec.id, lambda: hand_over is not None and hand_over.changes)
-        parts_of_agenda = slot, received, emitter, interludes, acker, end, commits, cut
+        parts_of_agenda = slot, received, emitter, interludes, acker, end, commits
         agenda = partial(make_agenda, due, context, *parts_of_agenda)
         processor: Processor
         if host.takes_rows:

@@ -20,7 +20,6 @@ from framework.runtime.tasks.agenda import (
     RecordedTicks,
     Timed,
 )
-from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.interludes import Interludes
@@ -59,7 +58,6 @@ def make_agenda(
     acker: Acker | None,
     alignment: BoltAlignment,
     commits: SinkCommits | None,
-    cut: BoltCut | None,
 ) -> Agenda:
     """The agenda of a bolt's task; to be made when its component has been initialized.
 
@@ -74,7 +72,6 @@ def make_agenda(
         alignment: asked when the last entries are due: whether the end of the input is not only that of a run
             that another one goes on with.
         commits: tells a transactional sink when to apply what it has taken; None for other components.
-        cut: where the task is saved for checkpoints; None where none are made.
     """
     clients: list[AgendaClient] = []
     tick_s, host = context.tick_seconds, slot.host
@@ -116,7 +113,7 @@ def make_agenda(
             )
         )
     clients += [commits] if commits is not None else []
-    return Agenda(clients, cut)
+    return Agenda(clients)
 
 
 def _timed(tick_s: float | None, batch_s: float | None, interludes: Interludes) -> Iterator[AgendaClient]:
