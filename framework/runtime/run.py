@@ -24,11 +24,10 @@ from framework.runtime.beginning import found_beginning
 from framework.runtime.checkpointing import Checkpointing
 from framework.runtime.commanded import commanded
 from framework.runtime.control.companions import accompanied
-from framework.runtime.control.cut_leader import CutLeader
-from framework.runtime.control.reconfiguring import Reconfiguring
 from framework.runtime.control.scaling import Scaling
 from framework.runtime.control.signals import draining_by_signals
 from framework.runtime.control.stop import StopReason, StopSignal
+from framework.runtime.handing_over import cut_leader, handing_over
 from framework.runtime.limits import Limits
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.saved import Written
@@ -152,23 +151,16 @@ class Run:
             self._set_out()
             with self._accompanied():
                 while True:
+                    agreeing = self._leader, self._scaling, self._stop
                     try:
                         with (
                             commanded(self._stop, self._scaling, self._checkpointing, self._control),
-                            self._scaled(),
+                            handing_over(self._plan, self._settings, self._network, *agreeing),
                         ):
                             return self._executed(recording)
                     except GoneBackError as error:
                         pause_s = error.pause_s
                     self._go_back(pause_s)
-
-    @contextlib.contextmanager
-    def _scaled(self) -> Iterator[None]:
-        """For as long as the block runs, tasks hand key groups over when it is asked for."""
-        reconfiguring = self._reconfiguring()
-        self._scaling.hand_over_by(reconfiguring)
-        with contextlib.nullcontext() if reconfiguring is None else reconfiguring.going_on():
-            yield
 
     def _make_memory(self) -> None:
         """Make all that tasks share, for an attempt."""
@@ -177,33 +169,7 @@ class Run:
         self._network = Network.create(plan, settings, self._limits.max_tuples, checkpoints=checkpoints)
         self._memory = StateMemory.create(plan, settings, tracked=checkpoints)
         self._scaling.begin(self._network.scales)
-        self._leader = self._cut_leader()
-
-    def _cut_leader(self) -> CutLeader | None:
-        """What has the sources agree; None where they never have to."""
-        network, stop = self._network, self._stop
-
-        def wake() -> None:
-            for bell in network.bells:
-                bell.ring()
-            stop.wake()
-
-        return None if network.alignment is None else CutLeader(self._original, network.alignment, wake)
-
-    def _reconfiguring(self) -> Reconfiguring | None:
-        """What has tasks hand key groups over; None where none do."""
-        alignment, scales = self._network.alignment, self._network.scales
-        if not self._plan.handing_over or self._leader is None or alignment is None or scales is None:
-            return None
-        return Reconfiguring(
-            self._plan,
-            alignment,
-            scales,
-            self._leader,
-            self._stop,
-            timeout_s=self._settings["viper.checkpoint.timeout.secs"],
-            on_given_up=self._scaling.given_up,
-        )
+        self._leader = cut_leader(plan, self._network, self._stop)
 
     def _set_out(self) -> None:
         """Find where the run begins, or goes back to, and load what was remembered there."""

@@ -11,6 +11,7 @@ from framework.planning import Plan, Subscription, TaskSpec, is_exact
 from framework.routing import Router, ScalableRouter, SwitchingRouter, make_router
 from framework.runtime.assembly.inputs import subscriptions_between
 from framework.runtime.assembly.network import Network
+from framework.runtime.control.route_switch import RouteSwitch, Switched
 from framework.runtime.edges.destination import CyclicDestination, Destination, LinkedDestination
 from framework.runtime.edges.groupings import (
     BroadcastEdge,
@@ -21,7 +22,6 @@ from framework.runtime.edges.groupings import (
     WholeEdge,
 )
 from framework.runtime.edges.output import Output, Port
-from framework.runtime.edges.route_switch import RouteSwitch, Switched
 from framework.runtime.edges.typed import TypedForm
 from framework.runtime.hosts.context import make_context
 from framework.topology import Grouping, GroupingKind, Stream

@@ -10,7 +10,7 @@ from framework.config import Settings
 from framework.planning import Plan, TimeMode
 from framework.runtime.assembly.network import Network
 from framework.runtime.control.alignment import SourceAlignment
-from framework.runtime.control.cut_record import SourceCut
+from framework.runtime.control.source_cut import SourceCut
 from framework.runtime.edges.output import Output
 from framework.runtime.positions.event_times import EventTimes
 from framework.runtime.recovery import Commits

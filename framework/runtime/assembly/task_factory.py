@@ -21,7 +21,7 @@ from framework.runtime.assembly.outputs import OutputFactory
 from framework.runtime.assembly.recording import RecordingIO
 from framework.runtime.assembly.spout_parts import SpoutParts
 from framework.runtime.control.alignment import BoltAlignment, SourceAlignment
-from framework.runtime.control.cut_record import SourceCut
+from framework.runtime.control.source_cut import SourceCut
 from framework.runtime.edges.buffer import PAUSE_AT, SPILL_AT
 from framework.runtime.edges.collector import SpoutCollector, TaskCollector
 from framework.runtime.edges.emit_rules import EmitRules

@@ -5,11 +5,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from framework.routing import CountingRouter, ScalableRouter
 from framework.runtime.edges.destination import Destination
 from framework.runtime.edges.groupings import DirectEdge, Edge, put_members
-from framework.runtime.edges.route_switch import RouteSwitch
 from framework.runtime.edges.typed import TypedForm
 from framework.topology import Stream
 from viper.forest import Forest
@@ -45,6 +45,16 @@ class Port:
                 edge.name_tasks(named)
 
 
+class Switch(Protocol):
+    """Has routers divide tuples anew from one of them on."""
+
+    def look(self, emission: Emission) -> None:
+        """Tell the routers which of these tuples, that are divided next, that is."""
+
+    def settle(self) -> None:
+        """They have been divided."""
+
+
 class Output:
     """Routes the tuples that one task emits, and sends the task's heartbeats to its consumers."""
 
@@ -53,7 +63,7 @@ class Output:
         ports: Sequence[Port],
         destinations: Sequence[Destination],
         forest: Forest | None = None,
-        switch: RouteSwitch | None = None,
+        switch: Switch | None = None,
     ) -> None:
         """
         Args:

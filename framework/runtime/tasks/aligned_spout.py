@@ -10,7 +10,8 @@ from typing import Any
 
 from framework.checkpoints.going_on import SPOUT
 from framework.runtime.control.alignment import SourceAlignment
-from framework.runtime.control.cut_record import Purpose, SourceCut, before_ticks
+from framework.runtime.control.cut_record import Purpose, before_ticks
+from framework.runtime.control.source_cut import SourceCut
 from framework.runtime.edges.buffer import Taken
 from framework.runtime.tasks.checkpoints import TaskCheckpoints
 from framework.runtime.tasks.emitter import Emitter

@@ -8,7 +8,8 @@ from typing import Any
 
 from framework.components.partitioned import Pace
 from framework.runtime.control.alignment import SourceAlignment
-from framework.runtime.control.cut_record import Purpose, SourceCut
+from framework.runtime.control.cut_record import Purpose
+from framework.runtime.control.source_cut import SourceCut
 from framework.runtime.control.stop import StopReason
 from framework.runtime.hosts.faults import OnError
 from framework.runtime.hosts.user_errors import user_errors

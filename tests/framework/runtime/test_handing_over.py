@@ -11,7 +11,7 @@ import pytest
 from framework import TopologyBuilder
 from framework.errors import ComponentError
 from framework.runtime import Run, RunReport
-from framework.runtime.edges import route_switch
+from framework.runtime.control import route_switch
 from framework.runtime.tasks.hand_over import HandOver
 from tests.framework.runtime.handing_over import MOST, SHAPES, Change, Polled, chain, drawn
 from tests.framework.runtime.pieces import plan_of
