@@ -12,7 +12,7 @@
 #include "viper/keyed.h"
 
 /* The first part has 2^n rows, in a table within another one fewer. */
-enum { VP_FIRST_ROW_BITS = 4, VP_FEW_ROW_BITS = 2, VP_ROW_PARTS = 24 };
+enum { VP_FIRST_ROW_BITS = 4, VP_FEW_ROW_BITS = 2, VP_ROW_PARTS = 23 };
 
 /* Where the rows and the index are. Compaction puts others in their places. */
 struct vp_keyed {
@@ -21,6 +21,7 @@ struct vp_keyed {
     vp_word used;              /* places of the index that are not free */
     vp_word rows, live;        /* numbers that were given to rows, and those of them that have a key */
     vp_word accesses;          /* beside the index, whose line a search has at hand; never goes back */
+    uint64_t notes[2];         /* for whoever owns the table next; they do not go back */
     vp_word parts[VP_ROW_PARTS]; /* offsets; part n has 2^(row_bits + n) rows */
 };
 

@@ -73,14 +73,14 @@ def aligned_stops(
 
 
 def aligned_sources(
-    tasks: Sequence[TaskSpec], subscriptions: Sequence[Subscription], traits: Mapping[str, Traits]
+    tasks: Sequence[TaskSpec], subscriptions: Sequence[Subscription]
 ) -> tuple[tuple[int, ...], ...]:
-    """The ids of the tasks that come to one event time for a checkpoint, group by group.
+    """The ids of the tasks of spouts whose tuples meet, group by group.
 
-    These are the tasks of spouts that say where they are and whose tuples meet.
+    They come to one event time for a checkpoint, which says where each of them is, or for a change of the
+    tasks that share the keys of a bolt.
     """
-    tell = {name for name, found in traits.items() if found.partitioned or found.seekable}
-    return _groups(tasks, subscriptions, tell)
+    return _groups(tasks, subscriptions, {task.component for task in tasks if task.role is Role.SPOUT})
 
 
 def _groups(

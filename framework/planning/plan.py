@@ -104,6 +104,11 @@ class Plan:
     controlled: Mapping[str, Any] = field(default_factory=dict)
     """For each of these that has a controller, what the configuration says of that (``viper.controller``)."""
 
+    @property
+    def handing_over(self) -> tuple[str, ...]:
+        """The bolts among those whose tasks hand state by key over to one another then, by id."""
+        return tuple(name for name in sorted(self.scalable) if self.traits[name].keyed)
+
     def tasks_of(self, component: str) -> tuple[TaskSpec, ...]:
         """The tasks of a component, by index."""
         return tuple(task for task in self.tasks if task.component == component)

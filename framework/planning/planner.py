@@ -108,7 +108,7 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         traits=traits,
         emits_outside_input=emits_outside_input(topology, confs, traits, time, draft.subscriptions),
         aligned_stops=aligned_stops(tasks, draft.subscriptions, traits),
-        aligned_sources=aligned_sources(tasks, draft.subscriptions, traits),
+        aligned_sources=aligned_sources(tasks, draft.subscriptions),
         scalable=can_be_scaled,
         controlled=controlled(confs, can_be_scaled),
     )

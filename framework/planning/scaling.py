@@ -8,6 +8,7 @@ from typing import Any
 from framework.config import Settings
 from framework.planning.connections import cycles, make_subscriptions
 from framework.topology import ComponentSpec, GroupingKind, Problem, Role, Topology, about
+from framework.topology.graph import SYSTEM_PREFIX
 from framework.traits import Batching, Traits
 
 MOST = "viper.parallelism.max"
@@ -64,9 +65,11 @@ def scaling_problems(
         reasons = [
             *_too_few(most, counts[component.id]),
             *_unfit(component, confs[component.id], traits[component.id]),
-            *_unfit_groupings(component),
+            *_unfit_groupings(component, traits[component.id]),
         ]
-        if component.id in cyclic:
+        if traits[component.id].keyed:
+            reasons += _unfit_run(topology, settings, confs, is_cyclic=bool(cyclic))
+        elif component.id in cyclic:
             reasons.append("it is part of a cycle, which runs on one thread")
         if settings["viper.grouping.hash"] != "stable":
             reasons.append("viper.grouping.hash is storm, which knows no key groups")
@@ -85,23 +88,47 @@ def _unfit(component: ComponentSpec, conf: Mapping[str, Any], traits: Traits) ->
     if component.role is Role.SPOUT:
         yield "it is a spout, whose tasks have parts of the input of their own"
         return
-    if traits.states:
-        names = ", ".join(state.name for state in traits.states)
-        yield f"it declares state ({names}), which stays with its task"
-    elif not traits.stateless:
-        yield "it is not declared to be stateless: set viper.stateless to true if it remembers nothing"
-    if traits.windowed:
-        yield "it has windows"
+    of_tasks = [state.name for state in traits.states if state.per != "key"]
+    if of_tasks:
+        names = ", ".join(of_tasks)
+        yield f"it declares state of its tasks ({names}), which stays with them: expected state by key"
+    elif not (traits.states or traits.stateless):
+        yield (
+            "it declares no state by key, nor that it is stateless: set viper.stateless to true if it "
+            "remembers nothing"
+        )
+    if traits.windowed and not traits.key_windows:
+        yield "it has windows of its tasks: expected windows by key (OPlus, APlus)"
     if traits.batching is not Batching.NONE:
         yield "it gathers batches, which are its task's"
     if conf["topology.tick.tuple.freq.secs"]:
         yield "it gets ticks, and each of its tasks would answer them (topology.tick.tuple.freq.secs)"
 
 
-def _unfit_groupings(component: ComponentSpec) -> Iterator[str]:
+def _unfit_groupings(component: ComponentSpec, traits: Traits) -> Iterator[str]:
+    if traits.derives_keys:
+        fit: tuple[GroupingKind, ...] = (GroupingKind.ALL,)
+        expected = "all grouping, as its tasks derive the keys"
+    elif traits.keyed:
+        fit, expected = (GroupingKind.FIELDS,), "fields grouping, as its state is by key"
+    else:
+        fit, expected = _DIVIDING, "shuffle, local-or-shuffle, none or fields grouping"
     for found in component.inputs:
-        if found.grouping.kind not in _DIVIDING:
+        if found.grouping.kind not in fit and not found.source.startswith(SYSTEM_PREFIX):
+            yield f"its input from {found.source!r} has {found.grouping.kind} grouping: expected {expected}"
+
+
+def _unfit_run(
+    topology: Topology, settings: Settings, confs: Confs, *, is_cyclic: bool
+) -> Iterator[str]:
+    """What keeps the sources from agreeing on a time from which on others have the keys."""
+    if is_cyclic:
+        yield "what goes round in a cycle has no place in event time, at which tasks could take over its keys"
+    if settings["viper.recovery"] == "exact":
+        yield "its state is handed over between two commits, and viper.recovery is exact: expected best"
+    for spout in topology.spouts:
+        if confs[spout.id]["viper.blocking"]:
             yield (
-                f"its input from {found.source!r} has {found.grouping.kind} grouping: expected shuffle, "
-                "local-or-shuffle, none or fields grouping"
+                f"its state is handed over at a time, and spout {spout.id!r} says not how far it is while it "
+                "blocks: set viper.blocking to false"
             )

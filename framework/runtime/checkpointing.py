@@ -41,6 +41,7 @@ class Checkpointing:
         plan: what is run.
         settings: the configuration it was planned with.
         network: where the sources agree.
+        leader: has them agree.
         memory: what bolts remember; None where none declare any.
         folder: where checkpoints are written; this run holds its lock.
         start: the checkpoint that the run goes on from, if it does.
@@ -56,6 +57,7 @@ class Checkpointing:
         plan: Plan,
         settings: Settings,
         network: Network,
+        leader: CutLeader,
         memory: StateMemory | None,
         folder: Path,
         *,
@@ -70,8 +72,7 @@ class Checkpointing:
         self._plan = plan
         self._settings = settings
         self._alignment = network.alignment
-        self._bells = network.bells
-        self._leader = CutLeader(plan, network.alignment, self._wake)
+        self._leader = leader
         self._memory = memory
         self._stop = stop
         self._sources = sources
@@ -83,7 +84,6 @@ class Checkpointing:
         self._alike = Alike(uuid.uuid4().hex) if before is None else Alike(before.lineage, before.runs + 1)
         self._number = max((0 if start is None else start.id, *self._folder.ids))
         """The id of the checkpoint that was tried last."""
-        self._asking = threading.Lock()
         self._asked_s = 0.0
         self._over = threading.Event()
         self._wanted = threading.Event()
@@ -121,7 +121,7 @@ class Checkpointing:
                 finally:
                     self._over.set()
         finally:
-            with self._asking:  # what another thread writes is on the disk then, or was given up
+            with self._leader.turn:  # what another thread writes is on the disk then, or was given up
                 pass
 
     def note(self, report: TaskReport) -> None:
@@ -138,7 +138,7 @@ class Checkpointing:
         Raises:
             SuspendError: the run goes on, or ends by itself; the message says what has prevented it.
         """
-        with self._asking:
+        with self._asking():
             self._align()
             ending = self._alignment.close()
             if ending:
@@ -155,9 +155,8 @@ class Checkpointing:
         Raises:
             SuspendError: none was made; the message says what has prevented it.
         """
-        with self._asking:
+        with self._asking():
             self._refuse_at_end()
-            self._asked_s = time.monotonic()
             while True:
                 try:
                     return self._taken()
@@ -179,9 +178,20 @@ class Checkpointing:
         self._alignment.complete(written.id)
         return written
 
-    def worker_died(self) -> None:
-        """A worker process has died; another one is to take its place only then."""
-        self._leader.interrupt()
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """Nobody else has the sources agree while the block runs."""
+        self._asked_s = time.monotonic()
+        timeout_s = self._settings["viper.checkpoint.timeout.secs"]
+        if not self._leader.turn.acquire(timeout=min(timeout_s, threading.TIMEOUT_MAX)):
+            raise SuspendError(
+                "no checkpoint: the run has not come to one that was begun before, or to a change of tasks "
+                "(viper.checkpoint.timeout.secs); it goes on"
+            )
+        try:
+            yield
+        finally:
+            self._leader.turn.release()
 
     @contextmanager
     def _taking_every(self, period_s: float | None) -> Iterator[None]:
@@ -210,10 +220,9 @@ class Checkpointing:
     def _align(self) -> None:
         """Have all sources come to one event time, and wait there."""
         self._refuse_at_end()
-        self._asked_s = time.monotonic()
         self._number += 1
         self._alignment.ask(self._number)
-        self._wake()
+        self._leader.wake()
         try:
             while laggards := list(self._alignment.laggards()):
                 self._wait_for(laggards, "its source may stand still, or be deactivated")
@@ -263,11 +272,6 @@ class Checkpointing:
             f"no checkpoint: {self._named(bolts)} has begun its end, as its spouts have ended, and what it "
             "emitted with its last tick may wait for others; let the run come to its end"
         )
-
-    def _wake(self) -> None:
-        for bell in self._bells:
-            bell.ring()
-        self._stop.wake()
 
     def _named(self, tasks: Sequence[int]) -> str:
         names = {task.id: f"{task.component}:{task.id}" for task in self._plan.tasks}

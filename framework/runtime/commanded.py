@@ -32,7 +32,7 @@ def commanded(
         return {}
 
     def scale(tasks: Mapping[str, int]) -> Mapping[str, Any]:
-        return {"tasks": scaling.change(tasks)}
+        return {"tasks": scaling.change(tasks), "now": scaling.now}
 
     commands: Mapping[str, Command] = {"drain": drain, "scale": scale}
     with ExitStack() as stack:

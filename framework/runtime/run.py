@@ -28,6 +28,7 @@ from framework.runtime.control.scaling import Scaling
 from framework.runtime.control.signals import draining_by_signals
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.controlling import Controlling, Counted
+from framework.runtime.handing_over import cut_leader, handing_over
 from framework.runtime.limits import Limits
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.saved import Written
@@ -158,9 +159,11 @@ class Run:
             self._controlling.repeat(recording.scale_changes)
             with self._accompanied():
                 while True:
+                    agreeing = self._leader, self._scaling, self._stop
                     try:
                         with (
                             commanded(self._stop, self._scaling, self._checkpointing, self._control),
+                            handing_over(self._plan, self._settings, self._network, *agreeing),
                             self._controlling.going_on(),
                         ):
                             return self._executed(recording)
@@ -175,6 +178,7 @@ class Run:
         self._network = Network.create(plan, settings, self._limits.max_tuples, checkpoints=checkpoints)
         self._memory = StateMemory.create(plan, settings, tracked=checkpoints)
         self._scaling.begin(self._network.scales)
+        self._leader = cut_leader(plan, self._network, self._stop)
 
     def _set_out(self) -> None:
         """Find where the run begins, or goes back to, and load what was remembered there."""
@@ -190,11 +194,12 @@ class Run:
         if found.checkpoint is not None:
             load_states(self._memory, found.checkpoint)
             self._start = found.checkpoint.path  # whatever comes into its folder later
-        if self._folder is not None:
+        if self._folder is not None and self._leader is not None:
             self._checkpointing = Checkpointing(
                 self._plan,
                 self._settings,
                 self._network,
+                self._leader,
                 self._memory,
                 self._folder,
                 start=found.checkpoint,
@@ -250,6 +255,7 @@ class Run:
             recording=recording,
             on_look=lambda now: self._limits.check(now, self._network.quota),
             checkpointing=self._checkpointing,
+            leader=self._leader,
             folder=self._folder,
             attempts=self._attempts,
         )

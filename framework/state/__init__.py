@@ -20,7 +20,7 @@ kept              what of them is unpickled, and may have to be written
 ================  ===============================================================================
 """
 
-from framework.state.access import DirtyHandle, LivingHandle, StateAccess
+from framework.state.access import DirtyHandle, LivingHandle, NotingHandle, OwningHandle, StateAccess
 from framework.state.batches import BatchState
 from framework.state.collections import ListState, MapState
 from framework.state.declaration import State, StateSpec, declared_states
@@ -36,6 +36,8 @@ __all__ = [
     "ListState",
     "LivingHandle",
     "MapState",
+    "NotingHandle",
+    "OwningHandle",
     "ReducingState",
     "State",
     "StateAccess",

@@ -58,6 +58,26 @@ class DirtyHandle(Protocol):
 
 
 @runtime_checkable
+class OwningHandle(Protocol):
+    """A handle of state by key that knows more of its task's keys than the tables do."""
+
+    def own(self, groups: range) -> None:
+        """Have other key groups from now on, which the tables have already; all changes are committed.
+
+        Args:
+            groups: those that the task owns.
+        """
+
+
+@runtime_checkable
+class NotingHandle(OwningHandle, Protocol):
+    """One that leaves word for whichever task owns its keys next."""
+
+    def note(self) -> None:
+        """Leave word, as key groups are about to be handed over; all changes are written."""
+
+
+@runtime_checkable
 class LivingHandle(DirtyHandle, Protocol):
     """One that holds changes back until a checkpoint."""
 

@@ -126,6 +126,10 @@ class _Dirty(Folded):
         """As `DirtyHandle.forget`."""
         self._cell.forget()
 
+    def own(self, groups: range) -> None:
+        """As `OwningHandle.own`."""
+        self._cell.own(groups)
+
 
 class _Living(_Dirty):
     """Holds changes back until a checkpoint, as the value itself does."""

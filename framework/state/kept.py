@@ -110,6 +110,20 @@ class KeptValues:
         if len(self._kept) - len(self._dirty) > MOST_KEPT:
             self._kept = dict(self._dirty)
 
+    def let_all_go(self) -> None:
+        """Keep nothing any more, as the task is about to own other keys; what was dirty has been written.
+
+        Raises:
+            RuntimeError: something is dirty, and another task would not see it.
+        """
+        if self._dirty:
+            raise RuntimeError(
+                f"state {self._name} holds {len(self._dirty)} values back: expected hand_over() and a commit "
+                "before its key groups are handed over"
+            )
+        self._kept.clear()
+        self._images.clear()
+
     def pickled(self, value: Any) -> bytes:
         """The bytes of a value.
 

@@ -90,6 +90,10 @@ class PickledList:
         """As `DirtyHandle.forget`."""
         self._lists.forget()
 
+    def own(self, groups: range) -> None:
+        """As `OwningHandle.own`."""
+        self._lists.let_all_go()
+
     def _look(self) -> Kept:
         """The elements of the key."""
         token = self._scope.token

@@ -116,6 +116,10 @@ class PickledMap:
         """As `DirtyHandle.forget`."""
         self._values.forget()
 
+    def own(self, groups: range) -> None:
+        """As `OwningHandle.own`."""
+        self._values.let_all_go()
+
     def _token(self, key: Any) -> tuple[bytes, bytes]:
         return self._scope.token, token_of(key)
 

@@ -81,6 +81,10 @@ class PickledValue:
         """As `DirtyHandle.forget`."""
         self._values.forget()
 
+    def own(self, groups: range) -> None:
+        """As `OwningHandle.own`."""
+        self._values.let_all_go()
+
     def _look(self) -> Kept | None:
         """The value of the key; None if it was given none."""
         token = self._scope.token

@@ -8,7 +8,7 @@ is there no more, or ends later by now: then that key has nothing to fire.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 from itertools import islice
 from operator import attrgetter
@@ -52,6 +52,7 @@ class OpenKeyWindows:
 
     def __init__(self, access: StateAccess) -> None:
         self._access = access
+        self._groups = access.groups
         (self._table,) = access.tables
         self._values = KeptValues(access)
         self.now = access.now
@@ -63,14 +64,20 @@ class OpenKeyWindows:
         """How much later than the multiples of an advance windows start."""
         self._fires_rest = False
         """Whether windows fire at the end of all that no tuple has completed."""
+        self._is_open = False
         self._number = 0
         """Of the window that was made last."""
         self._ends: list[int] = []
         """A heap of the times at which windows may end."""
         self._ending: dict[int, dict[int, dict[Hashable, Any]]] = {}
-        """By these times and by key group: the keys of these windows, by their tokens."""
+        """By these times and by key group: the keys of these windows, by their tokens. Of groups that were
+        handed over it may have some."""
         self._being_taken: tuple[Due, Iterator[tuple[Kept, KeyWindow]]] | None = None
         """Windows that are due, of which the first ones were taken."""
+        self._unread: set[int] = set()
+        """The groups that were taken over, and that are not looked at before their first end."""
+        self._noted = 0
+        """The number of the window that was the last one when key groups were handed over."""
 
     def open(self, spec: WindowSpec, conf: Mapping[str, Any]) -> None:
         """Go on with what the table has.
@@ -83,7 +90,59 @@ class OpenKeyWindows:
         self.lateness_us = round(min(conf[LATENESS_MS] * 1000, BEHIND_TIME))
         self.offset_us = round(conf[OFFSET_MS] * 1000)
         self._fires_rest = conf[PARTIAL]
-        for group in self._access.groups:
+        self._is_open = True
+        self._find_ends(self._groups)
+        self._noted = self._number
+
+    # -- as `NotingHandle`
+
+    def note(self) -> None:
+        """As `NotingHandle.note`: of each group the first end, and the number of the window made last."""
+        if not self._is_open:
+            return
+        self._noted = self._number
+        for group, end in self._first_ends().items():
+            self._table.note(group, end, self._number)
+
+    def own(self, groups: range) -> None:
+        """As `OwningHandle.own`.
+
+        To look at all windows of a group takes long, and is left until the first of them ends.
+
+        Raises:
+            RuntimeError: windows were made since the last `note`, so that the order of windows would be lost.
+        """
+        if self._number != self._noted and self._is_open:
+            raise RuntimeError(
+                f"state {self._access.name} has made windows since hand_over(): expected none before its key "
+                "groups are handed over"
+            )
+        self._values.let_all_go()
+        gained = [group for group in groups if group not in self._groups]
+        self._groups = groups
+        self._unread.intersection_update(groups)
+        for group in gained if self._is_open else ():
+            if self._table.count(group):
+                end, number = self._table.noted(group)
+                self._number = max(self._number, number)
+                self._unread.add(group)
+                self._ending_at(end).setdefault(group, {})
+        self._noted = self._number
+
+    def _first_ends(self) -> dict[int, int]:
+        """By group, a time before which none of its windows ends; of all groups that have windows."""
+        found = {group: BEHIND_TIME for group in self._groups if self._table.count(group)}
+        left, ends = set(found), self._ends.copy()
+        while left and ends:
+            end = heappop(ends)
+            here = left.intersection(self._ending[end])
+            found.update(dict.fromkeys(here, end))
+            left -= here
+        return found
+
+    def _find_ends(self, groups: Iterable[int]) -> None:
+        """Note when the windows of key groups end, of which nothing is known yet."""
+        for group in groups:
             for key, (data,) in items(self._table, group):
                 token = token_of(key)
                 for window in unpacked(*pickle.loads(data)).by_start.values():
@@ -130,14 +189,14 @@ class OpenKeyWindows:
         return kept
 
     def _of(self, key: NamedKey) -> Kept | None:
-        if key.group not in self._access.groups:
+        if key.group not in self._groups:
             return None
         return self._values.get(key.token) or self._found(*key)
 
     @property
     def groups(self) -> range:
         """The key groups that the task owns."""
-        return self._access.groups
+        return self._groups
 
     @property
     def address(self) -> tuple[Any, ...]:
@@ -186,11 +245,14 @@ class OpenKeyWindows:
         end = window.end + self.lateness_us if window.is_over else window.end
         if not self.spec.is_timed:
             end = BEHIND_TIME
+        self._ending_at(end).setdefault(group, {})[token] = window.key
+
+    def _ending_at(self, end: int) -> dict[int, dict[Hashable, Any]]:
         by_group = self._ending.get(end)
         if by_group is None:
             by_group = self._ending[end] = {}
             heappush(self._ends, end)
-        by_group.setdefault(group, {})[token] = window.key
+        return by_group
 
     # -- what ends
 
@@ -223,8 +285,9 @@ class OpenKeyWindows:
         limit = BEHIND_TIME - 1 if time_us is None else min(time_us, BEHIND_TIME - 1)
         while self._ends and self._ends[0] <= limit:
             end = self._ends[0]
-            if by_group := self._ending[end]:
-                return Due(end, min(by_group))
+            mine = [group for group in self._ending[end] if group in self._groups]
+            if mine:
+                return Due(end, min(mine))
             del self._ending[heappop(self._ends)]
         return None
 
@@ -241,6 +304,9 @@ class OpenKeyWindows:
         return taken
 
     def _found_due(self, due: Due) -> list[tuple[Kept, KeyWindow]]:
+        if due.group in self._unread:
+            self._unread.remove(due.group)
+            self._find_ends([due.group])
         tokens = self._ending[due.end_us].pop(due.group)
         found = []
         for token, key in tokens.items():
@@ -275,7 +341,7 @@ class OpenKeyWindows:
         """What is left at the end of all, by group: windows of tuples behind all that has a time, and windows
         that no tuple has completed, if these shall fire."""
         for group in sorted(self._ending.get(BEHIND_TIME, {})):
-            if self.spec.is_timed or self._fires_rest:
+            if group in self._groups and (self.spec.is_timed or self._fires_rest):
                 yield Due(BEHIND_TIME, group)
 
     # -- as `DirtyHandle`

@@ -5,6 +5,7 @@
  *   state_value.c  values in the words of a row
  *   state_rows.c   rows: columns, lists and maps
  *   state_table.c  KeyedTable: the rows of one state in all key groups of a task
+ *   state_groups.c  the key groups that it has
  *   state_ttl.c    rows that go by time
  *   state_changes.c  rows that change: their times, their marks, their images for a snapshot
  *   state_count.c  the rows of a batch counted by their keys
@@ -193,6 +194,15 @@ PyObject *entry_value(const KeyedTable *table, vp_row *row);
 PyObject *entry_item(const KeyedTable *table, vp_row *row);
 
 /* -- tables */
+
+/* Finds the key groups of a table by the offsets of their tables and heaps, 0 for another task's, and of where it is noted
+ * what changes (None: it is not); -1 with an error set. */
+int table_find_groups(KeyedTable *table, PyObject *tables, PyObject *heaps, PyObject *changes);
+
+/* What methods of KeyedTable are. */
+PyObject *table_own(KeyedTable *table, PyObject *args);
+PyObject *table_note(KeyedTable *table, PyObject *args);
+PyObject *table_noted(KeyedTable *table, PyObject *group);
 
 /* The group of a key that is asked for now, which is counted; -1 with an error set if it is another task's. */
 int64_t table_group(KeyedTable *table, const Key *key);

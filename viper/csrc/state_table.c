@@ -170,54 +170,6 @@ static int read_codes(KeyedTable *self, PyObject *codes)
     return SHOWN_WORDS + self->words + self->is_timed <= VP_KEYED_WORDS ? 0 : -1;
 }
 
-static void *place_at(char *arena, PyObject *offsets, Py_ssize_t group)
-{
-    size_t offset = PyLong_AsSize_t(PyTuple_GET_ITEM(offsets, group));
-    return offset == 0 || offset == (size_t)-1 ? NULL : arena + offset;
-}
-
-/* -1 with an error set. */
-static int find_places(KeyedTable *self, PyObject *tables, PyObject *heaps)
-{
-    Py_ssize_t groups = PyTuple_GET_SIZE(tables);
-    if (groups < 1 || groups & (groups - 1) || PyTuple_GET_SIZE(heaps) != groups) {
-        PyErr_SetString(PyExc_ValueError, "the key groups are a power of two, each with a table and a heap");
-        return -1;
-    }
-    self->groups = (uint64_t)groups;
-    self->tables = PyMem_New(vp_keyed *, groups);
-    self->heaps = PyMem_New(vp_heap *, groups);
-    if (self->tables == NULL || self->heaps == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    for (Py_ssize_t group = 0; group < groups; group++) {
-        self->tables[group] = place_at(self->writer->arena, tables, group);
-        self->heaps[group] = place_at(self->writer->arena, heaps, group);
-    }
-    return PyErr_Occurred() ? -1 : 0;
-}
-
-/* Finds what has changed in each group, where somebody asks for that (not None); -1 with an error set. */
-static int find_changes(KeyedTable *self, PyObject *changes)
-{
-    if (changes == Py_None)
-        return 0;
-    if (!PyTuple_Check(changes) || PyTuple_GET_SIZE(changes) != (Py_ssize_t)self->groups) {
-        PyErr_SetString(PyExc_ValueError, "changes are a tuple with an offset for each key group, or None");
-        return -1;
-    }
-    self->changes = PyMem_New(vp_changes *, self->groups);
-    if (self->changes == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    for (uint64_t group = 0; group < self->groups; group++)
-        self->changes[group] = place_at(self->writer->arena, changes, (Py_ssize_t)group);
-    self->is_watched = 1;
-    return PyErr_Occurred() ? -1 : 0;
-}
-
 static PyObject *table_new(PyTypeObject *type, PyObject *args, PyObject *options)
 {
     static char *keywords[] = {"owner", "writer", "name", "codes", "tables", "heaps", "rare", "shown", "full", "changes", NULL};
@@ -246,7 +198,7 @@ static PyObject *table_new(PyTypeObject *type, PyObject *args, PyObject *options
     self->dump = Py_NewRef(dump);
     self->load = Py_NewRef(load);
     self->rare = (Rare){Py_NewRef(hash), Py_NewRef(canonical)};
-    if (find_places(self, tables, heaps) || find_changes(self, changes))
+    if (table_find_groups(self, tables, heaps, changes))
         Py_CLEAR(self);
     return (PyObject *)self;
 }
@@ -317,6 +269,14 @@ PyDoc_STRVAR(load_doc,
 PyDoc_STRVAR(expire_doc, "expire(ttl, now): have keys be gone that were not changed for so many microseconds, by the time that a\n"
                          "function tells for the tuple in process; one that goes back counts as the latest. The codes begin with @.");
 
+PyDoc_STRVAR(own_doc, "own(tables, heaps, changes): have other key groups from now on, by their offsets, as when the table was made. It\n"
+                      "is refused as long as something is not committed, or a snapshot not all written.");
+
+PyDoc_STRVAR(note_doc, "note(group, first, second): leave two numbers of 64 bits to the task that owns a key group next. They are no state:\n"
+                       "they stay if the process dies, and no snapshot has them.");
+
+PyDoc_STRVAR(noted_doc, "noted(group) -> (first, second): the numbers that were left for a key group last; 0 if none were.");
+
 PyDoc_STRVAR(codes_doc, "What its rows hold, as viper.state.KeyedState tells it.");
 
 static PyObject *codes(KeyedTable *self, void *nothing)
@@ -364,6 +324,9 @@ static PyMethodDef table_methods[] = {
     {"discard", (PyCFunction)table_discard, METH_NOARGS, discard_doc},
     {"load", (PyCFunction)table_load, METH_VARARGS, load_doc},
     {"expire", (PyCFunction)table_expire, METH_VARARGS, expire_doc},
+    {"own", (PyCFunction)table_own, METH_VARARGS, own_doc},
+    {"note", (PyCFunction)table_note, METH_VARARGS, note_doc},
+    {"noted", (PyCFunction)table_noted, METH_O, noted_doc},
     {NULL, NULL, 0, NULL},
 };
 

@@ -152,19 +152,35 @@ class KeyedState:
             tracked: whether it is noted what changes through it, in state that is made for that. Without it,
                 nothing may change as long as some snapshots leave out what has not.
         """
-        mine = set(groups)
+        tables, heaps, changes = self._places(number, groups)
         return KeyedTable(
             owner=writer,
             writer=writer.address,
             name=name,
             codes=self._codes[number].encode(),
-            tables=tuple(self._table(number, group) if group in mine else 0 for group in range(self.groups)),
-            heaps=tuple(self._heap(group) if group in mine else 0 for group in range(self.groups)),
+            tables=tables,
+            heaps=heaps,
             rare=(hash_of_rare, canonical_of_rare),
             shown=(pickle.dumps, pickle.loads),
             full=full,
-            changes=self._all_changes(number, mine) if self._is_tracked and tracked else None,
+            changes=changes if tracked else None,
         )
+
+    def own(self, table: KeyedTable, number: int, groups: Collection[int]) -> None:
+        """Have a task own other key groups from now on, whose rows its cells and its table find at once.
+
+        All that it has changed is committed, and a task that hands groups over has committed before another
+        one takes them: then nothing that any log holds is theirs.
+
+        Args:
+            table: the task's, one of this state's that is tracked if the state is.
+            number: index of the table.
+            groups: those that the task owns.
+
+        Raises:
+            RuntimeError: something is not committed, or a snapshot is not all written.
+        """
+        table.own(*self._places(number, groups))
 
     def scope(self, writer: Writer) -> Scope:
         """What says which key the cells of this state are of."""
@@ -181,8 +197,22 @@ class KeyedState:
         tables_at = self.offset + self.groups * int(lib.vp_heap_size())
         return tables_at + (number * self.groups + group) * int(lib.vp_keyed_size())
 
-    def _all_changes(self, number: int, mine: Collection[int]) -> tuple[int, ...]:
-        return tuple(self._changes(number, group) if group in mine else 0 for group in range(self.groups))
+    def _places(
+        self, number: int, groups: Collection[int]
+    ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...] | None]:
+        """The offsets of a table, of its heap and of its changes in each key group; 0 for other tasks'."""
+
+        def places(first: int, size: int) -> tuple[int, ...]:
+            found = [0] * self.groups
+            for group in groups:
+                found[group] = first + group * size
+            return tuple(found)
+
+        return (
+            places(self._table(number, 0), int(lib.vp_keyed_size())),
+            places(self._heap(0), int(lib.vp_heap_size())),
+            places(self._changes(number, 0), int(lib.vp_changes_size())) if self._is_tracked else None,
+        )
 
     def _changes(self, number: int, group: int) -> int:
         changes_at = self.offset + self.size(len(self._codes), self.groups)

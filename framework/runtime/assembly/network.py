@@ -19,6 +19,7 @@ from framework.runtime.assembly.ways import (
     ways_of,
 )
 from framework.runtime.control.alignment import Alignment
+from framework.runtime.control.ownership import Ownership
 from framework.runtime.control.scale_record import ScaleRecord
 from framework.runtime.edges.buffer import SPILL_AT
 from framework.topology import Role
@@ -61,7 +62,8 @@ class NetworkMap:
     forest: int | None = None
     """None where nothing is tracked."""
     alignment: int | None = None
-    """None where no checkpoints are made."""
+    """None where sources never come to one event time."""
+    makes_checkpoints: bool = False
     scales: int | None = None
     """None where no component can be scaled."""
 
@@ -131,9 +133,15 @@ class Network:
         self.alignment = (
             None if offsets.alignment is None else Alignment.attach(arena, offsets.alignment, plan)
         )
-        """Where sources come to one event time for a checkpoint; None where none are made."""
+        """Where sources come to one event time for a checkpoint, or where key groups are handed over; None
+        where neither can be."""
+        self.makes_checkpoints = offsets.makes_checkpoints
+        """Whether the run has a folder for checkpoints."""
         self.scales = None if offsets.scales is None else ScaleRecord.attach(arena, offsets.scales, plan)
         """How many tasks components shall have; None where no component can be scaled."""
+        record = None if self.alignment is None else self.alignment.cut
+        self.ownership = Ownership(record, self.scales, plan, settings["viper.key.groups"])
+        """Which key groups each task has."""
 
     @classmethod
     def create(
@@ -150,13 +158,14 @@ class Network:
         Raises:
             ConfigError: the system has less memory than the channels need.
         """
+        aligns = checkpoints or bool(plan.handing_over)
         ways = list(ways_of(plan))
         sizes = [size_of(plan, settings, way) for way in ways]
         processes = plan.placement.processes
         small = (len(plan.placement.executors) + len(processes) + 1) * Bell.size()
         small += Quota.size(len(processes))
         small += sum(Cut.size(len(tasks)) for tasks in plan.aligned_stops)
-        small += Alignment.size(plan) if checkpoints else 0
+        small += Alignment.size(plan) if aligns else 0
         small += ScaleRecord.size(plan)
         trees = _trees(plan, settings)
         boxes = list(_black_boxes(plan))
@@ -177,7 +186,8 @@ class Network:
             tuple(BlackBox.create(arena, capacity).offset for capacity in boxes),
             tuple(life.offset for _ in boxes if (life := Life.create(arena)) is not None),
             forest.offset if forest else None,
-            Alignment.create(arena, plan).offset if checkpoints else None,
+            Alignment.create(arena, plan).offset if aligns else None,
+            checkpoints,
             ScaleRecord.create(arena, plan).offset if plan.scalable else None,
         )
         process = -1 if plan.placement.kind is WorkerKind.PROCESS else 0
@@ -225,6 +235,10 @@ class Network:
     def gates(self) -> Iterator[tuple[Way, ScaleGate]]:
         """Every gate with its producing and consuming tasks."""
         return zip(self._ways, self._gates, strict=True)
+
+    def bells_of(self, tasks: Sequence[int]) -> list[Bell]:
+        """The bells of all that run these tasks."""
+        return [self.bells[executor] for executor in sorted({self._executors[task] for task in tasks})]
 
     def bells_of_spouts(self, but: int) -> list[Bell]:
         """The bells of all that can send heartbeats for spouts, except for one executor's.

@@ -8,9 +8,10 @@ from typing import Any
 from framework.config import Settings
 from framework.instantiate import Beans
 from framework.planning import Plan, Subscription, TaskSpec, is_exact
-from framework.routing import Router, ScalableRouter, make_router
+from framework.routing import Router, ScalableRouter, SwitchingRouter, make_router
 from framework.runtime.assembly.inputs import subscriptions_between
 from framework.runtime.assembly.network import Network
+from framework.runtime.control.route_switch import RouteSwitch, Switched
 from framework.runtime.edges.addressed import AddressedEdge
 from framework.runtime.edges.derived_keys import KeysOfRows
 from framework.runtime.edges.destination import CyclicDestination, Destination, LinkedDestination
@@ -60,15 +61,27 @@ class OutputFactory:
             for tag, stream in enumerate(component.outputs or ())
         ]
         destinations: dict[str, list[Destination]] = {}
+        switched: list[Switched] = []
         for port in ports:
             for subscription in self._plan.subscriptions:
                 if (subscription.source, subscription.stream) == (component.id, port.stream.name):
                     if subscription.target not in destinations:
                         destinations[subscription.target] = self._destinations(task, subscription)
-                    port.edges.append(self._edge(port, subscription, task, destinations[subscription.target]))
+                    edge = self._edge(port, subscription, task, destinations[subscription.target])
+                    port.edges.append(edge)
+                    if isinstance(edge, SpreadEdge) and isinstance(edge.router, SwitchingRouter):
+                        switched.append(Switched(port.tag, subscription.target, edge.router))
         fed = [destination for group in destinations.values() for destination in group]
         readers = frozenset(reader for destination in fed for reader in destination.tasks)
-        return Output(ports, fed + self._only_heartbeats(task, readers), self._network.forest)
+        heard = fed + self._only_heartbeats(task, readers)
+        return Output(ports, heard, self._network.forest, self._switch(task, switched))
+
+    def _switch(self, task: TaskSpec, switched: Sequence[Switched]) -> RouteSwitch | None:
+        """What has routers divide anew from the cut of a reconfiguration on; None where there are none."""
+        alignment, scales = self._network.alignment, self._network.scales
+        if not switched or alignment is None or scales is None:
+            return None
+        return RouteSwitch(alignment.cut, scales, task.id, switched)
 
     def _only_heartbeats(self, task: TaskSpec, readers: frozenset[int]) -> list[Destination]:
         """Destinations for tasks that receive no tuples from this one, only its heartbeats."""
@@ -185,6 +198,8 @@ class OutputFactory:
         target, scales = subscription.target, self._network.scales
         if scales is None or target not in self._plan.scalable:
             return make(tasks)
+        if target in self._plan.handing_over:
+            return SwitchingRouter(make, scales.wanted(target))
         return ScalableRouter(
             make,
             self._plan.scalable[target],

@@ -10,7 +10,7 @@ from framework.config import Settings
 from framework.planning import Plan, TimeMode
 from framework.runtime.assembly.network import Network
 from framework.runtime.control.alignment import SourceAlignment
-from framework.runtime.control.cut_record import SourceCut
+from framework.runtime.control.source_cut import SourceCut
 from framework.runtime.edges.output import Output
 from framework.runtime.positions.event_times import EventTimes
 from framework.runtime.recovery import Commits
@@ -79,7 +79,7 @@ class SpoutParts:
         """The acks of a spout that wait for checkpoints; None where they do not."""
         alignment = self._network.alignment
         waits = context.conf["viper.ack.after"] != "commit" and self._network.forest is not None
-        if alignment is None or not waits:
+        if alignment is None or not waits or not self._network.makes_checkpoints:
             return None
         return WithheldAcks(self._settings["viper.tracked.max"], lambda: alignment.completed)
 

@@ -21,7 +21,7 @@ from framework.runtime.assembly.outputs import OutputFactory
 from framework.runtime.assembly.recording import RecordingIO
 from framework.runtime.assembly.spout_parts import SpoutParts
 from framework.runtime.control.alignment import BoltAlignment, SourceAlignment
-from framework.runtime.control.cut_record import SourceCut
+from framework.runtime.control.source_cut import SourceCut
 from framework.runtime.edges.buffer import PAUSE_AT, SPILL_AT
 from framework.runtime.edges.collector import SpoutCollector, TaskCollector
 from framework.runtime.edges.emit_rules import EmitRules
@@ -48,6 +48,7 @@ from framework.runtime.tasks.column_folder import ColumnFolder
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import NO_OUTPUT, Emitter
 from framework.runtime.tasks.group_outputs import GroupOutputs
+from framework.runtime.tasks.hand_over import HandOver
 from framework.runtime.tasks.interludes import Interludes
 from framework.runtime.tasks.outcomes import Outcomes
 from framework.runtime.tasks.partition_merger import PartitionMerger
@@ -91,6 +92,8 @@ class TaskFactory:
             memory: of declared state, as this process sees it; None where no component declares any.
         """
         self._memory = memory
+        if memory is not None:
+            memory.own_by(network.ownership.now)
         self._pages = RecoveryMemory.of(plan, settings, memory, network.gates())
         self._plan = plan
         self._settings = settings
@@ -160,7 +163,7 @@ class TaskFactory:
         topology = self._plan.topology
         host = make_host(topology.component(spec.component), spec, self._beans, topology.import_paths)
         if isinstance(host.component, TransactionalSink):
-            host.component.wait_for_checkpoints(self._network.alignment is not None)
+            host.component.wait_for_checkpoints(self._network.makes_checkpoints)
         return host
 
     def _slot(
@@ -307,7 +310,9 @@ class TaskFactory:
         alignment = self._network.alignment
         end = BoltAlignment(alignment, spec.id)
         commits = self._commits(context, slot, interludes, end.may_end)
-        cut = BoltCut(alignment.cut, spec.id) if alignment is not None else None
+        hand_over, cut = self._hand_over(spec), None
+        if alignment is not None:
+            cut = BoltCut(alignment.cut, spec.id, lambda: hand_over is not None and hand_over.changes)
         parts_of_agenda = slot, received, emitter, interludes, acker, end, commits
         agenda = partial(make_agenda, due, context, *parts_of_agenda)
         processor: Processor
@@ -320,7 +325,9 @@ class TaskFactory:
             processor = of_tuples(slot, inbox, acker, context.counters)
         largest = self._settings["viper.columns.rows"] if whole and received.is_typed else None
         answering = Answering(slot, emitter, assigner, processor, acker, context.counters)
-        parts = BoltParts(assigner, processor, interludes, answering, acker, largest, commits, cut, agenda)
+        parts = BoltParts(
+            assigner, processor, interludes, answering, acker, largest, commits, cut, hand_over, agenda
+        )
         task = BoltTask(context, slot, emitter, received, parts)
         collector.attach(task)
         collector.buffer.watch(task.stirred, always=slot.presence.is_blocking)
@@ -328,12 +335,20 @@ class TaskFactory:
             acker.watch(task.stirred, always=slot.presence.is_blocking)
         return task
 
+    def _hand_over(self, spec: TaskSpec) -> HandOver | None:
+        scales = self._network.scales
+        if spec.component not in self._plan.handing_over or scales is None:
+            return None
+        siblings = [sibling.id for sibling in self._plan.tasks_of(spec.component)]
+        return HandOver(spec, self._network.ownership, scales, self._network.bells_of(siblings))
+
     def _commits(
         self, context: TaskContext, slot: ComponentSlot, interludes: Interludes, may_end: Callable[[], bool]
     ) -> SinkCommits | None:
         if not isinstance(slot.host.component, TransactionalSink):
             return None
-        if (alignment := self._network.alignment) is not None:
+        alignment = self._network.alignment
+        if alignment is not None and self._network.makes_checkpoints:
             start = self._plan.start_id, alignment
             return CheckpointCommits(context, slot, interludes.restart, *start, may_end)
         rows, seconds = context.conf["viper.sink.apply.rows"], context.conf["viper.sink.apply.secs"]

@@ -215,10 +215,11 @@ class Alignment:
         """Whether a bolt whose input is over does now what is due at the end of its input.
 
         It is not over where the run was closed. Either the leader sees that the bolt has begun its end, or
-        the bolt sees that the run is closed.
+        the bolt sees that the run is closed; or, that a reconfiguration is proposed, which the leader decides
+        or gives up before the bolt goes on.
         """
         self._registers[self._ends[task]] = 1
-        while self.stage is Stage.CLOSING:
+        while self.stage is Stage.CLOSING or self.cut.is_open_for_reconfiguration:
             time.sleep(_CLOSING_PAUSE_S)
         return self.stage is not Stage.CLOSED
 

@@ -1,4 +1,4 @@
-"""The leader's part in the cut of a checkpoint: it proposes a time ahead of all sources, and decides."""
+"""The leader's part in a cut: it proposes a time ahead of all sources, and decides."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Final
 
 from framework.planning import Plan
 from framework.runtime.control.alignment import Alignment
+from framework.runtime.control.cut_record import Purpose
 from framework.runtime.positions.lineage import LAST
 from viper.position import LEAST
 
@@ -27,7 +28,7 @@ class CutInterruptedError(Exception):
 
 
 class CutLeader:
-    """Has the sources of a run agree on where a checkpoint is cut.
+    """Has the sources of a run agree on where a checkpoint or a reconfiguration is cut.
 
     Args:
         plan: of the run.
@@ -39,22 +40,33 @@ class CutLeader:
         self._parts = plan.aligned_sources
         self._alignment = alignment
         self._record = alignment.cut
-        self._wake = wake
+        self.wake = wake
+        """Has all executors look at what was said."""
         self._lock = threading.Lock()
         """Held by whoever changes the record: the thread that makes checkpoints, or the one that hears of a
         death."""
+        self.turn = threading.Lock()
+        """Held by whoever has the sources agree, until what they have agreed on is done: one at a time."""
         self._is_interrupted = False
         self._before: dict[Sequence[int], tuple[float, int]] = {}
         """By part a monotonic time in seconds, and the event time that it had come to then."""
         self.voids = 0
         """How many proposals were void, as a source was ahead."""
 
-    def agree(self, number: int, wait: Wait) -> int:
+    def agree(
+        self,
+        number: int,
+        wait: Wait,
+        purpose: Purpose = Purpose.CHECKPOINT,
+        ahead: Callable[[], None] = lambda: None,
+    ) -> int:
         """Have all sources agree on a time; returns the number of the attempt.
 
         Args:
-            number: the id of the checkpoint.
+            number: the id of the checkpoint; 0 for a reconfiguration.
             wait: waits for sources that have not answered.
+            purpose: what is to happen at the cut.
+            ahead: called ahead of the decision; what it raises ends the attempt.
 
         Raises:
             CutInterruptedError: a process has died meanwhile.
@@ -65,20 +77,21 @@ class CutLeader:
             times_us = self._times_us(margin_s)
             with self._lock:
                 self._check()
-                self._record.propose(number, times_us)
-            self._wake()
+                self._record.propose(number, times_us, purpose)
+            self.wake()
             while missing := self._unanswered():
                 self._check()
                 wait(missing, "its source may be in a callback, or deactivated")
             with self._lock:
                 self._check()
+                ahead()
                 if not self._ahead():
                     self._record.decide()
                     break
                 self._record.make_void()
             self.voids += 1
             margin_s *= 2
-        self._wake()
+        self.wake()
         return self._record.attempt
 
     def wait_for_sources(self, wait: Wait) -> None:
@@ -86,19 +99,23 @@ class CutLeader:
         while missing := [task for task in self._open_sources() if not self._record.has_passed(task)]:
             self.check()
             wait(missing, "its source may stand still, or be deactivated")
-        self._wake()  # as a source that stands still has no news for its consumers
+        self.wake()  # as a source that stands still has no news for its consumers
 
     def give_up(self) -> None:
         """The attempt is over."""
         with self._lock:
             self._record.make_void()
-        self._wake()
+        self.wake()
 
     def interrupt(self) -> None:
-        """A worker process has died: whatever is being agreed on is void; from any thread."""
+        """A worker process has died: whatever is being agreed on is void; from any thread.
+
+        A reconfiguration that is decided is not: whoever takes the place of the dead is bound by it.
+        """
         with self._lock:
             self._is_interrupted = True
-            self._record.make_void()
+            if not self._record.is_reconfiguring:
+                self._record.make_void()
 
     def check(self) -> None:
         """Raise `CutInterruptedError` if a process has died since the attempt was begun."""

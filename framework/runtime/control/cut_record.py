@@ -1,4 +1,4 @@
-"""The cut of a checkpoint: a time ahead of all sources, on which they agree while the run goes on.
+"""The cut of a checkpoint or of a reconfiguration: a time ahead of all sources, on which they agree.
 
 The leader of the run proposes a time. Each source says how far it has told its consumers that it is; if that
 is not beyond the time, it has accepted, and brings nothing beyond before there is a decision. If all have
@@ -13,7 +13,6 @@ a worker process makes a proposal void before a successor begins.
 from __future__ import annotations
 
 import enum
-import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -23,6 +22,7 @@ from viper.partitions import NO_LIMIT
 from viper.position import END, LEAST, Position
 from viper.registers import Registers
 
+_OF_THE_LEADER = 3
 _OF_A_SOURCE = 7
 _WORD = 2**64 - 1
 
@@ -38,6 +38,16 @@ class CutState(enum.IntEnum):
     """The checkpoint is cut there."""
 
 
+class Purpose(enum.IntEnum):
+    """What happens at a cut."""
+
+    CHECKPOINT = 0
+    """Every task saves itself."""
+    RECONFIGURATION = 1
+    """Tasks of bolts with state by key hand key groups over to one another. Once it is decided it stays so:
+    rows behind the cut may have been divided anew already."""
+
+
 class Proposal(NamedTuple):
     """What the leader has proposed to the sources that a task has its tuples from."""
 
@@ -45,9 +55,10 @@ class Proposal(NamedTuple):
     """Its number, from 1."""
     state: CutState
     number: int
-    """The id of the checkpoint."""
+    """The id of the checkpoint; 0 for a reconfiguration."""
     until_us: int
-    """The last event time in microseconds that belongs to the checkpoint."""
+    """The last event time in microseconds that lies before the cut."""
+    purpose: Purpose = Purpose.CHECKPOINT
 
 
 NO_PROPOSAL = Proposal(0, CutState.VOID, 0, NO_LIMIT)
@@ -65,12 +76,12 @@ class CutRecord:
     def __init__(self, registers: Registers, first: int, plan: Plan) -> None:
         self._registers = registers
         self._state = first
-        """The register with attempt and state, which the one with the number follows."""
+        """The register with attempt and state, which those with the number and the purpose follow."""
         parts = plan.aligned_sources
         sources = [task for part in parts for task in part]
-        self._times = {part: first + 2 + index for index, part in enumerate(parts)}
+        self._times = {part: first + _OF_THE_LEADER + index for index, part in enumerate(parts)}
         """By part of the topology the register of its time."""
-        behind = first + 2 + len(parts)
+        behind = first + _OF_THE_LEADER + len(parts)
         self._said = {task: behind + _OF_A_SOURCE * index for index, task in enumerate(sources)}
         """By source the first of its registers: how far it has told that it is, the attempt it has answered
         and how far it was then, the attempt in which it has passed the cut and the three words of where."""
@@ -87,7 +98,7 @@ class CutRecord:
     @staticmethod
     def count(plan: Plan) -> int:
         """How many registers it takes."""
-        return 2 + len(plan.aligned_sources) + _OF_A_SOURCE * sum(map(len, plan.aligned_sources))
+        return _OF_THE_LEADER + len(plan.aligned_sources) + _OF_A_SOURCE * sum(map(len, plan.aligned_sources))
 
     def source_of(self, task: int) -> int | None:
         """A source whose tuples come to a task; None where none do."""
@@ -104,16 +115,42 @@ class CutRecord:
         return self.word >> 2
 
     def is_decided_on(self, attempt: int) -> bool:
-        """Whether the checkpoint of an attempt is still being made."""
+        """Whether what an attempt was made for is still going on."""
         return self.word == attempt << 2 | CutState.DECIDED
+
+    @property
+    def is_reconfiguring(self) -> bool:
+        """Whether a reconfiguration is decided, and not carried out as yet."""
+        return self.word & 3 == CutState.DECIDED and self._purpose is Purpose.RECONFIGURATION
+
+    @property
+    def is_open_for_reconfiguration(self) -> bool:
+        """Whether a reconfiguration is proposed, and not decided as yet."""
+        return self.word & 3 == CutState.PROPOSED and self._purpose is Purpose.RECONFIGURATION
+
+    @property
+    def _purpose(self) -> Purpose:
+        return Purpose(self._registers[self._state + 2])
 
     # -- the leader
 
-    def propose(self, number: int, times_us: Mapping[Sequence[int], int]) -> None:
-        """Propose a time to each part of the topology, for the checkpoint of an id; the attempt before it is
-        void, so nobody takes a new time for that one's."""
+    def propose(
+        self,
+        number: int,
+        times_us: Mapping[Sequence[int], int],
+        purpose: Purpose = Purpose.CHECKPOINT,
+    ) -> None:
+        """Propose a time to each part of the topology; the attempt before it is void, so nobody takes a new
+        time for that one's.
+
+        Args:
+            number: the id of the checkpoint.
+            times_us: by part of the topology.
+            purpose: what is to happen there.
+        """
         attempt = self.attempt + 1
         self._registers[self._state + 1] = number
+        self._registers[self._state + 2] = purpose
         for part, register in self._times.items():
             self._registers[register] = times_us[part]
         self._set(attempt, CutState.PROPOSED)
@@ -159,8 +196,9 @@ class CutRecord:
             if word & 3 == CutState.VOID or task not in self._time_of:
                 return word, NO_PROPOSAL
             number, until_us = self._registers[self._state + 1], self._registers[self._time_of[task]]
+            proposal = Proposal(word >> 2, CutState(word & 3), number, until_us, self._purpose)
             if self.word == word:
-                return word, Proposal(word >> 2, CutState(word & 3), number, until_us)
+                return word, proposal
 
     def place(self, task: int, attempt: int, until_us: int) -> Position:
         """The position below which everything belongs to the checkpoint, for whoever has seen all that its
@@ -227,125 +265,3 @@ def _source_above(plan: Plan, task: int) -> int | None:
             seen.add(one)
             todo += plan.channel_of(one).sources
     return None
-
-
-class SourceCut:
-    """What a source's task does for the cut of a checkpoint; by default, without checkpoints, there is none.
-
-    Args:
-        record: of the run.
-        task: id of the task.
-    """
-
-    def __init__(self, record: CutRecord | None = None, task: int = 0) -> None:
-        self._record = record
-        self._task = task
-        self._word = 0
-        """That of the record when it was read last."""
-        self._proposal = NO_PROPOSAL
-        self._is_bound = False
-        """Whether nothing beyond the time of the proposal is to be brought for now."""
-        self._stands_since_s: float | None = None
-        self.place = LEAST
-        """Where the last checkpoint was cut."""
-        self._told_us = LEAST.ts
-        self._floor_us = LEAST.ts
-        """How far consumers were told that the task was by a process before this one."""
-
-    def go_on_behind(self, time_us: int) -> None:
-        """The task goes on in the place of one that has told its consumers of this time."""
-        self._floor_us = time_us
-
-    @property
-    def has_news(self) -> bool:
-        """Whether the leader has said something that the task has not heard."""
-        return self._record is not None and self._record.word != self._word
-
-    @property
-    def attempt(self) -> int:
-        """The number of the last proposal; 0 before the first."""
-        return 0 if self._record is None else self._record.attempt
-
-    @property
-    def is_alone(self) -> bool:
-        """Whether the task's tuples meet those of no other source."""
-        return self._record is not None and self._record.is_alone(self._task)
-
-    def reached(self, behind: Position) -> Position:
-        """How far consumers may be told that the task is, as a cut may be set there.
-
-        Args:
-            behind: no row below this position is left to be brought.
-        """
-        return before_ticks(behind) if self.is_alone else behind
-
-    @property
-    def until_us(self) -> int:
-        """Event time in microseconds up to which rows are wanted for now."""
-        return self._proposal.until_us if self._is_bound else NO_LIMIT
-
-    def stands(self, now_s: float) -> bool:
-        """Whether the task, which has nothing to bring, may wait for a decision only.
-
-        Args:
-            now_s: monotonic time in seconds.
-        """
-        waits = self._is_bound and self._proposal.state is CutState.PROPOSED
-        if waits and self._stands_since_s is None:
-            self._stands_since_s = now_s
-        return waits
-
-    @property
-    def stood_since_s(self) -> float:
-        """Monotonic time in seconds since which the task has waited for the decision; now, if it has not."""
-        now_s = time.monotonic()
-        return now_s if self._stands_since_s is None else self._stands_since_s
-
-    def look(self, told_us: int) -> None:
-        """Hear what the leader says, and answer.
-
-        Args:
-            told_us: how far consumers were told that the task is, as event time in microseconds.
-        """
-        if self._record is None or self._record.word == self._word:
-            return
-        before = self._proposal
-        self._word, now = self._record.read(self._task)
-        if now.attempt != before.attempt:
-            self._is_bound, self._stands_since_s = False, None
-        if now.state is CutState.PROPOSED and now.attempt != before.attempt:
-            told_us = max(told_us, self._floor_us)
-            self._record.answer(self._task, now.attempt, told_us)
-            self._is_bound = told_us <= now.until_us
-        self._proposal = now
-
-    def told(self, time_us: int) -> None:
-        """Consumers were told that the task is at this event time."""
-        if self._record is not None and time_us != self._told_us:
-            self._told_us = time_us
-            self._record.tell(self._task, time_us)
-
-    def passed(self, last: Position, behind: Position, *, waits: bool) -> Proposal | None:
-        """The cut that the task has passed just now; it goes on then. None if it has passed none.
-
-        A source that has nothing for now may stand still for hours before that time. If no other source meets
-        it, the cut may as well be where it stands: what it has brought lies below what it may bring.
-
-        Args:
-            last: where the last row stands.
-            behind: how far consumers may be told that the task is; no row below is left to be brought.
-            waits: whether a source had nothing for now.
-        """
-        proposal = self._proposal
-        if self._record is None or not self._is_bound or proposal.state is not CutState.DECIDED:
-            return None
-        if behind.ts > proposal.until_us:
-            place = Position(proposal.until_us + 1, 0, 0)
-        elif waits and last < behind and self._record.is_alone(self._task):
-            place = behind
-        else:
-            return None
-        self._record.pass_at(self._task, proposal.attempt, place)
-        self.place = place
-        self._is_bound = False
-        return proposal

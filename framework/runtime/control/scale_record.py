@@ -1,8 +1,11 @@
-"""How many tasks each component shall have: words in shared memory, for the producers of its tuples."""
+"""How many tasks each component shall have: words in shared memory, for the producers of its tuples.
+
+Tasks with state by key tell here, too, that they have handed over what is not theirs any more.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from framework.planning import Plan
 from viper.arena import Arena
@@ -10,21 +13,30 @@ from viper.registers import Registers
 
 
 class ScaleRecord:
-    """A register for each component whose number of tasks may change, which the leader of the run writes.
+    """Registers for the components whose number of tasks may change, which the leader of the run writes, and
+    for their tasks, each of which writes its own.
 
     Args:
-        registers: `count` of them.
+        registers: `count(plan)` of them.
         plan: says which components these are.
     """
 
     def __init__(self, registers: Registers, plan: Plan) -> None:
         self._registers = registers
+        self._plan = plan
         self._index = {component: index for index, component in enumerate(sorted(plan.scalable))}
+        """By component the register of its number of tasks."""
+        count = len(self._index)
+        self._proposed = {component: count + index for index, component in enumerate(plan.handing_over)}
+        """By component with state by key the register of the number in the reconfiguration that goes on."""
+        count += len(self._proposed)
+        self._handed = {task: count + index for index, task in enumerate(_that_hand_over(plan))}
+        """By task the register of the last reconfiguration in which it has handed over."""
 
     @classmethod
     def create(cls, arena: Arena, plan: Plan) -> ScaleRecord:
         """Make one by which each has as many as in the plan; ArenaError if the arena has no room for it."""
-        made = cls(Registers.create(arena, len(plan.scalable)), plan)
+        made = cls(Registers.create(arena, _count(plan)), plan)
         for component, tasks in plan.scalable.items():
             made.want(component, tasks)
         return made
@@ -32,12 +44,12 @@ class ScaleRecord:
     @classmethod
     def attach(cls, arena: Arena, offset: int, plan: Plan) -> ScaleRecord:
         """The one at an offset; ArenaError if nothing was allocated there."""
-        return cls(Registers.attach(arena, offset, len(plan.scalable)), plan)
+        return cls(Registers.attach(arena, offset, _count(plan)), plan)
 
     @staticmethod
     def size(plan: Plan) -> int:
         """Bytes that it takes of an arena."""
-        return Registers.size(len(plan.scalable)) if plan.scalable else 0
+        return Registers.size(_count(plan)) if plan.scalable else 0
 
     @property
     def offset(self) -> int:
@@ -45,14 +57,61 @@ class ScaleRecord:
         return self._registers.offset
 
     def want(self, component: str, tasks: int) -> None:
-        """Have the producers divide a component's tuples among so many tasks."""
+        """Have the producers divide a component's tuples among so many tasks.
+
+        Where its tasks hand state over, all of them have done so.
+        """
         self._registers[self._index[component]] = tasks
+        if component in self._proposed:
+            self._registers[self._proposed[component]] = tasks
 
     def wanted(self, component: str) -> int:
-        """How many tasks a component shall have."""
+        """How many tasks a component shall have; where its tasks hand state over, up to the cut of the
+        reconfiguration that goes on."""
         return self._registers[self._index[component]]
 
     def reader(self, component: str) -> Callable[[], int]:
         """Tells what `wanted` does, for a router that asks at each hand-over."""
         registers, index = self._registers, self._index[component]
         return lambda: registers[index]
+
+    # -- a reconfiguration at a cut
+
+    def propose(self, component: str, tasks: int) -> None:
+        """In the next reconfiguration, a component with state by key gets so many tasks."""
+        self._registers[self._proposed[component]] = tasks
+
+    def proposed(self, component: str) -> int:
+        """How many tasks a component with state by key has behind the cut of the last reconfiguration."""
+        return self._registers[self._proposed[component]]
+
+    def hand_over(self, task: int, attempt: int) -> None:
+        """A task has committed all that lies before the cut of an attempt, and touches none of its key groups
+        any more that are another's behind it."""
+        self._registers[self._handed[task]] = attempt
+
+    def has_handed_over(self, task: int, attempt: int) -> bool:
+        """Whether a task has."""
+        # A later one, too: a task that was fast may be at the next before another has looked at this one.
+        return self._registers[self._handed[task]] >= attempt
+
+    def changing(self) -> Iterator[str]:
+        """The components that have another number of tasks behind the cut than before it."""
+        return (name for name in self._proposed if self.proposed(name) != self.wanted(name))
+
+    def unchanged_by(self, attempt: int) -> list[int]:
+        """The tasks of those that have not handed over in an attempt."""
+        return [
+            task.id
+            for name in self.changing()
+            for task in self._plan.tasks_of(name)
+            if not self.has_handed_over(task.id, attempt)
+        ]
+
+
+def _that_hand_over(plan: Plan) -> list[int]:
+    return [task.id for name in plan.handing_over for task in plan.tasks_of(name)]
+
+
+def _count(plan: Plan) -> int:
+    return len(plan.scalable) + len(plan.handing_over) + len(_that_hand_over(plan))

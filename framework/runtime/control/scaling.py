@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 from framework.errors import ScaleError
 from framework.planning import Plan
+from framework.runtime.control.reconfiguring import Reconfiguring
 from framework.runtime.control.scale_record import ScaleRecord
 from framework.topology import unknown
 
@@ -30,8 +31,10 @@ class Scaling:
         self._on_change = on_change
         self._most = {component: len(plan.tasks_of(component)) for component in plan.scalable}
         self._tasks = dict(plan.scalable)
+        self._hands_over = frozenset(plan.handing_over)
         self._others = {c.id for c in plan.topology.components} - self._most.keys()
         self._record: ScaleRecord | None = None
+        self._reconfiguring: Reconfiguring | None = None
         self._changing = threading.Lock()
 
     def begin(self, record: ScaleRecord | None) -> None:
@@ -41,13 +44,17 @@ class Scaling:
             record: where its producers look; None where nothing can be scaled.
         """
         with self._changing:
-            self._record = record
+            self._record, self._reconfiguring = record, None
             self._tell(self._tasks)
 
-    @property
-    def now(self) -> Mapping[str, int]:
-        """The numbers of all components that can be scaled, by id; from any thread."""
-        return dict(self._tasks)
+    def hand_over_by(self, reconfiguring: Reconfiguring | None) -> None:
+        """The tasks of the attempt are about to be made: from now on those with state hand it over.
+
+        Args:
+            reconfiguring: has them do it; None where none can.
+        """
+        with self._changing:
+            self._reconfiguring = reconfiguring
 
     def change(self, tasks: Mapping[str, int], by: str = BY_USER) -> Mapping[str, int]:
         """Have components go on with so many tasks, all of those that are named or none; from any thread.
@@ -69,16 +76,35 @@ class Scaling:
             changed = {name: count for name, count in tasks.items() if count != self._tasks[name]}
             for name, count in changed.items():
                 before = self._tasks[name]
-                log.info("%s goes on with %d tasks instead of %d (%s)", name, count, before, by)
+                if self._reconfiguring is None or name not in self._hands_over:
+                    log.info("%s goes on with %d tasks instead of %d (%s)", name, count, before, by)
                 self._on_change(name, before, count, by)
             self._tasks.update(changed)
             self._tell(changed)
             return dict(self._tasks)
 
+    @property
+    def now(self) -> Mapping[str, int]:
+        """What `change` returns, but the numbers of before where key groups are still being handed over; from
+        any thread."""
+        with self._changing:
+            record = self._record
+            return {n: c if record is None else record.wanted(n) for n, c in self._tasks.items()}
+
+    def given_up(self, tasks: Mapping[str, int]) -> None:
+        """Components keep these numbers of tasks, whatever was asked for; from any thread."""
+        with self._changing:
+            self._tasks.update(tasks)
+
     def _tell(self, tasks: Mapping[str, int]) -> None:
-        if self._record is not None:
-            for name, count in tasks.items():
+        if self._record is None:
+            return
+        at_cut = self._hands_over if self._reconfiguring is not None else frozenset()
+        for name, count in tasks.items():
+            if name not in at_cut:
                 self._record.want(name, count)
+        if self._reconfiguring is not None and (asked := {n: c for n, c in tasks.items() if n in at_cut}):
+            self._reconfiguring.want(asked)
 
     def _complaint(self, name: str, count: object) -> str | None:
         if name in self._others:

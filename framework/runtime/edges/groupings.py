@@ -103,13 +103,14 @@ class SpreadEdge(Edge):
             grouping: describes the stream, its consumer and the grouping, for messages.
         """
         super().__init__(destinations, mutates)
-        self._router = router
+        self.router = router
+        """Chooses among the destinations."""
         self._grouping = grouping
 
     @property
     def counting(self) -> tuple[str, CountingRouter] | None:
         """As in the base class."""
-        return (self._grouping, self._router) if isinstance(self._router, CountingRouter) else None
+        return (self._grouping, self.router) if isinstance(self.router, CountingRouter) else None
 
     def assign(self, payload: Payload) -> Assignment:
         """Choose the destinations of tuples."""
@@ -127,8 +128,8 @@ class SpreadEdge(Edge):
     def _targets(self, payload: Payload) -> Targets:
         try:
             columns = payload.columns
-            found = None if columns is None else self._router.targets_of_columns(columns, len(payload))
-            return self._router.targets(payload.rows) if found is None else found
+            found = None if columns is None else self.router.targets_of_columns(columns, len(payload))
+            return self.router.targets(payload.rows) if found is None else found
         except (TypeError, ValueError) as error:
             raise EmitError(f"{self._grouping}: {error}") from error
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from framework.routing import CountingRouter, ScalableRouter
 from framework.runtime.edges.addressed import AddressedEdge, Merged
@@ -45,18 +46,34 @@ class Port:
                 edge.name_tasks(named)
 
 
+class Switch(Protocol):
+    """Has routers divide tuples anew from one of them on."""
+
+    def look(self, emission: Emission) -> None:
+        """Tell the routers which of these tuples, that are divided next, that is."""
+
+    def settle(self) -> None:
+        """They have been divided."""
+
+
 class Output:
     """Routes the tuples that one task emits, and sends the task's heartbeats to its consumers."""
 
     def __init__(
-        self, ports: Sequence[Port], destinations: Sequence[Destination], forest: Forest | None = None
+        self,
+        ports: Sequence[Port],
+        destinations: Sequence[Destination],
+        forest: Forest | None = None,
+        switch: Switch | None = None,
     ) -> None:
         """
         Args:
             ports: the component's streams.
             destinations: all destinations of its edges, and those that only heartbeats go to.
             forest: counts tracked tuples; None where none are tracked.
+            switch: has edges divide tuples anew at the cut of a reconfiguration; None where there are none.
         """
+        self._switch = switch
         self.ports = tuple(ports)
         self.destinations = tuple(destinations)
         self.handed_over = 0
@@ -117,6 +134,8 @@ class Output:
         Raises:
             EmitError: a grouping cannot choose a task for one of them.
         """
+        if self._switch is not None:
+            self._switch.look(emission)
         try:
             if emission.tags is None:
                 edges = self.ports[0].edges
@@ -125,6 +144,8 @@ class Output:
             else:
                 self._deliver_streams(emission, array("H", emission.tags))
         finally:  # tuples that were put before a grouping raised will be handed over, too
+            if self._switch is not None:
+                self._switch.settle()
             if self._forest is not None and emission.may_be_tracked:
                 for destination in self.destinations:
                     destination.count_tracked(self._forest)

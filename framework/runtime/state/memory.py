@@ -6,7 +6,7 @@ state by key, in key groups that are divided among its tasks, and each task one 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Final
@@ -21,7 +21,7 @@ from framework.state import StateSpec
 from framework.traits import Traits
 from viper.arena import Arena
 from viper.errors import ArenaError
-from viper.hashing import groups_of_task, task_of_group
+from viper.hashing import groups_of_task
 from viper.memory import available_bytes
 from viper.page import TaskPage
 from viper.state import KeyedState, KeyedTable, Pool, UndoLog, Writer
@@ -87,6 +87,7 @@ class StateMemory:
         self._groups: int = settings["viper.key.groups"]
         self._size_bytes: int = settings["viper.state.bytes"]
         self._owners = _Owners(plan, self._groups)
+        self._owned: Callable[[TaskSpec], range] = self._planned
         self._pool = Pool.attach(arena, offsets.pool)
         self._by_key = {
             component: KeyedState.attach(
@@ -178,6 +179,24 @@ class StateMemory:
         )
         return cls(plan, settings, arena, offsets)
 
+    def own_by(self, owned: Callable[[TaskSpec], range]) -> None:
+        """Say what tells which key groups a task owns now, where that changes while the run goes on.
+
+        A successor takes back what its predecessor has left undone in the groups that it is told. So these
+        are groups that no other task has taken over: behind a hand-over that others have not completed those
+        that the task has kept, and the new ones only when all tasks that had them have committed.
+
+        Args:
+            owned: called when a task's state is opened, and for what is told of all tasks; from any thread.
+        """
+        self._owned = owned
+
+    def _planned(self, task: TaskSpec) -> range:
+        """The key groups that a task begins with; none for one that stands by."""
+        plan = self._plan
+        tasks = plan.scalable.get(task.component) or len(plan.tasks_of(task.component))
+        return groups_of_task(task.index, tasks, self._groups) if task.index < tasks else range(0)
+
     def task(self, task: TaskSpec) -> TaskState | None:
         """Open the state of a task, as it was at its last commit; None if it has none.
 
@@ -196,11 +215,10 @@ class StateMemory:
         return Writer(self.arena, self._pool, log, owners)
 
     def _parts(self, task: TaskSpec) -> TaskParts:
-        tasks = len(self._plan.tasks_of(task.component))
         return TaskParts(
             task=task,
             by_key=self._by_key.get(task.component),
-            groups=groups_of_task(task.index, tasks, self._groups),
+            groups=self._owned(task),
             by_task=self._by_task.get(task.id),
         )
 
@@ -280,11 +298,12 @@ class StateMemory:
         keys = [sum(state.keys_in(n, group) for n in numbers) for group in range(state.groups)]
         used = [group for group in range(state.groups) if accesses[group] or keys[group]]
         used.sort(key=lambda group: (-accesses[group], -keys[group]))
+        owners = [(f"{component}:{task.id}", self._owned(task)) for task in tasks]
         return [
             GroupStatistics(
                 component=component,
                 group=group,
-                task=f"{component}:{tasks[task_of_group(group, len(tasks), state.groups)].id}",
+                task=next((name for name, groups in owners if group in groups), component),
                 accesses=accesses[group],
                 share=accesses[group] / max(sum(accesses), 1),
                 keys=keys[group],

@@ -144,6 +144,10 @@ class Snapshots:
         self._last = Snapshot(number, folder, states, since)
         return self._last
 
+    def begin_anew(self) -> None:
+        """The task owns other key groups, whose rows other tasks have written: have the next one be full."""
+        self._since = self._last = None
+
 
 def written_at_once(states: Iterable[OwnState], saved: list[SavedState]) -> Iterator[tuple[str, bytes]]:
     """Names and contents of the parts that hold states of tasks that have ended.

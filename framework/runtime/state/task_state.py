@@ -11,7 +11,15 @@ from framework.components import BatchBolt, Bolt
 from framework.errors import StateError
 from framework.planning import TaskSpec
 from framework.runtime.state.snapshot import OwnState, Snapshot, Snapshots
-from framework.state import DirtyHandle, LivingHandle, StateAccess, StateSpec, declared_states
+from framework.state import (
+    DirtyHandle,
+    LivingHandle,
+    NotingHandle,
+    OwningHandle,
+    StateAccess,
+    StateSpec,
+    declared_states,
+)
 from framework.state.access import no_time
 from viper.errors import StateFullError
 from viper.hashing import group_of_hash, stable_hash
@@ -76,6 +84,7 @@ class TaskState:
         self.tables: dict[str, tuple[KeyedTable, ...]] = {}
         """The tables of each state, by its name."""
         self._specs = tuple(specs)
+        self._by_key = by_key
         for state, per, groups in ((by_key, "key", parts.groups), (by_task, "task", range(1))):
             number = 0
             for spec in specs:
@@ -135,6 +144,38 @@ class TaskState:
             LookupError: none is in process, or it has no key.
         """
         return group_of_hash(stable_hash(self.scope.key), self._count) in self.groups
+
+    def hand_over(self) -> None:
+        """Write all that other tasks have to find that may own key groups of this one next; as `save`."""
+        self.save()
+        for handle in self._bound.values():
+            if isinstance(handle, NotingHandle):
+                handle.note()
+
+    def own(self, groups: range) -> None:
+        """Have other key groups from now on, as they were when the tasks that owned them committed last.
+
+        The component goes on with the handles that it has. The task has committed behind `hand_over`, and has
+        not changed anything since. No snapshot is being written; the next one has all keys.
+
+        Args:
+            groups: those that the task owns.
+
+        Raises:
+            RuntimeError: something is not committed, or a snapshot is not all written.
+        """
+        if self._by_key is None:
+            return
+        self.scope.leave()
+        self.groups = groups
+        names = [spec.name for spec in self._specs if spec.per == "key"]
+        for number, table in enumerate(table for name in names for table in self.tables[name]):
+            self._by_key.own(table, number, groups)
+        for name in names:
+            handle = self._bound.get(name)
+            if isinstance(handle, OwningHandle):
+                handle.own(groups)
+        self._snapshots.begin_anew()
 
     def begin_call(self) -> None:
         """A callback comes next that is for no tuple with a key, or for several.

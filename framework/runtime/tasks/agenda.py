@@ -69,6 +69,9 @@ class AgendaClient:
         """Monotonic time in seconds at which `take_timed` gives the next entry; infinite if it never does."""
         return float("inf")
 
+    def taken_over(self) -> None:
+        """The task has other key groups from now on."""
+
     def save(self) -> dict[str, Any]:
         """What another run must know to go on, as JSON can hold it, by names that no other client uses."""
         return {}
@@ -113,6 +116,11 @@ class Agenda:
         for client in self._clients:
             position = client.held(position)
         return position
+
+    def taken_over(self) -> None:
+        """The task has other key groups from now on."""
+        for client in self._clients:
+            client.taken_over()
 
     def take_timed(self, now_s: float) -> Iterator[Entry]:
         """The entries that are due at a monotonic time in seconds."""

@@ -10,7 +10,8 @@ from typing import Any
 
 from framework.checkpoints.going_on import SPOUT
 from framework.runtime.control.alignment import SourceAlignment
-from framework.runtime.control.cut_record import SourceCut, before_ticks
+from framework.runtime.control.cut_record import Purpose, before_ticks
+from framework.runtime.control.source_cut import SourceCut
 from framework.runtime.edges.buffer import Taken
 from framework.runtime.tasks.checkpoints import TaskCheckpoints
 from framework.runtime.tasks.emitter import Emitter
@@ -102,6 +103,11 @@ class AlignedSpout:
         return is_bound and not self._has_ended
 
     @property
+    def must_hear_decision(self) -> bool:
+        """Whether the task does not even end, should the run drain, before it has heard what was decided."""
+        return self._cut.keeps_from_end and not self._has_ended
+
+    @property
     def is_there(self) -> bool:
         """Whether the task waits for the end of a run that is suspended, behind all that it is to bring."""
         return self._saved is not None
@@ -109,7 +115,7 @@ class AlignedSpout:
     @property
     def keeps_from_end(self) -> bool:
         """Whether the task does not end although the spout has, as the run may end before."""
-        return self.may_be_asked and self._alignment.is_asked and not self._has_ended
+        return (self._alignment.is_asked or self._cut.keeps_from_end) and not self._has_ended
 
     def suspend(self) -> None:
         """The run ends where the task is."""
@@ -162,7 +168,7 @@ class AlignedSpout:
 
         A source that meets no other one is cut wherever it is.
         """
-        return self.is_asked and (self._alignment.is_asked or not self._cut.is_alone)
+        return self.is_asked and (self._alignment.is_asked or (self._cut.saves and not self._cut.is_alone))
 
     def before_call(self) -> None:
         """The spout is about to be asked, and all that it has emitted is placed."""
@@ -192,14 +198,14 @@ class AlignedSpout:
                 self._arrive()
         if had_nothing or self._assigner.is_closed:
             self._cut.stands(now_s)
-        self._pass(behind, had_nothing)
+        self._pass(behind, had_nothing=had_nothing)
 
     def _arrive(self) -> None:
         self._saved = self._as_json()
         self._assigner.close()
         self._outcomes.cut(self._number)
 
-    def _pass(self, behind: Position, had_nothing: bool) -> None:
+    def _pass(self, behind: Position, *, had_nothing: bool) -> None:
         """If all before the cut has been brought, say where that is left off, and go on.
 
         A task that commits has committed all of it by then, and nothing else but what is held back.
@@ -211,9 +217,10 @@ class AlignedSpout:
         proposal = self._cut.passed(self._emitter.last_placed, behind, waits=had_nothing)
         if proposal is None:
             return
-        self._outcomes.cut(proposal.number)
-        self._checkpoints.cut(proposal, self._save(), None, self._cut.stood_since_s)
-        self._checkpoints.committed()
+        if proposal.purpose is Purpose.CHECKPOINT:
+            self._outcomes.cut(proposal.number)
+            self._checkpoints.cut(proposal, self._save(), None, self._cut.stood_since_s)
+            self._checkpoints.committed()
         if not self._alignment.is_asked:
             self._leave()
 
@@ -256,6 +263,8 @@ class AlignedSpout:
         """In the middle of a callback that may not return: go on if nobody waits for the task any more."""
         if self.may_be_asked:
             self.answer()
+            if self.is_asked and not (self._alignment.is_asked or self._cut.saves):
+                self._pass(self._assigner.current, had_nothing=False)
             if not self.is_asked:
                 self._leave()
 

@@ -15,6 +15,7 @@ from framework.runtime.control.cut_record import (
     CutRecord,
     CutState,
     Proposal,
+    Purpose,
     before_ticks,
     last_us_before,
 )
@@ -36,11 +37,15 @@ class BoltCut:
     Args:
         record: of the run.
         task: id of the task.
+        hands_over: tells whether the task has part in the reconfiguration that is proposed, or is decided.
     """
 
-    def __init__(self, record: CutRecord, task: int) -> None:
+    def __init__(
+        self, record: CutRecord, task: int, hands_over: Callable[[], bool] = lambda: False
+    ) -> None:
         self._record = record
         self._task = task
+        self._hands_over = hands_over
         self._at_cut: AtCut = lambda proposal: True
         self._last_time_us: Callable[[], int] = lambda: LEAST.ts
         self._word = 0
@@ -80,14 +85,23 @@ class BoltCut:
         if self.is_there:
             return
         if self._record.word != self._word:
-            self._word, self._proposal = self._record.read(self._task)
-            if self._proposal.state is not CutState.DECIDED or self._proposal.attempt == self._passed:
+            is_concerned = False
+            while self._record.word != self._word:
+                self._word, self._proposal = self._record.read(self._task)
+                is_concerned = self._is_concerned
+            if not is_concerned:
                 self._place = None
                 return
         elif self._place is None:
             return
-        _, _, _, until_us = self._proposal
-        self._place = self._record.place(self._task, self._proposal.attempt, until_us)
+        self._place = self._record.place(self._task, self._proposal.attempt, self._proposal.until_us)
+
+    @property
+    def _is_concerned(self) -> bool:
+        """Whether the task has to come to the cut that was decided."""
+        attempt, state, _, _, purpose = self._proposal
+        is_ahead = state is CutState.DECIDED and attempt != self._passed
+        return is_ahead and (purpose is Purpose.CHECKPOINT or self._hands_over())
 
     def has_come_to(self, frontier: Position) -> bool:
         """Whether all input below the cut has come, as none will come below a position."""

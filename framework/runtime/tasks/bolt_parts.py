@@ -9,6 +9,7 @@ from framework.runtime.tasks.agenda import Agenda
 from framework.runtime.tasks.answering import Answering
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
 from framework.runtime.tasks.bolt_cut import BoltCut
+from framework.runtime.tasks.hand_over import HandOver
 from framework.runtime.tasks.interludes import Interludes
 from framework.runtime.tasks.processors import Processor
 from framework.runtime.tasks.sink_commits import SinkCommits
@@ -34,6 +35,8 @@ class BoltParts:
     commits: SinkCommits | None
     """Tells a transactional sink when to apply what it has taken; None for other components."""
     cut: BoltCut | None
-    """Where the task is saved for checkpoints; None where none are made."""
+    """Where the task is saved for checkpoints, or hands key groups over; None where it never does."""
+    hand_over: HandOver | None
+    """Hands key groups over, and takes others; None where its component keeps its tasks."""
     make_agenda: Callable[[], Agenda]
     """Makes the list of what is due; called when the component has been initialized, which may have a say."""

@@ -56,8 +56,8 @@ class BoltTask(TaskAtCuts):
         self._received = received
         self._parts = parts
         if parts.cut is not None:
-            self._cut = parts.cut
-            parts.cut.call_there(self._save_at_cut, received.last_ts)
+            self._cut, self._hand_over = parts.cut, parts.hand_over
+            parts.cut.call_there(self._at_cut, received.last_ts)
             received.channel.reader.defer()
         self._agenda = Agenda()
         self._positions = Positions()
@@ -111,6 +111,8 @@ class BoltTask(TaskAtCuts):
         return self._parts.processor.last_begun
 
     def _wants_turn(self, now_s: float) -> bool:
+        if self._is_handing_over and self._hand_over is not None:
+            return self._hand_over.can_take
         return (
             self.is_signalled
             or self._steps is not None
@@ -170,6 +172,9 @@ class BoltTask(TaskAtCuts):
                 self.commits.keep("agenda", self._agenda)
             if self._parts.commits is not None:
                 self._parts.commits.go_back_with(self.commits)
+
+    def _taken_over(self) -> None:
+        self._agenda.taken_over()
 
     def end_cycle(self) -> None:
         """Nothing comes back through the cycle any more."""

@@ -170,6 +170,11 @@ class TaskCheckpoints:
             self.pending = None
             self._on_report(cut.reported())
 
+    def begin_anew(self) -> None:
+        """The task remembers other keys from now on, so its next snapshot goes by none before."""
+        self._settle()
+        self._is_full = True
+
     def _settle(self) -> None:
         """Another checkpoint is made, so it is known what has become of the one before."""
         if self.pending is not None and self.pending.snapshot is not None:

@@ -68,6 +68,10 @@ class GroupDues(AgendaClient):
             ends = self._alignment.may_end()
             yield from self._entries(None if ends else last_us_before(self._alignment.closed_at()))
 
+    def taken_over(self) -> None:
+        """As in the base class: with others come their windows."""
+        self._bound_us = None
+
     def _entries(self, time_us: int | None) -> Iterator[Entry]:
         while (due := self._windows().next_due(time_us)) is not None:
             yield Entry(self._place(*due), partial(self._run, due))

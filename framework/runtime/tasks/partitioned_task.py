@@ -8,7 +8,8 @@ from typing import Any
 
 from framework.components.partitioned import Pace
 from framework.runtime.control.alignment import SourceAlignment
-from framework.runtime.control.cut_record import SourceCut
+from framework.runtime.control.cut_record import Purpose
+from framework.runtime.control.source_cut import SourceCut
 from framework.runtime.control.stop import StopReason
 from framework.runtime.hosts.faults import OnError
 from framework.runtime.hosts.user_errors import user_errors
@@ -103,6 +104,8 @@ class PartitionedTask(SourceTask):
             self._publish(time.monotonic())
 
     def _ends_now(self, now_s: float) -> bool:
+        if self._partitioning.cut.keeps_from_end:
+            return False
         goes_on = self.state is TaskState.RUNNING and not self._is_draining
         if goes_on and self._partitioning.alignment.is_asked:
             return False  # whoever waits behind its last row has not ended
@@ -266,7 +269,7 @@ class PartitionedTask(SourceTask):
         cut, last = self._partitioning.cut, self.emitter.last_placed
         behind = cut.reached(self._merger.behind)
         proposal = cut.passed(last, behind, waits=self._merger.waits_for_rows)
-        if proposal is not None:
+        if proposal is not None and proposal.purpose is Purpose.CHECKPOINT:
             self.context.checkpoints.cut(proposal, self.save(), None, cut.stood_since_s)
             self.context.checkpoints.committed()
 

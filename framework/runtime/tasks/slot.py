@@ -188,22 +188,45 @@ class ComponentSlot:
         """Write all changes of the declared state, as a commit follows; arguments as of `commit`."""
         self._keep(TaskState.flush, is_last)
 
-    def save(self, *, commit: bool = False) -> None:
+    def save(self, *, commit: bool = False, hands_over: bool = False) -> None:
         """Write into the tables what lives in this process until a checkpoint, which reads it there.
 
         Args:
             commit: whether to make it last, as no commit follows.
+            hands_over: whether it is read there by tasks that own key groups of this one next.
 
         Raises:
             ComponentError: a value cannot be kept.
         """
         if self.state is not None:
             try:
-                self.state.save()
+                if hands_over:
+                    self.state.hand_over()
+                else:
+                    self.state.save()
                 if commit:
                     self.state.writer.commit()
             except user_errors() as error:
                 self._context.fail("keeping its state", error)
+
+    def own(self, groups: range) -> None:
+        """Have the declared state by key be that of other key groups from now on.
+
+        To be called between two inputs. `save` has written everything that is handed over and a commit has
+        made it last, before any task was told that it may take these groups; every task that owned one of
+        them has done the same. The component goes on with the handles that it has.
+
+        Args:
+            groups: those that the task owns; none for a task that stands by.
+
+        Raises:
+            ComponentError: what the groups hold cannot be read.
+        """
+        if self.state is not None:
+            try:
+                self.state.own(groups)
+            except user_errors() as error:
+                self._context.fail("taking over its key groups", error)
 
     def _keep(self, how: Callable[[TaskState], None], is_last: bool) -> None:
         if self.state is not None:

@@ -100,6 +100,8 @@ class SpoutTask(CheckpointedSpout):
         )
 
     def _ends_now(self, now_s: float) -> bool:
+        if self._aligned.must_hear_decision:
+            return False
         goes_on = self.state is TaskState.RUNNING and not self._is_draining
         if goes_on and self._waits_behind_last:
             return False

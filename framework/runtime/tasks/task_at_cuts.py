@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from framework.runtime.control.cut_record import Proposal
+from framework.runtime.control.cut_record import Proposal, Purpose
 from framework.runtime.tasks.bolt_cut import BoltCut
+from framework.runtime.tasks.hand_over import HandOver
 from framework.runtime.tasks.task import Task
 
 
 class TaskAtCuts(Task):
-    """What a bolt's task does where it stands at a cut: it saves itself for a checkpoint."""
+    """What a bolt's task does where it stands at a cut: it saves itself for a checkpoint, or it hands key
+    groups over."""
 
     _cut: BoltCut | None = None
-    """Where that is; None where no checkpoints are made."""
+    """Where that is; None where no checkpoints are made, and nothing is handed over."""
+    _hand_over: HandOver | None = None
+    """Knows what is handed over; None where nothing is."""
 
     @property
     def _is_at_cut(self) -> bool:
@@ -26,6 +30,35 @@ class TaskAtCuts(Task):
             return False
         self._commit()  # what has changed at the cut
         return True
+
+    @property
+    def _is_handing_over(self) -> bool:
+        """Whether the task waits at a cut for key groups that siblings have not handed over to it."""
+        return self._hand_over is not None and self._hand_over.goes_on
+
+    def _at_cut(self, proposal: Proposal) -> bool:
+        """All that lies before the cut has been processed and is committed, and nothing else."""
+        if proposal.purpose is Purpose.CHECKPOINT:
+            return self._save_at_cut(proposal)
+        assert self._hand_over is not None
+        return self._hand_over_at_cut(proposal, self._hand_over)
+
+    def _hand_over_at_cut(self, proposal: Proposal, hand_over: HandOver) -> bool:
+        """Hand over what is another's behind the cut, and take what is the task's; whether that is done."""
+        if not hand_over.goes_on:
+            self.context.checkpoints.begin_anew()
+            self.slot.save(commit=self.commits is None, hands_over=True)
+            self._commit()
+            hand_over.begin(proposal.attempt)
+        if not hand_over.can_take:
+            return False
+        self.slot.own(hand_over.take())
+        self._taken_over()
+        return True
+
+    def _taken_over(self) -> None:
+        """The task has other key groups from now on."""
+        raise NotImplementedError
 
     def _save_at_cut(self, proposal: Proposal) -> bool:
         """All that belongs to a checkpoint has been processed, and nothing else: save the task."""

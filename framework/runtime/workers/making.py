@@ -10,6 +10,7 @@ from framework.planning import Plan, WorkerKind
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import RecordingPaths
 from framework.runtime.checkpointing import Checkpointing
+from framework.runtime.control.cut_leader import CutLeader
 from framework.runtime.control.stop import StopSignal
 from framework.runtime.state import StateMemory
 from framework.runtime.workers.going_back import Attempts
@@ -27,6 +28,7 @@ def make_workers(
     recording: RecordingPaths,
     on_look: Callable[[float], None],
     checkpointing: Checkpointing | None,
+    leader: CutLeader | None,
     folder: Path | None,
     attempts: Attempts,
 ) -> WorkerGroup:
@@ -41,6 +43,7 @@ def make_workers(
         recording: the files that the run records to and replays.
         on_look: called with the monotonic time in seconds whenever they have nothing else in hand.
         checkpointing: is told what tasks have saved; None where no checkpoints are made.
+        leader: has sources agree, which is void if a process dies; None where they never have to.
         folder: that of the checkpoints.
         attempts: what the run keeps of those from which it has gone back.
     """
@@ -60,7 +63,7 @@ def make_workers(
             on_look=on_look,
             on_report=on_report,
             on_want=on_want,
-            on_death=(lambda: None) if checkpointing is None else checkpointing.worker_died,
+            on_death=(lambda: None) if leader is None else leader.interrupt,
             checkpoints=checkpoints,
             attempts=attempts,
         )

@@ -175,7 +175,7 @@ class Worker:
             ComponentError: a sink has raised while it made lasting what it had taken.
         """
         alignment = self._network.alignment
-        if alignment is None or not self.is_drained:
+        if alignment is None or not self._network.makes_checkpoints or not self.is_drained:
             return None
         # A process may be done before it hears the reason.
         is_suspended = alignment.stage is Stage.CLOSED or self._stop.reason is StopReason.SUSPENDED

@@ -9,7 +9,8 @@ import pytest
 from framework.runtime.control import cut_leader
 from framework.runtime.control.alignment import Alignment
 from framework.runtime.control.cut_leader import CutInterruptedError, CutLeader
-from framework.runtime.control.cut_record import NO_PROPOSAL, CutState, Proposal, SourceCut
+from framework.runtime.control.cut_record import NO_PROPOSAL, CutState, Proposal
+from framework.runtime.control.source_cut import SourceCut
 from framework.runtime.positions.lineage import LAST
 from framework.runtime.positions.ticks import EventTicks
 from framework.runtime.tasks.agenda import Agenda, EventTimeTicks

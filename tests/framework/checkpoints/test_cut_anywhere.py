@@ -16,7 +16,8 @@ import pytest
 
 from framework.checkpoints import CheckpointFolder
 from framework.runtime.control.cut_leader import CutLeader
-from framework.runtime.control.cut_record import CutRecord, CutState, SourceCut
+from framework.runtime.control.cut_record import CutRecord, CutState
+from framework.runtime.control.source_cut import SourceCut
 from framework.runtime.tasks import bolt_cut
 from framework.runtime.tasks.bolt_cut import BoltCut
 from tests.framework.checkpoints.drawn import OPTIONS, drawn, leader

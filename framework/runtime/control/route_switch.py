@@ -1,0 +1,87 @@
+"""Has a task divide its tuples anew from the cut of a reconfiguration on."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from framework.routing import SwitchingRouter
+from framework.runtime.control.cut_record import NO_PROPOSAL, CutRecord, CutState, Purpose
+from framework.runtime.control.scale_record import ScaleRecord
+from viper.jumbo import Emission
+from viper.position import Position, Positions
+
+
+class Switched(NamedTuple):
+    """A router whose component may get other tasks."""
+
+    tag: int
+    """The index of the stream that it divides."""
+    component: str
+    """That gets the tuples."""
+    router: SwitchingRouter
+
+
+class RouteSwitch:
+    """Tells the routers of one task from which tuple on they divide anew.
+
+    A source brings nothing behind the cut before that is decided, so whoever has a tuple behind it to send
+    off finds the decision here. It is where tuples stand that counts, not which input has led to them: what
+    a window emits may stand before the cut although the task is behind it.
+
+    Args:
+        cut: the record of the run where it is decided.
+        scales: says how many tasks there are before and behind.
+        task: id of the task that emits.
+        switched: its routers.
+    """
+
+    def __init__(self, cut: CutRecord, scales: ScaleRecord, task: int, switched: Sequence[Switched]) -> None:
+        self._cut = cut
+        self._scales = scales
+        self._task = task
+        self._switched = tuple(switched)
+        self._components = {component for _, component, _ in switched}
+        self._word = -1
+        """That of the record when it was read last."""
+        self._proposal = NO_PROPOSAL
+        self._behind: Mapping[str, int] = {}
+        """By component how many tasks there are behind its cut."""
+        self._is_ahead = False
+        """Whether a cut is decided that no tuple has stood behind so far."""
+
+    def look(self, emission: Emission) -> None:
+        """Hear what was decided, and tell the routers which of these tuples, in their order, lie behind."""
+        if self._cut.word != self._word:
+            self._hear()
+        if not self._is_ahead or not len(emission.payload):
+            return
+        place = self._cut.place(self._task, self._proposal.attempt, self._proposal.until_us)
+        positions = emission.positions
+        if positions.last() >= place:
+            self._is_ahead = False
+            first = _first_from(positions, place)
+            for tag, component, router in self._switched:
+                before = first if emission.tags is None else list(emission.tags[:first]).count(tag)
+                router.become(self._behind[component], before)
+
+    def settle(self) -> None:
+        """The tuples that `look` was given have been divided."""
+        for _, _, router in self._switched:
+            router.settle()
+
+    def _hear(self) -> None:
+        before: Mapping[str, int] = {}
+        while self._cut.word != self._word:  # the numbers are those of what it says
+            self._word, self._proposal = self._cut.read(self._task)
+            before = {component: self._scales.wanted(component) for component in self._components}
+            self._behind = {component: self._scales.proposed(component) for component in self._components}
+        _, state, _, _, purpose = self._proposal
+        self._is_ahead = state is CutState.DECIDED and purpose is Purpose.RECONFIGURATION
+        for _, component, router in self._switched:
+            router.become(before[component])
+
+
+def _first_from(positions: Positions, place: Position) -> int:
+    return bisect_left(range(len(positions)), True, key=lambda nth: positions[nth] >= place)

@@ -1,0 +1,48 @@
+"""What a run has that makes its sources agree, and its tasks hand key groups over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from framework.config import Settings
+from framework.planning import Plan
+from framework.runtime.assembly.network import Network
+from framework.runtime.control.cut_leader import CutLeader
+from framework.runtime.control.reconfiguring import Reconfiguring
+from framework.runtime.control.scaling import Scaling
+from framework.runtime.control.stop import StopSignal
+
+
+def cut_leader(plan: Plan, network: Network, stop: StopSignal) -> CutLeader | None:
+    """What has the sources of a run agree; None where they never have to."""
+
+    def wake() -> None:
+        for bell in network.bells:
+            bell.ring()
+        stop.wake()
+
+    return None if network.alignment is None else CutLeader(plan, network.alignment, wake)
+
+
+@contextmanager
+def handing_over(
+    plan: Plan,
+    settings: Settings,
+    network: Network,
+    leader: CutLeader | None,
+    scaling: Scaling,
+    stop: StopSignal,
+) -> Iterator[None]:
+    """For as long as the block runs, tasks hand key groups over when a run is scaled, where any do."""
+    alignment, scales = network.alignment, network.scales
+    if not plan.handing_over or leader is None or alignment is None or scales is None:
+        scaling.hand_over_by(None)
+        yield
+        return
+    timeout_s = settings["viper.checkpoint.timeout.secs"]
+    parts = plan, alignment, scales, leader, stop
+    reconfiguring = Reconfiguring(*parts, timeout_s=timeout_s, on_given_up=scaling.given_up)
+    scaling.hand_over_by(reconfiguring)
+    with reconfiguring.going_on():
+        yield
