@@ -101,6 +101,8 @@ class Plan:
     scalable: Mapping[str, int] = field(default_factory=dict)
     """For each bolt whose number of tasks may change while it runs, how many get tuples at first; the other
     tasks stand by."""
+    controlled: Mapping[str, Any] = field(default_factory=dict)
+    """For each of these that has a controller, what the configuration says of that (``viper.controller``)."""
 
     def tasks_of(self, component: str) -> tuple[TaskSpec, ...]:
         """The tasks of a component, by index."""

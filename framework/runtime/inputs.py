@@ -47,6 +47,8 @@ class Inlet:
         cutter = Cutter(reader, sources, copies=shares, whole=whole, borrows=borrows, own=own)
         self.take: Callable[[int, Positions], list[Piece]] = cutter.take
         """Takes tuples that are ready, as `Cutter.take`."""
+        self.take_first = cutter.take_first
+        """Takes the first of these, as `Cutter.take_first`."""
 
 
 class BoltInput:

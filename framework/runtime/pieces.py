@@ -8,6 +8,7 @@ than the tuples. Whoever reads pieces need not know which kind they are.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -118,13 +119,49 @@ class Cutter:
         Raises:
             CodecError: a jumbo tuple from another process cannot be decoded here.
         """
+        runs, order = self._delivered(limit, positions)
+        return self.cut(runs) if order is None else [self.mix(runs, order)]
+
+    def take_first(
+        self, limit: int, positions: Positions, wanted: Callable[[Positions], int]
+    ) -> list[Piece]:
+        """Take tuples that are ready, and put those back that are not to be processed as yet.
+
+        The reader defers what it releases.
+
+        Args:
+            limit: the most tuples to take.
+            positions: empty; gets the positions of the tuples.
+            wanted: tells how many of the tuples at some positions, at least one, are to be processed.
+
+        Raises:
+            CodecError: as for `take`.
+        """
+        runs, order = self._delivered(limit, positions)
+        if runs and (count := wanted(positions)) < len(positions):
+            runs, order = self._put_back(runs, order, positions, count)
+        self._reader.accept()
+        return self.cut(runs) if order is None else [self.mix(runs, order)]
+
+    def _delivered(self, limit: int, positions: Positions) -> tuple[list[Run], bytes | None]:
         reader = self._reader
         if isinstance(reader, Link):
-            return self.cut(reader.get_ready(limit, positions))
+            return reader.get_ready(limit, positions), None
         if not self._mixes:
-            return self.cut(reader.get_ready(limit, positions, borrows=self._borrows))
-        runs, order = reader.get_interleaved(limit, positions, borrows=self._borrows)
-        return self.cut(runs) if order is None else [self.mix(runs, order)]
+            return reader.get_ready(limit, positions, borrows=self._borrows), None
+        return reader.get_interleaved(limit, positions, borrows=self._borrows)
+
+    def _put_back(
+        self, runs: list[Run], order: bytes | None, positions: Positions, kept: int
+    ) -> tuple[list[Run], bytes | None]:
+        """Put all tuples back but the first so many; returns the runs of these."""
+        counts = _ends(runs, len(positions) - kept) if order is None else _ends_of(runs, order, kept)
+        rest = [(run, count) for run, count in zip(runs, counts, strict=True) if count]
+        self._reader.put_back(rest, positions, kept)
+        left = [(*run[:3], run[3] - count) for run, count in zip(runs, counts, strict=True)]
+        if order is None or not kept:
+            return [run for run in left if run[3]], None
+        return left, order[: 2 * kept]
 
     def cut(self, runs: Sequence[Run]) -> list[Piece]:
         """Cut runs of jumbo tuples into pieces where the stream changes."""
@@ -174,6 +211,21 @@ class Cutter:
             for index, jumbo, _, _ in runs
         ]
         return interleave_tags([jumbo.tags for _, jumbo, _, _ in runs], firsts, bases, order)
+
+
+def _ends(runs: Sequence[Run], count: int) -> list[int]:
+    """For each run how many of the last `count` tuples it has, where all tuples come run after run."""
+    counts = []
+    for run in reversed(runs):
+        counts.append(min(run[3], count))
+        count -= counts[-1]
+    return counts[::-1]
+
+
+def _ends_of(runs: Sequence[Run], order: bytes, kept: int) -> list[int]:
+    """Likewise for the tuples behind the first `kept`, where `order` has the index of each tuple's run."""
+    counts = Counter(memoryview(order).cast("H")[kept:])
+    return [counts[index] for index in range(len(runs))]
 
 
 def _owned(payload: Payload, first: int, count: int) -> tuple[Payload, int]:
