@@ -20,9 +20,13 @@ from tests.framework.runtime.workers.killed import MortalPartitions, Written
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers
 from tests.framework.runtime.workers.test_exact import run, undisturbed, written
 from tests.framework.windows.operators import GROUPS, Keyed, Row, TellKeys, TellKeysSliding, drawn, expected
+from tests.framework.windows.surviving import MortalLast
 from tests.framework.windows.test_against_brute_force import PLANS
-from tests.framework.windows.test_operators_survive import FORMS, SPREAD, MortalLast
 from tests.portions import at_every_change, seeds_at_every_change
+
+FORMS: tuple[dict[str, Any], ...] = ({"size": 30, "advance": 10}, {"size": 20}, {"gap": 6})
+"""In microseconds, as there are between the rows of `Partitions`."""
+SPREAD = {"source": [1, 2], "windows": [3, 2], "sink": 2}
 
 MODES: tuple[dict[str, Any], ...] = (
     {},
