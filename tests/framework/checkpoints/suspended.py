@@ -6,7 +6,7 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,10 @@ from framework.errors import SuspendError
 from framework.runtime import Run, RunReport
 from framework.runtime.control import cut_leader
 from framework.runtime.control.alignment import Alignment, Stage
+from framework.runtime.control.stop import StopReason
 from framework.sinks import CollectingSink
 from tests.framework.runtime.partitioned import Partitions
-from tests.framework.runtime.pieces import plan_of
+from tests.framework.runtime.pieces import plan_of, run_built
 
 SIGNAL = signal.SIGURG
 """Asks the process that leads the run to suspend it; whoever does not expect it ignores it."""
@@ -206,3 +207,24 @@ def run_suspended(
         report = run.execute()
     assert not refused, refused
     return report
+
+
+def check_suspended_at(
+    times_us: Iterable[int], built: Callable[[Partitions], TopologyBuilder], folder: Path
+) -> None:
+    """Have a run suspended at each of some times, and gone on with: it puts out what a whole run does.
+
+    Sources end right behind their last promise, so that a bolt may see that promise or nothing but the end.
+
+    Args:
+        times_us: in microseconds.
+        built: makes the topology with its spout, which has rows up to half a millisecond.
+        folder: for the checkpoints.
+    """
+    whole = run_built(built(Partitions(4, 300, 1))).result("sink")
+    for time_us in times_us:
+        with ending_from(time_us):
+            first = run_suspended(built(Suspending(4, 300, 1, os.getpid(), 60)), folder)
+        assert first.reason is StopReason.SUSPENDED
+        second = run_built(built(Partitions(4, 300, 1)), {"start": folder})
+        assert first.result("sink") + second.result("sink") == whole, time_us

@@ -13,7 +13,7 @@ from framework.runtime.control.stop import StopReason
 from framework.sinks import CollectingSink
 from framework.streams import AggregateWindow, Map
 from framework.windows.aggregates import PaneWindow
-from tests.framework.checkpoints.suspended import Suspending, ending_from, run_suspended
+from tests.framework.checkpoints.suspended import Suspending, check_suspended_at, run_suspended
 from tests.framework.runtime.partitioned import Partitions
 from tests.framework.runtime.pieces import run_built
 from tests.framework.runtime.workers.killed import MortalPartitions, Written
@@ -84,17 +84,9 @@ def test_a_run_that_is_suspended_is_gone_on_with(seed: int, form: dict[str, Any]
 
 @pytest.mark.parametrize("form", FORMS, ids=str)
 @pytest.mark.parametrize("times_us", at_every_change([range(279, 282), range(200, 279), range(282, 380)], 1))
-def test_a_run_can_be_suspended_at_every_time(
-    times_us: range, form: dict[str, Any], tmp_path: Path
-) -> None:
-    """Also at those where windows end, and whether or not a bolt sees the promise ahead of the end."""
-    whole = run_built(suspended(Partitions(4, 300, 1), form)).result("sink")
-    for time_us in times_us:
-        with ending_from(time_us):
-            first = run_suspended(suspended(Suspending(4, 300, 1, os.getpid(), 60), form), tmp_path)
-        second = run_built(suspended(Partitions(4, 300, 1), form), {"start": tmp_path})
-        assert first.reason is StopReason.SUSPENDED
-        assert first.result("sink") + second.result("sink") == whole, time_us
+def test_a_run_can_be_suspended_at_every_time(times_us: range, form: dict[str, Any], tmp_path: Path) -> None:
+    """Also at those where windows end."""
+    check_suspended_at(times_us, lambda spout: suspended(spout, form), tmp_path)
 
 
 def test_panes_that_are_forgotten_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

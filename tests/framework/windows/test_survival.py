@@ -15,7 +15,7 @@ from framework.runtime.control.stop import StopReason
 from framework.sinks import CollectingSink
 from framework.windows import OpenWindows
 from framework.windows.spec import GAP_MS, LENGTH_COUNT, LENGTH_MS, SLIDE_COUNT, SLIDE_MS
-from tests.framework.checkpoints.suspended import Suspending, ending_from, run_suspended, suspending
+from tests.framework.checkpoints.suspended import Suspending, check_suspended_at, run_suspended, suspending
 from tests.framework.runtime.partitioned import Partitions
 from tests.framework.runtime.pieces import Row, plan_of, run_built
 from tests.framework.runtime.workers.killed import MortalPartitions, Written
@@ -100,14 +100,8 @@ def test_a_run_that_is_suspended_is_gone_on_with(seed: int, config: dict[str, An
 def test_a_run_can_be_suspended_at_every_time(
     times_us: range, config: dict[str, Any], tmp_path: Path
 ) -> None:
-    """Also at those where windows end, and whether or not a bolt sees the promise ahead of the end."""
-    whole = run_built(suspended(Partitions(4, 300, 1), config)).result("sink")
-    for time_us in times_us:
-        with ending_from(time_us):
-            first = run_suspended(suspended(Suspending(4, 300, 1, os.getpid(), 60), config), tmp_path)
-        second = run_built(suspended(Partitions(4, 300, 1), config), {"start": tmp_path})
-        assert first.reason is StopReason.SUSPENDED
-        assert first.result("sink") + second.result("sink") == whole, time_us
+    """Also at those where windows end."""
+    check_suspended_at(times_us, lambda spout: suspended(spout, config), tmp_path)
 
 
 @pytest.mark.parametrize("seed", at_every_change(range(10), 2))
