@@ -17,6 +17,7 @@ from framework.errors import LoadError
 from framework.importing import import_class
 from framework.state import StateSpec, declared_states
 from framework.topology import ComponentSpec, PythonImplementation, Role, ShellImplementation
+from framework.windows.spec import JOIN_HOW
 
 
 class Batching(enum.StrEnum):
@@ -66,6 +67,8 @@ class Traits:
     """Whether it is a bolt that processes windows."""
     joins: bool = False
     """Whether it is a bolt that joins streams."""
+    joins_outer: bool = False
+    """Whether it puts out also tuples that have no partner."""
     key_windows: bool = False
     """Whether these are windows by key."""
     derives_keys: bool = False
@@ -134,7 +137,8 @@ def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None)
         forgets=bool(getattr(cls, "dies_with_process", False)),
         event_time=partitioned or conf.get("viper.timestamp.field") is not None,
         bounded=_bounded(component, conf, cls),
-        joins=cls is not None and issubclass(cls, components.JoinBolt),
+        joins=_joins(cls),
+        joins_outer=_joins(cls) and conf.get(JOIN_HOW, "inner") != "inner",
         windowed=cls is not None and issubclass(cls, components.WindowedBolt | components.OPlus),
         key_windows=cls is not None and issubclass(cls, components.OPlus),
         derives_keys=cls is not None and issubclass(cls, components.OPlus) and cls.derives_keys,
@@ -142,6 +146,10 @@ def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None)
         states=() if cls is None else _states(conf, cls),
         state_key=_state_key(conf, cls),
     )
+
+
+def _joins(cls: type | None) -> bool:
+    return cls is not None and issubclass(cls, components.JoinBolt)
 
 
 def _hears_answers(cls: type) -> bool:

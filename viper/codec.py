@@ -1,8 +1,8 @@
 """Jumbo tuples as bytes, for readers in other processes.
 
 An encoding is a header, the tags, and the payload: rows in a form of our own where all values are of the
-common immutable types, else pickled; or columns in Arrow's form. Who can write into an arena can make its
-readers run code; it is as trusted as they are.
+common immutable types, in which addressed rows can be skipped, else pickled; or columns in Arrow's form. Who
+can write into an arena can make its readers run code; it is as trusted as they are.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from struct import Struct
 from typing import Final
 from zlib import crc32
 
+from viper.addressed import EVERYTHING
 from viper.errors import CodecError
 from viper.jumbo import Jumbo
 from viper.payload import Payload, Row, Rows
-from viper.rows import Decoder, encode_rows
+from viper.rows import Decoder, encode_addressed, encode_rows
 
 _HEADER: Final = Struct("=B3xI")  # the form of the payload, bytes of the tags
 _ALIGNMENT: Final = 8
@@ -24,7 +25,8 @@ _ALIGNMENT: Final = 8
 _PLAIN: Final = 0
 _PICKLED: Final = 1
 _COLUMNS: Final = 2
-_UNTAGGED: Final = tuple(_HEADER.pack(form, 0) for form in (_PLAIN, _PICKLED, _COLUMNS))
+_ADDRESSED: Final = 3
+_UNTAGGED: Final = tuple(_HEADER.pack(form, 0) for form in (_PLAIN, _PICKLED, _COLUMNS, _ADDRESSED))
 """By form, the header where there are no tags."""
 UNKNOWN: Final = 1
 """The mark of values that nothing is known of."""
@@ -37,7 +39,10 @@ def encode(jumbo: Jumbo) -> bytes:
         CodecError: a value cannot be carried to another process.
     """
     payload = jumbo.payload
-    form, encoded = _PLAIN if isinstance(payload, Rows) else _COLUMNS, payload.encoded()
+    if jumbo.mask_shift is not None:
+        form, encoded = _ADDRESSED, encode_addressed(payload.rows, jumbo.mask_shift)
+    else:
+        form, encoded = _PLAIN if isinstance(payload, Rows) else _COLUMNS, payload.encoded()
     if encoded is None:
         form, encoded = _PICKLED, _pickled(payload.rows)
     if jumbo.tags is None:
@@ -87,7 +92,9 @@ def _culprit(rows: list[Row]) -> str:
     return f"{len(rows)} tuples together"
 
 
-def decode(buffer: memoryview, decoder: Decoder, *, lends: bool = False) -> Jumbo:
+def decode(
+    buffer: memoryview, decoder: Decoder, *, lends: bool = False, mask: int = EVERYTHING
+) -> Jumbo:
     """The jumbo tuple of an encoding, which is read in place.
 
     Its values are nobody else's, unless they are lent.
@@ -96,6 +103,7 @@ def decode(buffer: memoryview, decoder: Decoder, *, lends: bool = False) -> Jumb
         buffer: the encoding.
         decoder: remembers texts that come again; always the same one for the same reader.
         lends: whether columns are to lie in the encoding itself, on a lease.
+        mask: what the reader has: addressed rows that have no bit in common with it are None.
 
     Raises:
         CodecError: it cannot be read here.
@@ -107,16 +115,18 @@ def decode(buffer: memoryview, decoder: Decoder, *, lends: bool = False) -> Jumb
         tags = array("H")
         tags.frombytes(buffer[_HEADER.size : _HEADER.size + tag_bytes])
     try:
-        return Jumbo(_payload(form, buffer[start:], decoder, lends), tags)
+        return Jumbo(_payload(form, buffer[start:], decoder, lends, mask), tags)
     except Exception as error:
         raise CodecError(
             f"cannot read a payload of {len(buffer)} bytes from another process: {error}"
         ) from error
 
 
-def _payload(form: int, encoded: memoryview, decoder: Decoder, lends: bool) -> Payload:
+def _payload(form: int, encoded: memoryview, decoder: Decoder, lends: bool, mask: int) -> Payload:
     if form == _COLUMNS:
         from viper.columns.payload import decoded, lent  # wants pyarrow, which most topologies do without
 
         return lent(encoded) if lends else decoded(encoded)
+    if form == _ADDRESSED:
+        return Rows(decoder.decode_addressed(encoded, mask))
     return Rows(decoder.decode(encoded) if form == _PLAIN else pickle.loads(encoded))

@@ -31,15 +31,20 @@ class Jumbo:
     Args:
         payload: the values of its tuples.
         tags: for each tuple the index of its stream, as ``array("H")``; None where there is only one.
+        mask_shift: of addressed rows (`viper.addressed`), by which their readers skip those that do not
+            concern them; None for others.
     """
 
-    __slots__ = ("encoded", "payload", "size", "tags")
+    __slots__ = ("encoded", "mask_shift", "payload", "size", "tags")
 
-    def __init__(self, payload: Payload, tags: array[int] | None = None) -> None:
+    def __init__(
+        self, payload: Payload, tags: array[int] | None = None, mask_shift: int | None = None
+    ) -> None:
         self.payload = payload
         self.size = len(payload)
         """The number of its tuples."""
         self.tags = tags
+        self.mask_shift = mask_shift
         self.encoded: bytes | None = None
         """Its encoding for other processes, kept while a gate is full so that it is made only once."""
 
@@ -49,9 +54,9 @@ class Jumbo:
     def behind(self, count: int) -> Jumbo:
         """All its tuples but the first so many."""
         tags = None if self.tags is None else self.tags[count:]
-        return Jumbo(self.payload.slice(count, self.size - count), tags)
+        return Jumbo(self.payload.slice(count, self.size - count), tags, self.mask_shift)
 
     def alone(self, index: int) -> Jumbo:
         """One of its tuples."""
         tags = None if self.tags is None else self.tags[index : index + 1]
-        return Jumbo(self.payload.slice(index, 1), tags)
+        return Jumbo(self.payload.slice(index, 1), tags, self.mask_shift)

@@ -113,6 +113,29 @@ class Link:
         self._runs += len(runs)
         return runs
 
+    def defer(self) -> None:
+        """Nothing: what was delivered can be put back until more is."""
+
+    def accept(self) -> None:
+        """Nothing: what goes this way lies in no memory that others wait for."""
+
+    def put_back(self, rest: Iterable[tuple[Run, int]], positions: Positions, kept: int) -> None:
+        """As `Reader.put_back`."""
+        back = list(rest)
+        count = len(positions) - kept
+        waiting = Positions()
+        waiting.extend_from(positions, kept, count)
+        waiting.extend_from(self.positions, self._passed, self._waiting)
+        self.positions.clear()
+        self.positions.extend(waiting)
+        self._passed = 0
+        self._waiting += count
+        for (_, jumbo, first, size), number in reversed(back):
+            if not (self._jumbos and self._jumbos[0] is jumbo):
+                self._jumbos.appendleft(jumbo)
+            self._taken = first + size - number
+        positions.truncate(kept)
+
     def _part(self, count: int, into: Positions) -> list[Run]:
         into.extend_from(self.positions, self._passed, count)
         self._passed += count

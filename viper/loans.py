@@ -60,6 +60,11 @@ class Loans:
         if not left:
             self._due.append((source, lease))
 
+    def put_back(self, lease: Lease, left: int) -> None:
+        """Note that so many tuples of a lease are still to come, some of which had been delivered."""
+        self._due = [found for found in self._due if found[1] is not lease]
+        self._left = left
+
     def end(self) -> Lease | None:
         """End the leases that are due; returns the first that does not, as something refers to its memory."""
         while self._due:

@@ -175,7 +175,7 @@ class Rows:
         """The same values for one more consumer, which can change none that others see."""
         if not self.mutable:
             return self
-        return Rows([row if is_shareable(row) else tuple(map(copy_of, row)) for row in self.rows], True)
+        return Rows([row if _is_shareable(row) else tuple(map(copy_of, row)) for row in self.rows], True)
 
     def lent_out(self) -> Rows:
         """The same values."""
@@ -184,6 +184,10 @@ class Rows:
     def encoded(self) -> bytes | None:
         """The bytes that a `Decoder` reads in another process; None where only pickle carries the values."""
         return encode_rows(self.rows)
+
+
+def _is_shareable(row: Row | None) -> bool:
+    return row is None or is_shareable(row)  # None stands for a row that is skipped
 
 
 JOINED_BYTES = 1 << 19

@@ -184,6 +184,12 @@ class Positions:
         """Forget all positions, keep the memory."""
         self._handle.length = 0
 
+    def truncate(self, count: int) -> None:
+        """Forget all positions but the first so many; IndexError if there are not that many."""
+        kept = Positions()
+        kept.extend_from(self, 0, count)
+        self._handle = kept._handle
+
     def last(self) -> Position:
         """The position appended last; IndexError if there is none."""
         length = self._handle.length

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
 from viper._backend import ffi, lib
+from viper.addressed import EVERYTHING
 from viper.arena import Arena
 from viper.codec import decode
 from viper.errors import CodecError
@@ -84,9 +85,16 @@ class Reader:
         self._look_out = lib.vp_merge_outlook
         self._set_working = lib.vp_merge_working
         self._holds = False
+        self._defers = False
+        """Whether it keeps what it delivers until `accept`, or holds that."""
         self._most = 0
         """The most tuples that are delivered at once, where it holds them."""
         self._most_runs = _MAX_RUNS
+        self._mask = EVERYTHING
+
+    def skip_but(self, mask: int) -> None:
+        """Have addressed rows of other processes that have no bit in common with a mask come as None."""
+        self._mask = mask
 
     def hold(self, *, singly: bool = False) -> None:
         """From now on, release nothing that was delivered but by `release`.
@@ -97,7 +105,7 @@ class Reader:
         Args:
             singly: whether a single tuple is.
         """
-        self._holds = True
+        self._holds = self._defers = True
         self._most = 1 if singly else max(int(lib.vp_ring_tuples(self._rings[0])) // 2, 1)
         if len(self._rings) == 1:  # else runs may be much shorter than jumbo tuples
             self._most_runs = min(max(int(lib.vp_ring_slots(self._rings[0])) // 2, 1), _MAX_RUNS)
@@ -105,6 +113,42 @@ class Reader:
     def release(self) -> None:
         """Release all that was delivered, where it holds that."""
         self._release(self._merge)
+
+    def defer(self) -> None:
+        """From now on, release what was delivered by `accept` only, so that the end of it can be put back."""
+        self._defers = True
+
+    def accept(self) -> None:
+        """Release what was delivered to its end, unless it is held, or lent: it is not put back any more."""
+        if not (self._holds or self._loans.are_due):
+            self._release(self._merge)
+
+    def put_back(self, rest: Iterable[tuple[Run, int]], positions: Positions, kept: int) -> None:
+        """Have the end of what was delivered last come again, as if it had not come.
+
+        To be called before `accept`.
+
+        Args:
+            rest: the runs that are put back, or the end of which is, in order, with the number of tuples.
+            positions: of what was delivered; those of what is put back are forgotten.
+            kept: how many are left.
+        """
+        counts: dict[int, int] = {}
+        jumbos: dict[int, list[Jumbo]] = {}
+        for (source, jumbo, first, size), count in rest:
+            counts[source] = counts.get(source, 0) + count
+            of_source = jumbos.setdefault(source, [])
+            if not of_source or of_source[-1] is not jumbo:
+                of_source.append(jumbo)
+                if jumbo.payload.lease is not None:
+                    self._loans.put_back(jumbo.payload.lease, jumbo.size - (first + size - count))
+        for source, count in counts.items():
+            payloads = self._payloads[source]
+            slot = int(lib.vp_merge_put_back(self._merge, source, count))
+            for index, jumbo in enumerate(jumbos[source], slot):
+                payloads[index % len(payloads)] = jumbo
+        positions.truncate(kept)
+        self.working(positions.trees(0, kept).count(0))
 
     def get_ready(self, limit: int, into: Positions, *, borrows: bool = False) -> list[Run]:
         """Deliver up to `limit` tuples that are ready, in order.
@@ -178,7 +222,7 @@ class Reader:
         except BaseException:
             self._lose(into, before, due)
             raise
-        if not (self._holds or self._loans.are_due):
+        if not (self._defers or self._loans.are_due):
             self._release(self._merge)
         return runs, order
 
@@ -241,7 +285,7 @@ class Reader:
         lends = lends and self._loans.allow(source, size)
         if lends:
             at = ffi.gc(at, partial(_let_go, self._arena))  # for as long as anything refers to it
-        jumbo = decode(memoryview(ffi.buffer(at, size)), self._decoder, lends=lends)
+        jumbo = decode(memoryview(ffi.buffer(at, size)), self._decoder, lends=lends, mask=self._mask)
         if jumbo.payload.lease is not None:
             self._loans.lend(source, jumbo.payload.lease)
         return jumbo

@@ -3,9 +3,10 @@
 `Outbox.emit` snapshots one row of exactly immutable values and leaves everything
 else to a Python callable; an `Inbox` turns rows into named records and notes how
 many rows the outbox held after each, which is what output positions are made of.
-`encode_rows` and a `Decoder` carry rows of such values to other processes. A
-`SlotTable` and `bits_of_mask` read Arrow arrays; `is_ascii` looks at their texts, and
-`descent` at times.
+`encode_rows` and a `Decoder` carry rows of such values to other processes. Readers skip
+those rows of `encode_addressed` that do not concern them, as `own_rows` does within a
+process. A `SlotTable` and `bits_of_mask` read Arrow arrays; `is_ascii` looks at their
+texts, and `descent` at times.
 """
 
 from viper._rows import (
@@ -20,6 +21,7 @@ from viper._rows import (
     call_flat,
     count_up,
     descent,
+    encode_addressed,
     encode_rows,
     ends,
     ends_of_bits,
@@ -32,6 +34,7 @@ from viper._rows import (
     is_valid,
     kept,
     misfit,
+    own_rows,
     partition,
     plain_rows,
     select,
@@ -49,6 +52,7 @@ __all__ = [
     "call_flat",
     "count_up",
     "descent",
+    "encode_addressed",
     "encode_rows",
     "ends",
     "ends_of_bits",
@@ -61,6 +65,7 @@ __all__ = [
     "is_valid",
     "kept",
     "misfit",
+    "own_rows",
     "partition",
     "plain_rows",
     "select",

@@ -2,19 +2,20 @@
 
 Every name here is `framework`'s own and no copy, so a class that is imported from either is the same class.
 
-=====================  ======================================================================
-viperstorm.aggregates  sums, means, distinct counts and so on, of windows
-viperstorm.sinks       bolts for the end of a topology: files, tables, stdout
-viperstorm.sources     spouts that read files
-viperstorm.testing     runs components and topologies in a test
-viperstorm.streams     bolts that call functions, as `StreamBuilder` makes them and YAML names them
-viperstorm.columns     running counts and values of keys, for batch bolts on columns
-viperstorm.config      resolves the configuration of a topology
-viperstorm.errors      every error that is raised on purpose
-viperstorm.recording   reads what ``viper run --record`` has written
-viperstorm.runtime     reports of runs, and how a run is stopped from another thread
-viperstorm.spark       prepared datasets as spouts, and whole histories inside Spark's executors
-=====================  ======================================================================
+======================  ======================================================================
+viperstorm.aggregates   sums, means, distinct counts and so on, of windows
+viperstorm.sinks        bolts for the end of a topology: files, tables, stdout
+viperstorm.sources      spouts that read files
+viperstorm.testing      runs components and topologies in a test
+viperstorm.streams      bolts that call functions, as `StreamBuilder` makes them and YAML names them
+viperstorm.columns      running counts and values of keys, for batch bolts on columns
+viperstorm.config       resolves the configuration of a topology
+viperstorm.controllers  what decides how many tasks a bolt has while its run goes on
+viperstorm.errors       every error that is raised on purpose
+viperstorm.recording    reads what ``viper run --record`` has written
+viperstorm.runtime      reports of runs, and how a run is stopped from another thread
+viperstorm.spark        prepared datasets as spouts, and whole histories inside Spark's executors
+======================  ======================================================================
 """
 
 from framework import *  # noqa: F403 - a second list of names would fall behind framework's

@@ -335,6 +335,7 @@ int64_t vp_merge_take(vp_merge *merge, vp_positions *into, uint64_t limit, vp_ru
         account(merge, &taken, before);
     return taken.made;
 }
+
 void vp_merge_working(vp_merge *merge, uint64_t untracked)
 {
     /* Relaxed: read when the reader is dead. */
@@ -345,6 +346,19 @@ void vp_merge_release(vp_merge *merge)
 {
     for (uint32_t i = 0; i < merge->order.count; i++)
         vp_reader_release(&merge->sources[i]);
+}
+
+uint32_t vp_merge_put_back(vp_merge *merge, uint32_t source, uint64_t count)
+{
+    vp_reader *reader = &merge->sources[source];
+    /* Relaxed: the reader's own word. */
+    uint64_t delivered = atomic_load_explicit(&reader->own->delivered, memory_order_relaxed) - count;
+    vp_reader_go_back(reader, delivered);
+    point(merge, source);
+    merge->order.winner = play(merge, 1); /* all matches anew, as one bound is smaller than it was */
+    VP_CRASH_POINT("put back: not told");
+    atomic_store_explicit(&reader->own->delivered, delivered, memory_order_release);
+    return merge->cursors[source].slot;
 }
 
 bool vp_merge_ready(vp_merge *merge)

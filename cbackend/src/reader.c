@@ -89,6 +89,14 @@ void vp_reader_advance(vp_reader *reader, uint32_t count)
         vp_reader_refresh(reader);
 }
 
+void vp_reader_go_back(vp_reader *reader, uint64_t delivered)
+{
+    while (!vp_reader_has_tuple(reader) || vp_ring_slot(reader->ring, reader->slot)->before > delivered)
+        reader->slot--;
+    reader->taken = (uint32_t)(delivered - vp_ring_slot(reader->ring, reader->slot)->before);
+    reader->bound = position_at(reader, reader->taken);
+}
+
 void vp_reader_release(vp_reader *reader)
 {
     if (reader->released == reader->slot)

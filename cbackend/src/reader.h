@@ -34,6 +34,10 @@ const vp_position *vp_reader_positions(const vp_reader *reader, uint32_t *count)
 /* Takes the first `count` of those. */
 void vp_reader_advance(vp_reader *reader, uint32_t count);
 
+/* Stands where so many tuples of the ring's whole life have been taken, at least one less than now; none of those
+ * behind was released. */
+void vp_reader_go_back(vp_reader *reader, uint64_t delivered);
+
 /* Gives back the slots and positions of all jumbo tuples that were taken to their end. */
 void vp_reader_release(vp_reader *reader);
 

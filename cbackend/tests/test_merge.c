@@ -126,6 +126,34 @@ static void test_a_stretch_in_pieces_is_one_run(void)
     tear_down(&f);
 }
 
+/* What is put back comes again, in its place, and was not delivered. */
+static void test_what_is_put_back_comes_again(void)
+{
+    fixture f = set_up(2);
+    CHECK(add(f.rings[0], 1, 3) >= 0 && add(f.rings[0], 4, 3) >= 0 && add(f.rings[1], 2, 3) >= 0);
+    heartbeat(f.rings[0], VP_END);
+    heartbeat(f.rings[1], VP_END);
+    CHECK(vp_merge_take(f.merge, f.into, 100, f.runs, MAX_RUNS) > 0); /* 1 2 2 3 3 4 4 5 6 */
+    CHECK(vp_merge_drained(f.merge));
+    CHECK_EQUAL(vp_merge_put_back(f.merge, 0, 4), 0);
+    CHECK_EQUAL(vp_merge_put_back(f.merge, 1, 1), 0);
+    CHECK_EQUAL(vp_gate_delivered(f.gate, 0, 0).delivered_tuples, 2);
+    CHECK_EQUAL(vp_gate_delivered(f.gate, 0, 1).delivered_tuples, 2);
+    CHECK_EQUAL(vp_merge_frontier(f.merge).ts, 3);
+    vp_merge_release(f.merge);
+    f.into->length = 0;
+    CHECK_EQUAL(vp_merge_take(f.merge, f.into, 100, f.runs, MAX_RUNS), 4);
+    expect_run(f.runs[0], 0, 0, 2, 1);
+    expect_run(f.runs[1], 0, 1, 0, 1);
+    expect_run(f.runs[2], 1, 0, 2, 1);
+    expect_run(f.runs[3], 0, 1, 1, 2);
+    const int64_t expected[] = {3, 4, 4, 5, 6};
+    for (uint32_t i = 0; i < 5; i++)
+        CHECK_EQUAL(f.into->data[i].ts, expected[i]);
+    CHECK(vp_merge_drained(f.merge));
+    tear_down(&f);
+}
+
 static void test_runs_are_joined_by_jumbo_tuple(void)
 {
     vp_run runs[] = {{1, 0, 4, 2}, {0, 3, 0, 1}, {1, 0, 6, 1}, {1, 1, 0, 1}, {0, 3, 1, 2}, {1, 1, 1, 1}};
@@ -207,6 +235,7 @@ int main(void)
     test_ties_go_by_index_not_by_arrival();
     test_limits();
     test_a_stretch_in_pieces_is_one_run();
+    test_what_is_put_back_comes_again();
     test_runs_are_joined_by_jumbo_tuple();
     for (uint32_t sources = 1; sources <= MAX_SOURCES; sources++)
         for (uint64_t seed = 1; seed <= 5; seed++)

@@ -88,10 +88,14 @@ def _streams(plan: Plan) -> Sequence[str]:
     from framework.render import in_words
 
     rows = [
-        (s.source, s.stream, s.target, in_words(s.grouping), "yes" if s.feedback else "")
+        (
+            *(s.source, s.stream, s.target, in_words(s.grouping)),
+            "" if s.key_input is None else s.key_input,
+            "yes" if s.feedback else "",
+        )
         for s in plan.subscriptions
     ]
-    return table(("from", "stream", "to", "grouping", "feedback"), rows)
+    return table(("from", "stream", "to", "grouping", "input", "feedback"), rows)
 
 
 def _states(plan: Plan) -> Sequence[str]:
@@ -156,11 +160,12 @@ def _as_json(plan: Plan) -> dict[str, Any]:
 
 
 def _stream(subscription: Subscription) -> dict[str, Any]:
-    grouping = subscription.grouping
+    grouping, key_input = subscription.grouping, subscription.key_input
     return {
         "source": subscription.source,
         "stream": subscription.stream,
         "target": subscription.target,
         "grouping": {"type": grouping.kind, "fields": grouping.names},
+        "input": None if key_input is None else key_input._asdict(),
         "feedback": subscription.feedback,
     }

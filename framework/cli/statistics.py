@@ -18,15 +18,18 @@ def statistics_lines(statistics: RunStatistics) -> Iterator[str]:
     yield from table(header, [row for channel in statistics.channels for row in _rows(channel)])
     yield ""
     rows = [
-        (e.worker, " ".join(e.tasks), e.turns, e.rests, f"{e.rested_s:.3f}", f"{e.cpu_s:.3f}")
+        (
+            *(e.worker, " ".join(e.tasks), " ".join(f"{busy_s:.3f}" for busy_s in e.busy_s)),
+            *(e.turns, e.rests, f"{e.rested_s:.3f}", f"{e.cpu_s:.3f}"),
+        )
         for e in statistics.executors
     ]
-    yield from table(("worker", "runs", "turns", "rests", "rested s", "CPU s"), rows)
+    yield from table(("worker", "runs", "busy s", "turns", "rests", "rested s", "CPU s"), rows)
     if statistics.states:
         yield ""
         states = [(s.component, s.state, s.per, s.keys, s.bytes) for s in statistics.states]
         yield from table(("state of", "name", "per", "keys", "bytes of all"), states)
-    for lines in (_groups(statistics), _checkpoints(statistics), _repeats(statistics)):
+    for lines in (_groups(statistics), _scaled(statistics), _checkpoints(statistics), _repeats(statistics)):
         if lines:
             yield from ("", *lines)
 
@@ -37,6 +40,12 @@ def _groups(statistics: RunStatistics) -> Sequence[str]:
         for g in statistics.groups
     ]
     header = ("hottest of", "group", "task", "accesses", "share", "keys", "bytes")
+    return table(header, rows) if rows else ()
+
+
+def _scaled(statistics: RunStatistics) -> Sequence[str]:
+    rows = [(c.component, f"{c.at_s:.3f}", c.received, c.before, c.tasks, c.by) for c in statistics.scaled]
+    header = ("scaled", "at s", "tuples before", "tasks before", "tasks", "by")
     return table(header, rows) if rows else ()
 
 

@@ -27,6 +27,8 @@ _REASONS = {
     "suspended": "suspended",
     "failed": "FAILED",
 }
+_MOST_CHANGES = 8
+"""Numbers of tasks of one component that are shown: the first, and the last ones."""
 _LONGEST_RESULT = 200
 """Characters of a sink's result that are shown."""
 
@@ -40,6 +42,7 @@ def summary_lines(report: RunReport) -> Iterator[str]:
     )
     yield from (f"  {line}" for line in _counts(report))
     yield from _states(report)
+    yield from _scaled(report)
     for component, results in report.results.items():
         for result in results:
             yield f"  result of {component}: {_shortened(repr(result))}"
@@ -76,6 +79,18 @@ def _states(report: RunReport) -> Iterator[str]:
                 f"    hottest key group: {group.group}, of {group.task}, with {group.keys:,} keys and "
                 f"{group.share:.1%} of the accesses"
             )
+
+
+def _scaled(report: RunReport) -> Iterator[str]:
+    """The numbers of tasks that components have had, a line for each."""
+    by_component: dict[str, list[str]] = {}
+    for change in report.statistics.scaled:
+        told = by_component.setdefault(change.component, [f"{change.before}"])
+        told.append(f"{change.tasks} from {change.at_s:.1f} s on")
+    for component, told in by_component.items():
+        left_out = [f"... ({len(told) - _MOST_CHANGES} more)"] if len(told) > _MOST_CHANGES else []
+        shown = [told[0], *left_out, *told[1:][-_MOST_CHANGES + 1 :]]
+        yield f"  tasks of {component}: {', '.join(shown)}"
 
 
 def _checkpoints(report: RunReport) -> Iterator[str]:

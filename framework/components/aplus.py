@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from framework.components.oplus import OPlus
 from framework.components.tuple import Tuple
-from framework.windows.aggregates import Aggregate, PaneWindow, pane_of
+from framework.windows.aggregates import Aggregate
 from framework.windows.aggregates.base import Adder
+from framework.windows.aggregates.folding import Folding, PaneFolding
 from framework.windows.key_window import KeyWindow
 from framework.windows.spec import LATENESS_MS, OFFSET_MS, spec_in
+
+if TYPE_CHECKING:
+    from framework.windows.columns import ColumnWindows
 
 
 class APlus(OPlus):
@@ -29,40 +33,25 @@ class APlus(OPlus):
     aggregate: Aggregate[Any, Any]
     """What is computed of the tuples of a window."""
 
-    _pane_us = 0
-    """The length of a pane; 0 where windows do not overlap."""
-    _panes_of_window = 0
-    _offset_us = 0
-    _advance_us = 0
+    _folding: Folding
 
     def create(self) -> Any:
         """As in the base class: the panes of a window, or an accumulator."""
-        return self._panes(None) if self._pane_us else self.aggregate.create()
+        return self._folding.create()
 
     def update(self, window: KeyWindow, tup: Tuple, side: int = 0) -> None:
         """As in the base class."""
-        if not self._pane_us:
-            window.state = self._add(window.state, tup.values)
-            return
         time_us = self.window_state.now() if self._late is None else self._late.time_of(tup)
-        # Tuples behind all that has a time are in a window that ends before them.
-        pane = (min(time_us, window.end - 1) - self._offset_us) // self._pane_us
-        self._panes_of(window).add(pane, tup.values)
+        self._folding.add(window, time_us, tup.values)
 
     def output(self, window: KeyWindow) -> list[Sequence[Any]]:
         """As in the base class: the values of the key, and those of the result."""
-        acc = window.state
-        if self._pane_us:
-            end = -((self._offset_us - window.end) // self._pane_us)
-            acc = self._panes_of(window).accumulated(end)
         key = window.key if isinstance(window.key, tuple) else (window.key,)
-        return [(*key, *self.aggregate.row(acc))]
+        return [(*key, *self.aggregate.row(self._folding.accumulated(window)))]
 
-    def slide(self, window: KeyWindow) -> PaneWindow:
+    def slide(self, window: KeyWindow) -> Any:
         """As in the base class: the panes before the next window go."""
-        panes = self._panes_of(window)
-        panes.drop((window.start + self._advance_us - self._offset_us) // self._pane_us)
-        return panes
+        return self._folding.slide(window)
 
     def _open_windows(self, conf: Mapping[str, Any], context: Mapping[str, Any]) -> None:
         self._adders: dict[type, Adder[Any]] = {}
@@ -71,24 +60,36 @@ class APlus(OPlus):
         size_us, advance_us = spec.length_us or 0, spec.slide_us or 0
         if 0 < advance_us < size_us and not conf[LATENESS_MS]:
             self.windows = "single"
-            self._pane_us, self._advance_us = pane_of(size_us, advance_us), advance_us
-            self._panes_of_window = size_us // self._pane_us
-            self._offset_us = round(conf[OFFSET_MS] * 1000)
+            offset_us = round(conf[OFFSET_MS] * 1000)
+            self._folding = PaneFolding(self.aggregate, self._add, size_us, advance_us, offset_us)
+        else:
+            self._folding = Folding(self.aggregate, self._add)
         super()._open_windows(conf, context)
+
+    def _column_windows(self) -> ColumnWindows | None:
+        """What takes columns of tuples into its windows; None where they are taken tuple by tuple.
+
+        To be asked once the windows are open. Where there is one, nothing is emitted below a tuple.
+        """
+        takes_itself = type(self).update is not APlus.update or type(self).create is not APlus.create
+        if takes_itself or self.derives_keys or self.inputs != 1 or self._late is not None:
+            return None
+        from framework.windows.columns import column_windows
+
+        return column_windows(self.window_state, self._folding, self.aggregate, self._values_of)
+
+    def _values_of(self, fields: Sequence[str]) -> tuple[int, Sequence[str]]:
+        """Which values of a tuple with these fields are aggregated: from which index on, and their names."""
+        return 0, fields
 
     def _add(self, acc: Any, values: Any) -> Any:
         """Add the values of a tuple, of whichever stream."""
         add = self._adders.get(type(values))
         if add is None:
-            add = self._adders[type(values)] = self.aggregate.adder(getattr(values, "_fields", ()))
+            add = self._adders[type(values)] = self._adder(getattr(values, "_fields", ()))
         return add(acc, values)
 
-    def _panes(self, kept: Any) -> PaneWindow:
-        return PaneWindow(self.aggregate, self._panes_of_window, kept, self._add)
-
-    def _panes_of(self, window: KeyWindow) -> PaneWindow:
-        """The panes of a window, which were pickled as what they hold."""
-        if not isinstance(window.state, PaneWindow):
-            window.state = self._panes(window.state)
-        found: PaneWindow = window.state
-        return found
+    def _adder(self, fields: Sequence[str]) -> Adder[Any]:
+        first, names = self._values_of(fields)
+        add = self.aggregate.adder(names)
+        return (lambda acc, values: add(acc, values[first:])) if first else add

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 from framework.components.batch_bolt import BatchBolt, RowError
 from framework.components.rows import Rows
 from framework.errors import ConfigError
 from framework.topology import did_you_mean
-from framework.windows.joins import Given, JoinState, Origin, Scan, Search, Share, as_condition
+from framework.windows.joins import (
+    HOWS,
+    Given,
+    How,
+    JoinState,
+    Origin,
+    Scan,
+    Search,
+    Share,
+    Waiting,
+    as_condition,
+)
+from framework.windows.spec import JOIN_HOW
+from viper.hashing import group_of_hash, stable_hash
 
 
 class JoinBolt(BatchBolt):
@@ -23,7 +38,8 @@ class JoinBolt(BatchBolt):
 
     Each tuple is compared with the stored ones of the other stream, and then stored. Stored tuples expire by
     event time. What a tuple matches stands below it in the order, in the order in which the stored tuples
-    came. What is stored is declared state.
+    came. What is stored is declared state. A left, right or full join puts out also tuples that have found no
+    partner, at the time from which on none can come.
 
     Behind fields groupings by what must be equal, each task joins its own keys. Behind ``all`` groupings the
     tasks work as in ScaleJoin (Gulisano et al., 2021): each compares every tuple with what it has stored, and
@@ -44,6 +60,7 @@ class JoinBolt(BatchBolt):
         index: str | Sequence[str] = (),
         keys: int = 1000,
         scan: Scan = "c",
+        how: How = "inner",
     ) -> None:
         """
         Args:
@@ -57,10 +74,13 @@ class JoinBolt(BatchBolt):
                 one each tuple is compared with all that are stored.
             keys: of ``all`` groupings: among how many keys stored tuples are dealt, which the tasks divide.
             scan: what compares columns of numbers, which typed streams have: ``c`` or ``numpy``.
+            how: of which streams a tuple is put out also without a partner, with None in the place of the
+                other one's values: ``inner`` for none, ``left``, ``right``, or ``full`` for both.
 
         Raises:
             TypeError: no condition.
-            ValueError: no time within which tuples match; an index by what is not compared; no such scan.
+            ValueError: no time within which tuples match; an index by what is not compared; no such scan,
+                or no such `how`.
         """
         super().__init__()
         condition = as_condition(on)
@@ -76,20 +96,30 @@ class JoinBolt(BatchBolt):
                 )
         if scan not in ("c", "numpy"):
             raise ValueError(f"scan={scan!r}: expected 'c' or 'numpy'")
+        if how not in HOWS:
+            raise ValueError(f"how={how!r}: expected one of {', '.join(map(repr, HOWS))}")
         if keys < 1:
             raise ValueError(f"keys={keys!r}: expected 1 or more")
         self._of = _named(left), _named(right)
         self._fields = tuple(fields)
-        self._search = Search(condition, chosen, scan)
+        self._search = Search(condition, chosen, scan, how)
         self._keys = keys
         self._distances: array[int] | None = None
         self._is_dealt = False
         self._origins: dict[tuple[str, str], tuple[int, Origin]] = {}
+        self._keyed: dict[tuple[str, str], tuple[str, ...]] = {}
+        """By component and stream the fields of its fields grouping."""
+        self._groups = 1
 
     @property
     def outputs(self) -> Sequence[Any]:  # type: ignore[override]
         """The names of the values that are emitted."""
         return list(self._fields)
+
+    @property
+    def component_configuration(self) -> Mapping[str, Any]:
+        """Which tuples are put out without a partner, as configuration."""
+        return {JOIN_HOW: self._search.how} if self._search.how != "inner" else {}
 
     @property
     def search(self) -> Search:
@@ -106,6 +136,10 @@ class JoinBolt(BatchBolt):
         for component, streams in grouped.items():
             for stream in streams:
                 self._side(component, stream)
+                if grouped[component][stream]["type"].lower() == "fields":
+                    self._keyed[component, stream] = tuple(grouped[component][stream]["fields"])
+        self._search = replace(self._search, how=storm_conf[JOIN_HOW])
+        self._groups = storm_conf["viper.key.groups"]
         kinds = {found["type"].lower() for streams in grouped.values() for found in streams.values()}
         names = context["task->component"]
         tasks = sorted(int(task) for task, name in names.items() if name == self.component_name)
@@ -129,10 +163,11 @@ class JoinBolt(BatchBolt):
         side, origin = self._origin(rows)
         joined, made, ends, distances = self.joined, list[tuple[Any, ...]](), array("I"), array("Q")
         joined.begin(side, origin)
+        group_of = self._grouping(rows, side, origin)
         failed: Exception | None = None
         for values, time_us in zip(rows.values(), rows.times(), strict=True):
             try:
-                found = joined.join(side, values, time_us)
+                found = joined.join(side, values, time_us, group_of(values))
             except Exception as error:
                 failed = error
                 break
@@ -144,6 +179,22 @@ class JoinBolt(BatchBolt):
         self._distances = distances if self._is_dealt else None
         if failed is not None:
             raise RowError(len(ends), failed) from failed
+
+    def _grouping(self, rows: Rows, side: Any, origin: Origin) -> Callable[[tuple[Any, ...]], int]:
+        """What says in which key group a tuple is put out, if it finds no partner."""
+        fields = self._keyed.get((rows.component, rows.stream))
+        if not self._search.keeps(side) or fields is None:
+            return lambda values: 0
+        key_of, groups = itemgetter(*map(origin.index, fields)), self._groups
+        return lambda values: group_of_hash(stable_hash(key_of(values)), groups)
+
+    def _emit_alone(self, alone: Sequence[Waiting]) -> None:
+        """Emit tuples that have found no partner."""
+        made = []
+        for (_, _, values, _), side, _ in alone:
+            nothing = (None,) * (len(self._fields) - len(values))
+            made.append(values + nothing if side == 0 else nothing + values)
+        self.emit_rows(made)
 
     def _take_distances(self) -> array[int] | None:
         """For each tuple of the last call, how many tuples had come since the stored one that it is made of.

@@ -6,7 +6,8 @@ Processing", IEEE Transactions on Parallel and Distributed Systems, 2022.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, ClassVar, Literal, Self
 
@@ -16,6 +17,7 @@ from framework.components.tuple import Tuple
 from framework.state.kept import Kept
 from framework.windows import Count
 from framework.windows.forms import Form, Rows, form_of
+from framework.windows.key_input import InputMode, key_input_of
 from framework.windows.key_state import KeyWindowState
 from framework.windows.key_window import KeyWindow, SideWindow
 from framework.windows.lengths import length_of
@@ -122,6 +124,8 @@ class OPlus(Bolt):
     """Whether the class defines `keys`."""
     _window_config: Mapping[str, Any] = {}
     _late: LateTuples | None = None
+    _is_addressed = False
+    _is_copied = False
     _form: Form
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -268,25 +272,44 @@ class OPlus(Bolt):
 
     def _process_keys(self, tup: Tuple) -> None:
         """Take a tuple into the windows of those of its keys that the task owns, group by group."""
-        state = self.window_state
-        keys = {token_of(key): key for key in self.keys(tup)}
         by_group: dict[int, list[Sequence[Any]]] = {}
-        late_in: int | None = None
-        for number, key in enumerate(keys.values()):
-            kept = state.of(key)
-            if kept is not None:
-                rows = by_group.setdefault(kept.value.group, [])
-                if not self._takes(kept, tup, rows) and number == 0:
-                    late_in = kept.value.group
+        late: tuple[int, Tuple] | None = None
+        for kept, taken, is_first in self._addressed(tup) if self._is_addressed else self._derived(tup):
+            group = kept.value.group
+            if not self._takes(kept, taken, by_group.setdefault(group, [])) and is_first:
+                late = group, taken
         for group, rows in sorted(by_group.items()):
             if rows:
                 self._collector.begin_group(group)
             for row in rows:
                 self.emit(row)
         # The task tells of a late tuple that owns the first of its keys.
-        if late_in is not None and self._late is not None:
-            self._collector.begin_group(late_in)
-            self._late.pass_by(tup)
+        if late is not None and self._late is not None:
+            self._collector.begin_group(late[0])
+            self._late.pass_by(late[1])
+
+    def _derived(self, tup: Tuple) -> Iterator[tuple[Kept, Tuple, bool]]:
+        """For each key of a tuple that the task owns: its windows, the tuple, whether no key is before it."""
+        keys = {token_of(key): key for key in self.keys(tup)}
+        for number, key in enumerate(keys.values()):
+            kept = self.window_state.of(key)
+            if kept is not None:
+                yield kept, tup, number == 0
+
+    def _addressed(self, tup: Tuple) -> Iterator[tuple[Kept, Tuple, bool]]:
+        """Likewise, of a tuple whose keys its producer has derived, or has copied it for."""
+        state = self.window_state
+        groups, keys, first = state.address
+        own = state.groups
+        make = None if type(tup.values) is tuple else type(tup.values)._make
+        before = None
+        for index in range(bisect_left(groups, own.start), bisect_left(groups, own.stop)):
+            key, group = keys[index], groups[index]
+            if self._is_copied:
+                *values, key = key
+                tup = tup._replace(values=tuple(values) if make is None else make(values))
+            yield state.in_group(key, group), tup, group == first and group != before
+            before = group
 
     def _takes(self, kept: Kept, tup: Tuple, rows: list[Sequence[Any]]) -> bool:
         """Take a tuple into windows of a key, if it is not too late for them; whether it is not."""
@@ -305,6 +328,9 @@ class OPlus(Bolt):
         state.open(spec, conf)
         operator = self if self.inputs == 1 else OfTwoInputs(self, sides_in(context))
         self._form = form_of(state, operator, single=self.windows == "single")
+        key_input = key_input_of(conf)
+        self._is_addressed = key_input.by_producer
+        self._is_copied = key_input.mode is InputMode.KEYED
         if conf[TIME_FIELD] is not None:
             self._late = LateTuples(self, conf)
 

@@ -140,6 +140,22 @@ def _places_components(value: object) -> bool:
     return named and all(found and all(is_integer(n) and n >= 1 for n in found) for found in numbers)
 
 
+def controller() -> Rule:
+    """The name or the dotted path of a controller, alone or with arguments."""
+    return Rule(
+        "the name or the dotted path of a controller, or that as class beside its args, a mapping",
+        lambda v: isinstance(v, str) or _has_class_and_args(v),
+    )
+
+
+def _has_class_and_args(value: object) -> bool:
+    if not isinstance(value, dict) or not {"class"} <= value.keys() <= {"class", "args"}:
+        return False
+    args = value.get("args") or {}
+    named = isinstance(args, dict) and all(isinstance(name, str) for name in args)
+    return named and isinstance(value["class"], str)
+
+
 def optional(rule: Rule) -> Rule:
     """What another rule allows, or null."""
     return Rule(f"{rule.allowed}, or null", lambda v: v is None or rule.accepts(v), rule.names)

@@ -8,7 +8,7 @@ from typing import Any
 from framework.planning.copying import copies
 from framework.planning.plan import Channel, Subscription, TaskSpec
 from framework.planning.time_mode import TimeMode
-from framework.topology import GroupingKind, Role, Topology
+from framework.topology import Role, Topology
 from framework.topology.graph import SYSTEM_PREFIX, feedback_edges, rings
 from framework.traits import Batching, Traits
 
@@ -123,7 +123,7 @@ def _sources(
 
 def _gets_everything(bolt: str, subscriptions: Sequence[Subscription]) -> bool:
     """Whether each task of a bolt gets every tuple that any of them gets."""
-    return all(s.grouping.kind is GroupingKind.ALL for s in subscriptions if s.target == bolt)
+    return all(s.is_shared for s in subscriptions if s.target == bolt)
 
 
 def _parts(subscriptions: Sequence[Subscription]) -> Sequence[set[str]]:

@@ -9,8 +9,9 @@ from typing import Any
 from framework.planning.layout import Layout
 from framework.planning.placement import Placement
 from framework.planning.time_mode import TimeMode
-from framework.topology import Grouping, Role, Topology
+from framework.topology import Grouping, GroupingKind, Role, Topology
 from framework.traits import Traits
+from framework.windows.key_input import InputMode, KeyInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,14 @@ class Subscription:
     """Whether one tuple may go to several of its consumer's tasks."""
     key: tuple[int, ...] | None = None
     """Indexes of the fields that name the key of its consumer's state; None where that has none by key."""
+    key_input: KeyInput | None = None
+    """How tuples come to a consumer that derives their keys; None for any other."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether each task of its consumer gets every tuple, as it is."""
+        mode = InputMode.SHARED if self.key_input is None else self.key_input.mode
+        return self.grouping.kind is GroupingKind.ALL and mode is InputMode.SHARED
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +101,8 @@ class Plan:
     scalable: Mapping[str, int] = field(default_factory=dict)
     """For each bolt whose number of tasks may change while it runs, how many get tuples at first; the other
     tasks stand by."""
+    controlled: Mapping[str, Any] = field(default_factory=dict)
+    """For each of these that has a controller, what the configuration says of that (``viper.controller``)."""
 
     def tasks_of(self, component: str) -> tuple[TaskSpec, ...]:
         """The tasks of a component, by index."""

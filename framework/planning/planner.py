@@ -17,7 +17,9 @@ from framework.planning.connections import (
     make_channels,
     make_subscriptions,
 )
+from framework.planning.controllers import controlled, controller_problems
 from framework.planning.joins import join_problems
+from framework.planning.key_input import key_input_problems, with_key_input
 from framework.planning.keys import group_problems, state_problems, with_keys
 from framework.planning.layout import Layout, make_layout
 from framework.planning.placement import Placement
@@ -60,10 +62,15 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
     begins_with = strategy.task_counts(draft)
     if problems := list(scaling_problems(topology, settings, confs, traits, begins_with)):
         raise TopologyError(problems)
+    can_be_scaled = scalable(confs, begins_with)
+    with importable(topology.import_paths):
+        if problems := list(controller_problems(topology, confs, can_be_scaled)):
+            raise TopologyError(problems)
     counts = most_tasks(topology, confs, begins_with)
     problems = [
         *group_problems(topology, settings, counts),
         *state_problems(topology, settings, confs, traits, counts),
+        *key_input_problems(topology, confs, traits),
     ]
     if problems:
         raise TopologyError(problems)
@@ -72,12 +79,12 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         raise TopologyError(problems)
     if problems := [one for one in window_problems(topology, confs, traits, time) if not one.warning]:
         raise TopologyError(problems)
-    if problems := join_problems(topology, counts, traits, time):
+    if problems := join_problems(topology, counts, confs, traits, time):
         raise TopologyError(problems)
     if problems := recovery_problems(topology, settings, confs, traits, time):
         raise TopologyError(problems)
-    windowed = any(found.windowed for found in traits.values())
-    by_key = frozenset(name for name, found in traits.items() if found.key_windows)
+    windowed = any(found.windowed or found.joins_outer for found in traits.values())
+    by_key = frozenset(name for name, found in traits.items() if found.key_windows or found.joins_outer)
     layout = make_layout(
         topology,
         _ticked(topology, draft),
@@ -102,7 +109,8 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         emits_outside_input=emits_outside_input(topology, confs, traits, time, draft.subscriptions),
         aligned_stops=aligned_stops(tasks, draft.subscriptions, traits),
         aligned_sources=aligned_sources(tasks, draft.subscriptions, traits),
-        scalable=scalable(confs, begins_with),
+        scalable=can_be_scaled,
+        controlled=controlled(confs, can_be_scaled),
     )
 
 
@@ -127,6 +135,7 @@ def _draft(topology: Topology, settings: Settings) -> Draft:
         blocking = configured_blocking(component, settings, confs[component.id], traits)
         confs[component.id]["viper.blocking"] = blocking
     subscriptions = with_keys(topology, make_subscriptions(topology), traits)
+    subscriptions = with_key_input(subscriptions, confs, traits)
     confs.update(_waiting_for_programs(topology, settings, confs, subscriptions))
     return Draft(topology, settings, confs, traits, subscriptions)
 

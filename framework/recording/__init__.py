@@ -5,6 +5,7 @@ from framework.recording.ancestry import Hop, line_of_descent
 from framework.recording.header import Header
 from framework.recording.reading import Recorded, Recording
 from framework.recording.replay import RecordedInput, ReplaySource, check_replayable, replay_ticks
+from framework.recording.scale_changes import ScaleChange, append_change
 from framework.recording.ticks import ReplayTicks, Tick, TickKind
 from framework.recording.writing import Recorder, RecordingWriter, TaskRecorder
 from viper.jumbo import Emission
@@ -23,9 +24,11 @@ __all__ = [
     "ReplaySource",
     "ReplayTicks",
     "Rows",
+    "ScaleChange",
     "TaskRecorder",
     "Tick",
     "TickKind",
+    "append_change",
     "check_replayable",
     "line_of_descent",
     "replay_ticks",

@@ -24,6 +24,7 @@ from framework.recording.parts import (
     read_ticks,
     unpacked,
 )
+from framework.recording.scale_changes import SCALE_CHANGES, ScaleChange, changes_in
 from framework.recording.ticks import Tick
 from framework.topology import Stream, unknown
 from viper.position import LEAST, Position
@@ -113,6 +114,12 @@ class Recording:
             return
         with self._members.opened(part_name(task.id)) as file:
             yield from read_ticks(file)
+
+    def scale_changes(self) -> list[ScaleChange]:
+        """The changes of numbers of tasks in the run, in their order."""
+        if not self._members.has(SCALE_CHANGES):
+            return []
+        return changes_in(self._members.read(SCALE_CHANGES), str(self.path))
 
     def _component(self, component: str) -> RecordedComponent:
         found = self.header.component(component)

@@ -28,6 +28,7 @@ from framework.recording.parts import (
     write_batches,
     write_ticks,
 )
+from framework.recording.scale_changes import SCALE_CHANGES
 from framework.recording.ticks import Tick, TickKind
 from viper.jumbo import Emission
 from viper.position import LEAST, Position
@@ -103,8 +104,8 @@ class RecordingWriter:
         whole = self.folder / "whole.zip"
         with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION_LEVEL) as archive:
             archive.write(self.folder / HEADER, HEADER)
-            for task in self._header.tasks:
-                part = self.folder / part_name(task.id)
+            names = [SCALE_CHANGES, *(part_name(task.id) for task in self._header.tasks)]
+            for part in map(self.folder.joinpath, names):
                 if part.exists():
                     archive.write(part, part.name)
         return whole

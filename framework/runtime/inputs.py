@@ -31,6 +31,7 @@ class Inlet:
         shares: bool,
         whole: bool,
         borrows: bool = False,
+        own: range | None = None,
     ) -> None:
         """
         Args:
@@ -39,12 +40,15 @@ class Inlet:
             shares: whether other replicas get the same values, and one of them may change them.
             whole: whether pieces are to hold payloads, not lists of rows.
             borrows: whether columns may lie in memory that is asked back.
+            own: as of a `Cutter`.
         """
         self.reader = reader
         self.sources = tuple(sources)
-        cutter = Cutter(reader, sources, copies=shares, whole=whole, borrows=borrows)
+        cutter = Cutter(reader, sources, copies=shares, whole=whole, borrows=borrows, own=own)
         self.take: Callable[[int, Positions], list[Piece]] = cutter.take
         """Takes tuples that are ready, as `Cutter.take`."""
+        self.take_first = cutter.take_first
+        """Takes the first of these, as `Cutter.take_first`."""
 
 
 class BoltInput:
@@ -58,6 +62,7 @@ class BoltInput:
         shares: bool,
         whole: bool = False,
         borrows: bool = False,
+        own: range | None = None,
     ) -> None:
         """
         Args:
@@ -68,11 +73,12 @@ class BoltInput:
             whole: whether pieces are to hold payloads, not lists of rows.
             borrows: whether columns from another process may lie in the memory that they share, until the
                 task is done with them.
+            own: as of a `Cutter`.
         """
-        self.channel = Inlet(reader, sources, shares, whole, borrows)
+        self.channel = Inlet(reader, sources, shares, whole, borrows, own)
         self.is_linked = isinstance(reader, Link)
         """Whether its only producer is run by the same thread, and in no worker process."""
-        self.feedback = tuple(Inlet(back, (source,), shares, whole) for back, source in feedback)
+        self.feedback = tuple(Inlet(back, (source,), shares, whole, own=own) for back, source in feedback)
         self.outlook: Callable[[], tuple[bool, Position, int]]
         """How far the input is, in one call: whether a tuple could be processed now; the position below which
         no tuple will come any more, except through a cycle; and the latest event time in microseconds that

@@ -8,12 +8,14 @@ than the tuples. Whoever reads pieces need not know which kind they are.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
+from viper.addressed import own_rows
 from viper.link import Link
 from viper.payload import Payload, Row, Rows, interleaved, worth_joining
 from viper.position import Level, Positions
@@ -42,6 +44,8 @@ class InputStream(NamedTuple):
     """The types of the values; None for a stream that carries any."""
     key: tuple[int, ...] | None = None
     """Indexes of the fields that name the key of the component's state; None for a stream without one."""
+    beside: int = 0
+    """How many values at the end of each row are not the stream's, but an address (`viper.addressed`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,8 @@ class Cutter:
             them may change the values.
         whole: whether pieces are to hold payloads, not lists of rows.
         borrows: whether columns may lie in memory that the reader asks back.
+        own: the key groups of the task, where rows are addressed and those that concern none of them are to
+            be None; else None.
     """
 
     def __init__(
@@ -84,7 +90,9 @@ class Cutter:
         copies: bool,
         whole: bool,
         borrows: bool = False,
+        own: range | None = None,
     ) -> None:
+        self._own = own
         self._reader = reader
         self._sources = tuple(sources)
         self._copies = copies
@@ -111,21 +119,59 @@ class Cutter:
         Raises:
             CodecError: a jumbo tuple from another process cannot be decoded here.
         """
+        runs, order = self._delivered(limit, positions)
+        return self.cut(runs) if order is None else [self.mix(runs, order)]
+
+    def take_first(
+        self, limit: int, positions: Positions, wanted: Callable[[Positions], int]
+    ) -> list[Piece]:
+        """Take tuples that are ready, and put those back that are not to be processed as yet.
+
+        The reader defers what it releases.
+
+        Args:
+            limit: the most tuples to take.
+            positions: empty; gets the positions of the tuples.
+            wanted: tells how many of the tuples at some positions, at least one, are to be processed.
+
+        Raises:
+            CodecError: as for `take`.
+        """
+        runs, order = self._delivered(limit, positions)
+        if runs and (count := wanted(positions)) < len(positions):
+            runs, order = self._put_back(runs, order, positions, count)
+        self._reader.accept()
+        return self.cut(runs) if order is None else [self.mix(runs, order)]
+
+    def _delivered(self, limit: int, positions: Positions) -> tuple[list[Run], bytes | None]:
         reader = self._reader
         if isinstance(reader, Link):
-            return self.cut(reader.get_ready(limit, positions))
+            return reader.get_ready(limit, positions), None
         if not self._mixes:
-            return self.cut(reader.get_ready(limit, positions, borrows=self._borrows))
-        runs, order = reader.get_interleaved(limit, positions, borrows=self._borrows)
-        return self.cut(runs) if order is None else [self.mix(runs, order)]
+            return reader.get_ready(limit, positions, borrows=self._borrows), None
+        return reader.get_interleaved(limit, positions, borrows=self._borrows)
+
+    def _put_back(
+        self, runs: list[Run], order: bytes | None, positions: Positions, kept: int
+    ) -> tuple[list[Run], bytes | None]:
+        """Put all tuples back but the first so many; returns the runs of these."""
+        counts = _ends(runs, len(positions) - kept) if order is None else _ends_of(runs, order, kept)
+        rest = [(run, count) for run, count in zip(runs, counts, strict=True) if count]
+        self._reader.put_back(rest, positions, kept)
+        left = [(*run[:3], run[3] - count) for run, count in zip(runs, counts, strict=True)]
+        if order is None or not kept:
+            return [run for run in left if run[3]], None
+        return left, order[: 2 * kept]
 
     def cut(self, runs: Sequence[Run]) -> list[Piece]:
         """Cut runs of jumbo tuples into pieces where the stream changes."""
         pieces: list[Piece] = []
         for index, jumbo, first, count in runs:
             payload, tags, at = jumbo.payload, jumbo.tags, first
+            if self._own is not None:
+                payload, at = _concerning(self._own, payload, first, count), 0
             if self._copies:
-                payload, at = _owned(payload, first, count)
+                payload, at = _owned(payload, at, count)
             if not (self._whole or payload.__class__ is Rows):  # whose rows are made for whoever asks
                 payload, at = payload.slice(at, count), 0
             rows = payload if self._whole else payload.rows
@@ -147,6 +193,8 @@ class Cutter:
         payloads, firsts = [], []
         for _, jumbo, first, count in runs:
             payload = jumbo.payload
+            if self._own is not None:
+                payload, first = _concerning(self._own, payload, first, count), 0
             if self._copies:
                 payload, first = _owned(payload, first, count)
             payloads.append(payload)
@@ -165,9 +213,29 @@ class Cutter:
         return interleave_tags([jumbo.tags for _, jumbo, _, _ in runs], firsts, bases, order)
 
 
+def _ends(runs: Sequence[Run], count: int) -> list[int]:
+    """For each run how many of the last `count` tuples it has, where all tuples come run after run."""
+    counts = []
+    for run in reversed(runs):
+        counts.append(min(run[3], count))
+        count -= counts[-1]
+    return counts[::-1]
+
+
+def _ends_of(runs: Sequence[Run], order: bytes, kept: int) -> list[int]:
+    """Likewise for the tuples behind the first `kept`, where `order` has the index of each tuple's run."""
+    counts = Counter(memoryview(order).cast("H")[kept:])
+    return [counts[index] for index in range(len(runs))]
+
+
 def _owned(payload: Payload, first: int, count: int) -> tuple[Payload, int]:
     """The values of tuples, copied if they can be changed where others see them, and where they begin."""
     return (payload.slice(first, count).own(), 0) if payload.mutable else (payload, first)
+
+
+def _concerning(own: range, payload: Payload, first: int, count: int) -> Payload:
+    """Some of the rows, with None in the place of those that concern no key group of one's own."""
+    return Rows(own_rows(payload.rows, first, count, own.start, own.stop), payload.mutable)
 
 
 def _by_tag(streams: Mapping[int, InputStream]) -> list[InputStream]:

@@ -7,7 +7,6 @@ import gc
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,9 +23,11 @@ from framework.runtime.beginning import found_beginning
 from framework.runtime.checkpointing import Checkpointing
 from framework.runtime.commanded import commanded
 from framework.runtime.control.companions import accompanied
+from framework.runtime.control.scale_journal import ScaleJournal
 from framework.runtime.control.scaling import Scaling
 from framework.runtime.control.signals import draining_by_signals
 from framework.runtime.control.stop import StopReason, StopSignal
+from framework.runtime.controlling import Controlling, Counted
 from framework.runtime.limits import Limits
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.saved import Written
@@ -36,9 +37,9 @@ from framework.runtime.metrics.statistics import (
     RepeatStatistics,
     RunStatistics,
 )
-from framework.runtime.observer import PERIOD_S, Observer
-from framework.runtime.report import Progress, RunReport, progress_of, run_report
+from framework.runtime.report import Progress, RunReport, run_report
 from framework.runtime.state import StateMemory, load_states
+from framework.runtime.watching import Watching
 from framework.runtime.workers.going_back import Attempts, GoneBackError, quota_left
 from framework.runtime.workers.group import WorkerGroup
 from framework.runtime.workers.making import make_workers
@@ -112,20 +113,25 @@ class Run:
         self._checkpointing: Checkpointing | None = None
         self._settings = settings
         self._stop = stop or StopSignal()
-        self._on_progress = on_progress
         self._record = record
         self._replay = replay
         if inactive:
             self._stop.deactivate()
         self._limits = Limits(self._stop, duration_s, max_tuples)
+        self._watching = Watching(self._limits, self._stop, on_progress)
         self._attempts = Attempts(settings)
-        self._scaling = Scaling(plan)
+        self._workers: WorkerGroup | None = None
+        self._journal = ScaleJournal(self._limits.elapsed_s, self._channels)
+        self._scaling = Scaling(plan, self._journal.note)
+        counted = Counted(
+            self._limits.elapsed_s, self._channels, self._executors, lambda: self._stop.requested
+        )
+        self._controlling = Controlling(plan, self._scaling, counted)
         self._make_memory()
         self.report: RunReport | None = None
         """The report, once the run has ended; also if it has failed after its spouts were activated."""
         self._sources: Mapping[str, str] = {}
         """The names of the data of its spouts, as they were when it began."""
-        self._workers: WorkerGroup | None = None
 
     def execute(self) -> RunReport:
         """Run to the end.
@@ -148,10 +154,15 @@ class Run:
             folder_locked(self._control),
         ):
             self._set_out()
+            self._journal.record_to(recording.folder)
+            self._controlling.repeat(recording.scale_changes)
             with self._accompanied():
                 while True:
                     try:
-                        with commanded(self._stop, self._scaling, self._checkpointing, self._control):
+                        with (
+                            commanded(self._stop, self._scaling, self._checkpointing, self._control),
+                            self._controlling.going_on(),
+                        ):
                             return self._executed(recording)
                     except GoneBackError as error:
                         pause_s = error.pause_s
@@ -244,7 +255,7 @@ class Run:
         )
         with workers.surroundings():
             try:
-                with self._observed():
+                with self._watching.observing(self._plan, workers):
                     self._lead(workers)
             except ViperError as error:
                 if self._limits.has_begun and not isinstance(error, GoneBackError):
@@ -252,8 +263,7 @@ class Run:
                         self.report = self._made_report(workers, time.monotonic())
                 raise
             ended = time.monotonic()
-            if self._on_progress is not None:
-                self._on_progress(self._progress(ended, done=True))
+            self._watching.tell_end(self._plan, workers, ended)
             self.report = self._made_report(workers, ended)
             return self.report
 
@@ -326,8 +336,13 @@ class Run:
     def statistics(self) -> RunStatistics:
         """The statistics of channels, executors, state, checkpoints and repeats while the run goes on; from
         any thread."""
-        executors = self._workers.statistics() if self._workers else ()
-        return self._statistics(channel_statistics(self._plan, self._network), executors)
+        return self._statistics(self._channels(), self._executors())
+
+    def _channels(self) -> Sequence[ChannelStatistics]:
+        return channel_statistics(self._plan, self._network)
+
+    def _executors(self) -> Sequence[ExecutorStatistics]:
+        return self._workers.statistics() if self._workers else ()
 
     def _statistics(
         self, channels: Sequence[ChannelStatistics], executors: Sequence[ExecutorStatistics]
@@ -340,6 +355,7 @@ class Run:
             groups=() if memory is None else memory.hottest(),
             checkpoints=self._attempts.checkpoints if made is None else made.statistics,
             repeats=RepeatStatistics.of(self._incidents(workers), self._attempts.went_back),
+            scaled=self._journal.changes,
         )
 
     def _incidents(self, workers: WorkerGroup | None) -> Sequence[Incident]:
@@ -373,27 +389,3 @@ class Run:
     def _lost(self) -> int:
         """Untracked tuples that were lost with worker processes."""
         return sum(incident.lost for incident in self._workers.incidents) if self._workers else 0
-
-    def _observed(self) -> AbstractContextManager[None]:
-        """For as long as the block runs, another thread looks at the clock and tells of progress."""
-        if self._on_progress is None and not self._limits.has_duration:
-            return contextlib.nullcontext()
-        return Observer(self._observe, self._stop.abort).observing()
-
-    def _observe(self, now: float) -> float:
-        """Called by the observer's thread, as the workers' thread may be in a callback for long.
-
-        Returns:
-            The seconds until there is something to look at again.
-        """
-        self._limits.check_time(now)
-        if self._on_progress is not None:
-            self._on_progress(self._progress(now, done=False))
-            return PERIOD_S
-        return self._limits.pause_s(now)
-
-    def _progress(self, now: float, *, done: bool) -> Progress:
-        counters = self._workers.counters() if self._workers else ()
-        executors = self._workers.statistics() if self._workers else ()
-        found = progress_of(self._plan, counters, self._limits.elapsed_s(now), done=done, executors=executors)
-        return replace(found, draining=self._stop.requested)

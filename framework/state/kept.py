@@ -70,6 +70,10 @@ class KeptValues:
         self.note(kept)
         self._dirty[kept.token] = kept
 
+    def mark(self, kept: Kept) -> None:
+        """Likewise, where the change will not be taken back."""
+        self._dirty[kept.token] = kept
+
     def drop(self, kept: Kept) -> None:
         """Keep a value no longer, as the state has no such value any more."""
         self.note(kept)
@@ -88,6 +92,10 @@ class KeptValues:
                 kept.value = pickle.loads(image)
                 self._kept[token] = self._dirty[token] = kept
         self._images.clear()
+
+    def let_go(self, kept: Kept) -> None:
+        """Keep a value no longer that has been written."""
+        self._kept.pop(kept.token, None)
 
     def flush(self) -> Iterator[Kept]:
         """The values that may differ, which are to be written."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from framework.components import JoinBolt
 from framework.streams.assembly import Input
-from framework.windows.joins import Equal, Given, as_condition
+from framework.windows.joins import Equal, Given, How, as_condition
 
 
 class Joined(NamedTuple):
@@ -20,7 +20,12 @@ class Joined(NamedTuple):
 
 
 def join_bolt(
-    left: Joined, right: Joined, on: Given, index: str | Sequence[str], fields: Sequence[str] | None
+    left: Joined,
+    right: Joined,
+    on: Given,
+    index: str | Sequence[str],
+    fields: Sequence[str] | None,
+    how: How = "inner",
 ) -> JoinBolt:
     """The bolt for a join; of two streams by key only tuples with the same key match.
 
@@ -30,6 +35,7 @@ def join_bolt(
         on: what must hold for two tuples.
         index: fields of the left stream to make an index by, beside the key.
         fields: names of the values; None for those of both.
+        how: of which streams a tuple is put out also without a partner.
 
     Raises:
         TypeError: no condition.
@@ -46,7 +52,12 @@ def join_bolt(
         indexed = tuple(dict.fromkeys((*left.key, *indexed)))
     apart = [f"right_{name}" if name in left.fields else name for name in right.fields]
     return JoinBolt(
-        _named(left.inputs), _named(right.inputs), condition, fields or [*left.fields, *apart], index=indexed
+        _named(left.inputs),
+        _named(right.inputs),
+        condition,
+        fields or [*left.fields, *apart],
+        index=indexed,
+        how=how,
     )
 
 

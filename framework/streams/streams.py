@@ -18,7 +18,7 @@ from framework.streams.keyed import AggregateByKey, CountByKey, ReduceByKey
 from framework.streams.windowed import WindowStep
 from framework.streams.windowed_stream import WindowedStream
 from framework.topology import DEFAULT_STREAM, Grouping, Stream, did_you_mean
-from framework.windows.joins import Given
+from framework.windows.joins import Given, How
 
 _Bolt = BatchBolt | WindowStep
 
@@ -128,6 +128,7 @@ class TupleStream:
         *,
         index: str | Sequence[str] = (),
         fields: Sequence[str] | None = None,
+        how: How = "inner",
         par: Par | None = None,
         name: str | None = None,
     ) -> TupleStream:
@@ -142,6 +143,9 @@ class TupleStream:
             index: fields of this stream to make an index by, beside the key.
             fields: names of the values; by default those of both, where a name that this stream has, too,
                 gets ``right_`` in front.
+            how: of which streams a tuple is put out also without a partner: ``inner`` for none, ``left`` for
+                this one, ``right`` for the other one, or ``full`` for both. Of streams that have no key, the
+                step then has one task.
             par: the parallelism.
             name: the step's id.
 
@@ -152,7 +156,7 @@ class TupleStream:
         if other._assembly is not self._assembly:
             raise ValueError("join() takes a stream of the same StreamBuilder")
         left, right = (Joined(one._inputs, one.fields, one._key) for one in (self, other))
-        bolt = join_bolt(left, right, on, index, fields and field_names(fields))
+        bolt = join_bolt(left, right, on, index, fields and field_names(fields), how)
         is_by_key = bool(left.key and right.key)
         made = self._assembly.new_id(name, "join")
         declarer = self._assembly.add(

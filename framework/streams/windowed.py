@@ -18,20 +18,19 @@ from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any
 
-from framework.components import OPlus, Tuple
+from framework.components import APlus
 from framework.streams.functions import Function, found
 from framework.windows import Count as Tuples
 from framework.windows import KeyWindow
-from framework.windows.aggregates import Aggregate, Collect, PaneWindow, pane_of
+from framework.windows.aggregates import Aggregate, Collect
 from framework.windows.aggregates.written import Written, read
-from framework.windows.lengths import length_of
 
 Row = tuple[Any, ...]
 BOUNDS = ("start", "end")
 """Names of the fields with the bounds of a window."""
 
 
-class WindowStep(OPlus):
+class WindowStep(APlus):
     """Base of the bolts that fold the tuples of a window.
 
     A window that overlaps with others is made of panes, so a tuple is added once, however many windows it is
@@ -74,22 +73,14 @@ class WindowStep(OPlus):
             )
         if not 0 < width <= len(inputs):
             raise ValueError(f"width is {width!r}: expected 1 to {len(inputs)}, the number of inputs")
-        slides = size is not None and advance is not None
         super().__init__(
-            size if count is None else Tuples(count),
-            advance if slide is None else Tuples(slide),
-            gap=gap,
-            windows="single" if slides else "multi",
+            size if count is None else Tuples(count), advance if slide is None else Tuples(slide), gap=gap
         )
         self._fields = tuple(fields)
         self._width = width
-        self._aggregate = aggregate
-        self._add = aggregate.adder(list(inputs[width:]))
-        self._pane_us = self._panes_of_window = self._advance_us = 0
-        if slides:
-            self._advance_us = _us(advance)
-            self._pane_us = pane_of(_us(size), self._advance_us)
-            self._panes_of_window = _us(size) // self._pane_us
+        self._names = tuple(inputs[width:])
+        self.aggregate = aggregate
+        aggregate.adder(self._names)  # which refuses a field that is not there
 
     @property
     def outputs(self) -> Sequence[Any]:  # type: ignore[override]
@@ -105,45 +96,12 @@ class WindowStep(OPlus):
         """
         raise NotImplementedError
 
-    # -- as an operator over windows
-
-    def create(self) -> Any:
-        """As in the base class: an accumulator, or the panes of a window that slides."""
-        if self._pane_us:
-            return PaneWindow(self._aggregate, self._panes_of_window, None, self._add)
-        return self._aggregate.create()
-
-    def update(self, window: Any, tup: Tuple, side: int = 0) -> None:
+    def output(self, window: Any) -> Iterable[Any]:  # type: ignore[override]
         """As in the base class."""
-        values = tup.values[self._width :]
-        if not self._pane_us:
-            window.state = self._add(window.state, values)
-            return
-        # The one window at the end of all has tuples behind all that has a time, which stand at its end.
-        time_us = min(window.last, window.end - 1)
-        self._panes(window).add(self._pane_at(window, time_us), values)
+        return self.rows(window, self._folding.accumulated(window))
 
-    def output(self, window: Any) -> Iterable[Any]:
-        """As in the base class."""
-        if not self._pane_us:
-            return self.rows(window, window.state)
-        return self.rows(window, self._panes(window).accumulated(self._pane_at(window, window.end)))
-
-    def slide(self, window: Any) -> Any:
-        """As in the base class: the panes before the next window go."""
-        panes = self._panes(window)
-        panes.drop(self._pane_at(window, window.start + self._advance_us))
-        return panes
-
-    def _pane_at(self, window: KeyWindow, time_us: int) -> int:
-        """The number of the pane of a time; windows begin with panes, also where they have an offset."""
-        return (time_us - window.start % self._pane_us) // self._pane_us
-
-    def _panes(self, window: KeyWindow) -> PaneWindow:
-        """The panes of a window, which were pickled as what they hold."""
-        if not isinstance(window.state, PaneWindow):
-            window.state = PaneWindow(self._aggregate, self._panes_of_window, window.state, self._add)
-        return window.state
+    def _values_of(self, fields: Sequence[str]) -> tuple[int, Sequence[str]]:
+        return self._width, self._names
 
     def _key(self, window: KeyWindow) -> Row:
         return (window.key,) if self._width == 1 else tuple(window.key)
@@ -181,7 +139,7 @@ class AggregateWindow(WindowStep):
     def rows(self, window: KeyWindow, acc: Any) -> Iterable[Row]:
         """As in the base class."""
         bounds = (window.start, window.end) if self._bounds else ()
-        return [(*self._key(window), *bounds, *self._aggregate.row(acc))]
+        return [(*self._key(window), *bounds, *self.aggregate.row(acc))]
 
 
 class Reduce(Aggregate[Row, Any]):
@@ -224,7 +182,7 @@ class ReduceWindow(WindowStep):
 
     def rows(self, window: KeyWindow, acc: Any) -> Iterable[Row]:
         """As in the base class."""
-        value = self._aggregate.result(acc)
+        value = self.aggregate.result(acc)
         values = value if len(self._fields) - self._width > 1 else (value,)
         return [(*self._key(window), *values)]
 
@@ -254,11 +212,5 @@ class ProcessWindow(WindowStep):
 
     def rows(self, window: KeyWindow, acc: Any) -> Iterable[Any]:
         """As in the base class."""
-        made = self._function(window, self._aggregate.result(acc))
+        made = self._function(window, self.aggregate.result(acc))
         return made if len(self._fields) > 1 else [(value,) for value in made]
-
-
-def _us(length: Any) -> int:
-    duration = length_of("a window's length", length)
-    assert isinstance(duration, timedelta)
-    return duration // timedelta(microseconds=1)

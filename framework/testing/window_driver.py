@@ -8,7 +8,7 @@ from typing import Any
 from framework.runtime.tasks.task import Task
 from framework.testing.driver import Driver, is_tick
 from framework.units import micros_of
-from framework.windows.key_state import Due
+from framework.windows.due import Due
 from framework.windows.spec import TIME_FIELD
 
 
@@ -63,5 +63,5 @@ class KeyWindowDriver(WindowDriver):
                 self._fire(due)
 
     def _fire(self, due: Due) -> None:
-        for call in self._host.take_key_windows(due):
+        for call in self._host.take_due(due):
             self._guarded((), call)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from framework.config import Settings, component_conf, resolve, task_count
 from framework.importing import importable
+from framework.planning.controllers import controller_problems
 from framework.planning.joins import join_problems
 from framework.planning.keys import group_problems, state_problems
 from framework.planning.recovery import recovery_problems
-from framework.planning.scaling import most_tasks, scaling_problems
+from framework.planning.scaling import most_tasks, scalable, scaling_problems
 from framework.planning.windows import window_problems
 from framework.topology import Problem, Topology
 from framework.traits import known_traits
@@ -74,6 +75,8 @@ def validate(topology: Topology, settings: Settings | None = None) -> list[Probl
             traits = {c.id: known_traits(c, confs[c.id]) for c in topology.components}
         begins_with = {c.id: task_count(c, confs[c.id]) for c in topology.components}
         problems += scaling_problems(topology, settings, confs, traits, begins_with)
+        with importable(topology.import_paths):
+            problems += controller_problems(topology, confs, scalable(confs, begins_with))
         counts = most_tasks(topology, confs, begins_with)
         problems += group_problems(topology, settings, counts)
         problems += state_problems(topology, settings, confs, traits, counts)
@@ -84,6 +87,6 @@ def validate(topology: Topology, settings: Settings | None = None) -> list[Probl
         problems += untimely or check_order(topology, settings, confs, traits)
         time = time_of(topology, confs, traits)
         problems += window_problems(topology, confs, traits, time)
-        problems += join_problems(topology, counts, traits, time)
+        problems += join_problems(topology, counts, confs, traits, time)
         problems += recovery_problems(topology, settings, confs, traits, time)
     return sorted(problems, key=lambda problem: problem.sort_key)

@@ -10,25 +10,29 @@ from __future__ import annotations
 import pickle
 from collections.abc import Hashable, Iterator, Mapping
 from heapq import heappop, heappush
+from itertools import islice
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from framework.state import StateAccess
 from framework.state.declaration import PickledState
 from framework.state.kept import Kept, KeptValues
-from framework.windows.key_window import KeyWindow, KeyWindows
+from framework.windows.due import Due
+from framework.windows.key_window import KeyWindow, KeyWindows, unpacked
 from framework.windows.spec import LATENESS_MS, OFFSET_MS, PARTIAL, WindowSpec
 from framework.windows.state import BEHIND_TIME
+from viper.addressed import VALUES
 from viper.hashing import group_of_hash, stable_hash
 from viper.state import items, token_of
 
 _BY_NUMBER: Final = attrgetter("number")
 
 
-class Due(NamedTuple):
-    """The windows of one key group that end at one time."""
+class NamedKey(NamedTuple):
+    """A key, and what it is found by."""
 
-    end_us: int
+    token: Hashable
+    value: Any
     group: int
 
 
@@ -65,6 +69,8 @@ class OpenKeyWindows:
         """A heap of the times at which windows may end."""
         self._ending: dict[int, dict[int, dict[Hashable, Any]]] = {}
         """By these times and by key group: the keys of these windows, by their tokens."""
+        self._being_taken: tuple[Due, Iterator[tuple[Kept, KeyWindow]]] | None = None
+        """Windows that are due, of which the first ones were taken."""
 
     def open(self, spec: WindowSpec, conf: Mapping[str, Any]) -> None:
         """Go on with what the table has.
@@ -80,7 +86,7 @@ class OpenKeyWindows:
         for group in self._access.groups:
             for key, (data,) in items(self._table, group):
                 token = token_of(key)
-                for window in pickle.loads(data).by_start.values():
+                for window in unpacked(*pickle.loads(data)).by_start.values():
                     self._number = max(self._number, window.number)
                     self._note_end(window, group, token)
 
@@ -104,11 +110,41 @@ class OpenKeyWindows:
         Raises:
             TypeError: it is none.
         """
-        group = self.group_of(key)
-        if group not in self._access.groups:
-            return None
+        kept = self._of(self.named(key))
+        return None if kept is None else self._touched(kept)
+
+    def in_group(self, key: Any, group: int) -> Kept:
+        """Likewise, of a key in a group that the task owns."""
         token = token_of(key)
         return self._touched(self._values.get(token) or self._found(token, key, group))
+
+    def named(self, key: Any) -> NamedKey:
+        """What the windows of a key are found by, for `of_named`; errors as of `of`."""
+        return NamedKey(token_of(key), key, self.group_of(key))
+
+    def of_named(self, key: NamedKey) -> Kept | None:
+        """As `of`, for a change that will not be taken back."""
+        kept = self._of(key)
+        if kept is not None:
+            self._values.mark(kept)
+        return kept
+
+    def _of(self, key: NamedKey) -> Kept | None:
+        if key.group not in self._access.groups:
+            return None
+        return self._values.get(key.token) or self._found(*key)
+
+    @property
+    def groups(self) -> range:
+        """The key groups that the task owns."""
+        return self._access.groups
+
+    @property
+    def address(self) -> tuple[Any, ...]:
+        """That of the tuple in process, whose keys its producer has derived; see `viper.addressed`."""
+        row = self._access.scope.row
+        assert row is not None, "a tuple is in process"
+        return row[-VALUES:]
 
     def group_of(self, key: Any) -> int:
         """The group of a key."""
@@ -120,7 +156,7 @@ class OpenKeyWindows:
 
     def _found(self, token: Hashable, key: Any, group: int) -> Kept:
         found = self._table.get(key)
-        value = KeyWindows(key, group) if found is None else pickle.loads(found[0])
+        value = KeyWindows(key, group) if found is None else unpacked(*pickle.loads(found[0]))
         return self._values.keep(Kept(token, value.key, None, value))
 
     # -- its windows
@@ -144,11 +180,7 @@ class OpenKeyWindows:
 
     def drop(self, kept: Kept, window: KeyWindow) -> None:
         """Keep a window no longer."""
-        windows: KeyWindows = kept.value
-        del windows.by_start[window.start]
-        if windows.is_empty:
-            self._values.drop(kept)
-            self._table.drop(kept.key)
+        del kept.value.by_start[window.start]  # the table knows no more of the key from the next flush on
 
     def _note_end(self, window: KeyWindow, group: int, token: Hashable) -> None:
         end = window.end + self.lateness_us if window.is_over else window.end
@@ -186,6 +218,8 @@ class OpenKeyWindows:
         Args:
             time_us: the time in microseconds; None for the end of all time.
         """
+        if self._being_taken is not None:
+            return self._being_taken[0]
         limit = BEHIND_TIME - 1 if time_us is None else min(time_us, BEHIND_TIME - 1)
         while self._ends and self._ends[0] <= limit:
             end = self._ends[0]
@@ -194,8 +228,19 @@ class OpenKeyWindows:
             del self._ending[heappop(self._ends)]
         return None
 
-    def take(self, due: Due) -> list[tuple[Kept, KeyWindow]]:
-        """The windows that are due, those first that were made first; they are not due again."""
+    def take(self, due: Due, most: int | None = None) -> list[tuple[Kept, KeyWindow]]:
+        """The windows that are due, those first that were made first; they are not due again.
+
+        Args:
+            due: what `next_due` or `rest` gave last.
+            most: how many are taken at once, as others stay due; None for all.
+        """
+        left = iter(self._found_due(due)) if self._being_taken is None else self._being_taken[1]
+        taken = list(islice(left, most))
+        self._being_taken = None if most is None or len(taken) < most else (due, left)
+        return taken
+
+    def _found_due(self, due: Due) -> list[tuple[Kept, KeyWindow]]:
         tokens = self._ending[due.end_us].pop(due.group)
         found = []
         for token, key in tokens.items():
@@ -239,9 +284,10 @@ class OpenKeyWindows:
         """As `DirtyHandle.flush`."""
         for kept in self._values.flush():
             if kept.value.is_empty:
+                self._values.let_go(kept)
                 self._table.drop(kept.key)
             else:
-                self._table.set(kept.key, (self._values.pickled(kept.value),))
+                self._table.set(kept.key, (self._values.pickled(kept.value.packed()),))
 
     def forget(self) -> None:
         """As `DirtyHandle.forget`."""

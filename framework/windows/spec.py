@@ -22,6 +22,7 @@ LATE_STREAM: Final = "topology.bolts.late.tuple.stream"
 WATERMARK_MS: Final = "topology.bolts.watermark.event.interval.ms"
 OFFSET_MS: Final = "viper.window.offset.ms"
 PARTIAL: Final = "viper.window.partial"
+JOIN_HOW: Final = "viper.join.how"
 MOST_ROWS: Final = "viper.window.rows"
 MOST_BYTES: Final = "viper.window.bytes"
 

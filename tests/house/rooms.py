@@ -33,7 +33,7 @@ ORDERS: Mapping[str, Rows] = {
         ("log", "traits"),
         ("components",),
         ("specs",),
-        ("instantiate", "windows"),
+        ("controllers", "instantiate", "windows"),
         (
             *("arguments", "config", "importing", "lifeline", "prints"),
             *("programs", "render", "routing", "state", "tracebacks"),
@@ -45,7 +45,8 @@ ORDERS: Mapping[str, Rows] = {
         ("framework.runtime",),
         ("at_once",),
         ("run",),
-        ("commanded", "limits", "workers"),
+        ("watching",),
+        ("commanded", "controlling", "limits", "workers"),
         ("observer",),
         ("beginning", "checkpointing", "report"),
         ("assembly",),

@@ -15,7 +15,7 @@ import pytest
 
 from framework.loading import load
 from framework.testing import run_topology
-from framework.topology import Topology
+from framework.topology import ComponentSpec, PythonImplementation, Topology
 from framework.validation import validate
 
 TOPOLOGIES = Path(__file__).parents[2] / "topologies"
@@ -28,6 +28,21 @@ def topology(name: str, tasks: int = 2) -> Topology:
     assert found is not None
     components = (replace(c, parallelism=tasks) if c.parallelism == 2 else c for c in found.components)
     return replace(found, components=tuple(components))
+
+
+def with_arguments(found: Topology, given: dict[str, list[Any]]) -> Topology:
+    """A topology some of whose components get other arguments; the windows of a join are of five seconds."""
+    windows = {"topology.bolts.window.length.duration.ms": 5000}
+
+    def changed(component: ComponentSpec) -> ComponentSpec:
+        if component.id not in given:
+            return component
+        assert isinstance(component.implementation, PythonImplementation)
+        definition = replace(component.implementation.definition, args=tuple(given[component.id]))
+        config = {**component.config, **(windows if component.id == "join" else {})}
+        return replace(component, implementation=PythonImplementation(definition), config=config)
+
+    return replace(found, components=tuple(map(changed, found.components)))
 
 
 @pytest.fixture
@@ -127,6 +142,38 @@ def test_scalejoin(data: Any, tasks: int) -> None:
     expected = [(x, np.float32(y), a, np.float32(b), c, d) for x, y, a, b, c, d in pairs]
     run = run_topology(topology("stretch_scalejoin.yaml", tasks))
     assert run.emitted("join") == expected and len(expected) > 10
+
+
+@pytest.mark.parametrize("tasks", TASKS)
+def test_scalejoin_as_an_operator(data: Any, tasks: int) -> None:
+    """At a rate that steps up, over windows of five seconds that slide on by one."""
+
+    def match(left: Any, right: Any) -> bool:
+        (left_us, (x, y)), (right_us, (a, b, *_)) = left, right
+        early_us, late_us = sorted((left_us, right_us))
+        start_us = (late_us // 1_000_000 - 4) * 1_000_000
+        near = abs(x - a) <= 60 and abs(float(np.float32(y)) - float(np.float32(b))) <= 60
+        return early_us >= start_us and near
+
+    phases = (10, 30), (10, 80)
+    spouts = {"left": [list(phases)], "right": [list(phases)]}
+    run = run_topology(
+        with_arguments(topology("stretch_step.yaml", tasks), {**spouts, "join": [8, "5s", 60]})
+    )
+    left, right = drawn(data, "Left", "left_rows", *phases), drawn(data, "Right", "right_rows", *phases)
+    expected = in_order(left, right, match)
+    rows = [tuple(row) for row in run.emitted("join")]
+    assert len(expected) > 10
+    assert sorted(rows) == sorted((x, np.float32(y), a, np.float32(b), c, d) for x, y, a, b, c, d in expected)
+
+
+def test_phases_are_drawn_as_in_the_paper(data: Any) -> None:
+    for seed in range(20):
+        phases = data.phases_of({"seed": seed})
+        assert sum(phase.seconds for phase in phases) == pytest.approx(1200)
+        assert all(100 <= phase.seconds <= 300 for phase in phases[:-1]) and 4 <= len(phases) <= 12
+        assert all(500 <= phase.rate <= 8000 for phase in phases)
+        assert phases == data.phases_of({"seed": seed}) != data.phases_of({"seed": seed + 100})
 
 
 @pytest.mark.parametrize("tasks", TASKS)

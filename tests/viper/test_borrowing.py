@@ -169,6 +169,25 @@ def test_what_is_kept_of_its_first_part_is_found_at_its_end() -> None:
     assert (view == 7).all()
 
 
+@pytest.mark.parametrize("kept", [0, ROWS // 2])
+def test_what_is_put_back_is_given_back_only_when_it_has_come_again(kept: int) -> None:
+    ends = Ends()
+    ends.reader.defer()
+    count = ends.fill()
+    positions = Positions()
+    (run,) = ends.reader.get_ready(ROWS, positions, borrows=True)
+    ends.reader.put_back([(run, ROWS - kept)], positions, kept)
+    ends.reader.accept()
+    del run
+    assert len(positions) == kept and ends.reader.give_back() is None
+    assert not ends.add(-1)
+    view = taken(ends)
+    assert len(view) == ROWS - kept and (view == 0).all()
+    del view
+    assert ends.reader.give_back() is None
+    assert ends.add(count)
+
+
 def test_at_most_a_half_of_the_store_is_lent_and_the_rest_copied() -> None:
     ends = Ends()
     count = ends.fill()

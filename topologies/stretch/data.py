@@ -41,6 +41,30 @@ def times(phases, partitions, partition):
         begin_us = end_us
 
 
+def phases_of(given):
+    """The phases that a topology asks for: as it has them, or drawn as in Q5.
+
+    Args:
+        given: [[seconds, rate], ...], or a mapping for `drawn_phases`.
+    """
+    return drawn_phases(**given) if isinstance(given, dict) else [Phase(*phase) for phase in given]
+
+
+def drawn_phases(seed=1, seconds=1200, lengths=(100, 300), rates=(500, 8000)):
+    """Phases with abrupt changes between them, as in Q5; the lengths and rates of the paper are the defaults.
+
+    The paper draws the rates. It says of the lengths only that they are at least 100 and at most 300 seconds;
+    here they are drawn, too, and the last phase is as long as what is left.
+    """
+    chance = chance_of(seed, "phases", 0)
+    found = []
+    while seconds > 0:
+        length = min(seconds, chance.uniform(*lengths))
+        found.append(Phase(length, chance.uniform(*rates)))
+        seconds -= length
+    return found
+
+
 def tweets(chance):
     """Tweets as (user, text), without end.
 

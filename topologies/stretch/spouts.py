@@ -14,7 +14,8 @@ class Drawn(PartitionedSpout):
     """Brings rows that are drawn from a seed.
 
     Args:
-        phases: for how many seconds of event time how many rows a second come, as [[seconds, rate], ...].
+        phases: for how many seconds of event time how many rows a second come, as [[seconds, rate], ...]; or
+            what such phases are drawn from, as `stretch.data.drawn_phases` takes it.
         seed: what they are drawn from.
         partitions: how many sources there are.
         speed: seconds of event time that pass in one second; as fast as possible, if None.
@@ -25,7 +26,7 @@ class Drawn(PartitionedSpout):
 
     def __init__(self, phases=((10, 1000),), seed=1, partitions=1, speed=None):
         super().__init__()
-        self._phases = [data.Phase(*phase) for phase in phases]
+        self._phases = data.phases_of(phases)
         self._seed = seed
         self._partitions = partitions
         self._speed = speed

@@ -227,7 +227,23 @@ static PyObject *get_row(Input *input, uint32_t arity)
     return get_values(input, arity, 0);
 }
 
-static PyObject *get_rows(Input *input)
+/* A row if any bit of its mask is set in `mine`, else None. */
+static PyObject *get_addressed(Input *input, uint32_t arity, uint64_t mine)
+{
+    const char *envelope = take(input, ENVELOPE);
+    if (envelope == NULL)
+        return NULL;
+    uint64_t mask;
+    uint32_t size;
+    memcpy(&mask, envelope, 8);
+    memcpy(&size, envelope + 8, 4);
+    if (mask & mine)
+        return get_row(input, arity);
+    return take(input, size) == NULL ? NULL : Py_NewRef(Py_None);
+}
+
+/* All rows; or addressed ones, as far as they concern `mine`. */
+static PyObject *get_rows(Input *input, const uint64_t *mine)
 {
     uint32_t head[2];
     const char *at = take(input, sizeof head);
@@ -240,7 +256,7 @@ static PyObject *get_rows(Input *input)
     }
     PyObject *rows = PyList_New(head[0]);
     for (uint32_t i = 0; rows != NULL && i < head[0]; i++) {
-        PyObject *row = get_row(input, head[1]);
+        PyObject *row = mine == NULL ? get_row(input, head[1]) : get_addressed(input, head[1], *mine);
         if (row == NULL)
             Py_CLEAR(rows);
         else
@@ -251,15 +267,33 @@ static PyObject *get_rows(Input *input)
 
 PyDoc_STRVAR(decode_doc, "decode(buffer) -> rows: what `encode_rows` made bytes of.");
 
-static PyObject *decoder_decode(Decoder *self, PyObject *buffer)
+static PyObject *decoded(Decoder *self, PyObject *buffer, const uint64_t *mine)
 {
     Py_buffer view;
     if (PyObject_GetBuffer(buffer, &view, PyBUF_SIMPLE))
         return NULL;
     Input input = {view.buf, (const char *)view.buf + view.len, self};
-    PyObject *rows = get_rows(&input);
+    PyObject *rows = get_rows(&input, mine);
     PyBuffer_Release(&view);
     return rows;
+}
+
+static PyObject *decoder_decode(Decoder *self, PyObject *buffer)
+{
+    return decoded(self, buffer, NULL);
+}
+
+PyDoc_STRVAR(decode_addressed_doc,
+             "decode_addressed(buffer, mine) -> rows: what `encode_addressed` made bytes of, with None in the place of rows\n"
+             "whose mask has no bit in common with `mine`.");
+
+static PyObject *decoder_decode_addressed(Decoder *self, PyObject *args)
+{
+    PyObject *buffer;
+    unsigned long long mine;
+    if (!PyArg_ParseTuple(args, "OK", &buffer, &mine))
+        return NULL;
+    return decoded(self, buffer, &(uint64_t){mine});
 }
 
 static int decoder_clear(Decoder *self)
@@ -279,6 +313,7 @@ static void decoder_dealloc(Decoder *self)
 
 static PyMethodDef decoder_methods[] = {
     {"decode", (PyCFunction)decoder_decode, METH_O, decode_doc},
+    {"decode_addressed", (PyCFunction)decoder_decode_addressed, METH_VARARGS, decode_addressed_doc},
     {NULL, NULL, 0, NULL},
 };
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "addressed.h"
 #include "codec.h"
 #include "few.h"
 
@@ -126,44 +127,106 @@ static int64_t common_arity(PyObject *rows)
     return arity;
 }
 
-static int put_rows(Buffer *buffer, PyObject *rows, int64_t arity)
+/* The number of rows and their arity, before the rows. */
+static int put_head(Buffer *buffer, PyObject *rows, int64_t arity)
 {
     uint32_t head[2] = {(uint32_t)PyList_GET_SIZE(rows), (uint32_t)arity};
     char *at = buffer_room(buffer, sizeof head);
     if (at == NULL)
         return FAILED;
     memcpy(at, head, sizeof head);
-    int result = WRITTEN;
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(rows) && result == WRITTEN; i++) {
-        PyObject *row = PyList_GET_ITEM(rows, i);
-        if (arity == VARIES) {
-            at = buffer_room(buffer, 4);
-            if (at == NULL)
-                return FAILED;
-            memcpy(at, &(uint32_t){(uint32_t)PyTuple_GET_SIZE(row)}, 4);
-        }
-        result = put_values(buffer, row, 0);
+    return WRITTEN;
+}
+
+static int put_row(Buffer *buffer, PyObject *row, int64_t arity)
+{
+    if (arity == VARIES) {
+        char *at = buffer_room(buffer, 4);
+        if (at == NULL)
+            return FAILED;
+        memcpy(at, &(uint32_t){(uint32_t)PyTuple_GET_SIZE(row)}, 4);
     }
+    return put_values(buffer, row, 0);
+}
+
+static int put_rows(Buffer *buffer, PyObject *rows, int64_t arity)
+{
+    int result = put_head(buffer, rows, arity);
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(rows) && result == WRITTEN; i++)
+        result = put_row(buffer, PyList_GET_ITEM(rows, i), arity);
     return result;
+}
+
+/* A row behind its envelope. */
+static int put_enclosed(Buffer *buffer, PyObject *row, int64_t arity, int shift)
+{
+    uint64_t mask;
+    size_t before = buffer->length;
+    if (mask_of_row(row, shift, &mask) || buffer_room(buffer, ENVELOPE) == NULL)
+        return FAILED;
+    int result = put_row(buffer, row, arity);
+    size_t size = buffer->length - before - ENVELOPE;
+    if (size > UINT32_MAX)
+        return FOREIGN;
+    memcpy(buffer->data + before, &mask, 8);
+    memcpy(buffer->data + before + 8, &(uint32_t){(uint32_t)size}, 4);
+    return result;
+}
+
+static int put_addressed(Buffer *buffer, PyObject *rows, int64_t arity, int shift)
+{
+    int result = put_head(buffer, rows, arity);
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(rows) && result == WRITTEN; i++)
+        result = put_enclosed(buffer, PyList_GET_ITEM(rows, i), arity, shift);
+    return result;
+}
+
+static int check_rows(PyObject *rows)
+{
+    if (PyList_CheckExact(rows) && PyList_GET_SIZE(rows) < VARIES)
+        return 0;
+    PyErr_SetString(PyExc_TypeError, "encode_rows takes a list of rows");
+    return -1;
+}
+
+/* What was written, as bytes, or None where a value has no form. */
+static PyObject *finished(Buffer *buffer, int result)
+{
+    PyObject *made = NULL;
+    if (result == WRITTEN)
+        made = PyBytes_FromStringAndSize(buffer->data, (Py_ssize_t)buffer->length);
+    else if (result == FOREIGN)
+        made = Py_NewRef(Py_None);
+    PyMem_Free(buffer->data);
+    return made;
 }
 
 PyObject *rows_encode(PyObject *module, PyObject *rows)
 {
     (void)module;
-    if (!PyList_CheckExact(rows) || PyList_GET_SIZE(rows) >= VARIES) {
-        PyErr_SetString(PyExc_TypeError, "encode_rows takes a list of rows");
+    if (check_rows(rows))
+        return NULL;
+    int64_t arity = common_arity(rows);
+    if (arity < 0)
+        Py_RETURN_NONE;
+    Buffer buffer = {0};
+    return finished(&buffer, put_rows(&buffer, rows, arity));
+}
+
+PyObject *rows_encode_addressed(PyObject *module, PyObject *args)
+{
+    (void)module;
+    PyObject *rows;
+    int shift;
+    if (!PyArg_ParseTuple(args, "Oi", &rows, &shift) || check_rows(rows))
+        return NULL;
+    if (shift < 0 || shift > 31) {
+        PyErr_Format(PyExc_ValueError, "a shift of %d, expected 0 to 31", shift);
         return NULL;
     }
     int64_t arity = common_arity(rows);
     if (arity < 0)
         Py_RETURN_NONE;
     Buffer buffer = {0};
-    int result = put_rows(&buffer, rows, arity);
-    PyObject *made = NULL;
-    if (result == WRITTEN)
-        made = PyBytes_FromStringAndSize(buffer.data, (Py_ssize_t)buffer.length);
-    else if (result == FOREIGN)
-        made = Py_NewRef(Py_None);
-    PyMem_Free(buffer.data);
-    return made;
+    return finished(&buffer, put_addressed(&buffer, rows, arity, shift));
 }

@@ -77,7 +77,7 @@ static PyObject *inbox_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 
 PyDoc_STRVAR(inbox_load_doc,
              "load(pieces): iterate next over the rows of these pieces, each (rows, first, count, head) for\n"
-             "rows[first:first + count], with a head of (component, stream, task, values, ...): which task of which\n"
+             "rows[first:first + count], where None stands for a row that is skipped, with a head of (component, stream, task, values, ...): which task of which\n"
              "component emitted them on which stream, and the named tuple class of their values or None. A piece of\n"
              "several streams is (rows, first, count, heads, which): head heads[which[i]] (native uint16) is that of rows[i].\n"
              "Returns the inbox.");
@@ -97,6 +97,19 @@ static PyObject *inbox_load(Inbox *self, PyObject *pieces)
     return result;
 }
 
+/* The index in a head of the number of values at the end of each row that are not the stream's; none at all: 0. */
+enum { BESIDE_OF_HEAD = 7 };
+
+/* Has a head, which is one, say what the rows are that come next; -1 with an error set. */
+static int inbox_use_head(Inbox *self, PyObject *head)
+{
+    PyObject *values = PyTuple_GET_ITEM(head, 3);
+    self->head = head;
+    self->values = values == Py_None ? NULL : (PyTypeObject *)values;
+    self->beside = PyTuple_GET_SIZE(head) > BESIDE_OF_HEAD ? PyLong_AsSsize_t(PyTuple_GET_ITEM(head, BESIDE_OF_HEAD)) : 0;
+    return self->beside == -1 && PyErr_Occurred() ? -1 : 0;
+}
+
 /* Lets rows of that head come next; -1 with an error set if it is none. */
 static int inbox_take_head(Inbox *self, PyObject *head)
 {
@@ -113,9 +126,7 @@ static int inbox_take_head(Inbox *self, PyObject *head)
         PyErr_SetString(PyExc_TypeError, "the values of a piece need a tuple class or None");
         return -1;
     }
-    self->head = head;
-    self->values = values == Py_None ? NULL : (PyTypeObject *)values;
-    return 0;
+    return inbox_use_head(self, head);
 }
 
 /* Looks at heads, unless they are those that were looked at last; -1 with an error set if one is none. Pieces of one
@@ -196,10 +207,7 @@ static int inbox_choose_head(Inbox *self)
         PyErr_Format(PyExc_IndexError, "row %zd has head %zd of %zd", self->next, index, PyTuple_GET_SIZE(self->heads));
         return -1;
     }
-    self->head = PyTuple_GET_ITEM(self->heads, index);
-    PyObject *values = PyTuple_GET_ITEM(self->head, 3);
-    self->values = values == Py_None ? NULL : (PyTypeObject *)values;
-    return 0;
+    return inbox_use_head(self, PyTuple_GET_ITEM(self->heads, index));
 }
 
 /* The index in a head of the indexes of the fields that are the key of the component's state; None, and none at all: it has no
@@ -225,6 +233,25 @@ static PyObject *inbox_pause(Inbox *self)
     return NULL;
 }
 
+/* Goes on to the next row that is there, and counts those before it whose place None has: 1, or 0 if there is none, or -1
+ * with an error set. */
+static int inbox_find_row(Inbox *self)
+{
+    for (;;) {
+        while (self->next >= self->stop) {
+            int opened = inbox_open_piece(self);
+            if (opened <= 0)
+                return opened;
+        }
+        if (self->next >= PyList_GET_SIZE(self->rows) || PyList_GET_ITEM(self->rows, self->next) != Py_None)
+            return 1;
+        self->next++;
+        self->handed++;
+        if (self->outbox != NULL && inbox_mark(self))
+            return -1;
+    }
+}
+
 static PyObject *inbox_next(Inbox *self)
 {
     if (self->open && self->outbox != NULL && inbox_mark(self))
@@ -233,9 +260,8 @@ static PyObject *inbox_next(Inbox *self)
     self->paused = self->outbox != NULL && rows_waiting(self->outbox) >= self->pause_at;
     if (self->paused)
         return inbox_pause(self);
-    while (self->next >= self->stop)
-        if (inbox_open_piece(self) <= 0)
-            return inbox_pause(self);
+    if (inbox_find_row(self) <= 0)
+        return inbox_pause(self);
     self->open = 1;
     if (self->which != NULL && inbox_choose_head(self)) {
         self->next++;

@@ -1,6 +1,7 @@
 /* The extension module viper._rows. */
 #include "rows.h" /* first, as Python.h wants it */
 
+#include "addressed.h"
 #include "hashing.h"
 #include "state.h"
 
@@ -67,6 +68,12 @@ static PyMethodDef rows_methods[] = {
     {"encode_rows", rows_encode, METH_O,
      "encode_rows(rows) -> bytes | None: a list of row tuples as bytes; None where a value is not exactly\n"
      "immutable or of a rarer type."},
+    {"encode_addressed", rows_encode_addressed, METH_VARARGS,
+     "encode_addressed(rows, shift) -> bytes | None: as encode_rows, of addressed rows, each of which can be skipped by\n"
+     "the mask of its key groups, whose bits are `group >> shift`."},
+    {"own_rows", rows_own, METH_VARARGS,
+     "own_rows(rows, first, count, start, stop) -> list: the addressed rows that concern key groups from `start` up to\n"
+     "`stop`, with None in the place of all others."},
     {"partition", rows_partition, METH_VARARGS,
      "partition(rows, targets, parts) -> list of lists: row i goes to part targets[i] (native uint16);\n"
      "a target past the last part drops its row."},

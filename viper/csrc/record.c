@@ -36,10 +36,10 @@ static PyObject *unhashed(PyObject *tuple)
 
 static PyObject *named_values(Inbox *self, PyObject *row)
 {
-    Py_INCREF(row);
+    Py_ssize_t size = PyTuple_GET_SIZE(row) - self->beside;
     if (self->values == NULL)
-        return row;
-    Py_ssize_t size = PyTuple_GET_SIZE(row);
+        return self->beside ? PyTuple_GetSlice(row, 0, size) : Py_NewRef(row);
+    Py_INCREF(row);
     PyObject *values = unhashed(self->values->tp_alloc(self->values, size));
     for (Py_ssize_t i = 0; values != NULL && i < size; i++) {
         PyObject *value = PyTuple_GET_ITEM(row, i);
@@ -80,7 +80,7 @@ static void set_item(PyObject *tuple, Py_ssize_t index, PyObject *item)
 /* The values of a row, in the tuple that had those of the record before if nobody else has that. */
 static PyObject *next_values(Inbox *self, PyObject *row, PyObject *before)
 {
-    Py_ssize_t size = PyTuple_GET_SIZE(row);
+    Py_ssize_t size = PyTuple_GET_SIZE(row) - self->beside;
     if (before == NULL || self->values == NULL || Py_TYPE(before) != self->values || !is_mine(before) ||
         PyTuple_GET_SIZE(before) != size || !rows_is_bare(self->values))
         return named_values(self, row);
@@ -103,6 +103,10 @@ static PyObject *inbox_blank(Inbox *self)
 
 PyObject *rows_record(Inbox *self, PyObject *row)
 {
+    if (self->beside < 0 || self->beside > PyTuple_GET_SIZE(row)) {
+        PyErr_Format(PyExc_ValueError, "%zd of %zd values are not the stream's", self->beside, PyTuple_GET_SIZE(row));
+        return NULL;
+    }
     uint64_t number = ++self->last_id;
     PyObject *head = Py_NewRef(self->head), *record = inbox_blank(self);
     PyObject *values = record == NULL ? NULL : next_values(self, row, PyTuple_GET_ITEM(record, 4));

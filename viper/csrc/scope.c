@@ -152,6 +152,14 @@ static PyObject *renew(Scope *self, PyObject *nothing)
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(row_doc, "The row of the tuple in process; None: there is none.");
+
+static PyObject *row(Scope *self, void *nothing)
+{
+    (void)nothing;
+    return Py_NewRef(self->row == NULL ? Py_None : self->row);
+}
+
 PyDoc_STRVAR(number_doc, "A number that is another one for each tuple.");
 
 static PyObject *number(Scope *self, void *nothing)
@@ -181,6 +189,7 @@ static PyGetSetDef scope_getset[] = {
     {"key", (getter)key, NULL, key_doc, NULL},
     {"token", (getter)token, NULL, token_doc, NULL},
     {"number", (getter)number, NULL, number_doc, NULL},
+    {"row", (getter)row, NULL, row_doc, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -52,6 +52,10 @@ void vp_merge_working(vp_merge *merge, uint64_t untracked);
 /* Gives the slots of all jumbo tuples that were delivered to the end back to their producers. */
 void vp_merge_release(vp_merge *merge);
 
+/* Puts the last `count` tuples of a source that were delivered and not released back: they are delivered once more.
+ * Returns the slot of the jumbo tuple that the first of them is in. */
+uint32_t vp_merge_put_back(vp_merge *merge, uint32_t source, uint64_t count);
+
 /* Whether a tuple is ready. */
 bool vp_merge_ready(vp_merge *merge);
 

@@ -8,6 +8,9 @@ from framework.planning import Plan, Subscription, TaskSpec
 from framework.runtime.assembly.network import Network
 from framework.runtime.inputs import BoltInput, values_class
 from framework.runtime.pieces import InputSource, InputStream
+from framework.windows.key_input import InputMode
+from viper.addressed import VALUES, mask_of
+from viper.hashing import groups_of_task
 from viper.position import Level
 from viper.reader import Reader
 
@@ -18,9 +21,11 @@ class InputFactory:
     Args:
         plan: says which tasks feed which.
         network: the channels, as this process sees them.
+        groups: the number of key groups.
     """
 
-    def __init__(self, plan: Plan, network: Network) -> None:
+    def __init__(self, plan: Plan, network: Network, groups: int) -> None:
+        self._groups = groups
         self._plan = plan
         self._network = network
         self._tasks = {task.id: task for task in plan.tasks}
@@ -34,15 +39,31 @@ class InputFactory:
             whole: whether it takes many tuples at once, and so payloads, not lists of rows.
             borrows: whether it keeps none of the columns that it receives.
         """
-        channel = self._plan.channel_of(task.id)
+        channel, own = self._plan.channel_of(task.id), self._skipping(task)
+        reader = self._network.reader(task.id)
+        if own is not None and isinstance(reader, Reader):
+            reader.skip_but(mask_of(own, self._groups))
         return BoltInput(
-            self._network.reader(task.id),
+            reader,
             [self._source(source, task) for source in channel.sources],
             self._feedback(task, channel.feedback),
             shares=mutates and self.is_copied_to(task),
             whole=whole,
             borrows=borrows,
+            own=own,
         )
+
+    def _skipping(self, task: TaskSpec) -> range | None:
+        """The key groups of a task that skips what concerns none of them; None if it gets no such thing.
+
+        One that may get other groups while it runs skips nothing: what was delivered may concern these.
+        """
+        found = (s.key_input for s in self._plan.subscriptions if s.target == task.component)
+        is_skipped = any(i is not None and i.mode is InputMode.SHARED and i.by_producer for i in found)
+        tasks = len(self._plan.tasks_of(task.component))
+        if not is_skipped or tasks == 1 or task.component in self._plan.scalable:
+            return None
+        return groups_of_task(task.index, tasks, self._groups)
 
     def is_copied_to(self, task: TaskSpec) -> bool:
         """Whether another replica of a task gets the very same values."""
@@ -83,6 +104,7 @@ class InputFactory:
             self._level(reader, subscription),
             stream.schema if stream else None,
             subscription.key,
+            VALUES if subscription.key_input is not None and subscription.key_input.by_producer else 0,
         )
 
     def _level(self, reader: TaskSpec, subscription: Subscription) -> Level:

@@ -11,6 +11,8 @@ from framework.planning import Plan, Subscription, TaskSpec, is_exact
 from framework.routing import Router, ScalableRouter, make_router
 from framework.runtime.assembly.inputs import subscriptions_between
 from framework.runtime.assembly.network import Network
+from framework.runtime.edges.addressed import AddressedEdge
+from framework.runtime.edges.derived_keys import KeysOfRows
 from framework.runtime.edges.destination import CyclicDestination, Destination, LinkedDestination
 from framework.runtime.edges.groupings import (
     BroadcastEdge,
@@ -23,7 +25,10 @@ from framework.runtime.edges.groupings import (
 from framework.runtime.edges.output import Output, Port
 from framework.runtime.edges.typed import TypedForm
 from framework.runtime.hosts.context import make_context
-from framework.topology import Grouping, GroupingKind, Stream
+from framework.runtime.inputs import values_class
+from framework.topology import Grouping, GroupingKind, PythonImplementation, Stream
+from framework.windows.key_input import InputMode
+from viper.addressed import mask_shift
 
 
 class OutputFactory:
@@ -79,10 +84,19 @@ class OutputFactory:
         kind = CyclicDestination if subscription.cyclic else Destination
         size, columns_rows = self._settings["viper.jumbo.size"], self._settings["viper.columns.rows"]
         readers = [reader.id for reader in self._plan.tasks_of(subscription.target)]
-        together = all(s.grouping.kind is GroupingKind.ALL for s in between)
+        together = all(s.is_shared for s in between)
         groups = [readers] if together else [[reader] for reader in readers]
         tagged = len(between) > 1
-        return [self._destination(kind, task, group, size, columns_rows, tagged=tagged) for group in groups]
+        mask_shift = self._mask_shift(subscription)
+        return [
+            self._destination(kind, task, group, size, columns_rows, tagged=tagged, mask_shift=mask_shift)
+            for group in groups
+        ]
+
+    def _mask_shift(self, subscription: Subscription) -> int | None:
+        found = subscription.key_input
+        is_skipped = found is not None and found.mode is InputMode.SHARED and found.by_producer
+        return mask_shift(self._settings["viper.key.groups"]) if is_skipped else None
 
     def _destination(
         self,
@@ -93,6 +107,7 @@ class OutputFactory:
         columns_rows: int,
         *,
         tagged: bool,
+        mask_shift: int | None = None,
     ) -> Destination:
         link = self._network.link(task.id, readers[0])
         if link is not None:
@@ -100,7 +115,7 @@ class OutputFactory:
         # `Destination` wants the gates first that other processes read from.
         abroad = sorted(readers, key=lambda reader: not self._network.leaves_process(task.id, reader))
         sources = dict.fromkeys(self._network.source(task.id, reader) for reader in abroad)
-        return kind(readers, list(sources), size, tagged, columns_rows)
+        return kind(readers, list(sources), size, tagged, columns_rows, mask_shift)
 
     def _edge(
         self, port: Port, subscription: Subscription, task: TaskSpec, destinations: Sequence[Destination]
@@ -114,12 +129,44 @@ class OutputFactory:
         if grouping.kind is GroupingKind.CUSTOM:
             choose = self._chooser(grouping, subscription, task, destinations)
             return ChosenEdge(destinations, mutates, choose, described, copies=subscription.copies)
+        if subscription.key_input is not None and not subscription.key_input.is_plain:
+            return self._addressed_edge(port, subscription, task, destinations, described)
         if len(destinations) == 1 or grouping.kind is GroupingKind.GLOBAL:
             return WholeEdge(destinations, mutates)
         if grouping.kind is GroupingKind.ALL:
             return BroadcastEdge(destinations, mutates)
         router = self._router(port, subscription, task, len(destinations))
         return SpreadEdge(destinations, mutates, router, described)
+
+    def _addressed_edge(
+        self,
+        port: Port,
+        subscription: Subscription,
+        task: TaskSpec,
+        destinations: Sequence[Destination],
+        described: str,
+    ) -> AddressedEdge:
+        """The edge to an operator, one of which is made here to derive the keys."""
+        assert subscription.key_input is not None
+        source, target, fields = subscription.source, subscription.target, port.stream.fields
+        implementation = self._plan.topology.component(target).implementation
+        assert isinstance(implementation, PythonImplementation)
+        operator: Any = self._beans.make(implementation.definition)
+        keys = KeysOfRows(
+            operator.keys,
+            (source, port.stream.name, task.id),
+            values_class(source, port.stream.name, fields) if fields else None,
+            self._settings["viper.key.groups"],
+            described,
+        )
+        return AddressedEdge(
+            destinations,
+            bool(self._plan.confs[target]["viper.mutates"]),
+            subscription.key_input,
+            keys,
+            len(self._plan.tasks_of(target)),
+            self._settings["viper.key.groups"],
+        )
 
     def _router(self, port: Port, subscription: Subscription, task: TaskSpec, tasks: int) -> Router:
         """Divides the tuples of a subscription among so many tasks, or the first of them for now."""

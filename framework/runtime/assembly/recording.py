@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from framework.recording import (
     RecordingWriter,
     ReplaySource,
     ReplayTicks,
+    ScaleChange,
     TaskRecorder,
     check_replayable,
     replay_ticks,
@@ -30,6 +31,8 @@ class RecordingPaths:
     """The folder that the tasks record to; None if nothing is recorded."""
     replayed: Path | None = None
     """The recording that is replayed; None if the spouts are asked for tuples."""
+    scale_changes: Sequence[ScaleChange] | None = None
+    """The changes of numbers of tasks in the run that is replayed; None without one."""
 
 
 NO_RECORDING = RecordingPaths()
@@ -102,26 +105,28 @@ def recording_paths(plan: Plan, record: Path | None, replay: Path | None) -> Ite
     Raises:
         RecordingError: the recording cannot be replayed into this plan, or nothing can be written there.
     """
-    if replay is not None:
-        _check(replay, plan)
+    changes = None if replay is None else _checked(replay, plan)
     if record is None:
-        yield RecordingPaths(None, replay)
+        yield RecordingPaths(None, replay, changes)
         return
     writer = RecordingWriter(record, plan)
     try:
-        yield RecordingPaths(writer.folder, replay)
+        yield RecordingPaths(writer.folder, replay, changes)
     except BaseException as error:
         writer.finish(f"{type(error).__name__}: {error}", complete=False)
         raise
     writer.finish("ended")
 
 
-def _check(path: Path, plan: Plan) -> None:
+def _checked(path: Path, plan: Plan) -> Sequence[ScaleChange]:
+    """The changes of numbers of tasks in a recording that fits a plan."""
     with Recording(path) as recording:
         check_replayable(recording, plan)
+        changes = recording.scale_changes()
     direct = [s.id for s in plan.topology.spouts if any(stream.direct for stream in s.outputs or ())]
     if direct:
         raise RecordingError(
             f"{path} cannot be replayed: spout {direct[0]!r} names the receiving tasks of its tuples, "
             "which are not recorded: expected no direct streams"
         )
+    return changes

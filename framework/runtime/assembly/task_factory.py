@@ -44,6 +44,7 @@ from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.checkpointed_spout import Emitted
+from framework.runtime.tasks.column_folder import ColumnFolder
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import NO_OUTPUT, Emitter
 from framework.runtime.tasks.group_outputs import GroupOutputs
@@ -96,7 +97,7 @@ class TaskFactory:
         self._network = network
         self._beans = beans
         self._recording_io = recording_io
-        self._inputs = InputFactory(plan, network)
+        self._inputs = InputFactory(plan, network, settings["viper.key.groups"])
         self._outputs = OutputFactory(plan, settings, network, beans)
         self._spouts = SpoutParts(plan, settings, network)
         self._tasks = {task.id: task for task in plan.tasks}
@@ -283,7 +284,7 @@ class TaskFactory:
         )
         state = self._memory.task(spec) if self._memory is not None else None
         slot = self._slot(context, host, collector, state)
-        mutates, whole, keeps = bool(context.conf["viper.mutates"]), host.takes_rows, host.keeps_columns
+        mutates, whole, keeps = bool(context.conf["viper.mutates"]), host.takes_payloads, host.keeps_columns
         received = self._inputs.make(spec, mutates=mutates, whole=whole, borrows=not keeps)
         scope = state.scope if state is not None else None
         inbox = Inbox(host.record, collector.outbox if output.is_used else None, PAUSE_AT, scope)
@@ -307,7 +308,7 @@ class TaskFactory:
         end = BoltAlignment(alignment, spec.id)
         commits = self._commits(context, slot, interludes, end.may_end)
         cut = BoltCut(alignment.cut, spec.id) if alignment is not None else None
-        parts_of_agenda = slot, received, emitter, interludes, acker, end, commits, cut
+        parts_of_agenda = slot, received, emitter, interludes, acker, end, commits
         agenda = partial(make_agenda, due, context, *parts_of_agenda)
         processor: Processor
         if host.takes_rows:
@@ -315,8 +316,9 @@ class TaskFactory:
         elif isinstance(host.component, Sink):
             processor = SinkProcessor(slot, acker, context.counters, commits)
         else:
-            processor = TupleProcessor(slot, inbox, acker, context.counters)
-        largest = self._settings["viper.columns.rows"] if host.takes_rows and received.is_typed else None
+            of_tuples = ColumnFolder if host.aggregates else TupleProcessor
+            processor = of_tuples(slot, inbox, acker, context.counters)
+        largest = self._settings["viper.columns.rows"] if whole and received.is_typed else None
         answering = Answering(slot, emitter, assigner, processor, acker, context.counters)
         parts = BoltParts(assigner, processor, interludes, answering, acker, largest, commits, cut, agenda)
         task = BoltTask(context, slot, emitter, received, parts)

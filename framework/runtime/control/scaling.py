@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from framework.errors import ScaleError
 from framework.planning import Plan
@@ -14,14 +14,20 @@ from framework.topology import unknown
 log = logging.getLogger("viperstorm.scale")
 
 
+BY_USER = "viper scale"
+"""Who has asked for a change that no controller has made."""
+
+
 class Scaling:
     """The numbers of tasks that were asked for, which stay where the run goes back to a checkpoint.
 
     Args:
         plan: says which components can be scaled, and with how many tasks they begin.
+        on_change: called with a component, its number of tasks until now, the new one, and who has asked.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, on_change: Callable[[str, int, int, str], None]) -> None:
+        self._on_change = on_change
         self._most = {component: len(plan.tasks_of(component)) for component in plan.scalable}
         self._tasks = dict(plan.scalable)
         self._others = {c.id for c in plan.topology.components} - self._most.keys()
@@ -38,8 +44,17 @@ class Scaling:
             self._record = record
             self._tell(self._tasks)
 
-    def change(self, tasks: Mapping[str, int]) -> Mapping[str, int]:
+    @property
+    def now(self) -> Mapping[str, int]:
+        """The numbers of all components that can be scaled, by id; from any thread."""
+        return dict(self._tasks)
+
+    def change(self, tasks: Mapping[str, int], by: str = BY_USER) -> Mapping[str, int]:
         """Have components go on with so many tasks, all of those that are named or none; from any thread.
+
+        Args:
+            tasks: the numbers, by id.
+            by: who asks for it.
 
         Returns:
             The numbers of all components that can be scaled, by id.
@@ -53,7 +68,9 @@ class Scaling:
         with self._changing:
             changed = {name: count for name, count in tasks.items() if count != self._tasks[name]}
             for name, count in changed.items():
-                log.info("%s goes on with %d tasks instead of %d", name, count, self._tasks[name])
+                before = self._tasks[name]
+                log.info("%s goes on with %d tasks instead of %d (%s)", name, count, before, by)
+                self._on_change(name, before, count, by)
             self._tasks.update(changed)
             self._tell(changed)
             return dict(self._tasks)

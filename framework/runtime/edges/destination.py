@@ -45,6 +45,7 @@ class Destination:
         jumbo_size: int,
         tagged: bool,
         columns_rows: int | None = None,
+        mask_shift: int | None = None,
     ) -> None:
         """
         Args:
@@ -54,6 +55,7 @@ class Destination:
             jumbo_size: the most tuples in one jumbo tuple.
             tagged: whether the tuples belong to several streams.
             columns_rows: the most tuples in one that holds columns; None where no stream has a schema.
+            mask_shift: as of a `Jumbo`, where the tuples are addressed rows.
         """
         self.tasks = tuple(tasks)
         self.sources = tuple(sources)
@@ -65,6 +67,7 @@ class Destination:
         """The number of tuples that wait; kept, as it is asked for several times a turn."""
         self._waiting = Backlog()
         self._tags: array[int] | None = array("H") if tagged else None
+        self._mask_shift = mask_shift
         self._jumbo_size = jumbo_size
         self._columns_rows = columns_rows or jumbo_size
         stores = [store for source in sources if (store := source.store_bytes) is not None]
@@ -160,7 +163,8 @@ class Destination:
 
     def _jumbo(self, first: int, most: int) -> Jumbo:
         payload = self._waiting.first(most)
-        return Jumbo(payload, None if self._tags is None else self._tags[first : first + len(payload)])
+        tags = None if self._tags is None else self._tags[first : first + len(payload)]
+        return Jumbo(payload, tags, self._mask_shift)
 
     def _half(self, jumbo: Jumbo, first: int, error: PayloadSizeError) -> Jumbo:
         if jumbo.size == 1:

@@ -243,11 +243,19 @@ def put_members(
         indexes: the indexes of the chosen tuples, in any order.
         shared: whether other consumers get the same tuples, and one of them may change their values.
     """
-    payload, positions = emission.payload, emission.positions
-    member = array("H", bytes(2 * len(payload)))
+    payload = emission.payload
+    member = put_positions(destination, emission.positions, len(payload), indexes)
+    chosen = payload.take(member)
+    destination.put(chosen.own() if shared else chosen, compress(tags, member) if tags is not None else ())
+
+
+def put_positions(
+    destination: Destination, positions: Positions, count: int, indexes: Iterable[int]
+) -> array[int]:
+    """Put the positions of some of `count` tuples into a destination; returns for each whether it is one."""
+    member = array("H", bytes(2 * count))
     for index in indexes:
         member[index] = 1
     nowhere = Positions()
     positions.scatter(member, (nowhere, destination.positions))
-    chosen = payload.take(member)
-    destination.put(chosen.own() if shared else chosen, compress(tags, member) if tags is not None else ())
+    return member

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from framework.routing import CountingRouter, ScalableRouter
+from framework.runtime.edges.addressed import AddressedEdge, Merged
 from framework.runtime.edges.destination import Destination
 from framework.runtime.edges.groupings import DirectEdge, Edge, put_members
 from framework.runtime.edges.typed import TypedForm
@@ -137,6 +138,7 @@ class Output:
     def _deliver_streams(self, emission: Emission, tags: array[int]) -> None:
         # A destination may receive several of the streams, so its tuples have to be put back into one order.
         members: dict[Destination, set[int]] = {}
+        merged: dict[Destination, Merged] = {}
         mutating: set[Destination] = set()
         payload = emission.payload
         of_ports = zip(
@@ -147,13 +149,20 @@ class Output:
         )
         for port, mine, part in of_ports:
             for edge in port.edges:
-                for destination, chosen in edge.assign(part):
-                    found = mine if chosen is None else [mine[i] for i in chosen]
-                    members.setdefault(destination, set()).update(found)
+                if isinstance(edge, AddressedEdge):  # all edges to its destinations are
+                    for destination, chosen, rows in edge.divide(part):
+                        found = mine if chosen is None else [mine[i] for i in chosen]
+                        merged.setdefault(destination, Merged()).add(found, rows)
+                else:
+                    for destination, chosen in edge.assign(part):
+                        found = mine if chosen is None else [mine[i] for i in chosen]
+                        members.setdefault(destination, set()).update(found)
                 if edge.mutates:
                     mutating.update(edge.destinations)
         for destination, indexes in members.items():
             put_members(destination, emission, tags, indexes, shared=destination in mutating)
+        for destination, stretch in merged.items():
+            stretch.put(destination, emission, tags, shared=destination in mutating)
 
     def deliver_and_tell(self, emission: Emission) -> list[int]:
         """Divide tuples as `deliver` does; return the ids of the tasks that receive any of them."""

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from framework.errors import InternalError
 from framework.runtime.control.stop import StopReason, StopSignal
+from framework.runtime.execution.busy import BusyTimes
 from framework.runtime.execution.cycles import Cycles
 from framework.runtime.execution.live_time import HeartbeatRequests, LiveTime
 from framework.runtime.execution.rests import Rests, first_asked
@@ -71,6 +72,8 @@ class Executor:
         """Turns that found a runnable task."""
         self.rests = Rests(rules.idle)
         """Turns that found none, after which the executor waited."""
+        self.busy = BusyTimes(self.tasks)
+        """How long it has worked for each of its tasks."""
         self.cpu_s = 0.0
         """CPU seconds of the run; set when the run has ended."""
         self._held_up_by = ""
@@ -195,6 +198,7 @@ class Executor:
     def _run(self, task: Task) -> int:
         """Give a task its turn; return how many tuples have moved in it."""
         started = time.monotonic()
+        interrupted = self.busy.work_for(task, started)
         try:
             count = self.call(task, task.run, self._slices.limits[task])
         except TaskStopped:
@@ -203,7 +207,10 @@ class Executor:
             if not task.is_finished:  # a task that another thread has ended is finished already
                 self.call(task, task.end)
             return 1
-        self._slices.adapt(task, count, time.monotonic() - started)
+        finally:
+            ended = time.monotonic()
+            self.busy.work_for(interrupted, ended)
+        self._slices.adapt(task, count, ended - started)
         if count:
             self._live_time.something_moved()
             if self._on_moved is not None:
@@ -366,7 +373,9 @@ class Executor:
             if not self._turn(self.tasks):
                 if any(task is not waiting for task in self._in_callbacks):
                     return
+                self.busy.work_for(None, time.monotonic())
                 self._wait_for_room(waiting)
+                self.busy.work_for(waiting, time.monotonic())
 
     def _must_leave(self, waiting: Task) -> bool:
         if self._stop.at_s is None:

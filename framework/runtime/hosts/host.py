@@ -8,9 +8,10 @@ from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from framework.components import (
+    APlus,
     Bolt,
     JoinBolt,
     OPlus,
@@ -26,7 +27,11 @@ from framework.runtime.edges.collector import TaskCollector
 from framework.runtime.hosts.user_errors import TRIES, OnError
 from framework.traits import is_generator_spout
 from framework.windows import OpenWindows
-from framework.windows.key_state import Due, OpenKeyWindows
+from framework.windows.due import Due, DueByGroup
+from framework.windows.key_state import OpenKeyWindows
+
+if TYPE_CHECKING:
+    from framework.windows.columns import ColumnWindows
 
 MOST_NOTICED = 1000
 """Most ticks in a row that a bolt gets without input between them: by then all its windows have passed."""
@@ -74,6 +79,13 @@ class Host:
         """Whether the component joins streams."""
         self.has_key_windows = issubclass(self.cls, OPlus)
         """Whether the component keeps windows by key."""
+        self.aggregates = issubclass(self.cls, APlus)
+        """Whether it aggregates their tuples, and so may take columns of them."""
+
+    @property
+    def takes_payloads(self) -> bool:
+        """Whether columns are to reach the component as they are."""
+        return self.takes_rows or self.aggregates
 
     def bind(self, collector: TaskCollector, identity: Identity) -> None:
         """Connect the component to its task."""
@@ -216,10 +228,32 @@ class Host:
         found: OpenKeyWindows = self.component.window_state
         return found
 
-    def take_key_windows(self, due: Due) -> Iterator[Callable[[], None]]:
-        """What is to be called for each of the windows that are due, which are due no more."""
+    def column_windows(self) -> ColumnWindows | None:
+        """What takes columns into the windows of a component that aggregates; None if nothing does."""
+        found: ColumnWindows | None = self.component._column_windows()
+        return found
+
+    @property
+    def has_dues(self) -> bool:
+        """Whether something of the component's is due at times, key group by key group."""
+        if self.joins:
+            return bool(self.component.search.how != "inner")
+        return self.has_key_windows and self.key_windows.spec.is_timed
+
+    @property
+    def dues(self) -> DueByGroup:
+        """What that is: its windows by key, or the tuples of a join that find no partner."""
+        found: DueByGroup = self.component.joined if self.joins else self.key_windows
+        return found
+
+    def take_due(self, due: Due, most: int | None = None) -> Iterator[Callable[[], None]]:
+        """What is to be called for each of the windows that are due, or once for the tuples; they are due no
+        more. Of more windows than `most` the others stay due."""
+        if self.joins:
+            yield partial(self.component._emit_alone, self.component.joined.unmatched.take(due))
+            return
         windows, component = self.key_windows, self.component
-        for kept, window in windows.take(due):
+        for kept, window in windows.take(due, most):
             windows.close(kept, window)
             yield partial(component._fire, kept, window)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from framework.recording import ScaleChange
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.saved import Written
@@ -75,6 +76,10 @@ class ExecutorStatistics:
     worker: int
     """Number of its worker."""
     tasks: Sequence[str]
+    at_s: float
+    """The moment of all this, as monotonic time in seconds."""
+    busy_s: Sequence[float]
+    """For each of its tasks the seconds of its turns."""
     turns: int
     """How often it has run a task."""
     rests: int
@@ -204,6 +209,8 @@ class RunStatistics:
     """What it has written."""
     repeats: RepeatStatistics = RepeatStatistics()
     """What was done once more after deaths."""
+    scaled: Sequence[ScaleChange] = ()
+    """The changes of numbers of tasks, in their order."""
 
     def as_object(self) -> dict[str, Any]:
         """The same as JSON can hold it."""

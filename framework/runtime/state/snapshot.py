@@ -46,8 +46,8 @@ class OwnState:
 class Snapshot:
     """All states of one task as they are now.
 
-    The process may not have committed everything that the snapshot has, where it lies amid a slice: whoever
-    dies then has its checkpoint given up, and another process takes the next snapshot in full.
+    Whoever dies while it is written has its checkpoint given up, and another process takes the next snapshot
+    in full.
 
     Args:
         number: the id of the checkpoint.

@@ -1,14 +1,14 @@
 """What a bolt's task does at a position, between two inputs.
 
-Ticks, batches and windows are such entries. Whatever else is due at a position, a snapshot for instance, is
-one more client: the task asks all of them in the same places, and runs what they give it in the order of
-positions, through the same bounded way as tuples.
+Ticks, batches and windows are such entries. Whatever else is due at a position is one more client: the task
+asks all of them in the same places, and runs what they give it in the order of positions, through the same
+bounded way as tuples.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from framework.recording.ticks import ReplayTicks, Tick, TickKind
 from framework.runtime.positions.lineage import LAST
@@ -77,43 +77,24 @@ class AgendaClient:
         """Before anything was due: go on where another run had come to, by what all clients have saved."""
 
 
-class Cut(Protocol):
-    """A position at which the task is saved, between what is due below it and what is due behind."""
-
-    def is_due_before(self, position: Position) -> bool:
-        """Whether it is at or before a position."""
-
-    def frontier(self, reached: Position) -> Frontier:
-        """How far the input has been processed there, for a task that has come to a position."""
-
-    @property
-    def entry(self) -> Entry:
-        """Saves the task."""
-
-
 class Agenda:
     """All that is due in one task.
 
     Args:
         clients: give the entries; of several that are due together, those of the first client come first.
-        cut: where the task is saved for a checkpoint; None where none are made.
     """
 
-    def __init__(self, clients: Sequence[AgendaClient] = (), cut: Cut | None = None) -> None:
+    def __init__(self, clients: Sequence[AgendaClient] = ()) -> None:
         self._clients = tuple(clients)
-        self._cut = cut
-        self.has_clients = bool(self._clients) or cut is not None
+        self.has_clients = bool(self._clients)
         """Whether anything can ever be due."""
 
     def is_due_before(self, position: Position) -> bool:
         """Whether an entry stands before an input at a position."""
-        if self._cut is not None and self._cut.is_due_before(position):
-            return True
         return any(client.is_due_before(position) for client in self._clients)
 
     def take_before(self, position: Position) -> Iterator[Entry]:
         """The entries before an input at a position."""
-        yield from self._take_cut(position)
         for client in self._clients:
             yield from client.take_before(position)
 
@@ -124,7 +105,6 @@ class Agenda:
 
     def take_until(self, frontier: Frontier) -> Iterator[Entry]:
         """The entries that are due when the input has been processed up to a frontier."""
-        yield from self._take_cut(frontier.position)
         for client in self._clients:
             yield from client.take_until(frontier)
 
@@ -133,14 +113,6 @@ class Agenda:
         for client in self._clients:
             position = client.held(position)
         return position
-
-    def _take_cut(self, position: Position) -> Iterator[Entry]:
-        """If the cut is at or before a position: what is due below it, and the saving."""
-        if self._cut is not None and self._cut.is_due_before(position):
-            there = self._cut.frontier(position)
-            for client in self._clients:
-                yield from client.take_until(there)
-            yield self._cut.entry
 
     def take_timed(self, now_s: float) -> Iterator[Entry]:
         """The entries that are due at a monotonic time in seconds."""

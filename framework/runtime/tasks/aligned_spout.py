@@ -200,7 +200,10 @@ class AlignedSpout:
         self._outcomes.cut(self._number)
 
     def _pass(self, behind: Position, had_nothing: bool) -> None:
-        """If all before the cut of a checkpoint has been brought, say where that is left off, and go on."""
+        """If all before the cut has been brought, say where that is left off, and go on.
+
+        A task that commits has committed all of it by then, and nothing else but what is held back.
+        """
         if self._assigner.is_closed and self._cut.until_us != NO_LIMIT:
             behind = Position(self._cut.until_us + 1, 0, 0)  # something later has come
         elif self._cut.is_alone:

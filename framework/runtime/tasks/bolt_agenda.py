@@ -20,11 +20,10 @@ from framework.runtime.tasks.agenda import (
     RecordedTicks,
     Timed,
 )
-from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
+from framework.runtime.tasks.group_dues import GroupDues
 from framework.runtime.tasks.interludes import Interludes
-from framework.runtime.tasks.key_window_ends import KeyWindowEnds
 from framework.runtime.tasks.sink_commits import SinkCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.window_ends import WindowEnds
@@ -59,7 +58,6 @@ def make_agenda(
     acker: Acker | None,
     alignment: BoltAlignment,
     commits: SinkCommits | None,
-    cut: BoltCut | None,
 ) -> Agenda:
     """The agenda of a bolt's task; to be made when its component has been initialized.
 
@@ -74,16 +72,14 @@ def make_agenda(
         alignment: asked when the last entries are due: whether the end of the input is not only that of a run
             that another one goes on with.
         commits: tells a transactional sink when to apply what it has taken; None for other components.
-        cut: where the task is saved for checkpoints; None where none are made.
     """
     clients: list[AgendaClient] = []
     tick_s, host = context.tick_seconds, slot.host
     if host.has_timed_windows:  # before ticks, as they end below all that is at their time
         clients.append(WindowEnds(lambda: slot.host.windows, interludes.fire_window, alignment))
-    if host.has_key_windows and host.key_windows.spec.is_timed:
-        ends = lambda: slot.host.key_windows  # noqa: E731
-        fire = partial(interludes.fire_key_windows, due.level)
-        clients.append(KeyWindowEnds(ends, fire, due.level.place, alignment))
+    if host.has_dues:
+        fire = partial(interludes.fire_due, due.level)
+        clients.append(GroupDues(lambda: slot.host.dues, fire, due.level.place, alignment))
     if due.recorded is not None:
         clients.append(RecordedTicks(due.recorded, interludes.tick, interludes.fire_batches))
     if tick_s and due.event_time:
@@ -103,7 +99,7 @@ def make_agenda(
     last += [interludes.tick] if tick_s else []
     last += [interludes.fire_batches] if host.is_batching else []
     last += [interludes.fire_rest] if host.is_windowed else []
-    last += [partial(interludes.fire_key_rest, due.level)] if host.has_key_windows else []
+    last += [partial(interludes.fire_last_due, due.level)] if host.has_dues or host.has_key_windows else []
     if last:
         clients.append(
             LastEntries(
@@ -116,7 +112,7 @@ def make_agenda(
             )
         )
     clients += [commits] if commits is not None else []
-    return Agenda(clients, cut)
+    return Agenda(clients)
 
 
 def _timed(tick_s: float | None, batch_s: float | None, interludes: Interludes) -> Iterator[AgendaClient]:

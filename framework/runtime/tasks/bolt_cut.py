@@ -1,17 +1,37 @@
-"""Where the task of a bolt saves itself for a checkpoint: between two inputs, at the cut."""
+"""The cut in the input of a bolt's task: where that stands, and what it does there.
+
+A cut lies between two inputs. All below it is processed first, with what is due there. Then the task stands
+at the cut, with everything committed, does what is to be done there, and goes on behind.
+"""
 
 from __future__ import annotations
 
+import time
+from bisect import bisect_left
 from collections.abc import Callable
 
-from framework.runtime.control.cut_record import NO_PROPOSAL, CutRecord, CutState, Proposal, last_us_before
+from framework.runtime.control.cut_record import (
+    NO_PROPOSAL,
+    CutRecord,
+    CutState,
+    Proposal,
+    before_ticks,
+    last_us_before,
+)
 from framework.runtime.positions.lineage import LAST
-from framework.runtime.tasks.agenda import Entry, Frontier
-from viper.position import LEAST, Position
+from framework.runtime.tasks.agenda import Frontier
+from viper.position import LEAST, Position, Positions
+
+AtCut = Callable[[Proposal], bool]
+"""What is done where a task stands at a cut, with all that lies below it committed, and nothing else. Returns
+whether the task goes on. If not, it is called once more when the task has been signalled, and until then the
+task does nothing but hand on what it has emitted."""
+
+_WORD = 2**64 - 1
 
 
 class BoltCut:
-    """Knows where the cut is that the task has not come to yet, and has it saved there.
+    """Knows where the cut is that the task has not come to yet, and what is done there.
 
     Args:
         record: of the run.
@@ -21,19 +41,35 @@ class BoltCut:
     def __init__(self, record: CutRecord, task: int) -> None:
         self._record = record
         self._task = task
-        self._save: Callable[[Proposal], None] = lambda proposal: None
+        self._at_cut: AtCut = lambda proposal: True
         self._last_time_us: Callable[[], int] = lambda: LEAST.ts
         self._word = 0
         """That of the record when it was read last."""
         self._proposal = NO_PROPOSAL
         self._passed = 0
-        """The last attempt in which the task was saved."""
+        """The last attempt whose cut the task has passed."""
         self._place: Position | None = None
         """Where the cut is; None for none that the task has to come to."""
+        self.is_there = False
+        """Whether the task stands at the cut."""
+        self.stands_since_s = 0.0
+        """Monotonic time in seconds since which it has stood at the last one."""
 
-    def save_by(self, save: Callable[[Proposal], None], last_time_us: Callable[[], int]) -> None:
+    def call_there(self, at_cut: AtCut, last_time_us: Callable[[], int]) -> None:
         """Say what to call at the cut, and what tells how far event time came, once all input has come."""
-        self._save, self._last_time_us = save, last_time_us
+        self._at_cut, self._last_time_us = at_cut, last_time_us
+
+    # -- as a part of the task's commits
+
+    def save(self) -> int:
+        """The last attempt whose cut the task has passed."""
+        return self._passed
+
+    def restore(self, noted: int) -> None:
+        """A process before this one has passed it."""
+        self._passed = noted
+
+    # -- before the cut
 
     def look(self) -> None:
         """Hear what the leader says; to be called behind each look at the input.
@@ -41,6 +77,8 @@ class BoltCut:
         Sources go beyond the cut only once that is decided. So whoever has seen rows behind it, or the
         promise that none below it will come, sees the decision here; who looks before the input does not.
         """
+        if self.is_there:
+            return
         if self._record.word != self._word:
             self._word, self._proposal = self._record.read(self._task)
             if self._proposal.state is not CutState.DECIDED or self._proposal.attempt == self._passed:
@@ -52,7 +90,7 @@ class BoltCut:
         self._place = self._record.place(self._task, self._proposal.attempt, until_us)
 
     def has_come_to(self, frontier: Position) -> bool:
-        """Whether the task is to be saved now, although no input comes."""
+        """Whether all input below the cut has come, as none will come below a position."""
         self.look()
         return self.is_due_before(frontier)
 
@@ -60,8 +98,17 @@ class BoltCut:
         """Whether the cut is at or before a position."""
         return self._place is not None and position >= self._place
 
+    def count_below(self, positions: Positions) -> int:
+        """How many inputs that have been taken just now, at least one, lie below the cut."""
+        self.look()
+        if not self.is_due_before(positions.last()):
+            return len(positions)
+        return bisect_left(
+            range(len(positions)), True, key=lambda index: self.is_due_before(positions[index])
+        )
+
     def frontier(self, reached: Position) -> Frontier:
-        """How far the input has been processed at the cut, for a task that has come to a position.
+        """How far the input has been processed at the cut, for a task whose input has come to a position.
 
         All sources may end before the cut that was decided. Then no tick up to there is due, as in a run
         without checkpoints: event time has ended before.
@@ -70,11 +117,25 @@ class BoltCut:
         time_us = last_us_before(self._place)
         return Frontier(self._place, time_us if reached < LAST else min(time_us, self._last_time_us()), False)
 
-    @property
-    def entry(self) -> Entry:
-        """Saves the task."""
-        return Entry(None, self._run)
+    def promised(self, reached: Position) -> Position:
+        """How far consumers are told that the task is while it stands at the cut; arguments as of `frontier`.
 
-    def _run(self, _at: Position | None) -> None:
-        self._passed, self._place = self._proposal.attempt, None
-        self._save(self._proposal)
+        They may have to go on up to there before others come to the cut. They must not fire what is due
+        behind it, nor what a time makes due that event time never comes to.
+        """
+        there = self.frontier(reached)
+        return min(before_ticks(there.position), Position(there.time_us, _WORD, _WORD))
+
+    # -- at the cut
+
+    def come(self) -> None:
+        """All below the cut has been processed: the task stands there."""
+        self.is_there, self._place = True, None
+        self.stands_since_s = time.monotonic()
+
+    def passes(self) -> bool:
+        """With all below the cut committed, do what is to be done there; whether the task goes on."""
+        if not self._at_cut(self._proposal):
+            return False
+        self._passed, self.is_there = self._proposal.attempt, False
+        return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from framework.runtime.control.cut_record import Proposal
 from framework.runtime.inputs import BoltInput, Inlet
@@ -22,6 +22,9 @@ from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.task import Task, TaskState
 from viper.errors import CodecError
 from viper.position import END, Position, Positions
+
+TURN_S: Final = 0.02
+"""Seconds after which a turn ends at the next step, as when a million windows end at one time."""
 
 
 class BoltTask(Task):
@@ -53,7 +56,8 @@ class BoltTask(Task):
         self._received = received
         self._parts = parts
         if parts.cut is not None:
-            parts.cut.save_by(self._save_at_cut, received.last_ts)
+            parts.cut.call_there(self._save_at_cut, received.last_ts)
+            received.channel.reader.defer()
         self._agenda = Agenda()
         self._positions = Positions()
         """Of the input of this slice."""
@@ -97,7 +101,8 @@ class BoltTask(Task):
         # A component that is to be made anew cannot be given what is due meanwhile.
         if self.slot.is_gone:
             return super().wake_at_s
-        return min(self._agenda.due_at_s, self.context.checkpoints.write_at_s)
+        write_at_s = self.context.checkpoints.write_at_s
+        return write_at_s if self._is_at_cut else min(self._agenda.due_at_s, write_at_s)
 
     @property
     def last_begun(self) -> int:
@@ -109,10 +114,14 @@ class BoltTask(Task):
             self.is_signalled
             or self._steps is not None
             or self.state is TaskState.ENDING
-            or (self._agenda.has_clients and self._agenda.due_at_s <= now_s)
+            or (self._agenda.has_clients and self._agenda.due_at_s <= now_s and not self._is_at_cut)
             or self._parts.assigner.has_output  # of a thread of the component's own
             or (self._parts.cut is not None and self._is_wanted_by_checkpoint(self._parts.cut, now_s))
         )
+
+    @property
+    def _is_at_cut(self) -> bool:
+        return self._parts.cut is not None and self._parts.cut.is_there
 
     def _is_wanted_by_checkpoint(self, cut: BoltCut, now_s: float) -> bool:
         is_due = now_s >= self.context.checkpoints.write_at_s
@@ -157,6 +166,8 @@ class BoltTask(Task):
             self._parts.interludes.restore(restored["tick"])
         if self.commits is not None:  # behind a checkpoint, as what a predecessor has committed is later
             self.commits.keep("lineage", self._parts.assigner.lineage)
+            if self._parts.cut is not None:
+                self.commits.keep("cut", self._parts.cut)
             if self._agenda.has_clients:
                 self.commits.keep("ticks", self._parts.interludes)
                 self.commits.keep("agenda", self._agenda)
@@ -186,9 +197,16 @@ class BoltTask(Task):
             self._parts.interludes.restart()
         if self._steps is None:
             self.is_signalled = False
+            if self._parts.cut is not None and self._parts.cut.is_there and not self._passes(self._parts.cut):
+                self._stand()
+                return 0
             self._steps = self._turn(limit)
+        until_s = time.monotonic() + TURN_S
         for _ in self._steps:
             self.emitter.place()
+            if time.monotonic() > until_s:
+                self.emitter.give_way()
+                return self.context.counters.processed - before
             if not self.unblock() or self.slot.is_gone:
                 return self.context.counters.processed - before
         self._steps = None
@@ -204,17 +222,29 @@ class BoltTask(Task):
             self._finish()
         return self.context.counters.processed - before
 
-    def _save_at_cut(self, proposal: Proposal) -> None:
+    def _passes(self, cut: BoltCut) -> bool:
+        """Standing at a cut, do what is to be done there, once all below lasts; whether the task goes on."""
+        if self.emitter.commits is not None and not self._commit():
+            self.is_signalled = True  # once there is room for what waits
+            return False
+        if not cut.passes():
+            return False
+        self._commit()  # what has changed at the cut
+        return True
+
+    def _save_at_cut(self, proposal: Proposal) -> bool:
         """All that belongs to a checkpoint has been processed, and nothing else: save the task."""
-        began_s = time.monotonic()
-        self.slot.save()
-        if self.commits is None:
-            self.slot.commit()
-        else:  # which commits with all its input, and that may be amid a slice
-            self.slot.flush()
-            self.emitter.place()
+        assert self._parts.cut is not None
         self.cut(proposal.number)
-        self.context.checkpoints.cut(proposal, self.save(), self.slot.state, began_s)
+        since_s = self._parts.cut.stands_since_s
+        self.context.checkpoints.cut(proposal, self.save(), self.slot.state, since_s)
+        return True
+
+    def _stand(self) -> None:
+        """Hand on what was emitted, by threads of the component's own perhaps, and nothing else."""
+        self.emitter.place()
+        self.emitter.flush()
+        self.context.checkpoints.go_on(is_committed=self.emitter.commits is None)
 
     def unblock(self) -> bool:
         """As in the base class; between two turns, all input that has left no output behind is done with."""
@@ -257,9 +287,15 @@ class BoltTask(Task):
         self.emitter.flush()
         del pieces  # whose columns may be lent, and are asked back
         self._done_with_input()
-        watermark = self._advance()
-        if self._agenda.has_clients:
-            yield from self._perform(self._agenda.take_until(self._reached(watermark)))
+        ready, watermark, last_us = self._received.outlook()
+        if ready:  # as a slice has its limits; whatever comes from now on is signalled
+            self.is_signalled = True
+        if self._parts.cut is not None and self._parts.cut.has_come_to(watermark):
+            yield from self._come_to(self._parts.cut, watermark)
+        else:
+            self._advance(watermark, last_us)
+            if self._agenda.has_clients:
+                yield from self._perform(self._agenda.take_until(self._reached(watermark)))
         if self.emitter.commits is None:
             self.slot.commit(is_last=self.progress is Progress.OVER)
         self._publish()
@@ -276,8 +312,6 @@ class BoltTask(Task):
         positions.clear()
         pieces = self._taken(received.channel, limit, positions)
         if pieces:
-            if self._parts.cut is not None:
-                self._parts.cut.look()
             if self.progress is Progress.OPEN and positions.last_ts() >= LAST.ts:
                 self._tell_last_ts(received.last_ts())
             below = not received.feedback or positions[0] >= self.emitter.published
@@ -304,6 +338,8 @@ class BoltTask(Task):
 
     def _taken(self, inlet: Inlet, limit: int, positions: Positions) -> list[Piece]:
         try:
+            if self._parts.cut is not None and inlet is self._received.channel:
+                return inlet.take_first(limit, positions, self._parts.cut.count_below)
             return inlet.take(limit, positions)
         except CodecError as error:
             self.context.fail("input", error)
@@ -319,6 +355,8 @@ class BoltTask(Task):
             if index > first:
                 before, pieces = split_at(pieces, index - first)
                 yield from self._process(before)
+                # The rest is marked anew, and it may be that nothing comes in between that places this.
+                self.emitter.place()
                 agenda.input_passed(positions[index - 1])
                 first = index
             yield from self._perform(agenda.take_before(positions[index]))
@@ -341,25 +379,28 @@ class BoltTask(Task):
 
     # -- behind the input so far
 
-    def _advance(self) -> Position:
-        """Note how far the input has been processed; returns the position below which no more will come."""
+    def _come_to(self, cut: BoltCut, watermark: Position) -> Iterator[None]:
+        """Do what is due below a cut that all input has come to; the task stands there then."""
+        lineage, promised = self._parts.assigner.lineage, cut.promised(watermark)
+        yield from self._perform(self._agenda.take_until(cut.frontier(watermark)))
+        self.slot.save()
+        lineage.advance(max(promised, lineage.frontier))
+        cut.come()
+        self.is_signalled = True
+
+    def _advance(self, watermark: Position, last_us: int) -> None:
+        """Note that the input has been processed up to a position, and how far event time came."""
         lineage = self._parts.assigner.lineage
-        ready, watermark, last_us = self._received.outlook()
-        if self._parts.cut is not None:
-            self._parts.cut.look()
-        if ready:  # as a slice has its limits; whatever comes from now on is signalled
-            self.is_signalled = True
         if watermark.ts < LAST.ts:
             if last_us > self._last_us:
                 self._last_us = last_us
             lineage.advance(watermark)
-            return watermark
+            return
         at_end = Progress.OVER if self._cycle_is_over else Progress.DRAINED
         self.progress = at_end if watermark == END else Progress.QUIET
         self._tell_last_ts(last_us)
         # What comes back may have been placed at a later round.
         lineage.advance(max(LAST if watermark == END else watermark, lineage.frontier))
-        return watermark
 
     def _reached(self, watermark: Position) -> Frontier:
         frontier = self._parts.assigner.lineage.frontier

@@ -284,6 +284,11 @@ class Emitter:
             self.publish(self.last_placed)
         return not self.blocked
 
+    def give_way(self) -> None:
+        """Hand over what was placed so far in a turn that takes long; it goes on when others had theirs."""
+        if self.flush():
+            self.publish(self.last_placed)
+
     def publish(self, position: Position) -> None:
         """Tell the consumers that nothing smaller will come, unless they know."""
         if position > self.published:

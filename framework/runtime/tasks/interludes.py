@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from framework.components.tuple import TICK_COMPONENT, TICK_ID, TICK_STREAM
 from framework.planning.layout import ComponentLevel
@@ -17,8 +17,11 @@ from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tracking.acker import Acker
 from framework.runtime.tracking.reasons import Cause
-from framework.windows.key_state import Due
+from framework.windows.due import Due
 from viper.position import LEAST, Level, Position, Positions
+
+MOST_AT_ONCE: Final = 256
+"""Windows of a key group that are put out before a task gives way to others: in some 5 ms."""
 
 
 class Interludes:
@@ -118,24 +121,33 @@ class Interludes:
         if self._is_ready(at, TickKind.BATCH):
             self._call(at, "process_window", lambda: self._slot.host.fire_rest())
 
-    def fire_key_windows(self, level: ComponentLevel, due: Due, at: Position) -> None:
-        """Let an operator put out windows of one key group that have ended; that stands at a position."""
+    def fire_due(
+        self, level: ComponentLevel, due: Due, at: Position, most: int | None = MOST_AT_ONCE
+    ) -> None:
+        """Let a component put out what is due of one key group; that stands at a position.
+
+        Of more windows than `most` the others stay due at the same position, where outputs are numbered on.
+        """
         if not self._is_ready(at, TickKind.BATCH):
             return
         self._stay_above(at)
         with self._beside_inputs(at, level=level.in_place):
-            for call in self._slot.host.take_key_windows(due):
+            calls = 0
+            for call in self._slot.host.take_due(due, most):
+                calls += 1
                 # Each in a call of its own: if one raises, nothing of the others is taken back.
                 self._run("output", call)
                 if self._slot.is_gone:
                     break
+        if calls == most:  # so that not all is to be written behind the last of a million
+            self._slot.write()
 
-    def fire_key_rest(self, level: ComponentLevel, at: Position | None) -> None:
-        """Let an operator put out what is left at the end of all, at a position behind that."""
+    def fire_last_due(self, level: ComponentLevel, at: Position | None) -> None:
+        """Let it put out what is left at the end of all, at a position behind that."""
         assert at is not None
         if self._is_ready(at, TickKind.BATCH):
-            for due in list(self._slot.host.key_windows.rest()):
-                self.fire_key_windows(level, due, max(at, level.place(at.ts, due.group)))
+            for due in list(self._slot.host.dues.rest()):
+                self.fire_due(level, due, max(at, level.place(at.ts, due.group)), None)
 
     def input_passed(self, positions: Positions) -> None:
         """A slice of the input has been processed, at these positions."""

@@ -254,12 +254,15 @@ class PartitionedTask(SourceTask):
         if self.commits is None or not self.is_blocked:  # a successor that is there brings nothing once more
             last, behind = self.emitter.last_placed, self._merger.behind
             self._partitioning.alignment.brought(last, behind, now_s, waits=self._merger.waits_for_rows)
-        self._pass()
+            self._pass()
         self._publish(now_s)
         return count
 
     def _pass(self) -> None:
-        """If all before the cut of a checkpoint has been brought, say where that is left off, and go on."""
+        """If all before the cut has been brought, say where that is left off, and go on.
+
+        A task that commits has committed all of it by then, and nothing else.
+        """
         cut, last = self._partitioning.cut, self.emitter.last_placed
         behind = cut.reached(self._merger.behind)
         proposal = cut.passed(last, behind, waits=self._merger.waits_for_rows)

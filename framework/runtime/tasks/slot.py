@@ -172,6 +172,18 @@ class ComponentSlot:
         """
         self._keep(TaskState.commit, is_last)
 
+    def write(self) -> None:
+        """Write what has changed of the declared state into its tables, where it is not committed yet.
+
+        Raises:
+            ComponentError: a value cannot be kept.
+        """
+        if self.state is not None:
+            try:
+                self.state.flush()
+            except user_errors() as error:
+                self._context.fail("keeping its state", error)
+
     def flush(self, *, is_last: bool = False) -> None:
         """Write all changes of the declared state, as a commit follows; arguments as of `commit`."""
         self._keep(TaskState.flush, is_last)

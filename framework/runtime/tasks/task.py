@@ -226,24 +226,25 @@ class Task(ABC):
             self.emitter.close_idle(self._last_us)
         return done
 
-    def _commit(self, *, is_last: bool = False) -> None:
-        """Make what the task has done last, if all that came of it is in channels.
+    def _commit(self, *, is_last: bool = False) -> bool:
+        """Make what the task has done last, if all that came of it is in channels; whether it is.
 
         Args:
             is_last: whether nothing comes behind the commit.
         """
         commits = self.emitter.commits
         if commits is None or not (self.emitter.is_clear or self.emitter.flush()):
-            return
+            return False
         if self.slot.state is not None:
             self.slot.flush(is_last=is_last)
             if self.slot.waiting_rows:  # as a component may emit when it is told of the commit
                 self.emitter.place()
                 if not self.emitter.flush():
-                    return
+                    return False
         commits.commit()
         if self.context.checkpoints.pending is not None:
             self.context.checkpoints.committed()
+        return True
 
     def _check_repeated(self) -> None:
         """At the end of all input, everything that a killed process had emitted must have come again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,10 +25,13 @@ def executor_statistics(
         executors: the executors, by their indexes in its placement.
         callbacks: those of them that have been in a callback for long.
     """
+    now = time.monotonic()
     return [
         ExecutorStatistics(
             worker=plan.placement.executors[number].worker,
             tasks=[task.name for task in executor.tasks],
+            at_s=now,
+            busy_s=list(executor.busy.seconds(now).values()),
             turns=executor.turns,
             rests=executor.rests.count,
             rested_s=executor.rests.seconds,

@@ -77,12 +77,25 @@ class PaneWindow:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """It is pickled as its panes alone, which it can be made anew of."""
-        return dict, (self.panes,)
+        return dict, (self.kept,)
+
+    @property
+    def kept(self) -> Panes:
+        """What is pickled in its place: its panes alone, which it can be made anew of."""
+        return self.panes
 
     def add(self, pane: int, value: Any) -> None:
         """Add a value behind the others of a pane."""
+        self.put(pane, self._add(self.get(pane), value))
+
+    def get(self, pane: int) -> Any:
+        """The accumulator of a pane; one of no values where it has none."""
         acc = self.panes.get(pane, _NOTHING)
-        self.panes[pane] = self._add(self.aggregate.create() if acc is _NOTHING else acc, value)
+        return self.aggregate.create() if acc is _NOTHING else acc
+
+    def put(self, pane: int, acc: Any) -> None:
+        """Have an accumulator as that of a pane."""
+        self.panes[pane] = acc
         if self._read is not None and pane < self._read:
             self._forget()
 
@@ -114,7 +127,7 @@ class PaneWindow:
         """Let go of the panes before one."""
         for fold in self._folds:
             fold.leave(before)
-        for pane in _between(self.panes, None, before):
+        for pane in [pane for pane in self.panes if pane < before]:
             del self.panes[pane]
 
     def _forget(self) -> None:
@@ -218,12 +231,14 @@ class RunningTotal(TwoStacks):
             else:
                 self._inexact += 1
         self._until = end
-        self.leave(first)
+        if first > self._since:
+            self.leave(first)
         return super().of(first, end) if self._inexact else self._total
 
     def leave(self, before: int) -> None:
         """As in the base class; they are subtracted from the total."""
-        super().leave(before)
+        if self._front:
+            super().leave(before)
         if self._total is _NOTHING or before <= self._since:
             return
         for pane in _between(self._panes, self._since, min(before, self._until)):
@@ -244,8 +259,10 @@ def _subtracts(aggregate: Aggregate[Acc, Any]) -> bool:
     return type(aggregate).subtract is not Aggregate.subtract
 
 
-def _between(panes: Panes, first: int | None, end: int) -> list[int]:
+def _between(panes: Panes, first: int, end: int) -> list[int]:
     """The numbers of panes that there are, from one up to the one before another, in ascending order."""
-    if first is not None and end - first <= len(panes):
+    if end - first <= len(panes):
+        if end - first == 1:  # as most often
+            return [first] if first in panes else []
         return [pane for pane in range(first, end) if pane in panes]
-    return sorted(pane for pane in panes if (first is None or first <= pane) and pane < end)
+    return sorted([pane for pane in panes if first <= pane < end])

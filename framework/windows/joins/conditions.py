@@ -80,6 +80,11 @@ class Bounds:
         least = time_us - (self.before_us if is_left else self.after_us)
         return least if self.size_us is None else max(least, time_us // self.size_us * self.size_us)
 
+    def end_us(self, time_us: int, *, is_left: bool) -> int:
+        """The time from which on no tuple comes that matches one of this time, on the given side."""
+        end = time_us + (self.after_us if is_left else self.before_us) + 1
+        return end if self.size_us is None else min(end, (time_us // self.size_us + 1) * self.size_us)
+
 
 @dataclass(frozen=True, slots=True)
 class Condition:
@@ -101,6 +106,10 @@ class Condition:
     def least_us(self, time_us: int, *, is_left: bool) -> int:
         """As `Bounds.least_us`, of all bounds."""
         return max(bounds.least_us(time_us, is_left=is_left) for bounds in self.bounds)
+
+    def end_us(self, time_us: int, *, is_left: bool) -> int:
+        """As `Bounds.end_us`, of all bounds."""
+        return min(bounds.end_us(time_us, is_left=is_left) for bounds in self.bounds)
 
     def __str__(self) -> str:
         names = [getattr(function, "__name__", "function") for function in self.functions]

@@ -73,6 +73,8 @@ class CellIndex:
         """The cell of a stored tuple; None for one that matches nothing."""
         key: list[Hashable] = []
         for index, comparison in zip(self._stored, self._compared, strict=True):
+            if row[index] is None:
+                return None
             value, width = comparison.exact(row[index]), comparison.width
             cell = value if width is None else _cell(value, width)
             if cell is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from framework.windows.joins.comparing import Comparison, Origin, comparisons, values_fit
 from framework.windows.joins.conditions import Condition, Side
@@ -13,6 +13,10 @@ from framework.windows.joins.rows import Stored, StoredRows
 
 Scan = Literal["c", "numpy"]
 """What reads columns."""
+How = Literal["inner", "left", "right", "full"]
+"""Of which streams a tuple is put out also if it has no partner: of none, of one of them, or of both."""
+HOWS: Final[tuple[How, ...]] = ("inner", "left", "right", "full")
+_SIDES: Final[tuple[Side, ...]] = (0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,11 @@ class Search:
     index: tuple[str, ...] = ()
     """Fields of the left stream that an index is made by; none to look at all stored tuples."""
     scan: Scan = "c"
+    how: How = "inner"
+
+    def keeps(self, side: Side) -> bool:
+        """Whether a tuple of a side is put out also without a partner."""
+        return self.how in ("full", ("left", "right")[side])
 
 
 class Matcher:
@@ -47,6 +56,13 @@ class Matcher:
         self._plain = [comparison for comparison in self.compared if comparison.dtype is None]
         self._functions = search.condition.functions
         indexed = [comparison for comparison in self.compared if comparison.pair.left in search.index]
+        self._has_unfit = [
+            search.keeps(side)
+            or not all(values_fit(one.values, self.compared, side) for one in sides[side].rows)
+            for side in _SIDES
+        ]
+        """By side whether a stored tuple may have no value where it is compared: where it is put out without
+        a partner, or has come when only one stream was known."""
         sides[0].compare_by(0, self._typed, _index(indexed, 0), _scan_class(self._typed, search))
         sides[1].compare_by(1, self._typed, _index(indexed, 1), _scan_class(self._typed, search))
 
@@ -66,6 +82,9 @@ class Matcher:
                 return []
             tests.append(test)
         found = [stored[number] for number in stored.candidates(values, tests)]
+        if self._has_unfit[1 - side]:
+            other: Side = 1 if side == 0 else 0
+            found = [one for one in found if values_fit(one.values, self.compared, other)]
         if self._plain or self._functions:
             found = [one for one in found if self._holds(side, values, one.values)]
         return found

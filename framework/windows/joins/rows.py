@@ -25,6 +25,8 @@ class Stored(NamedTuple):
     """How many tuples of both streams had come with it."""
     time_us: int
     values: tuple[Any, ...]
+    group: int = 0
+    """The key group of its key, in an outer join by key."""
 
 
 class StoredRows:
@@ -167,13 +169,14 @@ class StoredRows:
         self._columns = [np.zeros(size, comparison.dtype) for comparison in self._typed]
         for column, comparison in zip(self._columns, self._typed, strict=True):
             field = comparison.indexes[self._side]
-            column[: len(self.rows)] = [stored.values[field] for stored in self.rows]
+            # Nobody asks for a row without a value, which matches nothing: see `Matcher`.
+            column[: len(self.rows)] = [stored.values[field] or 0 for stored in self.rows]
         assert self._scan_class is not None
         self._scan = self._scan_class(self._columns)
 
     def _write(self, at: int, values: tuple[Any, ...]) -> None:
         for column, comparison in zip(self._columns, self._typed, strict=True):
-            column[at] = values[comparison.indexes[self._side]]
+            column[at] = values[comparison.indexes[self._side]] or 0
 
 
 def _time_of(stored: Stored) -> int:

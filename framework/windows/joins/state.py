@@ -7,22 +7,25 @@ them has expired.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from framework.errors import StateError
 from framework.state import StateAccess
 from framework.state.declaration import PickledState
+from framework.windows.due import Due
 from framework.windows.joins.comparing import Origin, values_fit
 from framework.windows.joins.conditions import Side
 from framework.windows.joins.matching import Matcher, Search
 from framework.windows.joins.rows import Stored, StoredRows
+from framework.windows.joins.unmatched import Unmatched, Waiting
 from framework.windows.spec import MOST_BYTES, MOST_ROWS
 from framework.windows.state import WindowFullError
 from viper.state import items
 
 _PROTOCOL: Final = 5
+_SIDES: Final[tuple[Side, ...]] = (0, 1)
 _MARKS: Final = "marks"
 """The key of what is known of the tuples, which lie under a number for each slice."""
 
@@ -75,6 +78,8 @@ class _Image:
     count: int
     bounds: tuple[tuple[int, int], tuple[int, int]]
     """Of either side the number of the first tuple that had not expired, and that of the next one."""
+    settled: int
+    """The mark of `Unmatched`."""
 
 
 class OpenJoin:
@@ -87,6 +92,8 @@ class OpenJoin:
         """How many tuples of both streams have come, stored here or elsewhere."""
         self.sides = StoredRows(), StoredRows()
         """What is stored of the left and of the right stream."""
+        self.unmatched = Unmatched()
+        """Of an outer join, those of them that have had no partner."""
         self._origins: list[Origin | None] = [None, None]
         self._search: Search | None = None
         self._share = Share()
@@ -119,8 +126,10 @@ class OpenJoin:
             return
         (self._marks,) = found.pop(_MARKS)
         self.count, firsts, self._origins = pickle.loads(self._marks)
+        settled = set[int]()
         for number, (data,) in sorted(found.items()):
-            begins, rows = pickle.loads(data)
+            begins, rows, *others = pickle.loads(data)
+            settled.update(*others)
             for stored, begin, kept in zip(self.sides, begins, rows, strict=True):
                 if stored.end != begin:  # those before have expired before they were written
                     stored.rows.clear()
@@ -133,6 +142,9 @@ class OpenJoin:
             stored.first = first
         self._written = [stored.end for stored in self.sides]
         self._find_matcher()
+        kept = [(one, side) for side in _SIDES for one in self.sides[side].rows if one.number not in settled]
+        for one, side in sorted(kept):
+            self._wait(one, side)
 
     # -- the tuples in process
 
@@ -146,7 +158,8 @@ class OpenJoin:
         if self._access.goes_on and number != self._call:
             self._call = number
             left, right = self.sides
-            self._before = _Image(self.count, ((left.first, left.end), (right.first, right.end)))
+            bounds = (left.first, left.end), (right.first, right.end)
+            self._before = _Image(self.count, bounds, self.unmatched.mark)
         if self._origins[side] != origin:
             self._origins[side] = origin
             self._find_matcher()
@@ -156,8 +169,14 @@ class OpenJoin:
         if left is not None and right is not None and self._search is not None:
             self._matcher = Matcher(self._search, (left, right), self.sides)
 
-    def join(self, side: Side, values: tuple[Any, ...], time_us: int) -> list[Stored]:
+    def join(self, side: Side, values: tuple[Any, ...], time_us: int, group: int = 0) -> list[Stored]:
         """Match a tuple with the stored ones of the other side, in the order of those, and store it.
+
+        Args:
+            side: the tuple's.
+            values: its values.
+            time_us: its time, in microseconds.
+            group: the key group that it is put out in, if it has no partner.
 
         Raises:
             WindowFullError: there are too many.
@@ -169,15 +188,47 @@ class OpenJoin:
         other = self.sides[1 - side]
         other.expire(condition.least_us(time_us, is_left=side == 0))
         found = [] if self._matcher is None else self._matcher.matches(side, values)
-        if self._share.has(count) and self._may_match(side, values):
+        for matched in found:
+            self.unmatched.settle(matched.number)
+        if self._share.has(count) and (self._search.keeps(side) or self._may_match(side, values)):
             stored = self.sides[side]
             # What has come on this stream expires here, too: the other one may have nothing for long.
             stored.expire(condition.least_us(time_us, is_left=side == 1))
-            stored.add(Stored(count, time_us, values))
+            one = Stored(count, time_us, values, group)
+            stored.add(one)
+            self._wait(one, side, has_partner=bool(found))
             held = stored.end - stored.first
             if held > self._most_rows:
                 raise self._full(f"{held:,} tuples of a stream", MOST_ROWS, self._most_rows)
         return found
+
+    def _wait(self, one: Stored, side: Side, *, has_partner: bool = False) -> None:
+        """A tuple without a partner is put out once none can come, if it is to be put out at all."""
+        assert self._search is not None
+        if self._search.keeps(side):
+            end_us = self._search.condition.end_us(one.time_us, is_left=side == 0)
+            waiting = Waiting(one, side, end_us)
+            self.unmatched.pass_over(waiting) if has_partner else self.unmatched.wait(waiting)
+
+    # -- as `DueByGroup`: tuples without a partner
+
+    def next_end(self) -> int | None:
+        """As of `DueByGroup`."""
+        return self.unmatched.next_end()
+
+    def first_end_behind(self, time_us: int) -> int:
+        """As of `DueByGroup`."""
+        assert self._search is not None
+        condition = self._search.condition
+        return min(condition.end_us(time_us, is_left=is_left) for is_left in (True, False))
+
+    def next_due(self, time_us: int | None) -> Due | None:
+        """As of `DueByGroup`."""
+        return self.unmatched.next_due(time_us)
+
+    def rest(self) -> Iterator[Due]:
+        """As of `DueByGroup`."""
+        return self.unmatched.rest()
 
     def _may_match(self, side: Side, values: tuple[Any, ...]) -> bool:
         return self._matcher is None or values_fit(values, self._matcher.compared, side)
@@ -194,7 +245,8 @@ class OpenJoin:
         if self._search is None:
             return
         begins = [max(stored.first, at) for stored, at in zip(self.sides, self._written, strict=True)]
-        if any(stored.end > begin for stored, begin in zip(self.sides, begins, strict=True)):
+        has_rows = any(stored.end > begin for stored, begin in zip(self.sides, begins, strict=True))
+        if has_rows or self.unmatched.has_settled:
             self._write(begins)
         self._written = [stored.end for stored in self.sides]
         self._drop_expired()
@@ -212,6 +264,7 @@ class OpenJoin:
             self.count = self._before.count
             for stored, (first, end) in zip(self.sides, self._before.bounds, strict=True):
                 stored.take_back(first, end)
+            self.unmatched.back_to(self._before.settled, self.count)
 
     def _write(self, begins: list[int]) -> None:
         rows = [
@@ -219,7 +272,7 @@ class OpenJoin:
             for stored, begin in zip(self.sides, begins, strict=True)
         ]
         try:
-            data = pickle.dumps((begins, rows), _PROTOCOL)
+            data = pickle.dumps((begins, rows, self.unmatched.take_settled()), _PROTOCOL)
         except Exception as error:
             raise StateError(f"a tuple of a join cannot be pickled: {error}") from error
         if self._bytes + len(data) > self._most_bytes:

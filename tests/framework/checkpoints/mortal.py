@@ -12,6 +12,7 @@ from framework.runtime.control.alignment import Alignment
 from framework.runtime.control.cut_record import CutRecord
 from framework.runtime.recovery import Commits
 from framework.runtime.state import Snapshot
+from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.checkpoints import TaskCheckpoints
 from framework.sinks import JsonLinesSink, Sink, SqliteSink, TransactionalSink
 from framework.sinks.staging import Stage
@@ -19,6 +20,7 @@ from tests.framework.checkpoints import test_states
 from tests.framework.checkpoints.suspended import Suspending
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.workers.killed import POINTS, Mortal, Written, plan_death
+from viper.reader import Reader
 from viper.state import Writer
 
 COUNT = 400
@@ -47,17 +49,51 @@ OF_SINKS: tuple[tuple[type, str], ...] = (
     (Writer, "commit"),
 )
 """What happens to what a sink has taken."""
-AMONG = {"all": POINTS, "checkpoints": OF_CHECKPOINTS, "sinks": OF_SINKS}
+OF_CUTS: tuple[tuple[type, str], ...] = (
+    (Reader, "put_back"),
+    (BoltCut, "come"),
+    (BoltCut, "passes"),
+    (TaskCheckpoints, "cut"),
+    (CutRecord, "pass_at"),
+)
+"""What happens right before, at and behind a cut."""
+AMONG = {"all": POINTS, "checkpoints": OF_CHECKPOINTS, "cuts": OF_CUTS, "sinks": OF_SINKS}
 PLANT = "MORTAL_PLANT"
-"""The environment variable that has worker processes forget what goes back with a task's commits."""
+"""The environment variable that names a bug for worker processes to have."""
+STAGED_STAYS = "what is staged does not go back with a task's commits"
+CUT_BEFORE_COMMIT = "what is to be done at a cut is done before all below is committed"
+_checked: list[str] = []
+"""Whether this process looks what is committed at cuts."""
+
+
+def check_cuts() -> None:
+    """Have the process fail if a task comes to be saved with anything that it has not committed."""
+    passes, come = BoltCut.passes, BoltCut.come
+
+    def looking(self: BoltCut) -> bool:
+        task = self._at_cut.__self__  # type: ignore[attr-defined]
+        commits = task.commits
+        assert commits is None or (task.emitter.is_clear and not sum(commits._page.taken())), "not committed"
+        return passes(self)
+
+    def early(self: BoltCut) -> None:
+        come(self)
+        self.passes()
+
+    BoltCut.passes = looking  # type: ignore[method-assign]
+    if os.environ.get(PLANT) == CUT_BEFORE_COMMIT:
+        BoltCut.come = early  # type: ignore[method-assign]
 
 
 class Dying(Mortal):
     """Its process may be killed at points of the kind that the run names."""
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
-        if os.environ.get(PLANT):
+        if os.environ.get(PLANT) == STAGED_STAYS:
             TransactionalSink.unstage = lambda self, *noted: None  # type: ignore[method-assign]
+        if not _checked:
+            _checked.append("cuts")
+            check_cuts()
         if isinstance(self, TransactionalSink):
             super(Mortal, self).initialize(storm_conf, context)  # type: ignore[misc]
         plan_death(self, AMONG[storm_conf["kill.among"]])

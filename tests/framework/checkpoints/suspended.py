@@ -6,7 +6,7 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -228,3 +228,34 @@ def check_suspended_at(
         assert first.reason is StopReason.SUSPENDED
         second = run_built(built(Partitions(4, 300, 1)), {"start": folder})
         assert first.result("sink") + second.result("sink") == whole, time_us
+
+
+@contextmanager
+def cutting_from(time_us: int) -> Iterator[None]:
+    """While the block runs, checkpoints are cut at that time, unless a source has come further."""
+    found = cut_leader.CutLeader._times_us
+
+    def at_least(self: cut_leader.CutLeader, margin_s: float) -> dict[Sequence[int], int]:
+        return {part: max(found_us, time_us) for part, found_us in found(self, margin_s).items()}
+
+    with mock.patch.object(cut_leader.CutLeader, "_times_us", at_least):
+        yield
+
+
+def check_cut_at(
+    times_us: Iterable[int], built: Callable[[Partitions], TopologyBuilder], folder: Path
+) -> None:
+    """Have a run make a checkpoint at each of some times while it goes on, and go on from that checkpoint.
+
+    Arguments as of `check_suspended_at`.
+    """
+    whole = run_built(built(Partitions(4, 300, 1))).result("sink")
+    for time_us in times_us:
+        into = folder / str(time_us)
+        run = Run(*plan_of(built(Awaiting(4, 300, 1, os.getpid(), 60, 1000))), checkpoints=into)
+        with cutting_from(time_us), suspending(run, goes_on=True) as refused:
+            assert run.execute().result("sink") == whole, time_us
+        assert not refused, refused
+        second = run_built(built(Partitions(4, 300, 1)), {"start": into}).result("sink")
+        assert 0 < len(second) < len(whole), time_us
+        assert second == whole[-len(second) :], time_us

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -12,7 +12,7 @@ from framework.runtime.control.cut_leader import CutInterruptedError, CutLeader
 from framework.runtime.control.cut_record import NO_PROPOSAL, CutState, Proposal, SourceCut
 from framework.runtime.positions.lineage import LAST
 from framework.runtime.positions.ticks import EventTicks
-from framework.runtime.tasks.agenda import Agenda, Entry, EventTimeTicks, Frontier
+from framework.runtime.tasks.agenda import Agenda, EventTimeTicks
 from framework.runtime.tasks.bolt_cut import BoltCut
 from tests.framework.checkpoints.suspended import built
 from tests.framework.runtime.partitioned import Partitions
@@ -36,18 +36,17 @@ class Run:
         self.saved: list[Proposal] = []
         self.ended_us = LEAST.ts
         """How far event time came, once all input has come to the bolt."""
-        self.bolt.save_by(self.saved.append, lambda: self.ended_us)
+        self.bolt.call_there(self._save, lambda: self.ended_us)
+
+    def _save(self, proposal: Proposal) -> bool:
+        self.saved.append(proposal)
+        return True
 
     def propose(self, time_us: int, number: int = 1) -> None:
         self.record.propose(number, {part: time_us for part in self.plan.aligned_stops})
 
     def leader(self) -> CutLeader:
         return CutLeader(self.plan, self.alignment, lambda: None)
-
-
-def take_until(agenda: Agenda, position: Position) -> Iterator[Entry]:
-    """What is due when all input has come to a position behind it."""
-    return agenda.take_until(Frontier(position, 25, False))
 
 
 def test_a_source_that_has_accepted_waits_at_the_time_until_it_is_decided() -> None:
@@ -127,8 +126,8 @@ def test_a_bolt_is_saved_once_at_a_decided_cut() -> None:
     run.bolt.look()
     assert run.bolt.is_due_before(at_the_cut) and not run.bolt.is_due_before(Position(10, 2**64 - 1, 0))
     assert run.bolt.frontier(at_the_cut)[:2] == (at_the_cut, 10)
-    entry = run.bolt.entry
-    entry.run(entry.at)
+    run.bolt.come()
+    assert run.bolt.is_there and run.bolt.passes() and not run.bolt.is_there
     assert run.saved == [Proposal(1, CutState.DECIDED, 1, 10)]
     run.bolt.look()
     assert not run.bolt.is_due_before(at_the_cut)
@@ -140,24 +139,51 @@ def test_a_bolt_is_saved_once_at_a_decided_cut() -> None:
 
 
 @pytest.mark.parametrize("reached", [Position(LAST.ts + 1, 0, 0), END])
-@pytest.mark.parametrize("takes", [Agenda.take_before, take_until])
-def test_no_tick_is_due_where_all_input_has_ended_before_the_cut(
-    reached: Position, takes: Callable[[Agenda, Position], Iterator[Entry]]
-) -> None:
+def test_no_tick_is_due_where_all_input_has_ended_before_the_cut(reached: Position) -> None:
     run = Run(2)
     run.propose(100)
     run.record.decide()
-    run.bolt.look()
     run.ended_us = 25
     done: list[Position | None] = []
     ticks = EventTimeTicks(
         EventTicks(1e-5, 1000), done.append, has_producers=True, last_time_us=lambda: run.ended_us
     )
-    agenda = Agenda([ticks], run.bolt)
+    agenda = Agenda([ticks])
     assert list(agenda.take_before(Position(1, 0, 0))) == []  # event time begins
-    for entry in takes(agenda, reached):
+    assert run.bolt.has_come_to(reached)
+    for entry in agenda.take_until(run.bolt.frontier(reached)):
         entry.run(entry.at)
-    assert done == [Position(10, 0, 0), Position(20, 0, 0)] and len(run.saved) == 1
+    assert done == [Position(10, 0, 0), Position(20, 0, 0)]
+    assert run.bolt.promised(reached) == Position(25, 2**64 - 1, 2**64 - 1)
+
+
+def test_consumers_hear_of_no_time_at_which_something_may_be_due_behind_the_cut() -> None:
+    run = Run(2)
+    run.propose(100)
+    run.record.decide()
+    reached = Position(200, 0, 0)
+    assert run.bolt.has_come_to(reached)
+    assert run.bolt.promised(reached) == Position(100, 2**64 - 1, 2**64 - 1)
+
+
+def test_a_bolt_stands_at_the_cut_until_it_may_go_on() -> None:
+    run = Run(2)
+    run.propose(10)
+    run.record.decide()
+    assert run.bolt.has_come_to(Position(11, 0, 0))
+    asked: list[Proposal] = []
+
+    def at_cut(proposal: Proposal) -> bool:
+        asked.append(proposal)
+        return len(asked) > 1
+
+    run.bolt.call_there(at_cut, lambda: LEAST.ts)
+    run.bolt.come()
+    run.record.make_void()  # which changes nothing for who stands there
+    assert not run.bolt.has_come_to(END)
+    assert not run.bolt.passes() and run.bolt.is_there
+    assert run.bolt.passes() and not run.bolt.is_there
+    assert asked == [Proposal(1, CutState.DECIDED, 1, 10)] * 2
 
 
 def test_the_leader_proposes_later_times_until_nobody_is_ahead(monkeypatch: pytest.MonkeyPatch) -> None:

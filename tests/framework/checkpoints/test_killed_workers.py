@@ -18,7 +18,16 @@ from framework.checkpoints import CheckpointFolder
 from framework.errors import ComponentError, WorkerError
 from framework.runtime import Run, RunReport, run
 from framework.runtime.control.stop import StopReason
-from tests.framework.checkpoints.mortal import COUNT, PLANT, Source, built, planned, rows
+from tests.framework.checkpoints.mortal import (
+    COUNT,
+    CUT_BEFORE_COMMIT,
+    PLANT,
+    STAGED_STAYS,
+    Source,
+    built,
+    planned,
+    rows,
+)
 from tests.framework.checkpoints.suspended import suspending
 from tests.portions import at_every_change
 
@@ -72,9 +81,12 @@ def run_killed(
 AMONG = [(among, seed) for seed in range(1, 13) for among in ("checkpoints", "all")]
 
 
-@pytest.mark.parametrize(("among", "seed"), at_every_change(AMONG, 2))
+AT_CUTS = [("cuts", seed) for seed in range(1, 13)]
+
+
+@pytest.mark.parametrize(("among", "seed"), at_every_change([*AT_CUTS[:1], *AMONG, *AT_CUTS[1:]], 3))
 def test_checkpoints_of_a_run_whose_workers_die(tmp_path: Path, whole: bytes, among: str, seed: int) -> None:
-    bits = 4 if among == "checkpoints" else 10
+    bits = 10 if among == "all" else 4
     report = run_killed(tmp_path, seed, 20, 90, kill__among=among, kill__bits=bits)
     assert report.reason is StopReason.EXHAUSTED and report.incidents
     assert (tmp_path / "written").read_bytes() == whole
@@ -129,7 +141,7 @@ def test_staged_rows_that_do_not_go_back_show(
     tmp_path: Path, whole_rows: tuple[list[Any], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The checks above can fail."""
-    monkeypatch.setenv(PLANT, "yes")
+    monkeypatch.setenv(PLANT, STAGED_STAYS)
     for seed in range(8):
         try:
             run_applying(tmp_path / str(seed), seed)
@@ -138,3 +150,10 @@ def test_staged_rows_that_do_not_go_back_show(
         if rows(tmp_path / str(seed)) != whole_rows:
             return
     pytest.fail("it changes nothing")
+
+
+def test_a_cut_before_the_commit_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every run above looks whether tasks have committed all below the cut when they are saved there."""
+    monkeypatch.setenv(PLANT, CUT_BEFORE_COMMIT)
+    with pytest.raises((ComponentError, WorkerError, AssertionError), match="not committed"):
+        run_killed(tmp_path, 1, 20, 90, kills=0)

@@ -33,7 +33,7 @@ from tests.framework.runtime.partitioned import Partitions
 from tests.framework.runtime.pieces import plan_of, run_built
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
 from tests.portions import at_every_change
-from viper.position import Position
+from viper.position import LEAST
 
 COUNT = 600
 KEEP = {"viper__checkpoint__keep": 1000}
@@ -114,7 +114,7 @@ class Gated(Suspending):
 
 def test_all_input_may_end_before_the_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No tick is due between its end and the cut: the output is that of a run without checkpoints."""
-    times_us, give_up, decide, save = CutLeader._times_us, CutLeader.give_up, CutRecord.decide, BoltCut._run
+    times_us, give_up, decide, save = CutLeader._times_us, CutLeader.give_up, CutRecord.decide, BoltCut.passes
     gate, is_saved = tmp_path / "gate", Event()
     (clock,) = plan_of(built(Partitions(4, COUNT, 1), 2, 3))[0].tasks_of("clock")
 
@@ -125,10 +125,11 @@ def test_all_input_may_end_before_the_cut(tmp_path: Path, monkeypatch: pytest.Mo
         decide(self)
         gate.touch()
 
-    def save_and_tell(self: BoltCut, at: Position | None) -> None:
-        save(self, at)
+    def save_and_tell(self: BoltCut) -> bool:
+        goes_on = save(self)
         if self._task == clock.id:
             is_saved.set()
+        return goes_on
 
     def give_up_late(self: CutLeader) -> None:
         assert is_saved.wait(60)  # else it is chance whether bolts see what was decided
@@ -137,7 +138,7 @@ def test_all_input_may_end_before_the_cut(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(CutLeader, "_times_us", far_ahead)
     monkeypatch.setattr(CutLeader, "give_up", give_up_late)
     monkeypatch.setattr(CutRecord, "decide", decide_and_tell)
-    monkeypatch.setattr(BoltCut, "_run", save_and_tell)
+    monkeypatch.setattr(BoltCut, "passes", save_and_tell)
     whole = run_built(built(Partitions(4, COUNT, 1), 2, 3)).results
     report = run_with_checkpoints(built(Gated(os.getpid(), gate), 2, 3), tmp_path / "folder")
     assert is_saved.is_set() and report.results == whole
@@ -161,6 +162,7 @@ def test_a_bolt_that_does_not_wait_shows(tmp_path: Path, monkeypatch: pytest.Mon
 
     whole = test_states.expected(1)
     monkeypatch.setattr(BoltCut, "is_due_before", lambda self, position: self._place is not None)
+    monkeypatch.setattr(BoltCut, "promised", lambda self, reached: LEAST)  # else it fails at once
     spout = Awaiting(4, COUNT, 1, os.getpid(), 20, 90)
     slow = {"viper__slice__tuples": 1, "viper__scheduling": "random", "viper__seed": 3}
     run_with_checkpoints(test_states.built(spout, 2, 3), tmp_path, **slow)

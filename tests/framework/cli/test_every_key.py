@@ -59,6 +59,8 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.columns.rows": (1, 2**20),
     "viper.shuffle.run": (1, 1024),
     "viper.parallelism.max": (None,),  # more wants bolts that can be scaled
+    "viper.controller": ("thresholds", {"class": "schedule", "args": {"steps": []}}, None),
+    "viper.controller.period.secs": (SHORT, LONG, HUGE),
     "viper.grouping.hash": ("stable", "storm"),
     "viper.key.groups": (1, 1 << 16),
     "viper.state.bytes": (1 << 20, 1 << 44),
@@ -67,6 +69,7 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.window.partial": (True, False),
     "viper.window.offset.ms": (0, SHORT, LONG, HUGE),
     "viper.window.allowed.lateness.ms": (0, SHORT, LONG, HUGE),
+    "viper.join.how": ("inner", "left", "right", "full"),
     "viper.window.rows": (1, HUGE),
     "viper.window.bytes": (1, HUGE),
     "topology.bolts.window.length.count": (1, HUGE, None),

@@ -89,7 +89,8 @@ def test_scaled_by_a_command(started: subprocess.Popen[str]) -> None:
     Path("go").touch()
     out, err = started.communicate()
     assert out.split() == [str(-number) for number in range(10)]
-    assert "negated goes on with 3 tasks instead of 1" in err
+    assert "negated goes on with 3 tasks instead of 1 (viper scale)" in err
+    assert "\n  tasks of negated: 1, 3 from " in err
 
 
 def test_drained_by_the_same_folder(started: subprocess.Popen[str]) -> None:

@@ -174,7 +174,7 @@ class TestEveryPlan:
     def test_panes_that_forget_are_found(self, monkeypatch: pytest.MonkeyPatch) -> None:
         rows, form = drawn(13, 60), Sliding(60_000, 2_000)
         monkeypatch.setattr(
-            WindowStep, "slide", lambda self, window: PaneWindow(self._aggregate, 30, None, self._add)
+            WindowStep, "slide", lambda self, window: PaneWindow(self.aggregate, 30, None, self._add)
         )
         assert in_order(rows_of(made(rows, form, everything(1)))) != in_order(aggregated(rows, form))
 

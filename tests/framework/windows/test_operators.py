@@ -85,7 +85,7 @@ def test_a_planted_mistake_is_found(plant: str, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(OpenKeyWindows, "first_end_behind", lambda self, time_us: time_us + 10**7)
     elif plant == "no order":
         take = OpenKeyWindows.take
-        monkeypatch.setattr(OpenKeyWindows, "take", lambda self, due: take(self, due)[::-1])
+        monkeypatch.setattr(OpenKeyWindows, "take", lambda self, *due: take(self, *due)[::-1])
     else:
         begin = GroupOutputs.begin
         monkeypatch.setattr(GroupOutputs, "begin", lambda self, group: begin(self, GROUPS - 1 - group))

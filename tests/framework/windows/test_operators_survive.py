@@ -8,91 +8,52 @@ from typing import Any
 
 import pytest
 
-from framework import KeyWindow, OPlus, TopologyBuilder, Tuple
+from framework import KeyWindow, TopologyBuilder, Tuple
 from framework.checkpoints import CheckpointFolder
 from framework.runtime import Run
 from framework.runtime.control.stop import StopReason
 from framework.sinks import CollectingSink
 from framework.windows.key_state import OpenKeyWindows
-from tests.framework.checkpoints.suspended import Suspending, check_suspended_at, run_suspended, suspending
+from tests.framework.checkpoints.suspended import (
+    Suspending,
+    check_cut_at,
+    check_suspended_at,
+    run_suspended,
+    suspending,
+)
 from tests.framework.runtime.partitioned import Partitions
 from tests.framework.runtime.pieces import plan_of, run_built
-from tests.framework.runtime.workers.killed import Mortal, MortalPartitions, Written
 from tests.framework.runtime.workers.running import Workers, every_kind
 from tests.framework.runtime.workers.test_exact import run, undisturbed, written
 from tests.framework.windows.operators import Keyed, Row, TellWindow
+from tests.framework.windows.surviving import FORMS, killed, placed, suspended
 from tests.portions import at_every_change
 
 
-class Last(OPlus):
-    """Emits the number of tuples of each window, and the last of them; each tuple has two keys, or one."""
-
-    outputs = ["key", "end", "count", "last"]
-
-    def keys(self, tup: Tuple) -> list[int]:
-        return [tup.values[1] % 5, tup.values[2] % 3]
-
-    def create(self) -> list[Any]:
-        return [0, None]
-
-    def update(self, window: KeyWindow, tup: Tuple, side: int = 0) -> list[tuple[Any, ...]] | None:
-        window.state = [window.state[0] + 1, tup.values]
-        return [(window.key, -1, *window.state)] if window.state[0] == 4 else None
-
-    def output(self, window: KeyWindow) -> list[tuple[Any, ...]]:
-        return [(window.key, window.end, *window.state)]
+@pytest.mark.parametrize("form", FORMS)
+def test_positions_do_not_depend_on_the_number_of_tasks(form: str) -> None:
+    """Whatever a slice is split for: there may be nothing to be done where it is."""
+    serial = run_built(placed(form, 1)).result("sink")
+    for par in (3, 5):
+        assert run_built(placed(form, par), viper__slice__tuples=50 * par).result("sink") == serial
 
 
-class MortalLast(Mortal, Last):
-    """Its process may be killed."""
+SPREAD = {"source": [1, 2], "other": 1, "windows": [3, 2], "sink": 2}
 
 
-FORMS: tuple[dict[str, Any], ...] = (
-    {"size": 30, "advance": 10},
-    {"size": 20},
-    {"gap": 6},
-)
-"""In microseconds, as there are between the rows of `Partitions`."""
-
-
-def counting(spout: Any, kwargs: dict[str, Any], operator: OPlus, sources: int, par: int) -> TopologyBuilder:
-    builder = TopologyBuilder()
-    builder.set_spout("source", spout, sources, kwargs=kwargs) if kwargs else builder.set_spout(
-        "source", spout, sources
-    )
-    builder.set_bolt("windows", operator, par).all_grouping("source")
-    return builder
-
-
-def killed(form: dict[str, Any]) -> TopologyBuilder:
-    builder = counting(MortalPartitions, {"count": 900}, MortalLast(**form), 2, 2)
-    builder.set_bolt("sink", Written).global_grouping("windows")
-    return builder
-
-
-SPREAD = {"source": [1, 2], "windows": [3, 2], "sink": 2}
-
-
-@pytest.mark.parametrize("form, seed", at_every_change([(f, s) for s in range(1, 5) for f in FORMS], 2))
-def test_killed_workers_change_nothing(form: dict[str, Any], seed: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form, seed", at_every_change([(f, s) for s in range(1, 5) for f in FORMS], 7))
+def test_killed_workers_change_nothing(form: str, seed: int, tmp_path: Path) -> None:
     expected = undisturbed(killed(form), tmp_path)
-    report = run(killed(form), tmp_path, seed, viper__placement=SPREAD, viper__slice__tuples=16)
+    ids = [component.id for component in killed(form).build("placed").components]
+    spread = {name: SPREAD[name] for name in ids}
+    report = run(killed(form), tmp_path, seed, viper__placement=spread, viper__slice__tuples=16)
     assert len(report.incidents) > 1
     assert written(tmp_path) == expected
 
 
-def suspended(spout: Partitions, form: dict[str, Any], sources: int = 2, par: int = 1) -> TopologyBuilder:
-    builder = counting(spout, {}, Last(**form), sources, par)
-    builder.set_bolt("again", Last(size=40)).all_grouping("windows")
-    sink = builder.set_bolt("sink", CollectingSink)
-    sink.global_grouping("windows")
-    sink.global_grouping("again")
-    return builder
-
-
-@pytest.mark.parametrize("form", FORMS, ids=str)
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("seed", at_every_change(range(10), 1))
-def test_a_run_that_is_suspended_is_gone_on_with(seed: int, form: dict[str, Any], tmp_path: Path) -> None:
+def test_a_run_that_is_suspended_is_gone_on_with(seed: int, form: str, tmp_path: Path) -> None:
     whole = run_built(suspended(Partitions(4, 300, seed), form)).result("sink")
     spout = Suspending(4, 300, seed, os.getpid(), (seed * 7919 + 31) % 250)
     first = run_suspended(suspended(spout, form, par=2), tmp_path)
@@ -103,22 +64,29 @@ def test_a_run_that_is_suspended_is_gone_on_with(seed: int, form: dict[str, Any]
     assert rows + run_built(again, {"start": tmp_path}).result("sink") == whole
 
 
-@pytest.mark.parametrize("form", FORMS, ids=str)
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("times_us", at_every_change([range(279, 282), range(200, 279), range(282, 380)], 1))
-def test_a_run_can_be_suspended_at_every_time(times_us: range, form: dict[str, Any], tmp_path: Path) -> None:
+def test_a_run_can_be_suspended_at_every_time(times_us: range, form: str, tmp_path: Path) -> None:
     """Also at those where windows end."""
     check_suspended_at(times_us, lambda spout: suspended(spout, form), tmp_path)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("times_us", at_every_change([range(279, 282), range(200, 279), range(282, 380)], 1))
+def test_a_checkpoint_can_be_made_at_every_time(times_us: range, form: str, tmp_path: Path) -> None:
+    """While the run goes on."""
+    check_cut_at(times_us, lambda spout: suspended(spout, form, par=2), tmp_path)
 
 
 def test_windows_that_are_forgotten_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(OpenKeyWindows, "flush", lambda self: None)
     with pytest.raises(AssertionError):
-        test_a_run_that_is_suspended_is_gone_on_with(0, FORMS[0], tmp_path)
+        test_a_run_that_is_suspended_is_gone_on_with(0, "overlapping", tmp_path)
 
 
 @every_kind
 def test_every_checkpoint_can_be_gone_on_from(workers: Workers, tmp_path: Path) -> None:
-    form = FORMS[0]
+    form = "overlapping"
     whole = run_built(suspended(Partitions(4, 400, 3), form)).result("sink")
     spout = Suspending(4, 400, 3, os.getpid(), 23, 90)
     options = {**workers.options, "viper__checkpoint__keep": 1000}

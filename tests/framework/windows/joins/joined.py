@@ -67,12 +67,13 @@ class Placed(BatchBolt):
 
 
 def joining(
-    events: Sequence[Event], bolt: JoinBolt, par: int, keys: tuple[str, str] | None, *, typed: bool = True
-) -> TopologyBuilder:
-    """A join of two spouts; by fields groupings with keys, else by all groupings."""
-    builder = TopologyBuilder()
-    builder.set_spout("left", Left(events) if typed else UntypedLeft(events))
-    builder.set_spout("right", Right(events) if typed else UntypedRight(events))
+    events: Sequence[Event], bolt: JoinBolt, par: int, keys: tuple[str, str] | None, *,
+    typed: bool = True, slack_ms: int = 0,
+) -> TopologyBuilder:  # fmt: skip
+    """A join of two spouts, which put their events in order; by fields groupings with keys, else by all."""
+    builder, config = TopologyBuilder(), {**Left.config, "viper.timestamp.slack": slack_ms}
+    builder.set_spout("left", Left(events) if typed else UntypedLeft(events), config=config)
+    builder.set_spout("right", Right(events) if typed else UntypedRight(events), config=config)
     declarer = builder.set_bolt("join", bolt, par)
     for number, source in enumerate(("left", "right")):
         declarer.grouping(source, Grouping.ALL if keys is None else Grouping.fields(keys[number]))

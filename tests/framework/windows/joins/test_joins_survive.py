@@ -16,7 +16,7 @@ from framework.runtime.control.stop import StopReason
 from framework.sinks import CollectingSink
 from framework.topology import Grouping
 from framework.windows.joins import Band, Equal, OpenJoin, Within
-from tests.framework.checkpoints.suspended import Suspending, run_suspended
+from tests.framework.checkpoints.suspended import Suspending, check_cut_at, check_suspended_at, run_suspended
 from tests.framework.runtime.partitioned import Partitions
 from tests.framework.runtime.pieces import run_built
 from tests.framework.runtime.workers.killed import MortalPartitions, Written, plan_death
@@ -81,6 +81,17 @@ def test_a_run_that_is_suspended_is_gone_on_with(seed: int, tmp_path: Path) -> N
     assert len(rows) < len(whole) and rows == whole[: len(rows)]
     second = run_built(suspended(Partitions(4, 200, seed)), {"start": tmp_path})
     assert rows + second.result("sink") == whole
+
+
+@pytest.mark.parametrize("times_us", at_every_change([range(279, 281), range(200, 279), range(281, 380)], 1))
+def test_a_run_can_be_suspended_at_every_time(times_us: range, tmp_path: Path) -> None:
+    check_suspended_at(times_us, suspended, tmp_path)
+
+
+@pytest.mark.parametrize("times_us", at_every_change([range(279, 281), range(200, 279), range(281, 380)], 1))
+def test_a_checkpoint_can_be_made_at_every_time(times_us: range, tmp_path: Path) -> None:
+    """While the run goes on."""
+    check_cut_at(times_us, suspended, tmp_path)
 
 
 def test_a_join_that_forgets_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

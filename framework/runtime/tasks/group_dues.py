@@ -1,4 +1,5 @@
-"""The ends of windows by key on a task's agenda.
+"""What is due at times by key group, on a task's agenda: the ends of windows by key, and those of the times
+in which a tuple of an outer join may find a partner.
 
 Windows are [start, end): all their tuples have been processed when anything comes at their end or behind it,
 or may come only there. What they emit stands at their end ahead of all else of that time, divided by key
@@ -14,16 +15,16 @@ from framework.runtime.control.alignment import BoltAlignment
 from framework.runtime.control.cut_record import last_us_before
 from framework.runtime.positions.lineage import LAST
 from framework.runtime.tasks.agenda import AgendaClient, Entry, Frontier
-from framework.windows.key_state import Due, OpenKeyWindows
+from framework.windows.due import Due, DueByGroup
 from viper.position import Position
 
 
-class KeyWindowEnds(AgendaClient):
-    """The windows by key that end at times.
+class GroupDues(AgendaClient):
+    """What a component has due by key group. Here its parts are called windows.
 
     Args:
         windows: the component's, which may be another one after an exception.
-        fire: has the component put out the windows that are due, and places what it emits at a position.
+        fire: has the component put out what is due, and places what it emits at a position.
         place: the position of a key group at a time.
         alignment: knows whether the end of the input is also that of what the run is a part of; asked once
             windows would fire for it.
@@ -31,7 +32,7 @@ class KeyWindowEnds(AgendaClient):
 
     def __init__(
         self,
-        windows: Callable[[], OpenKeyWindows],
+        windows: Callable[[], DueByGroup],
         fire: Callable[[Due, Position], None],
         place: Callable[[int, int], Position],
         alignment: BoltAlignment,

@@ -1,0 +1,50 @@
+"""How long an executor has worked for each of its tasks: what a controller measures the load by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from framework.runtime.tasks.task import Task
+
+
+class BusyTimes:
+    """Adds up the seconds of each task's turns.
+
+    A turn is interrupted where its callback has filled its output, as other tasks then run on top of it, or
+    the executor rests. That time is not the task's.
+
+    Args:
+        tasks: those of the executor.
+    """
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self._seconds = dict.fromkeys(tasks, 0.0)
+        self._current: tuple[Task | None, float] = None, 0.0
+        """The task that the executor works for, and since when, as monotonic time in seconds."""
+
+    def work_for(self, task: Task | None, now: float) -> Task | None:
+        """Note that the executor works for a task from now on, or for none.
+
+        Args:
+            task: the task.
+            now: the monotonic time in seconds.
+
+        Returns:
+            The task that it has worked for until now.
+        """
+        before, since = self._current
+        if before is not None:
+            self._seconds[before] += now - since
+        self._current = task, now
+        return before
+
+    def seconds(self, now: float) -> Mapping[Task, float]:
+        """The seconds of each task up to a monotonic time, those of the turn that goes on included.
+
+        From any thread: a turn that ends at that very moment may be counted twice, once.
+        """
+        current, since = self._current
+        return {
+            task: spent + (max(now - since, 0.0) if task is current else 0.0)
+            for task, spent in self._seconds.items()
+        }

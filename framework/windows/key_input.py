@@ -1,0 +1,50 @@
+"""How the tuples of an operator that derives their keys come to its tasks.
+
+Vincenzo Gulisano et al. compare instances that share their input with instances that share nothing: "STRETCH:
+Virtual Shared-Nothing Parallelism for Scalable and Elastic Stream Processing", IEEE Transactions on Parallel
+and Distributed Systems, 2022.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+MODE: Final = "viper.input"
+"""The key that chooses an `InputMode`."""
+KEYS: Final = "viper.keys"
+"""The key that says who derives keys."""
+
+
+class InputMode(enum.StrEnum):
+    """How many copies of a tuple a producer makes."""
+
+    SHARED = "shared"
+    """One, which all tasks read."""
+    COPIED = "copied"
+    """One for each task that owns a key of the tuple."""
+    KEYED = "keyed"
+    """One for each key."""
+
+
+class KeyInput(NamedTuple):
+    """What is configured for one operator."""
+
+    mode: InputMode = InputMode.SHARED
+    by_producer: bool = False
+    """Whether producers derive the keys, once for all tasks, and send them with the tuples."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether producers know nothing of keys, so that all tasks get all tuples as they are."""
+        return self.mode is InputMode.SHARED and not self.by_producer
+
+    def __str__(self) -> str:
+        return f"{self.mode}, keys by {'the producer' if self.by_producer else 'each instance'}"
+
+
+def key_input_of(conf: Mapping[str, Any]) -> KeyInput:
+    """How the tuples of an operator with that configuration come."""
+    mode = InputMode(conf[MODE])
+    return KeyInput(mode, conf[KEYS] == "producer" or mode is InputMode.KEYED)
