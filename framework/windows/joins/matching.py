@@ -57,7 +57,8 @@ class Matcher:
         self._functions = search.condition.functions
         indexed = [comparison for comparison in self.compared if comparison.pair.left in search.index]
         self._has_unfit = [
-            search.keeps(side) or not all(values_fit(one.values, self.compared, side) for one in sides[side].rows)
+            search.keeps(side)
+            or not all(values_fit(one.values, self.compared, side) for one in sides[side].rows)
             for side in _SIDES
         ]
         """By side whether a stored tuple may have no value where it is compared: where it is put out without
