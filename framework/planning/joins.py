@@ -61,8 +61,8 @@ def _unfit_outer(bolt: ComponentSpec, tasks: int, conf: Mapping[str, Any]) -> It
     if GroupingKind.ALL in {found.grouping.kind for found in bolt.inputs}:
         yield (
             f"is a {conf[JOIN_HOW]} join in {tasks} tasks behind an all grouping, where no task knows "
-            "whether a tuple has a partner in another one: expected fields groupings by what must be equal, or "
-            "parallelism 1"
+            "whether a tuple has a partner in another one: expected fields groupings by what must be equal, "
+            "or parallelism 1"
         )
     elif conf["viper.grouping.hash"] == "storm":
         yield (
