@@ -176,6 +176,8 @@ class Run:
         plan, settings = self._original, self._settings
         self._network = Network.create(plan, settings, self._limits.max_tuples, checkpoints=checkpoints)
         self._memory = StateMemory.create(plan, settings, tracked=checkpoints)
+        if self._memory is not None:
+            self._memory.own_by(self._network.ownership.now)
         self._scaling.begin(self._network.scales)
         self._leader = self._cut_leader()
 
