@@ -29,7 +29,7 @@ def scale(folder: Path, counts: Mapping[str, int]) -> None:
     """Have components of the run that is reached by FOLDER go on with another number of tasks.
 
     FOLDER is that of viper run --checkpoints or --control. Nothing stops, and the output stays as it would
-    have been. Prints how many tasks each component has that can be scaled (viper.parallelism.max). Exit code
+    have been. Tasks with state by key hand it over soon: the log of the run says when. Prints how many tasks each component has that can be scaled (viper.parallelism.max). Exit code
     1 if there is no such run, 3 if one of the components cannot have so many; then all stay as they were.
     """
     from framework.running import scale as scale_run

@@ -122,8 +122,11 @@ class Reconfiguring:
             log.info("%s goes on with %d tasks instead of %d (%.0f ms)", *told)
 
     def _is_done(self, attempt: int) -> bool:
-        """Wait until all tasks that change have handed over; False at the end of the run, where those that are
-        still to come to the cut need nobody."""
+        """Wait until all tasks that change have handed over.
+
+        Returns:
+            False at the end of the run, where those that are still to come to the cut need nobody.
+        """
         pause_s = _LOOK_S
         while self._scales.unchanged_by(attempt):
             # Where sources stand still, promises wake nobody, and go one hop further each time.

@@ -73,7 +73,7 @@ class Scaling:
 
     @property
     def now(self) -> Mapping[str, int]:
-        """What `change` returns, but for tasks whose keys are still being handed over: those that have them."""
+        """What `change` returns, but the numbers of before where key groups are still being handed over."""
         with self._changing:
             record = self._record
             return {n: c if record is None else record.wanted(n) for n, c in self._tasks.items()}

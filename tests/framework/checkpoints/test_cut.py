@@ -36,7 +36,7 @@ class Run:
         self.saved: list[Proposal] = []
         self.ended_us = LEAST.ts
         """How far event time came, once all input has come to the bolt."""
-        self.bolt.save_by(self.saved.append, lambda: self.ended_us)
+        self.bolt.call_by(self.saved.append, lambda: self.ended_us)
 
     def propose(self, time_us: int, number: int = 1) -> None:
         self.record.propose(number, {part: time_us for part in self.plan.aligned_stops})

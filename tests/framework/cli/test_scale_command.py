@@ -6,13 +6,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from framework import scale
+from framework.checkpoints.control import SOCKET, ask
 from framework.cli import main
 from framework.cli.exit_codes import ExitCode
 from framework.errors import ScaleError, SuspendError
@@ -50,6 +52,42 @@ class Scaled(Topology):
     console = ConsoleSink.spec(inputs={negated: Grouping.GLOBAL})
 """
 
+KEYED = """
+import os
+
+from framework import Bolt, Grouping, Spout, Topology
+from framework.sinks import ConsoleSink
+from framework.state import ValueState
+
+
+class Numbers(Spout):
+    outputs = ["number"]
+    number = 0
+
+    def next_tuple(self):
+        if self.number == 10:
+            raise StopIteration
+        if self.number != 5 or os.path.exists("go"):
+            self.emit([self.number % 3])
+            self.number += 1
+
+
+class Counted(Bolt):
+    outputs = ["number", "count"]
+    config = {"viper.parallelism.max": 3}
+    seen = ValueState("int64", default=0)
+
+    def process(self, tup):
+        self.seen.value += 1
+        self.emit([tup.values[0], self.seen.value])
+
+
+class Keyed(Topology):
+    numbers = Numbers.spec()
+    counted = Counted.spec(inputs={numbers: Grouping.fields("number")})
+    console = ConsoleSink.spec(inputs={counted: Grouping.GLOBAL})
+"""
+
 
 def viper(*arguments: str) -> Result:
     return CliRunner().invoke(main, arguments, prog_name="viper")
@@ -58,8 +96,14 @@ def viper(*arguments: str) -> Result:
 @pytest.fixture
 def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.Popen[str]]:
     """A run that waits for the file ``go``."""
-    tmp_path.joinpath("scaled.py").write_text(TARGET, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
+    with _running(TARGET, {"negated": 1}) as running:
+        yield running
+
+
+@contextmanager
+def _running(text: str, tasks: Mapping[str, int]) -> Iterator[subprocess.Popen[str]]:
+    Path("scaled.py").write_text(text, encoding="utf-8")
     command = [sys.executable, "-m", "framework.cli", "run", "scaled.py", "--control", "here"]
     environ = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     running = subprocess.Popen(
@@ -67,15 +111,17 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subproc
     )
     assert running.stderr is not None
     with running:
-        while not _answers():
+        while not _answers(tasks):
             assert running.poll() is None, running.stderr.read()
         yield running
         running.kill()
 
 
-def _answers() -> bool:
+def _answers(tasks: Mapping[str, int]) -> bool:
+    if not Path("here", SOCKET).exists():  # who asks holds the lock for a moment, which the run wants
+        return False
     try:
-        return scale("here", {}) == {"negated": 1}
+        return scale("here", {}) == tasks
     except SuspendError:
         return False
 
@@ -90,6 +136,20 @@ def test_scaled_by_a_command(started: subprocess.Popen[str]) -> None:
     out, err = started.communicate()
     assert out.split() == [str(-number) for number in range(10)]
     assert "negated goes on with 3 tasks instead of 1" in err
+
+
+def test_keys_are_handed_over_by_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with _running(KEYED, {"counted": 1}) as running:
+        scaled = viper("scale", "here", "counted=3")
+        assert scaled.exit_code == ExitCode.OK and scaled.stdout == "counted=3\n"
+        while ask(Path("here"), "scale", tasks={})["now"] != {"counted": 3}:
+            assert running.poll() is None
+        Path("go").touch()
+        out, err = running.communicate()
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert rows == [[str(number % 3), str(1 + number // 3)] for number in range(10)]
+    assert "counted goes on with 3 tasks instead of 1" in err
 
 
 def test_drained_by_the_same_folder(started: subprocess.Popen[str]) -> None:

@@ -17,6 +17,7 @@ from framework import (
     KeyWindow,
     OPlus,
     SeekableSpout,
+    Spout,
     TopologyBuilder,
     Tuple,
 )
@@ -38,7 +39,7 @@ class Change(NamedTuple):
     """How many rows are brought at most before it is done."""
 
 
-class Asking(SeekableSpout):
+class Polled(Spout):
     """Brings the numbers below a count, and asks for the changes that the configuration names."""
 
     outputs = ["number", "key", "at"]
@@ -53,13 +54,6 @@ class Asking(SeekableSpout):
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         self._folder = Path(storm_conf["control"])
         self._changes = [Change(*change) for change in storm_conf["changes"]]
-
-    def offset(self) -> Any:
-        return self._number
-
-    def seek(self, offset: Any) -> None:
-        self._number = offset
-        self._asked = sum(change.number < offset for change in self._changes)
 
     def next_tuple(self) -> None:
         number = self._number
@@ -81,6 +75,17 @@ class Asking(SeekableSpout):
     def _is_done(self) -> bool:
         told = ask(self._folder, "scale", tasks={})
         return bool(told["tasks"] == told["now"])
+
+
+class Asking(Polled, SeekableSpout):
+    """One that says where it is."""
+
+    def offset(self) -> Any:
+        return self._number
+
+    def seek(self, offset: Any) -> None:
+        self._number = offset
+        self._asked = sum(change.number < offset for change in self._changes)
 
 
 def row_of(number: int) -> list[int]:
@@ -115,10 +120,10 @@ class Counted(Bolt):
         self.emit([number, key, self.seen.value, before])
 
 
-def chain(tasks: int = 2, count: int = 200) -> TopologyBuilder:
+def chain(tasks: int = 2, count: int = 200, spout: type[Spout] = Asking) -> TopologyBuilder:
     """Two bolts with state, one behind the other."""
     builder = TopologyBuilder()
-    builder.set_spout("source", Asking, kwargs={"count": count})
+    builder.set_spout("source", spout, kwargs={"count": count})
     builder.set_bolt("fan", Fan, 2).shuffle_grouping("source")
     builder.set_bolt("first", Counted, tasks).fields_grouping("fan", "key")
     builder.set_bolt("second", Counted, tasks).fields_grouping("first", "nth")

@@ -10,10 +10,11 @@ import pytest
 
 from framework import TopologyBuilder
 from framework.errors import ComponentError
-from framework.runtime import RunReport
+from framework.runtime import Run, RunReport
 from framework.runtime.edges import route_switch
 from framework.runtime.tasks.hand_over import HandOver
-from tests.framework.runtime.handing_over import MOST, SHAPES, Change, chain, drawn
+from tests.framework.runtime.handing_over import MOST, SHAPES, Change, Polled, chain, drawn
+from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.scaled import received
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
 from tests.portions import at_every_change
@@ -41,6 +42,24 @@ def test_the_output_stays_the_same(workers: Workers, shape: str, tmp_path: Path)
     for seed in range(2):
         print(f"seed {seed}")
         assert rows(run(built(), workers, tmp_path, drawn(seed, 8))) == expected
+
+
+@every_kind
+def test_a_run_without_checkpoints(workers: Workers, tmp_path: Path) -> None:
+    asked = {**QUICK, "control": str(tmp_path), "changes": []}
+    expected = rows(run(chain(), INLINE, tmp_path))
+    for seed in range(2):
+        print(f"seed {seed}")
+        asked["changes"] = [tuple(change) for change in drawn(seed, 8)]
+        report = workers.run(chain(spout=Polled), {"control": tmp_path}, **asked)
+        assert rows(report) == expected and not report.checkpoints
+
+
+def test_a_change_before_the_run_begins(tmp_path: Path) -> None:
+    plan, settings = plan_of(chain(), control=str(tmp_path), changes=[])
+    running = Run(plan, settings)
+    assert running.scale({"first": 3}) == {"first": 3, "second": 2}
+    assert [bool(count) for count in received(running.execute(), "first")] == [True] * 3 + [False] * 2
 
 
 @every_kind

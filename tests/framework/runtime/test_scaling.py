@@ -107,6 +107,11 @@ class Remembering(Pieces):
     seen = ValueState("int64", default=0)
 
 
+class OfTasks(Pieces):
+    config = {"viper.parallelism.max": MOST}
+    seen = ValueState("int64", default=0, per="task")
+
+
 class Undeclared(Pieces):
     config = {"viper.parallelism.max": MOST}
 
@@ -129,8 +134,9 @@ def between(cls: type[Bolt], group: str, **config: Any) -> TopologyBuilder:
 @pytest.mark.parametrize(
     "cls, group, config, told",
     [
-        (Remembering, "fields_grouping", {}, r"it declares state \(seen\)"),
-        (Undeclared, "shuffle_grouping", {}, "it is not declared to be stateless"),
+        (Remembering, "shuffle_grouping", {}, "has SHUFFLE grouping: expected fields grouping"),
+        (OfTasks, "fields_grouping", {}, r"it declares state of its tasks \(seen\)"),
+        (Undeclared, "shuffle_grouping", {}, "it declares no state by key, nor that it is stateless"),
         (Ticking, "shuffle_grouping", {}, "each of its tasks would answer them"),
         (Pieces, "all_grouping", {}, "its input from 'source' has ALL grouping"),
         (Pieces, "partial_key_grouping", {}, "has PARTIAL_KEY grouping"),
@@ -144,6 +150,18 @@ def test_what_cannot_be_scaled_is_refused_before_anything_starts(
         plan_of(between(cls, group, **config))
     problems = [str(problem) for problem in validate(between(cls, group, **config).build("refused"))]
     assert any("cannot be scaled while it runs, as viper.parallelism.max=" in told for told in problems)
+
+
+@pytest.mark.parametrize(
+    "config, told",
+    [
+        ({"viper__recovery": "exact"}, "handed over between two commits, and viper.recovery is exact"),
+        ({"viper__blocking": True}, "says not how far it is while it blocks"),
+    ],
+)
+def test_what_keeps_state_from_being_handed_over(config: dict[str, Any], told: str) -> None:
+    with pytest.raises(TopologyError, match=told):
+        plan_of(between(Remembering, "fields_grouping"), **config)
 
 
 def test_a_spout_cannot_be_scaled() -> None:
