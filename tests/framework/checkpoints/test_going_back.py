@@ -123,10 +123,12 @@ def test_a_run_goes_back_as_often_as_its_processes_die(
 class AwaitingFile(Awaiting):
     """Keeps its last rows back until a sink has written what the first checkpoint covers."""
 
-    file = Path()
+    def __init__(self, file: str, *awaiting: int) -> None:
+        super().__init__(*awaiting)
+        self._file = Path(file)
 
     def is_there(self) -> bool:
-        return is_written(self.file)
+        return is_written(self._file)
 
 
 def is_written(file: Path) -> bool:
@@ -148,8 +150,7 @@ class Doomed(Living):
 
 def run_doomed(folder: Path, *, behind: bool, max_tuples: int | None = None, **options: Any) -> RunReport:
     """A run whose process with values dies once, as `Doomed` does."""
-    source = AwaitingFile(4, COUNT, 1, os.getpid(), 20, 20)
-    source.file = folder / "told.jsonl.part"
+    source = AwaitingFile(str(folder / "told.jsonl.part"), 4, COUNT, 1, os.getpid(), 20, 20)
     builder = built(folder, source, 1, 1, Doomed)
     chosen = {"kept": str(folder / "kept"), "dies__behind": behind, "viper__placement": SPREAD, "kills": 0}
     made = Run(
