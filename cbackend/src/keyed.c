@@ -36,11 +36,6 @@ uint64_t vp_keyed_accesses(const vp_keyed *table)
     return vp_read(&table->accesses);
 }
 
-uint64_t *vp_keyed_notes(vp_keyed *table)
-{
-    return table->notes;
-}
-
 /* -- rows */
 
 static uint64_t row_bytes(const vp_keyed *table)

@@ -21,7 +21,7 @@ struct vp_keyed {
     vp_word used;              /* places of the index that are not free */
     vp_word rows, live;        /* numbers that were given to rows, and those of them that have a key */
     vp_word accesses;          /* beside the index, whose line a search has at hand; never goes back */
-    uint64_t notes[2];         /* for whoever owns the table next; they do not go back */
+    uint64_t notes[2];         /* for whoever owns the table next, who reads them behind a commit; they do not go back */
     vp_word parts[VP_ROW_PARTS]; /* offsets; part n has 2^(row_bits + n) rows */
 };
 

@@ -177,6 +177,8 @@ class Run:
         plan, settings = self._original, self._settings
         self._network = Network.create(plan, settings, self._limits.max_tuples, checkpoints=checkpoints)
         self._memory = StateMemory.create(plan, settings, tracked=checkpoints)
+        if self._memory is not None:
+            self._memory.own_by(self._network.ownership.now)
         self._scaling.begin(self._network.scales)
         self._leader = cut_leader(plan, self._network, self._stop)
 

@@ -209,7 +209,7 @@ PLANTED: dict[str, tuple[str, Any, str]] = {
         "topology=diamond par=1 worker=inline workers=1 jumbo=64 seed=1",
     ),
     "a key group is taken for the next task's": (
-        "framework.runtime.state.memory.groups_of_task",
+        "framework.runtime.control.ownership.groups_of_task",
         of_the_next_task,
         "topology=recalled par=4 worker=inline workers=1 jumbo=7 seed=3",
     ),

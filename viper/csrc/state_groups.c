@@ -83,7 +83,7 @@ PyObject *table_note(KeyedTable *self, PyObject *args)
     long long first, second;
     if (!PyArg_ParseTuple(args, "KLL", &group, &first, &second) || table_owns(self, group))
         return NULL;
-    uint64_t *notes = vp_keyed_notes(self->tables[group]);
+    uint64_t *notes = self->tables[group]->notes;
     notes[0] = (uint64_t)first;
     notes[1] = (uint64_t)second;
     Py_RETURN_NONE;
@@ -94,6 +94,6 @@ PyObject *table_noted(KeyedTable *self, PyObject *group)
     size_t number = PyLong_AsSize_t(group);
     if ((number == (size_t)-1 && PyErr_Occurred()) || table_owns(self, number))
         return NULL;
-    const uint64_t *notes = vp_keyed_notes(self->tables[number]);
+    const uint64_t *notes = self->tables[number]->notes;
     return Py_BuildValue("(LL)", (long long)notes[0], (long long)notes[1]);
 }

@@ -53,9 +53,6 @@ uint64_t vp_keyed_count(const vp_keyed *table);
 /* How often a key was asked for, whether or not it was there: see vp_keyed_note_access. */
 uint64_t vp_keyed_accesses(const vp_keyed *table);
 
-/* Two words that the owner of a table leaves to the next one, who looks at them behind its commit: 0 at first. */
-uint64_t *vp_keyed_notes(vp_keyed *table);
-
 /* Below what the numbers of its rows are, those of rows that have left included. */
 uint64_t vp_keyed_rows(const vp_keyed *table);
 

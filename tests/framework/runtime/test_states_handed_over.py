@@ -12,9 +12,11 @@ from framework import Bolt, Count, OPlus, TopologyBuilder
 from framework.checkpoints import CheckpointFolder
 from framework.sinks import CollectingSink
 from framework.state import AggregatingState, ListState, MapState, ReducingState, TableState, ValueState
-from tests.framework.runtime.handing_over import MOST, TIMED, Asking, Each, Fan, drawn
+from tests.framework.runtime.handing_over import MOST, TIMED, Asking, Change, Each, Fan, drawn
+from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.test_handing_over import rows, run
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
+from viper.hashing import task_of_group
 
 
 class Remembering(Bolt):
@@ -109,6 +111,17 @@ def test_the_output_stays_the_same(workers: Workers, second: str, tmp_path: Path
     assert len(expected) > 300
     found = rows(run(topology(made(second)), workers, tmp_path, drawn(SECOND.index(second), 8)))
     assert found == expected
+
+
+@every_kind
+def test_statistics_tell_who_has_a_key_group_now(workers: Workers, tmp_path: Path) -> None:
+    changes = [Change(100, {"first": MOST, "second": 1}, 0)]
+    report = run(topology(Living), workers, tmp_path, changes)
+    plan, _ = plan_of(topology(Living))
+    assert len(report.statistics.groups) > 5
+    for found in report.statistics.groups:
+        index = task_of_group(found.group, MOST if found.component == "first" else 1, 256)
+        assert found.task == f"{found.component}:{plan.tasks_of(found.component)[index].id}"
 
 
 @every_kind
