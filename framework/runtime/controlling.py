@@ -54,6 +54,14 @@ class Controlled:
     due_s: float = 0.0
     """The monotonic time at which the controller is asked next."""
 
+    def begin(self, plan: Plan) -> None:
+        """An attempt of the run begins; what was counted before is not of this one."""
+        self.measuring = Measuring(plan, self.component)
+
+    def asked(self, now_s: float) -> None:
+        """The controller is asked at a monotonic time."""
+        self.due_s = now_s + self.period_s
+
 
 class Controlling:
     """The controllers of a run, or the changes of the run that it replays.
@@ -97,8 +105,8 @@ class Controlling:
         if not self._controlled and (self._repeating is None or self._repeating.is_over):
             yield
             return
-        for each in self._controlled:  # what was counted before an attempt of the run is not of this one
-            each.measuring = Measuring(self._plan, each.component)
+        for each in self._controlled:
+            each.begin(self._plan)
         with Observer(self.look, lambda: None).observing():
             yield
 
@@ -121,7 +129,7 @@ class Controlling:
         if due:
             channels, executors = self._counted.channels(), self._counted.executors()
             for each in due:
-                each.due_s = now + each.period_s
+                each.asked(now)
                 self._ask(each, elapsed_s, channels, executors)
         pauses = [each.due_s - now for each in self._controlled]
         return min(max(min(pauses, default=LONGEST_PAUSE_S), LEAST_PERIOD_S), LONGEST_PAUSE_S)

@@ -46,7 +46,7 @@ ORDERS: Mapping[str, Rows] = {
         ("at_once",),
         ("run",),
         ("watching",),
-        ("commanded", "controlling", "limits", "workers"),
+        ("commanded", "controlling", "handing_over", "limits", "workers"),
         ("observer",),
         ("beginning", "checkpointing", "report"),
         ("assembly",),

@@ -10,8 +10,7 @@ from typing import Any, Final
 from framework.runtime.inputs import BoltInput, Inlet
 from framework.runtime.pieces import Piece, split_at
 from framework.runtime.positions.lineage import LAST
-from framework.runtime.tasks.agenda import Agenda, Entry, Frontier
-from framework.runtime.tasks.bolt_cut import BoltCut
+from framework.runtime.tasks.agenda import Agenda, Frontier
 from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
@@ -56,7 +55,6 @@ class BoltTask(TaskAtCuts):
         self._received = received
         self._parts = parts
         if parts.cut is not None:
-            self._cut, self._hand_over = parts.cut, parts.hand_over
             parts.cut.call_there(self._at_cut, received.last_ts)
             received.channel.reader.defer()
         self._agenda = Agenda()
@@ -111,8 +109,8 @@ class BoltTask(TaskAtCuts):
         return self._parts.processor.last_begun
 
     def _wants_turn(self, now_s: float) -> bool:
-        if self._is_handing_over and self._hand_over is not None:
-            return self._hand_over.can_take
+        if self._is_handing_over:
+            return self._can_take_over
         return (
             self.is_signalled
             or self._steps is not None
@@ -121,10 +119,6 @@ class BoltTask(TaskAtCuts):
             or self._parts.assigner.has_output  # of a thread of the component's own
             or (self._parts.cut is not None and self._is_wanted_by_checkpoint(self._parts.cut, now_s))
         )
-
-    def _is_wanted_by_checkpoint(self, cut: BoltCut, now_s: float) -> bool:
-        is_due = now_s >= self.context.checkpoints.write_at_s
-        return is_due or cut.has_come_to(self._parts.assigner.lineage.frontier)
 
     # -- lifecycle
 
@@ -172,9 +166,6 @@ class BoltTask(TaskAtCuts):
                 self.commits.keep("agenda", self._agenda)
             if self._parts.commits is not None:
                 self._parts.commits.go_back_with(self.commits)
-
-    def _taken_over(self) -> None:
-        self._agenda.taken_over()
 
     def end_cycle(self) -> None:
         """Nothing comes back through the cycle any more."""
@@ -278,12 +269,6 @@ class BoltTask(TaskAtCuts):
             self.slot.commit(is_last=self.progress is Progress.OVER)
         self._publish()
 
-    def _perform(self, entries: Iterable[Entry]) -> Iterator[None]:
-        for entry in entries:
-            self.emitter.place()
-            entry.run(entry.at)
-            yield
-
     def _begin_slice(self, limit: int) -> list[Piece]:
         """Take tuples of the channel."""
         positions, received = self._positions, self._received
@@ -356,15 +341,6 @@ class BoltTask(TaskAtCuts):
             yield from self._parts.processor.process(group)
 
     # -- behind the input so far
-
-    def _come_to(self, cut: BoltCut, watermark: Position) -> Iterator[None]:
-        """Do what is due below a cut that all input has come to; the task stands there then."""
-        lineage, promised = self._parts.assigner.lineage, cut.promised(watermark)
-        yield from self._perform(self._agenda.take_until(cut.frontier(watermark)))
-        self.slot.save()
-        lineage.advance(max(promised, lineage.frontier))
-        cut.come()
-        self.is_signalled = True
 
     def _advance(self, watermark: Position, last_us: int) -> None:
         """Note that the input has been processed up to a position, and how far event time came."""

@@ -2,24 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from framework.runtime.control.cut_record import Proposal, Purpose
+from framework.runtime.tasks.agenda import Agenda, Entry
 from framework.runtime.tasks.bolt_cut import BoltCut
+from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.hand_over import HandOver
 from framework.runtime.tasks.task import Task
+from viper.position import Position
 
 
 class TaskAtCuts(Task):
     """What a bolt's task does where it stands at a cut: it saves itself for a checkpoint, or it hands key
     groups over."""
 
-    _cut: BoltCut | None = None
-    """Where that is; None where no checkpoints are made, and nothing is handed over."""
-    _hand_over: HandOver | None = None
-    """Knows what is handed over; None where nothing is."""
+    _parts: BoltParts
+    """What does the work."""
+    _agenda: Agenda
+    """What is due."""
 
     @property
     def _is_at_cut(self) -> bool:
-        return self._cut is not None and self._cut.is_there
+        return self._parts.cut is not None and self._parts.cut.is_there
+
+    @property
+    def _is_handing_over(self) -> bool:
+        """Whether the task stands at a cut, and has not taken over what siblings hand over to it."""
+        return self._parts.hand_over is not None and self._parts.hand_over.goes_on
+
+    @property
+    def _can_take_over(self) -> bool:
+        """Whether all of that has been handed over."""
+        return self._parts.hand_over is not None and self._parts.hand_over.can_take
+
+    def _is_wanted_by_checkpoint(self, cut: BoltCut, now_s: float) -> bool:
+        is_due = now_s >= self.context.checkpoints.write_at_s
+        return is_due or cut.has_come_to(self._parts.assigner.lineage.frontier)
+
+    def _come_to(self, cut: BoltCut, watermark: Position) -> Iterator[None]:
+        """Do what is due below a cut that all input has come to; the task stands there then."""
+        lineage, promised = self._parts.assigner.lineage, cut.promised(watermark)
+        yield from self._perform(self._agenda.take_until(cut.frontier(watermark)))
+        self.slot.save()
+        lineage.advance(max(promised, lineage.frontier))
+        cut.come()
+        self.is_signalled = True
+
+    def _perform(self, entries: Iterable[Entry]) -> Iterator[None]:
+        for entry in entries:
+            self.emitter.place()
+            entry.run(entry.at)
+            yield
 
     def _passes(self, cut: BoltCut) -> bool:
         """Standing at a cut, do what is to be done there, once all below lasts; whether the task goes on."""
@@ -31,17 +65,12 @@ class TaskAtCuts(Task):
         self._commit()  # what has changed at the cut
         return True
 
-    @property
-    def _is_handing_over(self) -> bool:
-        """Whether the task waits at a cut for key groups that siblings have not handed over to it."""
-        return self._hand_over is not None and self._hand_over.goes_on
-
     def _at_cut(self, proposal: Proposal) -> bool:
         """All that lies before the cut has been processed and is committed, and nothing else."""
         if proposal.purpose is Purpose.CHECKPOINT:
             return self._save_at_cut(proposal)
-        assert self._hand_over is not None
-        return self._hand_over_at_cut(proposal, self._hand_over)
+        assert self._parts.hand_over is not None
+        return self._hand_over_at_cut(proposal, self._parts.hand_over)
 
     def _hand_over_at_cut(self, proposal: Proposal, hand_over: HandOver) -> bool:
         """Hand over what is another's behind the cut, and take what is the task's; whether that is done."""
@@ -53,18 +82,14 @@ class TaskAtCuts(Task):
         if not hand_over.can_take:
             return False
         self.slot.own(hand_over.take())
-        self._taken_over()
+        self._agenda.taken_over()
         return True
-
-    def _taken_over(self) -> None:
-        """The task has other key groups from now on."""
-        raise NotImplementedError
 
     def _save_at_cut(self, proposal: Proposal) -> bool:
         """All that belongs to a checkpoint has been processed, and nothing else: save the task."""
-        assert self._cut is not None
+        assert self._parts.cut is not None
         self.cut(proposal.number)
-        since_s = self._cut.stands_since_s
+        since_s = self._parts.cut.stands_since_s
         self.context.checkpoints.cut(proposal, self.save(), self.slot.state, since_s)
         return True
 

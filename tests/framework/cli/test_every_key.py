@@ -61,6 +61,8 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.parallelism.max": (None,),  # more wants bolts that can be scaled
     "viper.controller": ("thresholds", {"class": "schedule", "args": {"steps": []}}, None),
     "viper.controller.period.secs": (SHORT, LONG, HUGE),
+    "viper.input": ("shared",),  # copies want an operator that derives keys
+    "viper.keys": (None,),  # likewise
     "viper.grouping.hash": ("stable", "storm"),
     "viper.key.groups": (1, 1 << 16),
     "viper.state.bytes": (1 << 20, 1 << 44),
