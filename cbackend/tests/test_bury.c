@@ -138,6 +138,32 @@ static void die_in_a_take(const char *name)
     }
 }
 
+static void die_in_putting_back(const char *name)
+{
+    if (strcmp(name, "put back: not told") == 0) {
+        at_point = NULL;
+        longjmp(death, 1);
+    }
+}
+
+/* What goes back counts as taken until everybody is told: rather too many are lost than too few. */
+static void test_a_death_in_putting_back_loses_what_was_taken(void)
+{
+    set_up(1);
+    CHECK(add(ring, 0, 5) >= 0);
+    vp_run run;
+    vp_merge *merge = vp_merge_new(gate, 0);
+    CHECK_EQUAL(vp_merge_take(merge, into, 4, &run, 1), 1);
+    at_point = die_in_putting_back;
+    if (!setjmp(death))
+        vp_merge_put_back(merge, 0, 2);
+    CHECK(at_point == NULL); /* it came to the point */
+    vp_merge_free(merge);
+    CHECK_EQUAL(vp_gate_bury_reader(gate, 0), 4);
+    CHECK_EQUAL(vp_gate_delivered(gate, 0, 0).waiting_tuples, 1);
+    tear_down();
+}
+
 /* Three sources that take turns; the reader dies in the middle of a take, after so many of its points. */
 static void take_and_die_within(uint32_t passes)
 {
@@ -193,5 +219,6 @@ int main(void)
     test_only_untracked_tuples_are_lost();
     test_what_is_finished_is_not_lost();
     test_a_death_within_a_take_loses_no_more_than_it_says();
+    test_a_death_in_putting_back_loses_what_was_taken();
     test_positions_are_raised_to_a_floor();
 }

@@ -79,7 +79,7 @@ PROGRAM = """
         before = acked.stat().st_size
         self._alignment.complete(self._number)
         while acked.stat().st_size == before and time.monotonic() < began_s + 5:
-            self._wake()
+            self._leader.wake()
         os.killpg(0, signal.SIGKILL)
 
 
