@@ -42,7 +42,9 @@ def handing_over(
         return
     timeout_s = settings["viper.checkpoint.timeout.secs"]
     parts = plan, alignment, scales, leader, stop
-    reconfiguring = Reconfiguring(*parts, timeout_s=timeout_s, on_given_up=scaling.given_up)
+    reconfiguring = Reconfiguring(
+        *parts, timeout_s=timeout_s, on_done=scaling.carried_out, on_given_up=scaling.given_up
+    )
     scaling.hand_over_by(reconfiguring)
     with reconfiguring.going_on():
         yield

@@ -37,6 +37,8 @@ class Reconfiguring:
         leader: has the sources agree; whoever else does takes turns with this.
         stop: ends the run.
         timeout_s: seconds that sources have to agree.
+        on_done: told the components whose tasks have all handed over, by id with their numbers of tasks, and
+            those of before.
         on_given_up: told the components, by id with the numbers of tasks that they keep.
     """
 
@@ -49,6 +51,7 @@ class Reconfiguring:
         stop: StopSignal,
         *,
         timeout_s: float,
+        on_done: Callable[[Mapping[str, int], Mapping[str, int]], None],
         on_given_up: Callable[[Mapping[str, int]], None],
     ) -> None:
         self._plan = plan
@@ -57,6 +60,7 @@ class Reconfiguring:
         self._leader = leader
         self._stop = stop
         self._timeout_s = timeout_s
+        self._on_done = on_done
         self._on_given_up = on_given_up
         self._sources = {name: _sources_above(plan, name) for name in plan.handing_over}
         self._wanted: dict[str, int] = {}
@@ -120,6 +124,7 @@ class Reconfiguring:
         for name, count in tasks.items():
             told = name, count, before[name], elapsed_ms
             log.info("%s goes on with %d tasks instead of %d (%.0f ms)", *told)
+        self._on_done(tasks, before)
 
     def _is_done(self, attempt: int) -> bool:
         """Wait until all tasks that change have handed over.

@@ -24,7 +24,8 @@ class Scaling:
 
     Args:
         plan: says which components can be scaled, and with how many tasks they begin.
-        on_change: called with a component, its number of tasks until now, the new one, and who has asked.
+        on_change: called with a component, its number of tasks until now, the new one, and who has asked; for
+            one that hands key groups over, once it has.
     """
 
     def __init__(self, plan: Plan, on_change: Callable[[str, int, int, str], None]) -> None:
@@ -32,6 +33,8 @@ class Scaling:
         self._most = {component: len(plan.tasks_of(component)) for component in plan.scalable}
         self._tasks = dict(plan.scalable)
         self._hands_over = frozenset(plan.handing_over)
+        self._asked_by: dict[str, str] = {}
+        """Who has asked last for what is being carried out, by component."""
         self._others = {c.id for c in plan.topology.components} - self._most.keys()
         self._record: ScaleRecord | None = None
         self._reconfiguring: Reconfiguring | None = None
@@ -76,8 +79,10 @@ class Scaling:
             changed = {name: count for name, count in tasks.items() if count != self._tasks[name]}
             for name, count in changed.items():
                 before = self._tasks[name]
-                if self._reconfiguring is None or name not in self._hands_over:
-                    log.info("%s goes on with %d tasks instead of %d (%s)", name, count, before, by)
+                if self._reconfiguring is not None and name in self._hands_over:
+                    self._asked_by[name] = by
+                    continue
+                log.info("%s goes on with %d tasks instead of %d (%s)", name, count, before, by)
                 self._on_change(name, before, count, by)
             self._tasks.update(changed)
             self._tell(changed)
@@ -90,6 +95,12 @@ class Scaling:
         with self._changing:
             record = self._record
             return {n: c if record is None else record.wanted(n) for n, c in self._tasks.items()}
+
+    def carried_out(self, tasks: Mapping[str, int], before: Mapping[str, int]) -> None:
+        """Components have handed over, and have these numbers of tasks now; from any thread."""
+        with self._changing:
+            for name, count in tasks.items():
+                self._on_change(name, before[name], count, self._asked_by.get(name, BY_USER))
 
     def given_up(self, tasks: Mapping[str, int]) -> None:
         """Components keep these numbers of tasks, whatever was asked for; from any thread."""

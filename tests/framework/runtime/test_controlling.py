@@ -98,9 +98,10 @@ class Held(Bolt):
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         self._folder = Path(storm_conf["control"])
         self._until = storm_conf.get("until")
+        self._at = storm_conf.get("held.at", 300)
 
     def process(self, tup: Any) -> None:
-        if tup.values[0] == 300 and self._until is not None:
+        if tup.values[0] == self._at and self._until is not None:
             while not self._is_there(self._until):
                 time.sleep(0.001)
         self.emit(list(tup.values))
@@ -287,9 +288,12 @@ OFTEN = {"viper__controller__period__secs": 0.01}
 SMALL = {"viper__slice__tuples": 8, "viper__jumbo__size": 4, "viper__channel__tuples": 16}
 
 
-def run(workers: Workers, folder: Path, given: Any, until: str | int | None, **limits: Any) -> RunReport:
+def run(
+    workers: Workers, folder: Path, given: Any, until: str | int | None, held__at: int = 300, **limits: Any
+) -> RunReport:
     builder = builder_of(viper__controller=given, **OFTEN)
     asked: dict[str, Any] = {"control": str(folder / "control"), "changes": (), "until": until}
+    asked["held__at"] = held__at
     return workers.run(builder, {"control": folder / "control", **limits}, **SMALL, **asked)
 
 
@@ -315,12 +319,16 @@ def test_a_run_goes_on_without_its_controller(
 
 @every_kind
 def test_what_was_decided_is_recorded_and_repeated(workers: Workers, tmp_path: Path) -> None:
-    """The replayed run waits for it at the same number, and has no controller that would decide it."""
+    """The replayed run waits for it, and has no controller that would decide it.
+
+    It waits at its last number: ``pieces`` had received all before the other one by then, or all but a few.
+    """
     recorded = tmp_path / "run.viper"
     first = run(workers, tmp_path, {"class": f"{HERE}.To", "args": {"tasks": 3}}, 3, record=recorded)
     with Recording(recorded) as recording:
         assert recording.scale_changes() == list(first.statistics.scaled)
-    again = run(workers, tmp_path, {"class": f"{HERE}.To", "args": {"tasks": 1}}, 3, replay=recorded)
+    given = {"class": f"{HERE}.To", "args": {"tasks": 1}}
+    again = run(workers, tmp_path, given, 3, held__at=399, replay=recorded)
     assert again.result("sink") == first.result("sink")
     assert [(each.tasks, each.by) for each in again.statistics.scaled] == [(3, "the recording")]
 

@@ -12,6 +12,7 @@ from framework import TopologyBuilder
 from framework.errors import ComponentError
 from framework.runtime import Run, RunReport
 from framework.runtime.control import route_switch
+from framework.runtime.control.reconfiguring import NotChangedError, Reconfiguring
 from framework.runtime.tasks.hand_over import HandOver
 from tests.framework.runtime.handing_over import MOST, SHAPES, Change, Polled, chain, drawn
 from tests.framework.runtime.pieces import plan_of
@@ -66,9 +67,21 @@ def test_a_change_before_the_run_begins(tmp_path: Path) -> None:
 def test_tasks_that_stood_by_get_keys(workers: Workers, tmp_path: Path) -> None:
     before = received(run(chain(), workers, tmp_path), "first")
     assert all(before[:2]) and not any(before[2:])
-    after = received(run(chain(), workers, tmp_path, [Change(100, {"first": MOST}, 0)]), "first")
+    report = run(chain(), workers, tmp_path, [Change(100, {"first": MOST}, 0)])
+    after = received(report, "first")
     assert all(after)
     assert after[0] < before[0]
+    (change,) = report.statistics.scaled
+    assert (change.component, change.before, change.tasks) == ("first", 2, MOST)
+
+
+def test_what_comes_too_late_was_not_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Reconfiguring, tasks: Any) -> None:
+        raise NotChangedError("planted")
+
+    monkeypatch.setattr(Reconfiguring, "_refuse_at_end", refuse)
+    report = run(chain(), INLINE, tmp_path, [Change(100, {"first": MOST}, 0)])
+    assert not report.statistics.scaled and not any(received(report, "first")[2:])
 
 
 @pytest.mark.parametrize("seed", at_every_change(range(100), 4))
