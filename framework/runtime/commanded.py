@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from framework.checkpoints.control import Command, answering
+from framework.observing import RunSnapshot
 from framework.runtime.checkpointing import Checkpointing
 from framework.runtime.control.scaling import Scaling
 from framework.runtime.control.stop import StopReason, StopSignal
@@ -15,16 +16,21 @@ from framework.runtime.control.stop import StopReason, StopSignal
 
 @contextmanager
 def commanded(
-    stop: StopSignal, scaling: Scaling, checkpointing: Checkpointing | None, folder: Path | None
+    stop: StopSignal,
+    scaling: Scaling,
+    checkpointing: Checkpointing | None,
+    folder: Path | None,
+    look: Callable[[], RunSnapshot],
 ) -> Iterator[None]:
-    """For as long as the block runs, other processes may drain and scale the run, and suspend it by the
-    folder of its checkpoints.
+    """For as long as the block runs, other processes may drain and scale the run, look at it, and
+    suspend it by the folder of its checkpoints.
 
     Args:
         stop: drains the run.
         scaling: changes how many tasks its components have.
         checkpointing: of the run; None where it makes no checkpoints.
         folder: another folder by which it is found, whose lock it holds; None where there is none.
+        look: makes a snapshot of the run.
     """
 
     def drain() -> Mapping[str, Any]:
@@ -34,7 +40,11 @@ def commanded(
     def scale(tasks: Mapping[str, int]) -> Mapping[str, Any]:
         return {"tasks": scaling.change(tasks), "now": scaling.now}
 
-    commands: Mapping[str, Command] = {"drain": drain, "scale": scale}
+    commands: Mapping[str, Command] = {
+        "drain": drain,
+        "scale": scale,
+        "look": lambda: look().as_object(),
+    }
     with ExitStack() as stack:
         if checkpointing is not None:
             stack.enter_context(checkpointing.commanded(commands))

@@ -15,6 +15,7 @@ from framework.checkpoints.going_on import check_checkpoints
 from framework.config import Settings
 from framework.errors import CheckpointError, SuspendError, ViperError, first_of, with_notes
 from framework.importing import importable
+from framework.observing import RunSnapshot
 from framework.planning import Plan
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import RecordingPaths, recording_paths
@@ -160,9 +161,10 @@ class Run:
             with self._accompanied():
                 while True:
                     agreeing = self._leader, self._scaling, self._stop
+                    found_by = self._checkpointing, self._control, self.look
                     try:
                         with (
-                            commanded(self._stop, self._scaling, self._checkpointing, self._control),
+                            commanded(self._stop, self._scaling, *found_by),
                             handing_over(self._plan, self._settings, self._network, *agreeing),
                             self._controlling.going_on(),
                         ):
@@ -340,6 +342,21 @@ class Run:
             ScaleError: one cannot be scaled, or not to that number; then all stay as they were.
         """
         return self._scaling.change(tasks)
+
+    def look(self) -> RunSnapshot:
+        """The run as it is now; from any thread, and without asking any task."""
+        now = time.monotonic()
+        workers = self._workers
+        return snapshot_of(
+            self._plan,
+            workers.counters() if workers is not None else (),
+            self._executors(),
+            self._channels(),
+            self._incidents(workers),
+            elapsed_s=self._limits.elapsed_s(now),
+            at_s=now,
+            draining=self._stop.requested,
+        )
 
     def statistics(self) -> RunStatistics:
         """The statistics of channels, executors, state, checkpoints and repeats while the run goes on; from
