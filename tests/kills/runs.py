@@ -26,6 +26,7 @@ from framework.runtime.control.stop import StopReason
 from tests import shared_memory
 from tests.framework.runtime.pieces import plan_of
 from tests.kills.deaths import PLAN, Plan, counting, planned
+from tests.kills.scaling import scaled
 from tests.kills.settings import drawn_settings
 from tests.kills.shapes import built
 
@@ -55,17 +56,22 @@ class Case:
     checkpoints: bool = False
     """Whether checkpoints are made meanwhile, for which all sources are partitioned."""
     workers: int = 3
+    scaled: bool = False
+    """Whether bolts get other numbers of tasks all the time."""
     options: tuple[tuple[str, Any], ...] = ()
     """Settings in the place of drawn ones."""
     plant: str = ""
 
     def __str__(self) -> str:
         made = ", with checkpoints" if self.checkpoints else ""
-        return f"{self.name!r}, seed {self.seed}, {self.count} rows, {self.workers} workers{made}"
+        scaled = ", scaled" if self.scaled else ""
+        return f"{self.name!r}, seed {self.seed}, {self.count} rows, {self.workers} workers{made}{scaled}"
 
     def settings(self, folder: Path) -> dict[str, Any]:
         """What it is configured with."""
-        builder = built(self.name, folder, self.seed, self.count, partitioned=self.checkpoints)
+        builder = built(
+            self.name, folder, self.seed, self.count, partitioned=self.checkpoints, scaled=self.scaled
+        )
         return {
             **drawn_settings(random.Random(self.seed), builder, self.workers),
             **(CHECKPOINTS if self.checkpoints else {}),
@@ -87,7 +93,9 @@ def run_of(
     case: Case, folder: Path, par: int | None = None, *, is_whole: bool = False, **options: Any
 ) -> Run:
     """A run in a folder; unless it is to be whole, with its checkpoints, and from the last one of them."""
-    builder = built(case.name, folder, case.seed, case.count, par, partitioned=case.checkpoints)
+    builder = built(
+        case.name, folder, case.seed, case.count, par, partitioned=case.checkpoints, scaled=case.scaled
+    )
     plan, settings = plan_of(builder, **options)
     if is_whole or not case.checkpoints:
         return Run(plan, settings)
@@ -127,7 +135,9 @@ def killed(case: Case, folder: Path, gap: float) -> RunReport:
     """Run it in worker processes that are killed."""
     plan = Plan(str(folder / "deaths"), case.seed, case.kills, gap, plant=case.plant)
     with planned(plan), patch.object(cut_leader, "MARGIN_S", MARGIN_S):
-        return run_of(case, folder, **case.settings(folder)).execute()
+        run = run_of(case, folder, **case.settings(folder))
+        with scaled(run, case.seed) if case.scaled else contextlib.nullcontext():
+            return run.execute()
 
 
 def check_killed(case: Case, folder: Path) -> int:

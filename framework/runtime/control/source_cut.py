@@ -119,7 +119,16 @@ class SourceCut:
             told_us = max(told_us, self._floor_us)
             self._record.answer(self._task, now.attempt, told_us)
             self._is_bound = told_us <= now.until_us
+        elif self._is_successors(now, before):
+            self._is_bound = True
         self._proposal = now
+
+    def _is_successors(self, now: Proposal, before: Proposal) -> bool:
+        """Whether a process that died was to pass the cut of a reconfiguration, and has not."""
+        assert self._record is not None
+        is_new = now.state is CutState.DECIDED and now.attempt != before.attempt
+        is_bound = is_new and now.purpose is Purpose.RECONFIGURATION
+        return is_bound and not self._record.has_passed(self._task)
 
     def told(self, time_us: int) -> None:
         """Consumers were told that the task is at this event time."""
