@@ -12,24 +12,19 @@ from zlib import crc32
 
 from framework import (
     AggregatingState,
-    APlus,
     BatchBolt,
     Bolt,
     KeyValueState,
-    KeyWindow,
     ListState,
     MapState,
-    OPlus,
     ReducingState,
     RowError,
     StatefulBolt,
     Stream,
     TableState,
-    Tuple,
     ValueState,
 )
 from framework.sinks import Sink
-from framework.windows.aggregates import Sum
 from tests.kills import deaths  # noqa: F401
 from tests.kills.sources import FIELDS, KEYS
 
@@ -309,35 +304,6 @@ class Stateful(StatefulBolt):
 
 
 # -- bolts with state of their task
-
-
-class WindowsByKey(APlus):
-    """Adds up the values of each key in windows that overlap."""
-
-    outputs = FIELDS
-    size, advance = "50us", "20us"
-    aggregate = Sum("value")
-
-
-class WindowsOfDerivedKeys(OPlus):
-    """Chains the values of each row's two keys in windows, and tells them with each row and at the end."""
-
-    outputs = FIELDS
-    size, advance = "40us", "40us"
-
-    def keys(self, tup: Tuple) -> list[int]:
-        key, value = tup.values[:2]
-        return [key % 7, (key + value) % 7]
-
-    def create(self) -> int:
-        return 0
-
-    def update(self, window: KeyWindow, tup: Tuple, side: int = 0) -> list[tuple[int, int]]:
-        window.state = mixed(window.state, *tup.values[:2])
-        return [(window.key, window.state)]
-
-    def output(self, window: KeyWindow) -> list[tuple[int, int]]:
-        return [(window.key, window.state)]
 
 
 class Window(Bolt):

@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from framework.errors import ViperError
@@ -140,8 +140,17 @@ def killed(case: Case, folder: Path, gap: float) -> RunReport:
             return run.execute()
 
 
-def check_killed(case: Case, folder: Path) -> int:
-    """Compare a run whose workers are killed with an undisturbed one; returns the number of deaths.
+class Disturbances(NamedTuple):
+    """What has happened to a run meanwhile."""
+
+    deaths: int
+    """Of worker processes."""
+    changes: int
+    """Of numbers of tasks, by component."""
+
+
+def check_killed(case: Case, folder: Path) -> Disturbances:
+    """Compare a run whose workers are killed with an undisturbed one.
 
     Raises:
         WrongError: it differs, has failed, or has left something behind.
@@ -161,7 +170,7 @@ def check_killed(case: Case, folder: Path) -> int:
     left = shared_memory.left_since(before)
     if left or multiprocessing.active_children():
         raise WrongError(f"{case}: left behind {left}, {multiprocessing.active_children()}")
-    return len(report.incidents)
+    return Disturbances(len(report.incidents), len(report.statistics.scaled))
 
 
 def compare(case: Case, expected: Outputs, folder: Path) -> None:

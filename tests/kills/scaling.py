@@ -1,7 +1,7 @@
 """Runs whose bolts with state get other numbers of tasks all the time, while workers are killed.
 
-A thread beside the run asks for a change, drawn from a seed, as soon as the last one has been carried out. When
-that is depends on the machine; what the run writes does not.
+A thread beside the run asks for a change, drawn from a seed, as soon as the last one has been carried out.
+When that is depends on the machine; what the run writes does not.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from framework.sinks import CsvSink, JsonLinesSink, ParquetSink, SqliteSink, Tex
 from framework.sources import CsvSource, JsonLinesSource, ParquetSource, TextSource
 from framework.streams import AggregateByKey, CountByKey, Map, ReduceByKey
 from tests.kills import components as parts
-from tests.kills import gathering, sources
+from tests.kills import gathering, sources, windows
 from tests.kills.sources import FIELDS, line_of, rows_of
 
 MOST_TASKS = 3
@@ -195,8 +195,8 @@ BOLTS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: AggregateByKey(f"{PATH}appended", 1, FIELDS, [], None, f"{PATH}told"),
         "fields",
     ),
-    "windows by key": (parts.WindowsByKey, "fields"),
-    "windows of derived keys": (parts.WindowsOfDerivedKeys, "all"),
+    "windows by key": (windows.WindowsByKey, "fields"),
+    "windows of derived keys": (windows.WindowsOfDerivedKeys, "all"),
     "owns": (parts.Owns, "all"),
     "window": (parts.Window, "global"),
     "gather": (gathering.Gathers, "global"),
