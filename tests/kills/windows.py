@@ -1,4 +1,4 @@
-"""Operators with windows by key of runs that are killed: what each emits depends on all that is in its window."""
+"""Operators with windows by key of runs that are killed: what they emit depends on all that windows hold."""
 
 from __future__ import annotations
 
