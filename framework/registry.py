@@ -1,8 +1,8 @@
 """The runs of this user on this machine: each has a folder, by which ``viper ps`` and ``viper top`` find it.
 
-The folder lies in ``$XDG_RUNTIME_DIR/viperstorm``, or in ``viperstorm-UID`` of the folder for temporary files,
-which nobody else may enter. While a run goes on it holds the folder's lock, which the system takes from
-processes that die: a folder without that lock is what a dead run has left, and is removed.
+The folder lies in ``$XDG_RUNTIME_DIR/viperstorm``, or in ``viperstorm-UID`` of the folder for temporary
+files, which nobody else may enter. While a run goes on it holds the folder's lock, which the system takes
+from processes that die: a folder without that lock is what a dead run has left, and is removed.
 """
 
 from __future__ import annotations

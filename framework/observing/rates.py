@@ -76,10 +76,7 @@ class Recent:
 
 
 def _rates(before: ComponentSnapshot, now: ComponentSnapshot, period_s: float) -> ComponentRates:
-    if now.role == "spout":
-        count = now.emitted - before.emitted
-    else:
-        count = now.processed - before.processed
+    count = now.handled - before.handled
     worked_s = _worked_s(before.tasks, now.tasks)
     shares = [min(1.0, seconds / period_s) for seconds in worked_s]
     busy = sum(shares) / len(shares) if shares else 0.0

@@ -46,8 +46,13 @@ class ComponentSnapshot:
     blocked_s: float
     """Seconds for which its tasks had something to emit and found no room, added up."""
     held_by: Sequence[str]
-    """Tasks (``component:task id``) for which tuples that are there have to wait, as they may still add the one
-    that comes next."""
+    """Tasks (``component:task id``) for which tuples that are there have to wait, as they may still add the
+    one that comes next."""
+
+    @property
+    def handled(self) -> int:
+        """The tuples that it is measured by: a spout by those emitted, a bolt by those processed."""
+        return self.emitted if self.role == "spout" else self.processed
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +86,15 @@ class RunSnapshot:
         """
         try:
             components = [
-                ComponentSnapshot(**{**each, "tasks": tuple(TaskSnapshot(**task) for task in each["tasks"])})
+                ComponentSnapshot(
+                    **{
+                        **each,
+                        "tasks": tuple(TaskSnapshot(**task) for task in each["tasks"]),
+                        "held_by": tuple(each["held_by"]),
+                    }
+                )
                 for each in value["components"]
             ]
             return cls(**{**value, "components": tuple(components)})
         except (KeyError, TypeError) as error:
-            raise ViperError(f"the run shows itself in another way than this version reads: {error}") from None
+            raise ViperError(f"the run is of another version, which shows other things: {error}") from None

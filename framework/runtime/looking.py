@@ -93,7 +93,7 @@ def _component(
         waiting=queues.waiting,
         fill=queues.fill,
         blocked_s=queues.blocked_s,
-        held_by=sorted(queues.held_by),
+        held_by=tuple(sorted(queues.held_by)),
     )
 
 
