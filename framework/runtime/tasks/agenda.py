@@ -92,6 +92,10 @@ class Agenda:
         self.has_clients = bool(self._clients)
         """Whether anything can ever be due."""
 
+    def also(self, client: AgendaClient) -> Agenda:
+        """What is due here, and then what is due by one more client."""
+        return Agenda((*self._clients, client))
+
     def is_due_before(self, position: Position) -> bool:
         """Whether an entry stands before an input at a position."""
         return any(client.is_due_before(position) for client in self._clients)
@@ -266,6 +270,33 @@ class Timed(AgendaClient):
     def due_at_s(self) -> float:
         """When it is due next."""
         return self._timer.due_at_s
+
+
+class AskedFor(AgendaClient):
+    """Something that is due as soon as it is asked for, once each time.
+
+    Args:
+        run: does it.
+    """
+
+    def __init__(self, run: Callable[[Position | None], None]) -> None:
+        self._run = run
+        self._count = 0
+
+    def ask(self) -> None:
+        """Have it done at the next turn."""
+        self._count += 1
+
+    def take_timed(self, now_s: float) -> Iterator[Entry]:
+        """It, as often as it was asked for."""
+        while self._count:
+            self._count -= 1
+            yield Entry(None, self._run)
+
+    @property
+    def due_at_s(self) -> float:
+        """Long ago, or never."""
+        return 0.0 if self._count else NEVER_S
 
 
 class LastEntries(AgendaClient):

@@ -10,7 +10,7 @@ from typing import Any, Final
 from framework.runtime.inputs import BoltInput, Inlet
 from framework.runtime.pieces import Piece, split_at
 from framework.runtime.positions.lineage import LAST
-from framework.runtime.tasks.agenda import Agenda, Frontier
+from framework.runtime.tasks.agenda import Agenda, AskedFor, Frontier
 from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
@@ -166,6 +166,12 @@ class BoltTask(TaskAtCuts):
                 self.commits.keep("agenda", self._agenda)
             if self._parts.commits is not None:
                 self._parts.commits.go_back_with(self.commits)
+
+    def ticks_on_demand(self) -> AskedFor:
+        """From now on give the component a tick whenever one is asked for, too, as tests do."""
+        ticks = AskedFor(self._parts.interludes.tick)
+        self._agenda = self._agenda.also(ticks)
+        return ticks
 
     def end_cycle(self) -> None:
         """Nothing comes back through the cycle any more."""
