@@ -11,7 +11,7 @@ from typing import Any, Final, ParamSpec, Self, TypeVar
 
 from framework.builder import TopologyBuilder
 from framework.components import Component
-from framework.errors import ComponentError
+from framework.errors import ComponentError, LoadError
 from framework.testing.clock import VirtualClock
 from framework.testing.given import FedRows, Holding, holding
 from framework.testing.harness import Row, TopologyHarness
@@ -39,6 +39,8 @@ def _raising_itself(method: Callable[P, R]) -> Callable[P, R]:
             return method(*args, **kwargs)
         except ComponentError as error:
             raised = error.__cause__ or error
+        if isinstance(raised, LoadError):  # of a constructor
+            raised = raised.__cause__ or raised
         raise raised  # not above, where it would get another context than the component has given it
 
     return raising
@@ -132,7 +134,7 @@ class BoltHarness(_ComponentHarness):
     ``exit_on_exception`` is False, or ``viper.on.error`` says otherwise: then the tuple fails, as in a run.
 
     Args:
-        bolt: its class, ours or streamparse's.
+        bolt: its class, ours or streamparse's, or an instance of one of ours.
         fields: the names of the values of its input.
         schema: the type of each field by name, or the types in the order of `fields`.
         sources: for a bolt with several inputs, such as a join: for each by its id the names of its fields,
@@ -149,7 +151,7 @@ class BoltHarness(_ComponentHarness):
 
     def __init__(
         self,
-        bolt: type,
+        bolt: type | Component,
         *,
         fields: Sequence[str] = (),
         schema: Mapping[str, str] | Sequence[str] | None = None,

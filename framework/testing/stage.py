@@ -30,9 +30,10 @@ from framework.topology import Problem, unknown
 
 STEP_S: Final = 0.001
 """Seconds on the clock that a step may take where a bolt waits for the time of its sources to go on."""
-ABSORBED_S: Final = 1.0
-"""Seconds that steps may have taken, all together, and that are taken off the time that a test lets pass
-next, so that a minute is over after a minute."""
+MOST_AHEAD_S: Final = 1.0
+"""Most seconds that steps have taken and that are taken off the time that a test lets pass next, so that a
+minute is over after a minute."""
+CLOSED: Final = "the harness is closed: use it in a `with` block, and not after an error"
 _ALL: Final = 1 << 40
 """Tuples that spouts may bring in all."""
 
@@ -63,17 +64,20 @@ class Stage:
         """Whether it has been begun, and neither closed nor ended by an error."""
         self.has_ended = False
         """Whether all input has ended and was processed."""
+        self._is_finished = False
+        """Whether the test has ended it."""
         self._limited = limited
         self._settings = settings
         self._waits = VirtualWaits(clock)
-        self._due_s = clock.elapsed_s
-        """Seconds on the clock that the test has let pass."""
+        self._ahead_s = 0.0
+        """Seconds that steps have taken, and that are taken off the time that the test lets pass next."""
         self._logs: dict[str, list[logging.LogRecord]] = {}
         self._surroundings = ExitStack()
         self._started: list[Task] = []
         self._ticks: dict[BoltTask, AskedFor] = {}
         """What gives bolts ticks that the test asks for."""
-        self._executor: Executor
+        self._begun: Executor | None = None
+        """Runs the tasks; None before they are made. They can be looked at after the end, too."""
         self._steps: Iterator[None]
 
     def begin(self) -> None:
@@ -92,7 +96,7 @@ class Stage:
             memory = StateMemory.create(self.plan, self._settings)
             beans, recording = Beans(self.plan.topology.beans), RecordingIO(NO_RECORDING, self.plan)
             factory = TaskFactory(self.plan, self._settings, self._network, beans, recording, memory)
-            self._executor = make_executor(
+            self._begun = make_executor(
                 self.plan, self._settings, self._network, factory, 0, self._waits, lambda now: None
             )
             for task in (*self._executor.bolts, *self._executor.spouts):
@@ -140,6 +144,8 @@ class Stage:
                 source.ask_soon()
             try:
                 self._settle()
+                if self._limited and self._network.quota.left and not self.has_ended:
+                    self._step()  # as a spout that has had nothing is asked again after a pause
             finally:
                 for source in sources:
                     source.active = False
@@ -162,9 +168,10 @@ class Stage:
             ComponentError: a component raised; all of them have been closed.
         """
         with self._working():
-            self._due_s += seconds
-            self._run_until(self._due_s)
-            self._run_until(self.clock.elapsed_s + STEP_S)  # what is due now waits for a later time
+            taken_off_s = min(self._ahead_s, seconds)
+            self._ahead_s -= taken_off_s
+            self._run_until(self.clock.elapsed_s + seconds - taken_off_s)
+            self._step()  # as what is due now waits for a later time
 
     def finish(self) -> None:
         """End all input: last ticks come, open windows are processed.
@@ -173,6 +180,7 @@ class Stage:
             ComponentError: a component raised; all of them have been closed.
         """
         with self._working():
+            self._is_finished = True
             self._waits.request(StopReason.MAX_TUPLES)
             self._waits.until_s = None
             for _ in self._steps:
@@ -204,8 +212,11 @@ class Stage:
 
         Raises:
             KeyError: there is no such component.
+            RuntimeError: they were not made yet.
         """
-        found = [task for task in self._executor.tasks if task.context.spec.component == component]
+        if self._begun is None:
+            raise RuntimeError(CLOSED)
+        found = [task for task in self._begun.tasks if task.context.spec.component == component]
         if not found:
             raise KeyError(unknown("component", component, list(self.plan.confs)))
         return sorted(found, key=lambda task: task.context.spec.index)
@@ -240,11 +251,16 @@ class Stage:
 
     # -- inside
 
+    @property
+    def _executor(self) -> Executor:
+        assert self._begun is not None
+        return self._begun
+
     @contextmanager
     def _working(self) -> Iterator[None]:
         if not self.is_open:
-            raise RuntimeError("the harness is closed: use it in a `with` block, and not after an error")
-        if self.has_ended:
+            raise RuntimeError(CLOSED)
+        if self._is_finished:
             raise RuntimeError("the input has ended with finish(): nothing more can come")
         try:
             with self.clock.within():
@@ -268,8 +284,12 @@ class Stage:
     def _settle(self) -> None:
         self._run_until(self.clock.elapsed_s)
         if any(bolt.waits_with_input for bolt in self._executor.bolts):
-            self._run_until(self.clock.elapsed_s + STEP_S)
-        self._due_s = max(self._due_s, self.clock.elapsed_s - ABSORBED_S)
+            self._step()
+
+    def _step(self) -> None:
+        """Let a little time pass."""
+        self._run_until(self.clock.elapsed_s + STEP_S)
+        self._ahead_s = min(self._ahead_s + STEP_S, MOST_AHEAD_S)
 
     def _run_until(self, until_s: float) -> None:
         """Run until nothing is left to do before the clock shows a time."""
@@ -282,6 +302,7 @@ class Stage:
             elif self._waits.is_over:
                 return
         self.has_ended = True
+        self.clock.advance(max(until_s - self.clock.elapsed_s, 0))
 
     def _pass_time(self) -> None:
         """Tell bolts how late it is, as a run does with whatever comes next."""
