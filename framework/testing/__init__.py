@@ -20,6 +20,7 @@ environment is read: a test says what configuration it means.
 `run_topology`      a whole topology to its end
 `TopologyHarness`   a whole topology step by step, by a clock that the test moves
 `VirtualClock`      that clock
+`assert_deterministic`  that a topology emits the same however it is run
 ==================  =================================================================
 
 `MockedSources`, `complete_topology`, `read_tuples`, `multiset_eq` and `TrackedTopology` are what users of
@@ -29,6 +30,7 @@ Storm's ``Testing`` look for.
 from framework.testing.bolts import BoltRun, run_bolt
 from framework.testing.clock import VirtualClock
 from framework.testing.component_harnesses import BoltHarness, SpoutHarness
+from framework.testing.determinism import assert_deterministic
 from framework.testing.driver import TICK
 from framework.testing.harness import TopologyHarness
 from framework.testing.storm import (
@@ -51,6 +53,7 @@ __all__ = [
     "TopologyRun",
     "TrackedTopology",
     "VirtualClock",
+    "assert_deterministic",
     "complete_topology",
     "multiset_eq",
     "read_tuples",

@@ -102,7 +102,7 @@ def test_no_schedule_shows(seed: int) -> None:
 
 
 def test_names_that_there_are_not_are_told() -> None:
-    with pytest.raises(KeyError, match="unknown spout 'line'.*did you mean 'lines'"):
+    with pytest.raises(KeyError, match=r"unknown spout 'line'.*did you mean 'lines'"):
         TopologyHarness(Words, keep=["line"])
     with pytest.raises(TopologyError, match="unknown bolt 'databse'"):
         TopologyHarness(Words, sinks=["databse"])
