@@ -243,7 +243,7 @@ class TopologyHarness:
         return self._stage.tasks(component)[index].slot.host.component
 
     def state(self, component: str, name: str, *key: Any) -> Any:
-        """What a component remembers in declared state.
+        """What a component remembers in declared state, by the time that it is now.
 
         Args:
             component: its id.
@@ -257,7 +257,7 @@ class TopologyHarness:
             KeyError: there is no such component, or it declares no such state.
         """
         tasks = [task for task in self._stage.tasks(component) if isinstance(task, BoltTask)]
-        return read_state([task.slot for task in tasks], name, key)
+        return read_state([task.slot for task in tasks], name, key, self._stage.now_us)
 
     def metrics(self, component: str, index: int = 0) -> Mapping[str, Any]:
         """The last value of each metric that a task of a component has reported.

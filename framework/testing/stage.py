@@ -12,7 +12,7 @@ from framework.config import Settings
 from framework.errors import ComponentError, TopologyError
 from framework.importing import importable
 from framework.instantiate import Beans
-from framework.planning import Plan
+from framework.planning import Plan, TimeMode
 from framework.runtime import StopReason
 from framework.runtime.assembly.executors import make_executor
 from framework.runtime.assembly.network import Network
@@ -220,6 +220,10 @@ class Stage:
         if not found:
             raise KeyError(unknown("component", component, list(self.plan.confs)))
         return sorted(found, key=lambda task: task.context.spec.index)
+
+    def now_us(self) -> int:
+        """The time of the run in microseconds; the beginning of all time where tuples say what time it is."""
+        return int(self.clock.now_s * 1e6) if self.plan.time is TimeMode.INGEST else 0
 
     def logs(self, component: str) -> Sequence[logging.LogRecord]:
         """What the tasks of a component have logged, at any level.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from framework.runtime.state import TaskState
@@ -12,13 +12,16 @@ from framework.state.kinds import TableState
 from framework.topology import unknown
 
 
-def read_state(slots: Sequence[ComponentSlot], name: str, key: tuple[Any, ...]) -> Any:
+def read_state(
+    slots: Sequence[ComponentSlot], name: str, key: tuple[Any, ...], now: Callable[[], int]
+) -> Any:
     """What the tasks of a bolt remember of a key.
 
     Args:
         slots: those of its tasks.
         name: the attribute of the state.
         key: the values that name the key; none for state of a task, which is then that of the first task.
+        now: tells the time in microseconds, by which keys are forgotten that have a time to live.
 
     Returns:
         The value; a list or a dictionary of a state that holds several.
@@ -38,7 +41,8 @@ def read_state(slots: Sequence[ComponentSlot], name: str, key: tuple[Any, ...]) 
         raise TypeError(f"state {name!r} is of a task, and has no key: found {key!r}")
     for slot in slots:
         assert slot.state is not None
-        found = _read(slot.state, slot.host.component, state, name, key)
+        with slot.state.at_time(now, {} if state.ttl is None else {name: state.ttl}):
+            found = _read(slot.state, slot.host.component, state, name, key)
         if found is not None:
             return found[0]
     raise LookupError(f"no task owns the key {key!r}")

@@ -187,6 +187,15 @@ class Visits(framework.Bolt):
         self.all.value = (*self.all.value, user)
 
 
+class Timed(framework.Bolt):
+    """Remembers for a minute."""
+
+    seen: Any = ValueState("int64", default=0, ttl=60)
+
+    def process(self, tup: Any) -> None:
+        self.seen.add(1)
+
+
 def test_declared_state_is_readable_between_steps() -> None:
     with BoltHarness(Visits, fields=["user", "page"], key=["user"]) as bolt:
         bolt.send(["ann", "/"], ["bob", "/"], ["ann", "/a"])
@@ -211,9 +220,22 @@ def test_state_is_forgotten_on_the_clock() -> None:
         bolt.advance(59)
         bolt.send(["ann", "/"])
         assert bolt.state("seen", "ann") == 2
-        bolt.advance(61)
+        bolt.advance(59)
+        assert bolt.state("seen", "ann") == 2
+        bolt.advance(2)
+        assert bolt.state("seen", "ann") == 0
         bolt.send(["ann", "/"])
         assert bolt.state("seen", "ann") == 1
+
+
+def test_state_is_forgotten_by_the_time_of_tuples_where_they_have_one() -> None:
+    conf = {"viper.timestamp.field": "at", "viper.timestamp.unit": "s"}
+    with BoltHarness(Timed, fields=["user", "at"], key=["user"], conf=conf) as bolt:
+        bolt.send(["ann", 0], ["ann", 59])
+        bolt.advance(1000)
+        assert bolt.state("seen", "ann") == 2
+        bolt.send(["bob", 120])
+        assert bolt.state("seen", "ann") == 0
 
 
 def test_a_batch_bolt_gets_what_is_sent_together() -> None:
