@@ -17,6 +17,7 @@ from framework.cli.init import init
 from framework.cli.plan import plan
 from framework.cli.run import run
 from framework.cli.scale import scale
+from framework.cli.stacks import stacks
 from framework.cli.state import state
 from framework.cli.stop import stop
 from framework.cli.validate import validate
@@ -39,7 +40,7 @@ def main(ctx: click.Context, debug: bool) -> None:
         ctx.color = False
 
 
-_RUNNING = (run, stop, checkpoint, scale, state)
+_RUNNING = (run, stop, checkpoint, scale, stacks, state)
 _LOOKING = (validate, graph, plan, diff, config, flux, init, completion)
 for _command in (*_RUNNING, *_LOOKING):
     main.add_command(_command)
