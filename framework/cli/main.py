@@ -10,6 +10,7 @@ from framework.cli.checkpoint import checkpoint
 from framework.cli.completion import completion
 from framework.cli.config import config
 from framework.cli.diff import diff
+from framework.cli.doctor import doctor
 from framework.cli.failures import TRACEBACKS, ViperGroup
 from framework.cli.flux import flux
 from framework.cli.graph import graph
@@ -41,6 +42,6 @@ def main(ctx: click.Context, debug: bool) -> None:
 
 
 _RUNNING = (run, stop, checkpoint, scale, stacks, state)
-_LOOKING = (validate, graph, plan, diff, config, flux, init, completion)
+_LOOKING = (validate, graph, plan, diff, config, doctor, flux, init, completion)
 for _command in (*_RUNNING, *_LOOKING):
     main.add_command(_command)

@@ -17,7 +17,7 @@ def worker(pid: int, *, gone: bool = False) -> Any:
 
 
 class Patience:
-    """In the place of an inquiry's event: its time is over as soon as the leading thread has done its part."""
+    """In the place of an inquiry's event: it is over once the leading thread has done its part."""
 
     def __init__(self) -> None:
         self.led = threading.Event()
