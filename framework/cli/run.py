@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from framework.cli.choices import Choices, with_choices
-from framework.cli.debugger import debugger_on_stderr
+from framework.cli.debugger import debugger_on_terminal
 from framework.cli.exit_codes import ExitCode
 from framework.cli.failures import TRACEBACKS
 from framework.cli.logs import logging_to_stderr, parse_levels, stderr_for_lines
@@ -278,7 +278,7 @@ def _watched(
     line, stop = ProgressLine(stderr_for_lines(form), animated=animated), StopSignal()
     watch = None if quiet else _Watch(line, stop, click.get_current_context()).show
     log = logging_to_stderr(levels, line.giving_way, form, limits_of(settings))
-    with line.sharing(), log, debugger_on_stderr(line.hidden), active_by_signals(stop):
+    with line.sharing(), log, debugger_on_terminal(line.hidden), active_by_signals(stop):
         running = Run(plan, settings, stop=stop, on_progress=watch, **limits)
         try:
             return running.execute()
