@@ -18,6 +18,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
+from framework.cli.messages import counted
 from framework.version import VERSION
 
 MIB: Final = 1 << 20
@@ -174,7 +175,7 @@ def left_behind(*, clean: bool = False) -> Finding:
     names = abandoned()
     if not names:
         return Finding("left by dead runs", Health.OK, "nothing")
-    found = f"{len(names)} segments of shared memory: {', '.join(names)}"
+    found = f"{counted(len(names), 'segment')} of shared memory: {', '.join(names)}"
     if not clean:
         return Finding("left by dead runs", Health.WARNING, found, "remove them: viper doctor --clean")
     remove_abandoned()

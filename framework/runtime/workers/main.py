@@ -73,6 +73,8 @@ def main(
     lifeline.end_with_it()
     leave_signals_to_parent()
     _take_over(streams)
+    if "PYTHONBREAKPOINT" not in os.environ:
+        sys.breakpointhook = _refuse_debugger
     line = _Line(connection)
     try:
         with prints_to_stderr():  # as user code is imported on the way
@@ -89,6 +91,18 @@ def main(
         line.closing.wait()
     finally:
         _flush()
+
+
+def _refuse_debugger(*_args: Any, **_options: Any) -> None:
+    """In the place of ``breakpoint()``, whose debugger would find no input here.
+
+    Raises:
+        RuntimeError: always.
+    """
+    raise RuntimeError(
+        "breakpoint() in a worker process, which has no terminal: run with --worker inline, or "
+        "name a debugger that needs none by PYTHONBREAKPOINT"
+    )
 
 
 def _stand_by(line: _Line, job: Job) -> Job:

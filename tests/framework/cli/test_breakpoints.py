@@ -62,6 +62,12 @@ def test_a_second_line_is_edited_as_on_any_terminal(inspected: Inspected) -> Non
     running.read_until("('first', 42)")
 
 
+def test_a_worker_process_says_that_it_has_no_terminal(inspected: Inspected) -> None:
+    running = inspected("process")
+    assert running.ended() == ExitCode.FAILED
+    assert "breakpoint() in a worker process, which has no terminal: run with" in running.written
+
+
 def test_who_quits_ends_the_run(inspected: Inspected) -> None:
     running = inspected("inline")
     running.read_until("(Pdb) ")

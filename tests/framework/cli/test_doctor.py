@@ -97,7 +97,7 @@ def test_what_dead_runs_left_is_told_and_removed(left: Path) -> None:
     assert (found.health, found.advice) == (Health.WARNING, "remove them: viper doctor --clean")
     assert left.name in found.found
     done = CliRunner().invoke(main, ["doctor", "--clean"])
-    assert f"removed 1 segments of shared memory: {left.name}" in done.stdout
+    assert f"removed 1 segment of shared memory: {left.name}" in done.stdout
     assert not left.exists()
     assert examination.left_behind().found == "nothing"
 
