@@ -13,7 +13,7 @@ from framework.builder import TopologyBuilder
 from framework.components import Component
 from framework.errors import ComponentError, LoadError
 from framework.testing.clock import VirtualClock
-from framework.testing.given import FedRows, Holding, holding
+from framework.testing.feeding import FedRows, Holding, holding
 from framework.testing.harness import Row, TopologyHarness
 from framework.testing.preparing import Conf, loaded, own_config
 from framework.topology import DEFAULT_STREAM, Argument, Stream, unknown

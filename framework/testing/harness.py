@@ -13,7 +13,8 @@ from framework.runtime.tasks.source_task import SourceTask
 from framework.sinks import CollectingSink
 from framework.tap import tap_id, tapped
 from framework.testing.clock import VirtualClock
-from framework.testing.given import FedRows, collected, fed
+from framework.testing.feeding import FedRows, fed
+from framework.testing.given import collected
 from framework.testing.preparing import Conf, by_the_clock, loaded, names_of, settled
 from framework.testing.stage import Stage
 from framework.testing.states import read_state
