@@ -298,18 +298,8 @@ class Stage:
     def _run_until(self, until_s: float) -> None:
         """Run until nothing is left to do before the clock shows a time."""
         self._waits.until_s, self._waits.is_over = until_s, False
-        passed_s = self.clock.elapsed_s
         for _ in self._steps:
-            if self.clock.elapsed_s > passed_s:
-                passed_s = self.clock.elapsed_s
-                self._pass_time()
-            elif self._waits.is_over:
+            if self._waits.is_over:
                 return
         self.has_ended = True
         self.clock.advance(max(until_s - self.clock.elapsed_s, 0))
-
-    def _pass_time(self) -> None:
-        """Tell bolts how late it is, as a run does with whatever comes next."""
-        for source in self._executor.spouts:
-            if not source.is_finished:
-                source.pass_time()

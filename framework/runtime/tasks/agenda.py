@@ -69,6 +69,12 @@ class AgendaClient:
         """Monotonic time in seconds at which `take_timed` gives the next entry; infinite if it never does."""
         return float("inf")
 
+    @property
+    def ends_at_us(self) -> int | None:
+        """Event time in microseconds at which the next entry is due, whatever input comes; None if there is
+        none."""
+        return None
+
     def taken_over(self) -> None:
         """The task has other key groups from now on."""
 
@@ -139,6 +145,13 @@ class Agenda:
         """Before anything was due: go on where another run had come to."""
         for client in self._clients:
             client.restore(saved)
+
+    @property
+    def ends_at_us(self) -> int | None:
+        """Event time in microseconds at which the next entry is due, whatever input comes; None if there is
+        none."""
+        ends = [client.ends_at_us for client in self._clients]
+        return min((end_us for end_us in ends if end_us is not None), default=None)
 
     @property
     def due_at_s(self) -> float:

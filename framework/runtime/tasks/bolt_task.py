@@ -95,6 +95,12 @@ class BoltTask(TaskAtCuts):
         return self._received.waits
 
     @property
+    def ends_at_us(self) -> int | None:
+        """Event time in microseconds at which something is due there, whatever input comes; None if nothing
+        is."""
+        return self._agenda.ends_at_us if self._agenda.has_clients and not self.is_ending else None
+
+    @property
     def wake_at_s(self) -> float:
         """Monotonic time in seconds at which a turn would be of use although nothing has come."""
         # A component that is to be made anew cannot be given what is due meanwhile.
