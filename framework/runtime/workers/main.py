@@ -13,6 +13,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
+from framework.breakpoints import refuse_breakpoints
 from framework.components.component import LOGGER_PREFIX
 from framework.importing import importable
 from framework.lifeline import ORPHANED, ReceivedLifeline
@@ -73,8 +74,7 @@ def main(
     lifeline.end_with_it()
     leave_signals_to_parent()
     _take_over(streams)
-    if "PYTHONBREAKPOINT" not in os.environ:
-        sys.breakpointhook = _refuse_debugger
+    refuse_breakpoints()
     line = _Line(connection)
     try:
         with prints_to_stderr():  # as user code is imported on the way
@@ -91,18 +91,6 @@ def main(
         line.closing.wait()
     finally:
         _flush()
-
-
-def _refuse_debugger(*_args: Any, **_options: Any) -> None:
-    """In the place of ``breakpoint()``, whose debugger would find no input here.
-
-    Raises:
-        RuntimeError: always.
-    """
-    raise RuntimeError(
-        "breakpoint() in a worker process, which has no terminal: run with --worker inline, or "
-        "name a debugger that needs none by PYTHONBREAKPOINT"
-    )
 
 
 def _stand_by(line: _Line, job: Job) -> Job:
