@@ -10,6 +10,7 @@ from framework.cli.checkpoint import checkpoint
 from framework.cli.completion import completion
 from framework.cli.config import config
 from framework.cli.diff import diff
+from framework.cli.doctor import doctor
 from framework.cli.failures import TRACEBACKS, ViperGroup
 from framework.cli.flux import flux
 from framework.cli.graph import graph
@@ -18,6 +19,7 @@ from framework.cli.plan import plan
 from framework.cli.ps import ps
 from framework.cli.run import run
 from framework.cli.scale import scale
+from framework.cli.stacks import stacks
 from framework.cli.state import state
 from framework.cli.stop import stop
 from framework.cli.top import top
@@ -41,7 +43,7 @@ def main(ctx: click.Context, debug: bool) -> None:
         ctx.color = False
 
 
-_RUNNING = (run, ps, top, stop, checkpoint, scale, state)
-_LOOKING = (validate, graph, plan, diff, config, flux, init, completion)
+_RUNNING = (run, ps, top, stop, checkpoint, scale, stacks, state)
+_LOOKING = (validate, graph, plan, diff, config, doctor, flux, init, completion)
 for _command in (*_RUNNING, *_LOOKING):
     main.add_command(_command)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from framework.observing import RunSnapshot
 from framework.runtime.checkpointing import Checkpointing
 from framework.runtime.control.scaling import Scaling
 from framework.runtime.control.stop import StopReason, StopSignal
+from framework.runtime.metrics.stacks import Stacks, TellsStacks
 
 
 @contextmanager
@@ -20,16 +22,18 @@ def commanded(
     scaling: Scaling,
     checkpointing: Checkpointing | None,
     folder: Path | None,
+    workers: Callable[[], TellsStacks | None],
     look: Callable[[], RunSnapshot],
 ) -> Iterator[None]:
-    """For as long as the block runs, other processes may drain and scale the run, look at it, and
-    suspend it by the folder of its checkpoints.
+    """For as long as the block runs, other processes may drain and scale the run, look at it, ask where its
+    tasks are, and suspend it by the folder of its checkpoints.
 
     Args:
         stop: drains the run.
         scaling: changes how many tasks its components have.
         checkpointing: of the run; None where it makes no checkpoints.
         folder: another folder by which it is found, whose lock it holds; None where there is none.
+        workers: returns who knows its tasks, once they are there.
         look: makes a snapshot of the run.
     """
 
@@ -40,9 +44,14 @@ def commanded(
     def scale(tasks: Mapping[str, int]) -> Mapping[str, Any]:
         return {"tasks": scaling.change(tasks), "now": scaling.now}
 
+    def stacks() -> Mapping[str, Any]:
+        known = workers()
+        return asdict(known.stacks() if known is not None else Stacks(()))
+
     commands: Mapping[str, Command] = {
         "drain": drain,
         "scale": scale,
+        "stacks": stacks,
         "look": lambda: look().as_object(),
     }
     with ExitStack() as stack:

@@ -162,7 +162,7 @@ class Run:
             with self._accompanied():
                 while True:
                     agreeing = self._leader, self._scaling, self._stop
-                    found_by = self._checkpointing, self._control, self.look
+                    found_by = self._checkpointing, self._control, lambda: self._workers, self.look
                     try:
                         with (
                             commanded(self._stop, self._scaling, *found_by),
@@ -221,11 +221,7 @@ class Run:
             yield
 
     def _go_back(self, pause_s: float) -> None:
-        """Begin once more at the last checkpoint of the run, or where it has begun.
-
-        Args:
-            pause_s: seconds to wait before.
-        """
+        """Begin once more so many seconds later: at the last checkpoint of the run, or where it has begun."""
         assert self._workers is not None and self._checkpointing is not None
         made = self._checkpointing.statistics
         self._attempts.end(self._workers.incidents, made)
