@@ -332,7 +332,7 @@ class Run:
         return self._scaling.change(tasks)
 
     def look(self) -> RunSnapshot:
-        """The run as it is now; from any thread, and without asking any task."""
+        """The run as it is now, until it has ended; from any thread, and without asking any task."""
         now, workers = time.monotonic(), self._workers
         counted = () if workers is None else workers.counters()
         seen = counted, self._executors(), self._channels(), self._incidents(workers)
