@@ -16,11 +16,13 @@ from framework.cli.flux import flux
 from framework.cli.graph import graph
 from framework.cli.init import init
 from framework.cli.plan import plan
+from framework.cli.ps import ps
 from framework.cli.run import run
 from framework.cli.scale import scale
 from framework.cli.stacks import stacks
 from framework.cli.state import state
 from framework.cli.stop import stop
+from framework.cli.top import top
 from framework.cli.validate import validate
 from framework.version import VERSION
 
@@ -41,7 +43,7 @@ def main(ctx: click.Context, debug: bool) -> None:
         ctx.color = False
 
 
-_RUNNING = (run, stop, checkpoint, scale, stacks, state)
+_RUNNING = (run, ps, top, stop, checkpoint, scale, stacks, state)
 _LOOKING = (validate, graph, plan, diff, config, doctor, flux, init, completion)
 for _command in (*_RUNNING, *_LOOKING):
     main.add_command(_command)

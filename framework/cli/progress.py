@@ -8,7 +8,7 @@ import shutil
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
@@ -40,18 +40,21 @@ class StatusLine:
         self._animated = animated
         self._next_s = PLAIN_PERIOD_S
         self._shown = False
+        self._below = 0
+        """How many lines are shown below it."""
         self._hidden = 0
         """How many blocks keep the line hidden."""
         self._at_line_start = True
         """Whether the data that was last written to the terminal ended its line."""
         self._lock = threading.RLock()
 
-    def tell(self, text: str, elapsed_s: float) -> None:
+    def tell(self, text: str, elapsed_s: float, below: Sequence[str] = ()) -> None:
         """Show a text in place of the last one; without a terminal only now and then.
 
         Args:
             text: without an end of line.
             elapsed_s: seconds since the beginning.
+            below: lines that a terminal shows below it, none of them wider than the terminal.
         """
         with self._lock:
             if self._hidden or not self._at_line_start:
@@ -59,8 +62,8 @@ class StatusLine:
             if self._animated:
                 # A line that wraps could not be overwritten.
                 width = shutil.get_terminal_size().columns - 1
-                self._write(_CLEAR + text[:width])
-                self._shown = True
+                self._write(self._clearing() + "\n".join([text[:width], *below]))
+                self._shown, self._below = True, len(below)
             elif elapsed_s >= self._next_s:
                 self._next_s = elapsed_s - elapsed_s % PLAIN_PERIOD_S + PLAIN_PERIOD_S
                 self._write(text + "\n")
@@ -69,8 +72,8 @@ class StatusLine:
         """Remove the line; it comes back with the next text."""
         with self._lock:
             if self._shown:
-                self._write(_CLEAR)
-                self._shown = False
+                self._write(self._clearing())
+                self._shown, self._below = False, 0
 
     @contextmanager
     def giving_way(self) -> Iterator[None]:
@@ -113,6 +116,10 @@ class StatusLine:
             self._at_line_start = text.endswith("\n") or (self._at_line_start and not text)
             return written
 
+    def _clearing(self) -> str:
+        """What removes the line, and those below it, which the cursor stands at the end of."""
+        return f"\r\x1b[{self._below}A\x1b[J" if self._below else _CLEAR
+
     def _write(self, text: str) -> None:
         self._stream.write(text)
         self._stream.flush()
@@ -142,15 +149,15 @@ class ProgressLine(StatusLine):
         super().__init__(stream, animated=animated)
         self._recent: deque[Progress] = deque()
 
-    def show(self, progress: Progress) -> None:
-        """Show how far it has come; the last one removes the line."""
+    def show(self, progress: Progress, below: Sequence[str] = ()) -> None:
+        """Show how far it has come, with lines below it; the last one removes them."""
         self._recent.append(progress)
         while progress.elapsed_s - self._recent[0].elapsed_s > RATE_WINDOW_S:
             self._recent.popleft()
         if progress.done:
             self.clear()
         else:
-            self.tell(self._text(progress), progress.elapsed_s)
+            self.tell(self._text(progress), progress.elapsed_s, below)
 
     def _text(self, progress: Progress) -> str:
         """The callbacks that take long come early, as the end may not fit on the terminal."""

@@ -15,6 +15,7 @@ from framework.cli.choices import Choices, with_choices
 from framework.cli.debugger import debugger_on_terminal
 from framework.cli.exit_codes import ExitCode
 from framework.cli.failures import TRACEBACKS
+from framework.cli.live_table import LiveTable
 from framework.cli.logs import logging_to_stderr, parse_levels, stderr_for_lines
 from framework.cli.messages import AS_JSON, note
 from framework.cli.opening import Opened, accepted, chosen, open_target
@@ -28,6 +29,9 @@ from framework.components.levels import LEVELS
 from framework.errors import ViperError
 from framework.log import LogForm, limits_of, log_level
 from framework.prints import prints_to_stderr
+
+TABLE_FROM_S = 1.0
+"""Seconds after which a run shows a table."""
 
 if TYPE_CHECKING:
     from framework.config import Settings
@@ -268,18 +272,29 @@ def _stream_named(topology: Topology, name: str) -> tuple[str, str]:
 
 
 def _watched(
-    plan: Plan, settings: Settings, levels: Mapping[str, int], form: LogForm, quiet: bool, **limits: Any
+    plan: Plan,
+    settings: Settings,
+    levels: Mapping[str, int],
+    form: LogForm,
+    quiet: bool,
+    *,
+    control: Path | None,
+    **limits: Any,
 ) -> RunReport:
     """Run a plan with its progress and its log on stderr; where it fails, say what it has done so far."""
+    from framework.registry import registered
     from framework.runtime import Run, StopSignal
     from framework.runtime.control.signals import active_by_signals
 
     animated = can_animate(sys.stderr) and form is LogForm.TEXT
     line, stop = ProgressLine(stderr_for_lines(form), animated=animated), StopSignal()
-    watch = None if quiet else _Watch(line, stop, click.get_current_context()).show
+    watch = _Watch(line, stop, click.get_current_context())
     log = logging_to_stderr(levels, line.giving_way, form, limits_of(settings))
-    with line.sharing(), log, debugger_on_terminal(line.hidden), active_by_signals(stop):
-        running = Run(plan, settings, stop=stop, on_progress=watch, **limits)
+    found = registered(plan.topology.name, control)
+    with line.sharing(), log, debugger_on_terminal(line.hidden), active_by_signals(stop), found as folder:
+        told = None if quiet else watch.show
+        running = Run(plan, settings, stop=stop, on_progress=told, control=folder, **limits)
+        watch.table = LiveTable(running.look) if animated else None
         try:
             return running.execute()
         except ViperError:
@@ -326,6 +341,8 @@ class _Watch:
         self._stop = stop
         self._context = context
         self._told = False
+        self.table: LiveTable | None = None
+        """What is shown below the line; None where there is no terminal."""
 
     def show(self, progress: Progress) -> None:
         from framework.runtime import StopReason
@@ -336,4 +353,10 @@ class _Watch:
                 self._told = True
                 with self._line.giving_way():
                     note("draining; Ctrl-C again stops at once")
-            self._line.show(progress)
+            self._line.show(progress, self._below(progress))
+
+    def _below(self, progress: Progress) -> Sequence[str]:
+        """Short runs have no table, as nobody could read it."""
+        if self.table is None or progress.done or progress.elapsed_s < TABLE_FROM_S:
+            return ()
+        return self.table.lines(progress.elapsed_s)

@@ -10,6 +10,7 @@ handing_over   what has tasks hand key groups over while a run goes on
 limits         what ends a run before its spouts do
 beginning      where a run begins: with its input, or where another one has ended
 workers        this process or worker processes: started, led through a run, replaced when they die
+looking        snapshots of a run while it goes on
 report         what a run did: progress while it runs, and the report at its end
 assembly       from a plan to tasks that are connected by channels
 execution      a thread that runs its tasks in turn: policy, waiting, timers, cycles, watchdog

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from framework.checkpoints.control import Command, answering
+from framework.observing import RunSnapshot
 from framework.runtime.checkpointing import Checkpointing
 from framework.runtime.control.scaling import Scaling
 from framework.runtime.control.stop import StopReason, StopSignal
@@ -22,9 +23,10 @@ def commanded(
     checkpointing: Checkpointing | None,
     folder: Path | None,
     workers: Callable[[], TellsStacks | None],
+    look: Callable[[], RunSnapshot],
 ) -> Iterator[None]:
-    """For as long as the block runs, other processes may drain and scale the run, ask where its tasks are,
-    and suspend it by the folder of its checkpoints.
+    """For as long as the block runs, other processes may drain and scale the run, look at it, ask where its
+    tasks are, and suspend it by the folder of its checkpoints.
 
     Args:
         stop: drains the run.
@@ -32,6 +34,7 @@ def commanded(
         checkpointing: of the run; None where it makes no checkpoints.
         folder: another folder by which it is found, whose lock it holds; None where there is none.
         workers: returns who knows its tasks, once they are there.
+        look: makes a snapshot of the run.
     """
 
     def drain() -> Mapping[str, Any]:
@@ -45,7 +48,12 @@ def commanded(
         known = workers()
         return asdict(known.stacks() if known is not None else Stacks(()))
 
-    commands: Mapping[str, Command] = {"drain": drain, "scale": scale, "stacks": stacks}
+    commands: Mapping[str, Command] = {
+        "drain": drain,
+        "scale": scale,
+        "stacks": stacks,
+        "look": lambda: look().as_object(),
+    }
     with ExitStack() as stack:
         if checkpointing is not None:
             stack.enter_context(checkpointing.commanded(commands))

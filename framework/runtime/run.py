@@ -15,6 +15,7 @@ from framework.checkpoints.going_on import check_checkpoints
 from framework.config import Settings
 from framework.errors import CheckpointError, SuspendError, ViperError, first_of, with_notes
 from framework.importing import importable
+from framework.observing import RunSnapshot
 from framework.planning import Plan
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import RecordingPaths, recording_paths
@@ -30,6 +31,7 @@ from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.controlling import Controlling, Counted
 from framework.runtime.handing_over import cut_leader, handing_over
 from framework.runtime.limits import Limits
+from framework.runtime.looking import snapshot_of
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.saved import Written
 from framework.runtime.metrics.statistics import (
@@ -130,7 +132,7 @@ class Run:
         self._controlling = Controlling(plan, self._scaling, counted)
         self._make_memory()
         self.report: RunReport | None = None
-        """The report, once the run has ended; also if it has failed after its spouts were activated."""
+        """The report of a run that has ended, or has failed after its spouts were activated."""
         self._sources: Mapping[str, str] = {}
         """The names of the data of its spouts, as they were when it began."""
 
@@ -160,7 +162,7 @@ class Run:
             with self._accompanied():
                 while True:
                     agreeing = self._leader, self._scaling, self._stop
-                    found_by = self._checkpointing, self._control, lambda: self._workers
+                    found_by = self._checkpointing, self._control, lambda: self._workers, self.look
                     try:
                         with (
                             commanded(self._stop, self._scaling, *found_by),
@@ -185,26 +187,17 @@ class Run:
 
     def _set_out(self) -> None:
         """Find where the run begins, or goes back to, and load what was remembered there."""
-        found = found_beginning(
-            self._original,
-            self._settings,
-            self._start,
-            self._rename,
-            replays=self._replay is not None,
-            went_back=self._attempts.went_back > 0,
-        )
+        went_back, replays = self._attempts.went_back > 0, self._replay is not None
+        asked = self._original, self._settings, self._start, self._rename
+        found = found_beginning(*asked, replays=replays, went_back=went_back)
         self._plan = found.plan
         if found.checkpoint is not None:
             load_states(self._memory, found.checkpoint)
             self._start = found.checkpoint.path  # whatever comes into its folder later
         if self._folder is not None and self._leader is not None:
+            saved = self._plan, self._settings, self._network, self._leader, self._memory, self._folder
             self._checkpointing = Checkpointing(
-                self._plan,
-                self._settings,
-                self._network,
-                self._leader,
-                self._memory,
-                self._folder,
+                *saved,
                 start=found.checkpoint,
                 stop=self._stop,
                 sources=found.sources,
@@ -228,11 +221,7 @@ class Run:
             yield
 
     def _go_back(self, pause_s: float) -> None:
-        """Begin once more at the last checkpoint of the run, or where it has begun.
-
-        Args:
-            pause_s: seconds to wait before.
-        """
+        """Begin once more so many seconds later: at the last checkpoint of the run, or where it has begun."""
         assert self._workers is not None and self._checkpointing is not None
         made = self._checkpointing.statistics
         self._attempts.end(self._workers.incidents, made)
@@ -342,6 +331,14 @@ class Run:
         """
         return self._scaling.change(tasks)
 
+    def look(self) -> RunSnapshot:
+        """The run as it is now, until it has ended; from any thread, and without asking any task."""
+        now, workers = time.monotonic(), self._workers
+        counted = () if workers is None else workers.counters()
+        seen = counted, self._executors(), self._channels(), self._incidents(workers)
+        elapsed_s, draining = self._limits.elapsed_s(now), self._stop.requested
+        return snapshot_of(self._plan, *seen, elapsed_s=elapsed_s, at_s=now, draining=draining)
+
     def statistics(self) -> RunStatistics:
         """The statistics of channels, executors, state, checkpoints and repeats while the run goes on; from
         any thread."""
@@ -358,8 +355,7 @@ class Run:
     ) -> RunStatistics:
         memory, made, workers = self._memory, self._checkpointing, self._workers
         return RunStatistics(
-            channels,
-            executors,
+            *(channels, executors),
             states=() if memory is None else memory.statistics(),
             groups=() if memory is None else memory.hottest(),
             checkpoints=self._attempts.checkpoints if made is None else made.statistics,

@@ -98,17 +98,21 @@ class OnTerminal:
 
     def screen(self) -> list[str]:
         """The lines that can be seen."""
-        lines, column = [""], 0
+        lines, row, column = [""], 0, 0
         for part in re.findall(r"\x1b\[[0-9;]*[A-Za-z]|[\r\n]|[^\x1b\r\n]+", self.written):
-            line = lines[-1]
+            line = lines[row]
             if part == "\r":
                 column = 0
             elif part == "\n":
-                lines.append("")
-            elif part == "\x1b[K":
-                lines[-1] = line[:column]
+                row += 1
+                lines += [""] * (row == len(lines))
+            elif part.startswith("\x1b") and part.endswith("A"):
+                row -= int(part[2:-1])
+            elif part in ("\x1b[K", "\x1b[J"):
+                lines[row] = line[:column]
+                del lines[row + 1 if part.endswith("J") else len(lines) :]
             elif not part.startswith("\x1b"):
-                lines[-1] = line[:column] + part + line[column + len(part) :]
+                lines[row] = line[:column] + part + line[column + len(part) :]
                 column += len(part)
         return [line for line in lines if line]
 
@@ -212,3 +216,13 @@ def test_json_stays_json_in_whatever_thread_it_is_said(process: Process) -> None
     running.send_signal(signal.SIGINT)
     line = running.stderr.readline()
     assert line.startswith("{") and "draining" in line
+
+
+def test_a_table_is_shown_from_the_first_second_on(terminal: Terminal, gated: Path) -> None:
+    shown = terminal("gated:Failing", "--worker", "thread")
+    shown.read_until("capacity")
+    head = next(line for line in shown.screen() if line.startswith("component"))
+    assert head.split()[:2] == ["component", "/s"]
+    (gated / "gate").write_bytes(b"go")
+    assert shown.ended() == ExitCode.FAILED
+    assert [line for line in shown.screen() if "capacity" in line] == []

@@ -1,0 +1,158 @@
+"""``viper top``: look at a run from outside while it goes on."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from framework.cli.live_table import PERIOD_S, live_lines
+from framework.cli.messages import note
+from framework.cli.progress import StatusLine, can_animate
+
+if TYPE_CHECKING:
+    from framework.observing import RunSnapshot
+
+
+@click.command()
+@click.argument("run")
+@click.option("--json", "as_json", is_flag=True, help="Print an object per look, a line each.")
+@click.option(
+    "--interval",
+    "interval_s",
+    type=click.FloatRange(min=0.1),
+    default=PERIOD_S,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait between two looks.",
+)
+@click.option("--looks", type=click.IntRange(min=1), help="End after so many.")
+def top(run: str, as_json: bool, interval_s: float, looks: int | None) -> None:
+    """Show what each component of RUN does, until the run ends or Ctrl-C.
+
+    RUN is an id or the name of a topology, as viper ps shows them; or a folder by which the run is found
+    (viper run --control, --checkpoints). The run goes on as it would: no task is asked. On a terminal the
+    table refreshes; elsewhere one is printed after the second look, and that is all.
+    Exit code 1 if there is no such run.
+    """
+    from framework.registry import control_of
+
+    control = control_of(run)
+    if as_json:
+        show, last = _as_json, None
+    elif can_animate(sys.stdout):
+        line = StatusLine(sys.stdout, animated=True)
+        show, last = _Screen(line).show, line.clear
+    else:
+        show, last, looks = _Once(looks or 2).show, None, looks or 2
+    try:
+        ended = watch(lambda: looked_at(control), show, lambda: time.sleep(interval_s), looks)
+    except KeyboardInterrupt:
+        ended = False
+    finally:
+        if last is not None:
+            last()
+    if ended:
+        note("the run has ended")
+
+
+def looked_at(control: Path) -> RunSnapshot:
+    """A snapshot of the run that is commanded by a folder.
+
+    Raises:
+        SuspendError: none is, or it ends just now.
+        ViperError: it is of another version.
+    """
+    from framework.checkpoints.control import SOCKET, ask
+    from framework.errors import SuspendError
+    from framework.observing import RunSnapshot
+
+    if not (control / SOCKET).exists():  # who asks holds the folder's lock for a moment, which a run wants
+        raise SuspendError(f"no run is going on that is found by {control}")
+    return RunSnapshot.from_object(ask(control, "look"))
+
+
+def watch(
+    look: Callable[[], RunSnapshot],
+    show: Callable[[RunSnapshot], None],
+    wait: Callable[[], None],
+    looks: int | None,
+) -> bool:
+    """Look at a run again and again.
+
+    Args:
+        look: makes a snapshot.
+        show: shows it.
+        wait: waits until the next look.
+        looks: how many there are; None for no limit.
+
+    Returns:
+        Whether the run has ended meanwhile, however.
+
+    Raises:
+        SuspendError: there was none at the first look.
+    """
+    from framework.errors import SuspendError
+
+    show(look())
+    done = 1
+    while looks is None or done < looks:
+        wait()
+        try:
+            snapshot = look()
+        except SuspendError:
+            return True
+        show(snapshot)
+        done += 1
+    return False
+
+
+def _as_json(snapshot: RunSnapshot) -> None:
+    click.echo(json.dumps(snapshot.as_object()))
+
+
+class _Screen:
+    """A table that refreshes."""
+
+    def __init__(self, line: StatusLine) -> None:
+        from framework.observing import Recent
+
+        self._line = line
+        self._recent = Recent()
+
+    def show(self, snapshot: RunSnapshot) -> None:
+        size = shutil.get_terminal_size()
+        below = live_lines(snapshot, self._recent.add(snapshot), size.columns - 1, size.lines - 2)
+        self._line.tell(headline(snapshot), snapshot.elapsed_s, below)
+
+
+class _Once:
+    """A table of the last look, for pipes and files."""
+
+    def __init__(self, looks: int) -> None:
+        from framework.observing import Recent
+
+        self._recent = Recent()
+        self._left = looks
+
+    def show(self, snapshot: RunSnapshot) -> None:
+        rates = self._recent.add(snapshot)
+        self._left -= 1
+        if not self._left:
+            height = len(snapshot.components) + 1
+            click.echo("\n".join([headline(snapshot), *live_lines(snapshot, rates, 200, height)]))
+
+
+def headline(snapshot: RunSnapshot) -> str:
+    """The run in a line."""
+    parts = [snapshot.topology, f"{snapshot.elapsed_s:.1f} s"]
+    parts += ["draining"] if snapshot.draining else ["starting"] if not snapshot.elapsed_s else []
+    parts += [f"{snapshot.deaths:,} workers died"] if snapshot.deaths else []
+    parts += [f"{snapshot.lost:,} tuples are lost"] if snapshot.lost else []
+    return "  ".join(parts)

@@ -1,0 +1,99 @@
+"""What went on between two snapshots of a run: rates, and how the tasks have spent their time."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from framework.observing.snapshot import ComponentSnapshot, RunSnapshot, TaskSnapshot
+
+WINDOW_S = 2.0
+"""Seconds that rates are the average of."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentRates:
+    """One component between two moments. Shares are of the time of its tasks, from 0 to 1."""
+
+    rate: float
+    """Tuples processed per second; of a spout those emitted."""
+    busy: float
+    """The mean share for which its tasks worked."""
+    blocked: float
+    """The mean share for which they had something to emit and found no room."""
+    capacity: float
+    """The share for which the busiest of its tasks worked. Storm's capacity is the same: tuples executed
+    times execute latency, by the length of the window."""
+    execute_s: float | None
+    """Seconds of work per tuple; None if there were none."""
+
+    @property
+    def idle(self) -> float:
+        """The mean share for which its tasks had nothing to do."""
+        return max(0.0, 1.0 - self.busy - self.blocked)
+
+
+def rates_between(before: RunSnapshot, now: RunSnapshot) -> Mapping[str, ComponentRates]:
+    """The rates of each component, by id.
+
+    Returns:
+        Nothing where the two cannot be compared: no time lies between them, or the run has begun once more.
+    """
+    period_s = now.at_s - before.at_s
+    if period_s <= 0 or now.elapsed_s < before.elapsed_s:
+        return {}
+    earlier = {component.id: component for component in before.components}
+    return {
+        component.id: _rates(earlier[component.id], component, period_s)
+        for component in now.components
+        if component.id in earlier
+    }
+
+
+class Recent:
+    """The snapshots of the last seconds of a run.
+
+    Args:
+        window_s: how many seconds rates are the average of.
+    """
+
+    def __init__(self, window_s: float = WINDOW_S) -> None:
+        self._window_s = window_s
+        self._snapshots: deque[RunSnapshot] = deque()
+
+    def add(self, snapshot: RunSnapshot) -> Mapping[str, ComponentRates]:
+        """Take a snapshot in.
+
+        Returns:
+            The rates of each component since the earliest snapshot of the window; none at the first one.
+        """
+        snapshots = self._snapshots
+        snapshots.append(snapshot)
+        while len(snapshots) > 2 and snapshot.at_s - snapshots[1].at_s >= self._window_s:
+            snapshots.popleft()
+        return rates_between(snapshots[0], snapshot)
+
+
+def _rates(before: ComponentSnapshot, now: ComponentSnapshot, period_s: float) -> ComponentRates:
+    count = now.handled - before.handled
+    worked_s = _worked_s(before.tasks, now.tasks)
+    shares = [min(1.0, seconds / period_s) for seconds in worked_s]
+    busy = sum(shares) / len(shares) if shares else 0.0
+    blocked = (now.blocked_s - before.blocked_s) / (period_s * max(1, len(shares)))
+    return ComponentRates(
+        rate=max(0, count) / period_s,
+        busy=busy,
+        blocked=min(1.0 - busy, max(0.0, blocked)),
+        capacity=max(shares, default=0.0),
+        execute_s=sum(worked_s) / count if count > 0 else None,
+    )
+
+
+def _worked_s(before: Sequence[TaskSnapshot], now: Sequence[TaskSnapshot]) -> Sequence[float]:
+    """For each task the seconds that it has worked meanwhile."""
+    earlier = {task.id: task.busy_s for task in before}
+    return [
+        task.busy_s - earlier.get(task.id, 0.0) if task.busy_s >= earlier.get(task.id, 0.0) else task.busy_s
+        for task in now
+    ]

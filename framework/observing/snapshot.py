@@ -1,0 +1,100 @@
+"""A run at one moment: what has been counted since it began, by component, as values that JSON can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from framework.errors import ViperError
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSnapshot:
+    """One task."""
+
+    id: int
+    busy_s: float
+    """Seconds of its turns; it begins at 0 once more in a process that takes the place of another one."""
+    at_s: float
+    """The moment of that, as monotonic time in seconds: worker processes tell ten times a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentSnapshot:
+    """All tasks of one component together; counts go on where a worker process was restarted."""
+
+    id: str
+    role: str
+    """``spout`` or ``bolt``."""
+    tasks: Sequence[TaskSnapshot]
+    emitted: int
+    processed: int
+    acked: int
+    failed: int
+    errors: int
+    """Exceptions that did not end the run."""
+    restarts: int
+    """How often it was made anew: after an exception, or with a worker process that had died."""
+    lost: int
+    """Untracked tuples that were not processed to their end because of an exception."""
+    late: int
+    waiting: int
+    """Tuples that wait for it in its channels."""
+    fill: float
+    """How full its fullest input is, from 0 to 1."""
+    blocked_s: float
+    """Seconds for which its tasks had something to emit and found no room, added up."""
+    held_by: Sequence[str]
+    """Tasks (``component:task id``) for which tuples that are there have to wait, as they may still add the
+    one that comes next."""
+
+    @property
+    def handled(self) -> int:
+        """The tuples that it is measured by: a spout by those emitted, a bolt by those processed."""
+        return self.emitted if self.role == "spout" else self.processed
+
+
+@dataclass(frozen=True, slots=True)
+class RunSnapshot:
+    """A whole run."""
+
+    topology: str
+    elapsed_s: float
+    """Seconds since the spouts were activated; 0 before."""
+    at_s: float
+    """The moment of the snapshot, as monotonic time in seconds."""
+    draining: bool
+    """Whether the run was asked to end."""
+    deaths: int
+    """Worker processes that have died."""
+    lost: int
+    """Untracked tuples that were lost with worker processes."""
+    components: Sequence[ComponentSnapshot]
+    """In order of definition."""
+
+    def as_object(self) -> dict[str, Any]:
+        """The same as JSON can hold it; numbers stay numbers."""
+        return asdict(self)
+
+    @classmethod
+    def from_object(cls, value: Mapping[str, Any]) -> RunSnapshot:
+        """The snapshot that `as_object` has made the object of.
+
+        Raises:
+            ViperError: it is none, as the run is of another version.
+        """
+        try:
+            components = [
+                ComponentSnapshot(
+                    **{
+                        **each,
+                        "tasks": tuple(TaskSnapshot(**task) for task in each["tasks"]),
+                        "held_by": tuple(each["held_by"]),
+                    }
+                )
+                for each in value["components"]
+            ]
+            return cls(**{**value, "components": tuple(components)})
+        except (KeyError, TypeError) as error:
+            raise ViperError(f"the run is of another version, which shows other things: {error}") from None

@@ -1,0 +1,135 @@
+"""Makes snapshots of a run, from what its tasks and channels count and its workers tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from framework.observing import ComponentSnapshot, RunSnapshot, TaskSnapshot
+from framework.planning import Plan
+from framework.runtime.control.measuring import component_of
+from framework.runtime.metrics.counters import TaskCounters
+from framework.runtime.metrics.incidents import Incident
+from framework.runtime.metrics.statistics import ChannelStatistics, ExecutorStatistics
+from framework.tap import is_tap
+
+
+@dataclass(slots=True)
+class _Queues:
+    """What the channels say of a component."""
+
+    waiting: int = 0
+    fill: float = 0.0
+    blocked_s: float = 0.0
+    held_by: set[str] = field(default_factory=set)
+
+
+def snapshot_of(
+    plan: Plan,
+    counters: Iterable[Mapping[int, TaskCounters]],
+    executors: Sequence[ExecutorStatistics],
+    channels: Sequence[ChannelStatistics],
+    incidents: Sequence[Incident],
+    *,
+    elapsed_s: float,
+    at_s: float,
+    draining: bool,
+) -> RunSnapshot:
+    """A run at one moment; taps, which only watch a topology from outside, are left out.
+
+    Args:
+        plan: what is run.
+        counters: of each process, by task.
+        executors: all of the run.
+        channels: likewise.
+        incidents: the worker processes that have died so far.
+        elapsed_s: seconds since the spouts were activated.
+        at_s: the moment, as monotonic time in seconds.
+        draining: whether the run was asked to end.
+    """
+    counted = {task: counts for of_process in counters for task, counts in of_process.items()}
+    totals = {c.id: TaskCounters() for c in plan.topology.components if not is_tap(c.id)}
+    tasks: dict[str, list[TaskSnapshot]] = {id: [] for id in totals}
+    worked = _worked(executors)
+    for task in plan.tasks:
+        if task.component in totals:
+            totals[task.component].add(counted.get(task.id, TaskCounters()))
+            busy_s, busy_at_s = worked.get(f"{task.component}:{task.id}", (0.0, at_s))
+            tasks[task.component].append(TaskSnapshot(task.id, busy_s, busy_at_s))
+    queues, deaths = _queues(channels), _deaths(incidents)
+    spouts = {spout.id for spout in plan.topology.spouts}
+    return RunSnapshot(
+        topology=plan.topology.name,
+        elapsed_s=elapsed_s,
+        at_s=at_s,
+        draining=draining,
+        deaths=len(incidents),
+        lost=sum(incident.lost for incident in incidents),
+        components=tuple(
+            _component(
+                *(id, "spout" if id in spouts else "bolt", total, tuple(tasks[id])),
+                *(queues.get(id, _Queues()), deaths.get(id, 0)),
+            )
+            for id, total in totals.items()
+        ),
+    )
+
+
+def _component(
+    id: str, role: str, total: TaskCounters, tasks: Sequence[TaskSnapshot], queues: _Queues, deaths: int
+) -> ComponentSnapshot:
+    return ComponentSnapshot(
+        id=id,
+        role=role,
+        tasks=tasks,
+        emitted=total.emitted,
+        processed=total.processed,
+        acked=total.acked,
+        failed=total.failed,
+        errors=total.errors,
+        restarts=total.restarts + deaths,
+        lost=total.lost,
+        late=total.late,
+        waiting=queues.waiting,
+        fill=queues.fill,
+        blocked_s=queues.blocked_s,
+        held_by=tuple(sorted(queues.held_by)),
+    )
+
+
+def _worked(executors: Sequence[ExecutorStatistics]) -> Mapping[str, tuple[float, float]]:
+    """By task, ``component:task id``, for how many seconds it had worked at which monotonic time."""
+    return {
+        task: (seconds, executor.at_s)
+        for executor in executors
+        for task, seconds in zip(executor.tasks, executor.busy_s, strict=True)
+    }
+
+
+def _deaths(incidents: Sequence[Incident]) -> Mapping[str, int]:
+    """By component how many of its tasks were restarted with their process."""
+    deaths: dict[str, int] = {}
+    for incident in incidents:
+        for task in incident.tasks if incident.restarted else ():
+            deaths[component_of(task)] = deaths.get(component_of(task), 0) + 1
+    return deaths
+
+
+def _queues(channels: Sequence[ChannelStatistics]) -> Mapping[str, _Queues]:
+    """By component what the channels say; where several of its tasks read one, the fullest counts."""
+    queues: dict[str, _Queues] = {}
+    for channel in channels:
+        for source in channel.sources:
+            queues.setdefault(component_of(source.task), _Queues()).blocked_s += source.blocked_s
+        waiting: dict[str, int] = {}
+        for reader in channel.readers:
+            component = component_of(reader.task)
+            of_component = queues.setdefault(component, _Queues())
+            fullest = max(reader.waiting.values(), default=0) / max(1, channel.capacity)
+            of_component.fill = max(of_component.fill, min(1.0, fullest))
+            if reader.held_by is not None and any(reader.waiting.values()):
+                of_component.held_by.add(reader.held_by)
+            waiting[component] = max(waiting.get(component, 0), sum(reader.waiting.values()))
+        for component, count in waiting.items():
+            queues[component].waiting += count
+    return queues

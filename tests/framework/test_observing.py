@@ -1,0 +1,90 @@
+"""Snapshots of runs as values, and the rates between two of them; time is given, never waited for."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from framework.errors import ViperError
+from framework.observing import ComponentSnapshot, Recent, RunSnapshot, TaskSnapshot, rates_between
+
+
+def component(id: str = "split", **values: object) -> ComponentSnapshot:
+    names = ("emitted", "processed", "acked", "failed", "errors", "restarts", "lost", "late", "waiting")
+    counts = dict.fromkeys(names, 0)
+    given = {"role": "bolt", "tasks": (), "fill": 0.0, "blocked_s": 0.0, "held_by": (), **counts, **values}
+    return ComponentSnapshot(id=id, **given)  # type: ignore[arg-type]
+
+
+def snapshot(at_s: float, *components: ComponentSnapshot, elapsed_s: float | None = None) -> RunSnapshot:
+    return RunSnapshot("t", at_s if elapsed_s is None else elapsed_s, at_s, False, 0, 0, components)
+
+
+def tasks(at_s: float, *busy_s: float) -> tuple[TaskSnapshot, ...]:
+    return tuple(TaskSnapshot(id, seconds, at_s) for id, seconds in enumerate(busy_s))
+
+
+def test_rates_of_a_bolt() -> None:
+    before = component(processed=100, blocked_s=1.0, tasks=tasks(10, 1.0, 2.0))
+    now = component(processed=300, blocked_s=2.0, tasks=tasks(12, 2.0, 2.5))
+    rates = rates_between(snapshot(10, before), snapshot(12, now))["split"]
+    assert rates.rate == 100.0
+    assert (rates.busy, rates.capacity) == (0.375, 0.5)
+    assert (rates.blocked, rates.idle) == (0.25, 0.375)
+    assert rates.execute_s == pytest.approx(1.5 / 200)
+
+
+def test_a_spout_is_measured_by_what_it_emits() -> None:
+    before, now = (component(role="spout", emitted=count, processed=7) for count in (0, 50))
+    assert rates_between(snapshot(0, before), snapshot(2, now))["split"].rate == 25.0
+
+
+def test_nothing_has_moved() -> None:
+    rates = rates_between(snapshot(1, component()), snapshot(2, component()))["split"]
+    assert (rates.rate, rates.busy, rates.capacity, rates.idle, rates.execute_s) == (0, 0, 0, 1.0, None)
+
+
+def test_no_time_between_two() -> None:
+    assert rates_between(snapshot(1, component()), snapshot(1, component())) == {}
+
+
+def test_a_run_that_has_begun_once_more_is_not_compared() -> None:
+    assert rates_between(snapshot(9, component()), snapshot(10, component(), elapsed_s=1)) == {}
+
+
+def test_the_work_of_a_restarted_process_counts_from_zero_on() -> None:
+    before, now = component(tasks=tasks(1, 40.0)), component(tasks=tasks(2, 0.25))
+    assert rates_between(snapshot(1, before), snapshot(2, now))["split"].busy == 0.25
+
+
+def test_a_task_is_busy_for_no_more_than_all_of_its_time() -> None:
+    before, now = component(tasks=tasks(1, 0.0)), component(tasks=tasks(2, 1.2), blocked_s=0.5)
+    rates = rates_between(snapshot(1, before), snapshot(2, now))["split"]
+    assert (rates.busy, rates.blocked, rates.idle) == (1.0, 0.0, 0.0)
+
+
+def test_rates_are_of_the_last_seconds() -> None:
+    recent = Recent(window_s=2.0)
+    counts = [0, 1000, 1000, 1000, 1100]
+    found = [recent.add(snapshot(at_s, component(processed=n))) for at_s, n in enumerate(counts)]
+    assert found[0] == {}
+    assert [rates["split"].rate for rates in found[1:]] == [1000, 500, 0, 50]
+
+
+def test_the_same_from_json() -> None:
+    made = snapshot(3, component(tasks=tasks(3, 0.5), held_by=("a:1",)), component("b", tasks=()))
+    text = json.dumps(made.as_object())
+    assert '"processed": 0' in text and RunSnapshot.from_object(json.loads(text)) == made
+
+
+@pytest.mark.parametrize("wrong", [{}, {"components": [{"id": "a"}]}, {"components": [], "topology": "t"}])
+def test_another_version(wrong: dict[str, object]) -> None:
+    with pytest.raises(ViperError, match="another version"):
+        RunSnapshot.from_object(wrong)
+
+
+def test_a_component_that_has_come_anew_has_no_rates() -> None:
+    before = snapshot(1, component("a"))
+    assert list(rates_between(before, replace(before, at_s=2.0, components=(component("b"),)))) == []
