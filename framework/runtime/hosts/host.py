@@ -28,6 +28,7 @@ from framework.runtime.hosts.user_errors import TRIES, OnError
 from framework.traits import is_generator_spout
 from framework.windows import OpenWindows
 from framework.windows.due import Due, DueByGroup
+from framework.windows.key_rows import RowWindows
 from framework.windows.key_state import OpenKeyWindows
 
 if TYPE_CHECKING:
@@ -231,6 +232,11 @@ class Host:
     def column_windows(self) -> ColumnWindows | None:
         """What takes columns into the windows of a component that aggregates; None if nothing does."""
         found: ColumnWindows | None = self.component._column_windows()
+        return found
+
+    def row_windows(self) -> RowWindows | None:
+        """What takes rows into them at once; likewise."""
+        found: RowWindows | None = self.component._row_windows()
         return found
 
     @property

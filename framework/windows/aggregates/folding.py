@@ -28,6 +28,10 @@ class Folding:
         """The state of a window without tuples."""
         return self._aggregate.create()
 
+    def fresh(self) -> Any:
+        """An accumulator without values, of a window or of a pane."""
+        return self._aggregate.create()
+
     def add(self, window: KeyWindow, time_us: int, values: Any) -> None:
         """Add the values of a tuple of a time that the window has."""
         window.state = self._add(window.state, values)
