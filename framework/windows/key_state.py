@@ -11,7 +11,6 @@ import pickle
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 from itertools import islice
-from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from framework.state import StateAccess
@@ -25,7 +24,10 @@ from viper.addressed import VALUES
 from viper.hashing import group_of_hash, stable_hash
 from viper.state import items, token_of
 
-_BY_NUMBER: Final = attrgetter("number")
+
+
+Ending = dict[Hashable, tuple[int, Any]]
+"""Windows of a key group that may end at one time: by the token of its key, the number of each, and the key."""
 
 
 class NamedKey(NamedTuple):
@@ -69,9 +71,9 @@ class OpenKeyWindows:
         """Of the window that was made last."""
         self._ends: list[int] = []
         """A heap of the times at which windows may end."""
-        self._ending: dict[int, dict[int, dict[Hashable, Any]]] = {}
-        """By these times and by key group: the keys of these windows, by their tokens. Of groups that were
-        handed over it may have some."""
+        self._ending: dict[int, dict[int, Ending]] = {}
+        """By these times and by key group the windows that may end. Of groups that were handed over it may have
+        some."""
         self._being_taken: tuple[Due, Iterator[tuple[Kept, KeyWindow]]] | None = None
         """Windows that are due, of which the first ones were taken."""
         self._unread: set[int] = set()
@@ -245,9 +247,9 @@ class OpenKeyWindows:
         end = window.end + self.lateness_us if window.is_over else window.end
         if not self.spec.is_timed:
             end = BEHIND_TIME
-        self._ending_at(end).setdefault(group, {})[token] = window.key
+        self._ending_at(end).setdefault(group, {})[token] = window.number, window.key
 
-    def _ending_at(self, end: int) -> dict[int, dict[Hashable, Any]]:
+    def _ending_at(self, end: int) -> dict[int, Ending]:
         by_group = self._ending.get(end)
         if by_group is None:
             by_group = self._ending[end] = {}
@@ -298,18 +300,40 @@ class OpenKeyWindows:
             due: what `next_due` or `rest` gave last.
             most: how many are taken at once, as others stay due; None for all.
         """
-        left = iter(self._found_due(due)) if self._being_taken is None else self._being_taken[1]
+        left = self._found_due(due) if self._being_taken is None else self._being_taken[1]
         taken = list(islice(left, most))
         self._being_taken = None if most is None or len(taken) < most else (due, left)
         return taken
 
-    def _found_due(self, due: Due) -> list[tuple[Kept, KeyWindow]]:
+    @property
+    def leaves_due(self) -> bool:
+        """Whether windows have stayed due of those of which `take` was to give some only."""
+        return self._being_taken is not None
+
+    def _found_due(self, due: Due) -> Iterator[tuple[Kept, KeyWindow]]:
         if due.group in self._unread:
             self._unread.remove(due.group)
             self._find_ends([due.group])
-        tokens = self._ending[due.end_us].pop(due.group)
+        ending = self._ending[due.end_us].pop(due.group)
+        if self.lateness_us or not self.spec.is_timed or due.end_us >= BEHIND_TIME:
+            return iter(self._found_at_once(due, ending))
+        return self._found_singly(due, ending)
+
+    def _found_singly(self, due: Due, ending: Ending) -> Iterator[tuple[Kept, KeyWindow]]:
+        """Where a key has no more than one window that ends then: each is read when it is asked for."""
+        get, find, end_us = self._values.get, self._found, due.end_us
+        for token, (_, key) in sorted(ending.items(), key=_number_of):
+            kept = get(token) or find(token, key, due.group)
+            for window in kept.value.by_start.values():
+                if window.end == end_us:
+                    yield kept, window
+                    break
+                if self.spec.gap_us is not None and window.end < BEHIND_TIME:  # it has become longer
+                    self._note_end(window, due.group, token)
+
+    def _found_at_once(self, due: Due, ending: Ending) -> list[tuple[Kept, KeyWindow]]:
         found = []
-        for token, key in tokens.items():
+        for token, (_, key) in ending.items():
             kept = self._values.get(token) or self._found(token, key, due.group)
             for window in list(kept.value.by_start.values()):
                 if window.is_over:
@@ -335,6 +359,37 @@ class OpenKeyWindows:
         else:
             self.drop(kept, window)
 
+    def slide(self, windows: Iterable[tuple[Kept, KeyWindow]], advance_us: int) -> None:
+        """Windows that have ended together slide on, in their order; this is not taken back.
+
+        Args:
+            windows: windows of one key group and of one end, with the states that they go on with.
+            advance_us: how far.
+        """
+        ending: Ending | None = None
+        keep, mark = self._values.keep, self._values.mark
+        for kept, window in windows:
+            by_start = kept.value.by_start
+            del by_start[window.start]
+            window.start += advance_us
+            window.end += advance_us
+            by_start[window.start] = window
+            mark(keep(kept))
+            if ending is None:
+                ending = self._ending_at(window.end).setdefault(kept.value.group, {})
+            ending[kept.token] = window.number, window.key
+
+    def end(self, windows: Iterable[tuple[Kept, KeyWindow]]) -> None:
+        """Windows that have ended are kept no longer; this is not taken back."""
+        for kept, window in windows:
+            del kept.value.by_start[window.start]
+            self._values.mark(kept)
+
+    @property
+    def takes_back(self) -> bool:
+        """Whether what a tuple or a call has changed may be taken back, and the task go on."""
+        return self._access.goes_on
+
     # -- the end of the input
 
     def rest(self) -> Iterator[Due]:
@@ -348,16 +403,22 @@ class OpenKeyWindows:
 
     def flush(self) -> None:
         """As `DirtyHandle.flush`."""
+        pickled, put = self._values.pickled, self._table.set
         for kept in self._values.flush():
-            if kept.value.is_empty:
+            windows: KeyWindows = kept.value
+            if windows.by_start or windows.count:
+                put(kept.key, (pickled(windows.packed()),))
+            else:  # there is nothing to be remembered of the key
                 self._values.let_go(kept)
                 self._table.drop(kept.key)
-            else:
-                self._table.set(kept.key, (self._values.pickled(kept.value.packed()),))
 
     def forget(self) -> None:
         """As `DirtyHandle.forget`."""
         self._values.forget()
+
+
+def _number_of(entry: tuple[Hashable, tuple[int, Any]]) -> int:
+    return entry[1][0]
 
 
 def first_start(time_us: int, size_us: int, advance_us: int) -> int:

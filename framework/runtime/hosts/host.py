@@ -253,15 +253,25 @@ class Host:
         return found
 
     def take_due(self, due: Due, most: int | None = None) -> Iterator[Callable[[], None]]:
-        """What is to be called for each of the windows that are due, or once for the tuples; they are due no
-        more. Of more windows than `most` the others stay due."""
+        """What is to be called for each of the windows that are due, or once where nothing would be taken back;
+        they are due no more. Of more windows than `most` the others stay due."""
         if self.joins:
             yield partial(self.component._emit_alone, self.component.joined.unmatched.take(due))
             return
         windows, component = self.key_windows, self.component
+        if not (windows.takes_back or windows.lateness_us):
+            taken = windows.take(due, most)
+            if taken:
+                yield partial(component._fire_all, taken)
+            return
         for kept, window in windows.take(due, most):
             windows.close(kept, window)
             yield partial(component._fire, kept, window)
+
+    @property
+    def leaves_due(self) -> bool:
+        """Whether windows have stayed due of those that `take_due` was to take."""
+        return self.has_key_windows and self.key_windows.leaves_due
 
     @property
     def is_polled(self) -> bool:
