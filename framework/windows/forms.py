@@ -14,6 +14,8 @@ from framework.windows.key_window import KeyWindow
 from framework.windows.state import BEHIND_TIME
 
 Rows = Iterable[Sequence[Any]] | None
+Emit = Callable[[Sequence[Any]], object]
+"""Takes a row."""
 
 
 class Operator(Protocol):
@@ -67,14 +69,14 @@ class Form:
         """What to emit as a window has ended, that was closed."""
         return self._operator.output(window)
 
-    def end_all(self, ended: Sequence[tuple[Kept, KeyWindow]], emit: Callable[[Sequence[Any]], object]) -> None:
+    def end_all(self, ended: Sequence[tuple[Kept, KeyWindow]], emit: Emit) -> None:
         """Emit for windows of a key group that have ended together, and close them.
 
         Nothing of this is taken back: an exception ends the run.
 
         Args:
             ended: the windows, in their order.
-            emit: takes rows.
+            emit: is called for each row.
         """
         output = self._operator.output
         for _, window in ended:
@@ -174,7 +176,7 @@ class Single(Form):
         return rows
 
 
-    def end_all(self, ended: Sequence[tuple[Kept, KeyWindow]], emit: Callable[[Sequence[Any]], object]) -> None:
+    def end_all(self, ended: Sequence[tuple[Kept, KeyWindow]], emit: Emit) -> None:
         """As in the base class; those slide on of which any tuple stays."""
         output, slide, advance = self._operator.output, self._operator.slide, self._advance
         left, gone = [], []

@@ -11,7 +11,7 @@ import pickle
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any
 
 from framework.state import StateAccess
 from framework.state.declaration import PickledState
@@ -24,18 +24,13 @@ from viper.addressed import VALUES
 from viper.hashing import group_of_hash, stable_hash
 from viper.state import items, token_of
 
+Ending = dict[int, Any]
+"""The keys of windows that may end at one time, by the numbers of these. Nothing of it is an object that the
+garbage collector looks at: for a million windows that would take it 100 ms."""
 
 
-Ending = dict[Hashable, tuple[int, Any]]
-"""Windows of a key group that may end at one time: by the token of its key, the number of each, and the key."""
-
-
-class NamedKey(NamedTuple):
-    """A key, and what it is found by."""
-
-    token: Hashable
-    value: Any
-    group: int
+NamedKey = tuple[Hashable, Any, int]
+"""What a key is found by, the key, and its group."""
 
 
 class KeyWindowState(PickledState):
@@ -72,7 +67,7 @@ class OpenKeyWindows:
         self._ends: list[int] = []
         """A heap of the times at which windows may end."""
         self._ending: dict[int, dict[int, Ending]] = {}
-        """By these times and by key group the windows that may end. Of groups that were handed over it may have
+        """By these times and by key group: windows that may end. Of groups that were handed over it may have
         some."""
         self._being_taken: tuple[Due, Iterator[tuple[Kept, KeyWindow]]] | None = None
         """Windows that are due, of which the first ones were taken."""
@@ -145,11 +140,10 @@ class OpenKeyWindows:
     def _find_ends(self, groups: Iterable[int]) -> None:
         """Note when the windows of key groups end, of which nothing is known yet."""
         for group in groups:
-            for key, (data,) in items(self._table, group):
-                token = token_of(key)
+            for _, (data,) in items(self._table, group):
                 for window in unpacked(*pickle.loads(data)).by_start.values():
                     self._number = max(self._number, window.number)
-                    self._note_end(window, group, token)
+                    self._note_end(window, group)
 
     # -- the key of a tuple
 
@@ -181,7 +175,7 @@ class OpenKeyWindows:
 
     def named(self, key: Any) -> NamedKey:
         """What the windows of a key are found by, for `of_named`; errors as of `of`."""
-        return NamedKey(token_of(key), key, self.group_of(key))
+        return token_of(key), key, self.group_of(key)
 
     def of_named(self, key: NamedKey) -> Kept | None:
         """As `of`, for a change that will not be taken back."""
@@ -191,9 +185,10 @@ class OpenKeyWindows:
         return kept
 
     def _of(self, key: NamedKey) -> Kept | None:
-        if key.group not in self._groups:
+        token, value, group = key
+        if group not in self._groups:
             return None
-        return self._values.get(key.token) or self._found(*key)
+        return self._values.get(token) or self._found(token, value, group)
 
     @property
     def groups(self) -> range:
@@ -230,24 +225,24 @@ class OpenKeyWindows:
         self._number += 1
         window = KeyWindow(windows.key, start, end, self._number, last, state, is_over=is_over)
         windows.by_start[start] = window
-        self._note_end(window, windows.group, kept.token)
+        self._note_end(window, windows.group)
         return window
 
     def put(self, kept: Kept, window: KeyWindow) -> None:
         """Keep a window that was taken out, and may have other bounds now."""
         kept.value.by_start[window.start] = window
         self._touched(self._values.keep(kept))
-        self._note_end(window, kept.value.group, kept.token)
+        self._note_end(window, kept.value.group)
 
     def drop(self, kept: Kept, window: KeyWindow) -> None:
         """Keep a window no longer."""
         del kept.value.by_start[window.start]  # the table knows no more of the key from the next flush on
 
-    def _note_end(self, window: KeyWindow, group: int, token: Hashable) -> None:
+    def _note_end(self, window: KeyWindow, group: int) -> None:
         end = window.end + self.lateness_us if window.is_over else window.end
         if not self.spec.is_timed:
             end = BEHIND_TIME
-        self._ending_at(end).setdefault(group, {})[token] = window.number, window.key
+        self._ending_at(end).setdefault(group, {})[window.number] = window.key
 
     def _ending_at(self, end: int) -> dict[int, Ending]:
         by_group = self._ending.get(end)
@@ -322,18 +317,20 @@ class OpenKeyWindows:
     def _found_singly(self, due: Due, ending: Ending) -> Iterator[tuple[Kept, KeyWindow]]:
         """Where a key has no more than one window that ends then: each is read when it is asked for."""
         get, find, end_us = self._values.get, self._found, due.end_us
-        for token, (_, key) in sorted(ending.items(), key=_number_of):
+        for number, key in sorted(ending.items()):
+            token = token_of(key)
             kept = get(token) or find(token, key, due.group)
             for window in kept.value.by_start.values():
-                if window.end == end_us:
-                    yield kept, window
+                if window.number == number:  # else the one that was noted has been taken back
+                    if window.end == end_us:
+                        yield kept, window
+                    elif self.spec.gap_us is not None:  # it has become longer
+                        self._note_end(window, due.group)
                     break
-                if self.spec.gap_us is not None and window.end < BEHIND_TIME:  # it has become longer
-                    self._note_end(window, due.group, token)
 
     def _found_at_once(self, due: Due, ending: Ending) -> list[tuple[Kept, KeyWindow]]:
         found = []
-        for token, (_, key) in ending.items():
+        for token, key in {token_of(key): key for key in ending.values()}.items():
             kept = self._values.get(token) or self._found(token, key, due.group)
             for window in list(kept.value.by_start.values()):
                 if window.is_over:
@@ -341,7 +338,7 @@ class OpenKeyWindows:
                 elif window.end == due.end_us or not self.spec.is_timed:
                     found.append((kept, window))
                 elif window.end > due.end_us and self.spec.gap_us is not None:  # it has become longer
-                    self._note_end(window, due.group, token)
+                    self._note_end(window, due.group)
         found.sort(key=lambda pair: pair[1].number)
         return found
 
@@ -355,7 +352,7 @@ class OpenKeyWindows:
         self._touched(kept)
         if self.lateness_us and window.end < BEHIND_TIME:
             window.is_over = True
-            self._note_end(window, kept.value.group, kept.token)
+            self._note_end(window, kept.value.group)
         else:
             self.drop(kept, window)
 
@@ -377,7 +374,7 @@ class OpenKeyWindows:
             mark(keep(kept))
             if ending is None:
                 ending = self._ending_at(window.end).setdefault(kept.value.group, {})
-            ending[kept.token] = window.number, window.key
+            ending[window.number] = window.key
 
     def end(self, windows: Iterable[tuple[Kept, KeyWindow]]) -> None:
         """Windows that have ended are kept no longer; this is not taken back."""
@@ -415,10 +412,6 @@ class OpenKeyWindows:
     def forget(self) -> None:
         """As `DirtyHandle.forget`."""
         self._values.forget()
-
-
-def _number_of(entry: tuple[Hashable, tuple[int, Any]]) -> int:
-    return entry[1][0]
 
 
 def first_start(time_us: int, size_us: int, advance_us: int) -> int:

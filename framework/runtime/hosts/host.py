@@ -253,8 +253,9 @@ class Host:
         return found
 
     def take_due(self, due: Due, most: int | None = None) -> Iterator[Callable[[], None]]:
-        """What is to be called for each of the windows that are due, or once where nothing would be taken back;
-        they are due no more. Of more windows than `most` the others stay due."""
+        """What is to be called for each of the windows that are due; once, where nothing is ever taken back.
+
+        They are due no more. Of more windows than `most` the others stay due."""
         if self.joins:
             yield partial(self.component._emit_alone, self.component.joined.unmatched.take(due))
             return

@@ -137,7 +137,7 @@ class Interludes:
                 self._run("output", call)
                 if self._slot.is_gone:
                     break
-        if most is not None and self._slot.host.leaves_due:  # so that not all is to be written behind the last of a million
+        if self._slot.host.leaves_due:  # so that not all is to be written behind the last of a million
             self._slot.write()
 
     def fire_last_due(self, level: ComponentLevel, at: Position | None) -> None:

@@ -97,7 +97,10 @@ class PaneFolding(Folding):
 
     def accumulated(self, window: KeyWindow) -> Any:
         """As in the base class."""
-        return self._of(window).accumulated(-((self._offset_us - window.end) // self._pane_us))
+        state = window.state
+        panes = state if state.__class__ is PaneWindow else self._of(window)
+        accumulated: Any = panes.accumulated(-((self._offset_us - window.end) // self._pane_us))
+        return accumulated
 
     def slide(self, window: KeyWindow) -> PaneWindow:
         """As in the base class: the panes before the next window go."""

@@ -268,13 +268,10 @@ class RunningTotal(TwoStacks):
 
 
 def _is_exact(aggregate: Aggregate[Any, Any], acc: Any) -> bool:
-    """Whether an accumulator is the same where it is added to one of no values, and so can stand for a window."""
-    if isinstance(aggregate, Aggregates):
-        for part, own in zip(aggregate.parts, acc, strict=True):
-            if not part.is_exact(own):
-                return False
-        return True
-    return aggregate.is_exact(acc)
+    """Whether an accumulator of a pane is that of a window, too, which has no other pane."""
+    if not isinstance(aggregate, Aggregates):
+        return aggregate.is_exact(acc)
+    return all([part.is_exact(acc[index]) for index, part in enumerate(aggregate.parts)])
 
 
 def _subtracts(aggregate: Aggregate[Acc, Any]) -> bool:
