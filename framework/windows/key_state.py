@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from heapq import heappop, heappush
 from itertools import islice
 from typing import Any
 
@@ -17,17 +16,13 @@ from framework.state import StateAccess
 from framework.state.declaration import PickledState
 from framework.state.kept import Kept, KeptValues
 from framework.windows.due import Due
+from framework.windows.endings import Ending, Endings
 from framework.windows.key_window import KeyWindow, KeyWindows, unpacked
 from framework.windows.spec import LATENESS_MS, OFFSET_MS, PARTIAL, WindowSpec
 from framework.windows.state import BEHIND_TIME
 from viper.addressed import VALUES
 from viper.hashing import group_of_hash, stable_hash
 from viper.state import items, token_of
-
-Ending = dict[int, Any]
-"""The keys of windows that may end at one time, by the numbers of these. Nothing of it is an object that the
-garbage collector looks at: for a million windows that would take it 100 ms."""
-
 
 NamedKey = tuple[Hashable, Any, int]
 """What a key is found by, the key, and its group."""
@@ -64,11 +59,7 @@ class OpenKeyWindows:
         self._is_open = False
         self._number = 0
         """Of the window that was made last."""
-        self._ends: list[int] = []
-        """A heap of the times at which windows may end."""
-        self._ending: dict[int, dict[int, Ending]] = {}
-        """By these times and by key group: windows that may end. Of groups that were handed over it may have
-        some."""
+        self._endings = Endings()
         self._being_taken: tuple[Due, Iterator[tuple[Kept, KeyWindow]]] | None = None
         """Windows that are due, of which the first ones were taken."""
         self._unread: set[int] = set()
@@ -123,19 +114,12 @@ class OpenKeyWindows:
                 end, number = self._table.noted(group)
                 self._number = max(self._number, number)
                 self._unread.add(group)
-                self._ending_at(end).setdefault(group, {})
+                self._endings.of(end, group)
         self._noted = self._number
 
     def _first_ends(self) -> dict[int, int]:
         """By group, a time before which none of its windows ends; of all groups that have windows."""
-        found = {group: BEHIND_TIME for group in self._groups if self._table.count(group)}
-        left, ends = set(found), self._ends.copy()
-        while left and ends:
-            end = heappop(ends)
-            here = left.intersection(self._ending[end])
-            found.update(dict.fromkeys(here, end))
-            left -= here
-        return found
+        return self._endings.firsts(group for group in self._groups if self._table.count(group))
 
     def _find_ends(self, groups: Iterable[int]) -> None:
         """Note when the windows of key groups end, of which nothing is known yet."""
@@ -242,20 +226,13 @@ class OpenKeyWindows:
         end = window.end + self.lateness_us if window.is_over else window.end
         if not self.spec.is_timed:
             end = BEHIND_TIME
-        self._ending_at(end).setdefault(group, {})[window.number] = window.key
-
-    def _ending_at(self, end: int) -> dict[int, Ending]:
-        by_group = self._ending.get(end)
-        if by_group is None:
-            by_group = self._ending[end] = {}
-            heappush(self._ends, end)
-        return by_group
+        self._endings.of(end, group)[window.number] = window.key
 
     # -- what ends
 
     def next_end(self) -> int | None:
         """A time before which no window ends; None where there is none that ends at a time."""
-        return self._ends[0] if self._ends and self._ends[0] < BEHIND_TIME else None
+        return self._endings.first
 
     def first_end_behind(self, time_us: int) -> int:
         """The first end of a window that a tuple of this time, or of a later one, may make."""
@@ -280,13 +257,7 @@ class OpenKeyWindows:
         if self._being_taken is not None:
             return self._being_taken[0]
         limit = BEHIND_TIME - 1 if time_us is None else min(time_us, BEHIND_TIME - 1)
-        while self._ends and self._ends[0] <= limit:
-            end = self._ends[0]
-            mine = [group for group in self._ending[end] if group in self._groups]
-            if mine:
-                return Due(end, min(mine))
-            del self._ending[heappop(self._ends)]
-        return None
+        return self._endings.due(limit, self._groups)
 
     def take(self, due: Due, most: int | None = None) -> list[tuple[Kept, KeyWindow]]:
         """The windows that are due, those first that were made first; they are not due again.
@@ -309,7 +280,7 @@ class OpenKeyWindows:
         if due.group in self._unread:
             self._unread.remove(due.group)
             self._find_ends([due.group])
-        ending = self._ending[due.end_us].pop(due.group)
+        ending = self._endings.take(due)
         if self.lateness_us or not self.spec.is_timed or due.end_us >= BEHIND_TIME:
             return iter(self._found_at_once(due, ending))
         return self._found_singly(due, ending)
@@ -373,7 +344,7 @@ class OpenKeyWindows:
             by_start[window.start] = window
             mark(keep(kept))
             if ending is None:
-                ending = self._ending_at(window.end).setdefault(kept.value.group, {})
+                ending = self._endings.of(window.end, kept.value.group)
             ending[window.number] = window.key
 
     def end(self, windows: Iterable[tuple[Kept, KeyWindow]]) -> None:
@@ -392,7 +363,7 @@ class OpenKeyWindows:
     def rest(self) -> Iterator[Due]:
         """What is left at the end of all, by group: windows of tuples behind all that has a time, and windows
         that no tuple has completed, if these shall fire."""
-        for group in sorted(self._ending.get(BEHIND_TIME, {})):
+        for group in self._endings.groups_at(BEHIND_TIME):
             if group in self._groups and (self.spec.is_timed or self._fires_rest):
                 yield Due(BEHIND_TIME, group)
 

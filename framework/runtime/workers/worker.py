@@ -326,7 +326,7 @@ def _current_of(executor: Executor) -> Origin | None:
 def _calm_collector() -> Iterator[None]:
     """Collect young objects less often: tuples come and go by the million, and form no cycles.
 
-    What is there before, modules for the most part, is not looked at: that is 100,000 objects, and 20 ms of each
+    What is there before, modules for the most part, is not looked at: 100,000 objects, and 20 ms of each
     collection of all.
     """
     before = gc.get_threshold()
