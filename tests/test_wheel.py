@@ -84,7 +84,7 @@ def test_a_project_runs_outside_the_checkout(installed: Path, tmp_path: Path) ->
 
 
 def test_a_ported_project_runs_outside_the_checkout(installed: Path, tmp_path: Path) -> None:
-    succeed(installed / "viper", "init", "--streamparse", "ported", cwd=tmp_path)
+    succeed(installed / "viper", "init", "--template", "streamparse", "ported", cwd=tmp_path)
     succeed(installed / "viper", "run", "--max-tuples", "100", cwd=tmp_path / "ported")
 
 

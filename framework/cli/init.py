@@ -13,25 +13,37 @@ import click
 
 from framework.cli.messages import note
 
+_PREPARE = "viper prepare data/orders.csv --read-option header=true --timestamp at --streams 2 -O data/orders"
+TEMPLATES = {
+    "words": "viper run",
+    "csv-window": "viper run",
+    "spark": f"{_PREPARE} && viper run",
+    "streamparse": "viper run",
+}
+"""The projects that it can begin, each a folder of ``templates``, with what runs it."""
+
+_FOLDER = resources.files("framework.cli") / "templates"
 _NAME = re.compile(r"[A-Za-z]\w*(-\w+)*", re.ASCII)
 
 
 @click.command()
 @click.argument("folder", metavar="NAME", type=click.Path(file_okay=False, path_type=Path))
 @click.option(
-    "--streamparse", is_flag=True, help="On streamparse's classes, so that sparse takes it as well."
+    "--template",
+    type=click.Choice(list(TEMPLATES)),
+    default="words",
+    show_default=True,
+    help="What the project does: it counts words, aggregates windows of a CSV file into SQLite, replays a "
+    "dataset of Spark, or counts words on streamparse's classes, so that sparse takes it as well.",
 )
-def init(folder: Path, streamparse: bool) -> None:
+def init(folder: Path, template: str) -> None:
     """Create a project in the folder NAME: a topology, its components and their test.
 
     NAME may be a folder that exists, such as `.`; no file in it is overwritten. Nothing is downloaded and
     nothing is built; `viper run` in the folder runs it.
     """
     name = _name_of(folder)
-    template = (
-        resources.files("framework.cli") / "templates" / ("streamparse" if streamparse else "framework")
-    )
-    files = {folder / path: content for path, content in _files(template)}
+    files = {folder / path: content for path, content in _files(_FOLDER / template)}
     there = [str(file) for file in files if file.exists()]
     if there:
         raise click.UsageError(f"{', '.join(there)} exists already, and nothing is overwritten")
@@ -39,7 +51,7 @@ def init(folder: Path, streamparse: bool) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(Template(content).substitute(name=name), encoding="utf-8")
     here = folder.resolve() == Path.cwd()
-    note(f"created {name}; next: {'' if here else f'cd {folder} && '}viper run")
+    note(f"created {name}; next: {'' if here else f'cd {folder} && '}{TEMPLATES[template]}")
 
 
 def _name_of(folder: Path) -> str:

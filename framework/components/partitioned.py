@@ -84,6 +84,20 @@ class PartitionedSpout(Spout):
         """
         raise NotImplementedError(f"{type(self).__name__} must define blocks(self, partition, start_us)")
 
+    def time_of(self, row: Mapping[str, Any]) -> int | None:
+        """The event time of a row that a test gives in the place of the source's own.
+
+        Args:
+            row: its values by field.
+
+        Returns:
+            Microseconds since 1970 UTC; None where rows have no time of their own.
+
+        Raises:
+            ValueError: the row should have one, and has none.
+        """
+        return None
+
     def pace(self) -> Pace | None:
         """The pace at which rows are brought; None for as fast as possible. Called after `initialize`."""
         return None

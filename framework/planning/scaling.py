@@ -68,7 +68,7 @@ def scaling_problems(
             *_unfit_groupings(component, traits[component.id]),
         ]
         if traits[component.id].keyed:
-            reasons += _unfit_run(topology, settings, confs, is_cyclic=bool(cyclic))
+            reasons += _unfit_run(topology, confs, is_cyclic=bool(cyclic))
         elif component.id in cyclic:
             reasons.append("it is part of a cycle, which runs on one thread")
         if settings["viper.grouping.hash"] != "stable":
@@ -118,14 +118,10 @@ def _unfit_groupings(component: ComponentSpec, traits: Traits) -> Iterator[str]:
             yield f"its input from {found.source!r} has {found.grouping.kind} grouping: expected {expected}"
 
 
-def _unfit_run(
-    topology: Topology, settings: Settings, confs: Confs, *, is_cyclic: bool
-) -> Iterator[str]:
+def _unfit_run(topology: Topology, confs: Confs, *, is_cyclic: bool) -> Iterator[str]:
     """What keeps the sources from agreeing on a time from which on others have the keys."""
     if is_cyclic:
         yield "what goes round in a cycle has no place in event time, at which tasks could take over its keys"
-    if settings["viper.recovery"] == "exact":
-        yield "its state is handed over between two commits, and viper.recovery is exact: expected best"
     for spout in topology.spouts:
         if confs[spout.id]["viper.blocking"]:
             yield (

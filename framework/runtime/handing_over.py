@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from framework.config import Settings
-from framework.planning import Plan
+from framework.planning import Plan, is_exact
 from framework.runtime.assembly.network import Network
 from framework.runtime.control.cut_leader import CutLeader
 from framework.runtime.control.reconfiguring import Reconfiguring
@@ -43,7 +43,11 @@ def handing_over(
     timeout_s = settings["viper.checkpoint.timeout.secs"]
     parts = plan, alignment, scales, leader, stop
     reconfiguring = Reconfiguring(
-        *parts, timeout_s=timeout_s, on_done=scaling.carried_out, on_given_up=scaling.given_up
+        *parts,
+        timeout_s=timeout_s,
+        repeats=is_exact(plan, settings),
+        on_done=scaling.carried_out,
+        on_given_up=scaling.given_up,
     )
     scaling.hand_over_by(reconfiguring)
     with reconfiguring.going_on():

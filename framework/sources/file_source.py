@@ -143,6 +143,10 @@ class FileSource(PartitionedSpout):
             files = iter(self._files if self._in_turn else [self._files[partition]])
         return self._blocks_of(files, start_us)
 
+    def time_of(self, row: Mapping[str, Any]) -> int | None:
+        """What its timestamp field says."""
+        return None if self._event_time is None else self._event_time.one(row.get(self._event_time.field))
+
     def close(self) -> None:
         """Report how many rows were malformed."""
         if self._malformed:

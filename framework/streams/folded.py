@@ -70,6 +70,10 @@ class Folded:
         self._kept.update(self.changed)
         self.changed.clear()
 
+    def own(self, groups: range) -> None:
+        """As `OwningHandle.own`: keys may come back with values that other tasks have given them."""
+        self._kept.clear()
+
     def forget(self) -> None:
         """Take back what the call has changed; what was changed before it has been written."""
         self._kept.clear()

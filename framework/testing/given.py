@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from framework.components import Spout
-from framework.errors import TopologyError
+from framework.components import Block, PartitionedSpout, Spout
+from framework.errors import LoadError, TopologyError
+from framework.importing import import_class, importable
+from framework.instantiate import Beans
 from framework.sinks import CollectingSink
 from framework.topology import (
     DEFAULT_STREAM,
@@ -16,6 +20,7 @@ from framework.topology import (
     GroupingKind,
     Input,
     ObjectDef,
+    Place,
     Problem,
     PythonImplementation,
     Topology,
@@ -26,6 +31,10 @@ from framework.topology import (
 Rows = Iterable[Sequence[Any]]
 Inputs = Mapping[str, Rows | Mapping[str, Rows]]
 """For spouts by id: rows of values for the default stream, or rows for each stream by name."""
+Timed = tuple[str, int, tuple[Any, ...]]
+"""The stream, the event time in microseconds and the values of a row."""
+Clock = Callable[[Mapping[str, Any]], int | None]
+"""Tells the event time of a row, as of `PartitionedSpout.time_of`."""
 
 
 class GivenRows(Spout):
@@ -48,14 +57,44 @@ class GivenRows(Spout):
         self.emit(row, stream=stream)
 
 
+class GivenPartition(PartitionedSpout):
+    """Emits the given rows at their event times, the earliest first, and ends.
+
+    Args:
+        rows: the stream, the event time in microseconds and the values of each.
+    """
+
+    def __init__(self, rows: Sequence[Timed]) -> None:
+        super().__init__()
+        self._rows = sorted(rows, key=lambda row: row[1])
+
+    @property
+    def partitions(self) -> int:
+        """A single one."""
+        return 1
+
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block]:
+        """All rows."""
+        for stream, time_us, row in self._rows:
+            yield Block(array("q", [time_us]), [row], mutable=True, stream=stream)
+
+
 def given(topology: Topology, inputs: Inputs) -> Topology:
     """The same topology with given rows in place of some of its spouts.
 
+    Where the rows of a spout have an event time of their own, as those of a file with a timestamp field,
+    so do the rows that stand in for them.
+
     Raises:
-        TopologyError: a name that is no spout's.
+        TopologyError: a name that is no spout's, or a row whose event time cannot be read.
     """
     _check(topology, "spout", inputs, [spout.id for spout in topology.spouts])
-    components = (_rows(c, inputs[c.id]) if c.id in inputs else c for c in topology.components)
+    beans = Beans(topology.beans)
+    components = list(topology.components)
+    with importable(topology.import_paths):
+        for index, spout in enumerate(components):
+            if spout.id in inputs:
+                components[index] = _given(spout, inputs[spout.id], _clock(spout, beans))
     return replace(topology, components=tuple(components))
 
 
@@ -76,12 +115,52 @@ def _check(topology: Topology, role: str, names: Iterable[str], known: Collectio
         raise TopologyError(Problem(topology.sources.at(), unknown(role, name, known)) for name in wrong)
 
 
-def _rows(spout: ComponentSpec, rows: Rows | Mapping[str, Rows]) -> ComponentSpec:
+def _given(spout: ComponentSpec, rows: Rows | Mapping[str, Rows], clock: Clock | None) -> ComponentSpec:
     streams = rows if isinstance(rows, Mapping) else {DEFAULT_STREAM: rows}
     held = {stream: [list(row) for row in given] for stream, given in streams.items()}
-    implementation = PythonImplementation(ObjectDef(class_path(GivenRows), args=(held,), cls=GivenRows))
+    timed = None if clock is None else _timed(spout, held, clock)
+    cls, argument = (GivenRows, held) if timed is None else (GivenPartition, timed)
+    implementation = PythonImplementation(ObjectDef(class_path(cls), args=(argument,), cls=cls))
     config = {**spout.config, "viper.spout.bounded": True}
     return replace(spout, implementation=implementation, parallelism=1, tasks=1, config=config)
+
+
+def _clock(spout: ComponentSpec, beans: Beans) -> Clock | None:
+    """What tells the event time of a spout's rows; None where it is no source with event times."""
+    if isinstance(spout.implementation, PythonImplementation):
+        definition = spout.implementation.definition
+        with suppress(LoadError):  # rows stand in for what cannot be made here, too
+            if issubclass(definition.cls or import_class(definition.class_name), PartitionedSpout):
+                source: PartitionedSpout = beans.make(definition)
+                return source.time_of
+    return None
+
+
+def _timed(
+    spout: ComponentSpec, streams: Mapping[str, Sequence[list[Any]]], clock: Clock
+) -> list[Timed] | None:
+    """The rows of a spout with their event times; None where they have none.
+
+    Only those of the default stream tell theirs. What is given for others comes at the first of these times.
+    """
+    fields = next((each.fields for each in spout.outputs or () if each.name == DEFAULT_STREAM), ())
+    times: list[int] = []
+    for number, row in enumerate(streams.get(DEFAULT_STREAM, ()), 1):
+        try:
+            time_us = clock(dict(zip(fields, row, strict=False)))
+        except ValueError as error:
+            raise TopologyError(
+                [Problem(Place(attribute="inputs"), f"row {number} of {spout.id!r}: {error}")]
+            ) from None
+        if time_us is None:
+            return None
+        times.append(time_us)
+    first_us = min(times, default=0)
+    return [
+        (stream, times[index] if stream == DEFAULT_STREAM else first_us, tuple(row))
+        for stream, rows in streams.items()
+        for index, row in enumerate(rows)
+    ]
 
 
 def _keeping(bolt: ComponentSpec) -> ComponentSpec:

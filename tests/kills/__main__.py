@@ -1,7 +1,8 @@
 """Kill runs of every shape, again and again: ``python -m tests.kills [--kills N] [--seed N] [SHAPE ...]``.
 
-Three campaigns, each over all shapes: workers are killed, with and without checkpoints; whole process groups
-are killed, and gone on from the last checkpoint; runs are suspended, and gone on with another parallelism.
+Four campaigns, each over all shapes: workers are killed, with and without checkpoints; likewise while bolts
+get other numbers of tasks; whole process groups are killed, and gone on from the last checkpoint; runs are
+suspended, and gone on with another parallelism.
 """
 
 from __future__ import annotations
@@ -43,6 +44,10 @@ def campaigns(kills: int, seed: int, shapes: list[str]) -> Iterator[tuple[str, s
         for more in range(2, 12):
             yield "drawn", "killed", Case("drawn", seed + more, 600, max(kills // 5, 1))
     for name in shapes:
+        few, rows = max(kills // 4, 1), ROWS.get(name, 3000) // 4
+        yield "scaled", "killed", Case(name, seed, rows, few, scaled=True)
+        yield "scaled with checkpoints", "killed", Case(name, seed, rows, few, scaled=True, checkpoints=True)
+    for name in shapes:
         rows = ROWS.get(name, 1500) // 2
         few = max(kills // 5, 1)
         yield "with checkpoints", "killed", Case(name, seed, rows, few, checkpoints=True)
@@ -57,7 +62,13 @@ def campaigns(kills: int, seed: int, shapes: list[str]) -> Iterator[tuple[str, s
         yield "suspended", "suspended", Case(name, seed, rows, max(kills // 40, 1), checkpoints=True)
 
 
-CHECKS = {"killed": check_killed, "group": check_killed_as_a_whole, "suspended": check_suspended}
+
+def deaths_of(case: Case, folder: Path) -> int:
+    """As `check_killed`; returns the number of deaths."""
+    return check_killed(case, folder).deaths
+
+
+CHECKS = {"killed": deaths_of, "group": check_killed_as_a_whole, "suspended": check_suspended}
 
 
 def main() -> int:

@@ -43,6 +43,8 @@ _OF_TASKS: Final = (
     ("framework.sinks.staging", "Stage", ()),
     ("framework.runtime.control.alignment", "Alignment", ()),
     ("framework.runtime.control.cut_record", "CutRecord", ()),
+    ("framework.runtime.control.scale_record", "ScaleRecord", ("hand_over", "take_over", "divide_anew")),
+    ("framework.runtime.state", "TaskState", ("hand_over", "own")),
     ("framework.runtime.tasks.checkpoints", "TaskCheckpoints", ()),
     ("framework.runtime.state.snapshot", "Snapshot", ()),
 )

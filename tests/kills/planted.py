@@ -1,10 +1,11 @@
-"""Bugs for worker processes to have, which runs that are killed must show."""
+"""Bugs for the processes of a run to have, which kills must show."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from framework.runtime.control.source_cut import SourceCut
 from framework.runtime.recovery import Commits
 from framework.runtime.tasks.task import Task
 from framework.sinks import TransactionalSink
@@ -47,6 +48,11 @@ def keep_staged_rows() -> None:
     _patch(TransactionalSink, "unstage", lambda self, *noted: None)
 
 
+def pass_where_it_stands() -> None:
+    """Successors of sources set a cut where they are, although consumers have rows from behind it."""
+    _patch(SourceCut, "_may_pass_early", lambda self, last, behind: last < behind and self.is_alone)
+
+
 PLANTS: dict[str, Callable[[], None]] = {
     plant.__name__: plant
     for plant in (
@@ -57,6 +63,7 @@ PLANTS: dict[str, Callable[[], None]] = {
         commit_before_the_flush,
         skip_nothing,
         keep_staged_rows,
+        pass_where_it_stands,
     )
 }
 

@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from framework.errors import ViperError
@@ -26,6 +26,7 @@ from framework.runtime.control.stop import StopReason
 from tests import shared_memory
 from tests.framework.runtime.pieces import plan_of
 from tests.kills.deaths import PLAN, Plan, counting, planned
+from tests.kills.scaling import scaled
 from tests.kills.settings import drawn_settings
 from tests.kills.shapes import built
 
@@ -55,17 +56,22 @@ class Case:
     checkpoints: bool = False
     """Whether checkpoints are made meanwhile, for which all sources are partitioned."""
     workers: int = 3
+    scaled: bool = False
+    """Whether bolts get other numbers of tasks all the time."""
     options: tuple[tuple[str, Any], ...] = ()
     """Settings in the place of drawn ones."""
     plant: str = ""
 
     def __str__(self) -> str:
         made = ", with checkpoints" if self.checkpoints else ""
-        return f"{self.name!r}, seed {self.seed}, {self.count} rows, {self.workers} workers{made}"
+        scaled = ", scaled" if self.scaled else ""
+        return f"{self.name!r}, seed {self.seed}, {self.count} rows, {self.workers} workers{made}{scaled}"
 
     def settings(self, folder: Path) -> dict[str, Any]:
         """What it is configured with."""
-        builder = built(self.name, folder, self.seed, self.count, partitioned=self.checkpoints)
+        builder = built(
+            self.name, folder, self.seed, self.count, partitioned=self.checkpoints, scaled=self.scaled
+        )
         return {
             **drawn_settings(random.Random(self.seed), builder, self.workers),
             **(CHECKPOINTS if self.checkpoints else {}),
@@ -87,7 +93,9 @@ def run_of(
     case: Case, folder: Path, par: int | None = None, *, is_whole: bool = False, **options: Any
 ) -> Run:
     """A run in a folder; unless it is to be whole, with its checkpoints, and from the last one of them."""
-    builder = built(case.name, folder, case.seed, case.count, par, partitioned=case.checkpoints)
+    builder = built(
+        case.name, folder, case.seed, case.count, par, partitioned=case.checkpoints, scaled=case.scaled
+    )
     plan, settings = plan_of(builder, **options)
     if is_whole or not case.checkpoints:
         return Run(plan, settings)
@@ -127,11 +135,22 @@ def killed(case: Case, folder: Path, gap: float) -> RunReport:
     """Run it in worker processes that are killed."""
     plan = Plan(str(folder / "deaths"), case.seed, case.kills, gap, plant=case.plant)
     with planned(plan), patch.object(cut_leader, "MARGIN_S", MARGIN_S):
-        return run_of(case, folder, **case.settings(folder)).execute()
+        run = run_of(case, folder, **case.settings(folder))
+        with scaled(run, case.seed) if case.scaled else contextlib.nullcontext():
+            return run.execute()
 
 
-def check_killed(case: Case, folder: Path) -> int:
-    """Compare a run whose workers are killed with an undisturbed one; returns the number of deaths.
+class Disturbances(NamedTuple):
+    """What has happened to a run meanwhile."""
+
+    deaths: int
+    """Of worker processes."""
+    changes: int
+    """Of numbers of tasks, by component."""
+
+
+def check_killed(case: Case, folder: Path) -> Disturbances:
+    """Compare a run whose workers are killed with an undisturbed one.
 
     Raises:
         WrongError: it differs, has failed, or has left something behind.
@@ -151,7 +170,7 @@ def check_killed(case: Case, folder: Path) -> int:
     left = shared_memory.left_since(before)
     if left or multiprocessing.active_children():
         raise WrongError(f"{case}: left behind {left}, {multiprocessing.active_children()}")
-    return len(report.incidents)
+    return Disturbances(len(report.incidents), len(report.statistics.scaled))
 
 
 def compare(case: Case, expected: Outputs, folder: Path) -> None:

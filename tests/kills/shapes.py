@@ -17,10 +17,12 @@ from framework.sinks import CsvSink, JsonLinesSink, ParquetSink, SqliteSink, Tex
 from framework.sources import CsvSource, JsonLinesSource, ParquetSource, TextSource
 from framework.streams import AggregateByKey, CountByKey, Map, ReduceByKey
 from tests.kills import components as parts
-from tests.kills import gathering, sources
+from tests.kills import gathering, sources, windows
 from tests.kills.sources import FIELDS, line_of, rows_of
 
 MOST_TASKS = 3
+MOST_SCALED = 5
+"""The most tasks of a bolt that gets other numbers while it runs."""
 PATH = f"{parts.__name__}."
 
 
@@ -34,6 +36,7 @@ class Shape:
         count: the number of rows of each source.
         par: the parallelism of all that may have any; None draws.
         partitioned: whether all sources are, as checkpoints need it.
+        scaled: whether bolts may get other numbers of tasks while they run, as far as they can.
     """
 
     folder: Path
@@ -41,6 +44,7 @@ class Shape:
     count: int
     par: int | None = None
     partitioned: bool = False
+    scaled: bool = False
 
     def __post_init__(self) -> None:
         self.builder = TopologyBuilder()
@@ -88,7 +92,10 @@ class Shape:
         id = self.named(op)
         has_own_state = op == "stateful" and self.par is not None  # which goes with the number of tasks
         par = 1 if grouping == "global" or has_own_state else self.tasks()
-        setting = self.builder.set_bolt(id, make(), par)
+        may_change = self.scaled and op in SCALABLE
+        made: Any = make()
+        config = {**(made.config or {}), "viper.parallelism.max": MOST_SCALED} if may_change else None
+        setting = self.builder.set_bolt(id, made, par, config=config)
         for source in sources:
             before, stream = (source, "default") if isinstance(source, str) else source
             if grouping == "any":
@@ -188,6 +195,8 @@ BOLTS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: AggregateByKey(f"{PATH}appended", 1, FIELDS, [], None, f"{PATH}told"),
         "fields",
     ),
+    "windows by key": (windows.WindowsByKey, "fields"),
+    "windows of derived keys": (windows.WindowsOfDerivedKeys, "all"),
     "owns": (parts.Owns, "all"),
     "window": (parts.Window, "global"),
     "gather": (gathering.Gathers, "global"),
@@ -197,6 +206,8 @@ BOLTS: dict[str, tuple[Callable[[], Any], str]] = {
 """Each with its grouping."""
 INSTEAD = {"stumbles": "remember", "stumbles in batches": "count batches", "stumbles over batches": "gather"}
 """In runs with checkpoints, as none is made of a run that has lost tuples."""
+SCALABLE = {op for op, (_, grouping) in BOLTS.items() if grouping == "fields" and op != "stateful"}
+SCALABLE.add("windows of derived keys")
 STATELESS = ["forward", "fan", "typed", "batches", "map"]
 KEYED = [op for op, (_, grouping) in BOLTS.items() if grouping in ("fields", "all")]
 
@@ -245,7 +256,8 @@ def words(shape: Shape) -> None:
         source = sources.Lines(shape.seed, shape.count // 2)
     shape.builder.set_spout("lines", source, shape.tasks() if shape.partitioned else 1)
     shape.builder.set_bolt("split", parts.Split, shape.tasks()).shuffle_grouping("lines")
-    counting = shape.builder.set_bolt("count", parts.CountWords, shape.tasks())
+    config = {"viper.parallelism.max": MOST_SCALED} if shape.scaled else None
+    counting = shape.builder.set_bolt("count", parts.CountWords, shape.tasks(), config=config)
     counting.fields_grouping("split", "word")
     for sink in ("table", "json file", "table by key"):
         shape.sink(sink, "count", columns=["word", "count"])
@@ -295,14 +307,22 @@ SHAPES: dict[str, Callable[[Shape], None]] = {
     "windows": pipeline("fan", "window", "forgets"),
     "batching": pipeline("fan", "gather", "stumbles over batches", "count"),
     "owners": pipeline("forward", "owns", "owns", "count"),
+    "windows by key": pipeline("fan", "windows by key", "windows of derived keys"),
     "drawn": drawn,
 }
 
 
 def built(
-    name: str, folder: Path, seed: int, count: int, par: int | None = None, *, partitioned: bool = False
+    name: str,
+    folder: Path,
+    seed: int,
+    count: int,
+    par: int | None = None,
+    *,
+    partitioned: bool = False,
+    scaled: bool = False,
 ) -> TopologyBuilder:
     """The topology of a name."""
-    shape = Shape(folder, seed, count, par, partitioned)
+    shape = Shape(folder, seed, count, par, partitioned, scaled)
     SHAPES[name](shape)
     return shape.builder

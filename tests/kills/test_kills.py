@@ -14,16 +14,30 @@ ROWS = {"saturated": 100, "bursts": 40}
 GROUP_ROWS = 1000
 """So many that a checkpoint is made, behind which groups are killed."""
 SHAPES_KILLED = ["words", "drawn", *(name for name in SHAPES if name not in ("drawn", "words"))]
+SHAPES_SCALED = ["words", "windows by key", "steps", "python values", "typed values", "batches"]
 
 
 @pytest.mark.parametrize("name", at_every_change(SHAPES_KILLED, 1))
 def test_killed_workers(name: str, tmp_path: Path) -> None:
-    assert check_killed(Case(name, 1, ROWS.get(name, 200), 8), tmp_path) > 2
+    assert check_killed(Case(name, 1, ROWS.get(name, 200), 8), tmp_path).deaths > 2
 
 
 @pytest.mark.parametrize("name", at_every_change(SHAPES_KILLED, 1))
 def test_killed_workers_with_checkpoints(name: str, tmp_path: Path) -> None:
-    assert check_killed(Case(name, 2, ROWS.get(name, 200), 8, checkpoints=True), tmp_path) > 2
+    assert check_killed(Case(name, 2, ROWS.get(name, 200), 8, checkpoints=True), tmp_path).deaths > 2
+
+
+@pytest.mark.parametrize("name", at_every_change(SHAPES_SCALED, 2))
+def test_killed_workers_while_numbers_of_tasks_change(name: str, tmp_path: Path) -> None:
+    deaths, changes = check_killed(Case(name, 1, 400, 8, scaled=True), tmp_path)
+    assert deaths > 2 and changes > 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHAPES_SCALED)
+def test_the_same_with_checkpoints(name: str, tmp_path: Path) -> None:
+    deaths, changes = check_killed(Case(name, 2, 300, 8, checkpoints=True, scaled=True), tmp_path)
+    assert deaths > 2 and changes > 0
 
 
 @pytest.mark.parametrize("name", at_every_change(["words", "drawn", "windows"], 1))

@@ -313,6 +313,8 @@ class TaskFactory:
         hand_over, cut = self._hand_over(spec), None
         if alignment is not None:
             cut = BoltCut(alignment.cut, spec.id, lambda: hand_over is not None and hand_over.changes)
+            if hand_over is not None and slice_commits is not None:
+                slice_commits.call_behind(partial(_keep_what_was_taken, hand_over, cut))
         parts_of_agenda = slot, received, emitter, interludes, acker, end, commits
         agenda = partial(make_agenda, due, context, *parts_of_agenda)
         processor: Processor
@@ -388,3 +390,7 @@ class TaskFactory:
                         seen.add(subscription.source)
                         todo.append(subscription.source)
         return False
+
+
+def _keep_what_was_taken(hand_over: HandOver, cut: BoltCut) -> None:
+    hand_over.keep(cut.passed)

@@ -37,6 +37,7 @@ class Reconfiguring:
         leader: has the sources agree; whoever else does takes turns with this.
         stop: ends the run.
         timeout_s: seconds that sources have to agree.
+        repeats: whether successors of killed processes do once more what these have not committed.
         on_done: told the components whose tasks have all handed over, by id with their numbers of tasks, and
             those of before.
         on_given_up: told the components, by id with the numbers of tasks that they keep.
@@ -51,6 +52,7 @@ class Reconfiguring:
         stop: StopSignal,
         *,
         timeout_s: float,
+        repeats: bool,
         on_done: Callable[[Mapping[str, int], Mapping[str, int]], None],
         on_given_up: Callable[[Mapping[str, int]], None],
     ) -> None:
@@ -60,6 +62,7 @@ class Reconfiguring:
         self._leader = leader
         self._stop = stop
         self._timeout_s = timeout_s
+        self._repeats = repeats
         self._on_done = on_done
         self._on_given_up = on_given_up
         self._sources = {name: _sources_above(plan, name) for name in plan.handing_over}
@@ -127,19 +130,26 @@ class Reconfiguring:
         self._on_done(tasks, before)
 
     def _is_done(self, attempt: int) -> bool:
-        """Wait until all tasks that change have handed over.
+        """Wait until all tasks that change have taken over, and nobody emits anything before the cut.
+
+        Up to then the numbers of before are to be found for those who take the place of the dead, and have it
+        still before them.
 
         Returns:
             False at the end of the run, where those that are still to come to the cut need nobody.
         """
         pause_s = _LOOK_S
-        while self._scales.unchanged_by(attempt):
+        while not (self._scales.has_taken_over(attempt) and self._is_divided_anew(attempt)):
             # Where sources stand still, promises wake nobody, and go one hop further each time.
             self._leader.wake()
             if self._over.wait(pause_s):
                 return False
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
         return True
+
+    def _is_divided_anew(self, attempt: int) -> bool:
+        # Where a death loses what a process was about, nothing comes once more.
+        return not self._repeats or self._scales.is_divided_anew(attempt)
 
     def _decided(self, tasks: Mapping[str, int], until_s: float) -> int:
         """Have the sources agree on a cut; returns the number of the attempt."""

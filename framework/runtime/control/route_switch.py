@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from framework.routing import SwitchingRouter
-from framework.runtime.control.cut_record import NO_PROPOSAL, CutRecord, CutState, Purpose
+from framework.runtime.control.cut_record import NO_PROPOSAL, CutRecord, CutState, Purpose, before_ticks
 from framework.runtime.control.scale_record import ScaleRecord
 from viper.jumbo import Emission
-from viper.position import Position, Positions
+from viper.position import END, Position, Positions
+
+_FOR_EVER: Final = 2**62
+"""An attempt that is never made: a producer that has ended is behind the cut of all."""
 
 
 class Switched(NamedTuple):
@@ -50,6 +53,8 @@ class RouteSwitch:
         """By component how many tasks there are behind its cut."""
         self._is_ahead = False
         """Whether a cut is decided that no tuple has stood behind so far."""
+        self._told = 0
+        """The last attempt behind whose cut the task has said to be."""
 
     def look(self, emission: Emission) -> None:
         """Hear what was decided, and tell the routers which of these tuples, in their order, lie behind."""
@@ -71,14 +76,35 @@ class RouteSwitch:
         for _, _, router in self._switched:
             router.settle()
 
+    def committed(self, published: Position) -> None:
+        """All that the task has emitted is committed, and it emits nothing below a position any more.
+
+        So its successor emits only what lies behind the cut, and need not know what was in force before.
+        """
+        if published >= END:
+            self._scales.divide_anew(self._task, _FOR_EVER)
+            return
+        if self._cut.word != self._word:
+            self._hear()
+        proposal = self._proposal
+        if self._is_decided and proposal.attempt != self._told:
+            place = self._cut.place(self._task, proposal.attempt, proposal.until_us)
+            if published >= before_ticks(place):
+                self._scales.divide_anew(self._task, proposal.attempt)
+                self._told = proposal.attempt
+
+    @property
+    def _is_decided(self) -> bool:
+        """Whether a reconfiguration is, as far as the task has heard."""
+        return self._proposal.state is CutState.DECIDED and self._proposal.purpose is Purpose.RECONFIGURATION
+
     def _hear(self) -> None:
         before: Mapping[str, int] = {}
         while self._cut.word != self._word:  # the numbers are those of what it says
             self._word, self._proposal = self._cut.read(self._task)
             before = {component: self._scales.wanted(component) for component in self._components}
             self._behind = {component: self._scales.proposed(component) for component in self._components}
-        _, state, _, _, purpose = self._proposal
-        self._is_ahead = state is CutState.DECIDED and purpose is Purpose.RECONFIGURATION
+        self._is_ahead = self._is_decided
         for _, component, router in self._switched:
             router.become(before[component])
 

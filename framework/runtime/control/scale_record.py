@@ -1,6 +1,7 @@
 """How many tasks each component shall have: words in shared memory, for the producers of its tuples.
 
-Tasks with state by key tell here, too, that they have handed over what is not theirs any more.
+Tasks with state by key tell here, too, that they have handed over what is not theirs any more, and what of a
+reconfiguration does not go back where their process dies.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from framework.planning import Plan
+from framework.topology import GroupingKind
 from viper.arena import Arena
 from viper.registers import Registers
 
@@ -30,8 +32,15 @@ class ScaleRecord:
         self._proposed = {component: count + index for index, component in enumerate(plan.handing_over)}
         """By component with state by key the register of the number in the reconfiguration that goes on."""
         count += len(self._proposed)
-        self._handed = {task: count + index for index, task in enumerate(_that_hand_over(plan))}
+        that_hand_over = _that_hand_over(plan)
+        self._handed = {task: count + index for index, task in enumerate(that_hand_over)}
         """By task the register of the last reconfiguration in which it has handed over."""
+        count += len(that_hand_over)
+        self._taken = {task: count + index for index, task in enumerate(that_hand_over)}
+        """By task the register of the last one in which it has taken over."""
+        count += len(that_hand_over)
+        self._divided = {task: count + index for index, task in enumerate(_that_divide(plan))}
+        """By producer the register of the last one behind whose cut it is for good."""
 
     @classmethod
     def create(cls, arena: Arena, plan: Plan) -> ScaleRecord:
@@ -95,23 +104,52 @@ class ScaleRecord:
         # A later one, too: a task that was fast may be at the next before another has looked at this one.
         return self._registers[self._handed[task]] >= attempt
 
+    def take_over(self, task: int, attempt: int) -> None:
+        """A task has the key groups that are its own behind the cut of an attempt, whatever becomes of its
+        process."""
+        self._registers[self._taken[task]] = attempt
+
+    def divide_anew(self, task: int, attempt: int) -> None:
+        """A producer brings nothing any more that lies before the cut of an attempt, whatever becomes of its
+        process."""
+        self._registers[self._divided[task]] = attempt
+
     def changing(self) -> Iterator[str]:
         """The components that have another number of tasks behind the cut than before it."""
         return (name for name in self._proposed if self.proposed(name) != self.wanted(name))
 
-    def unchanged_by(self, attempt: int) -> list[int]:
-        """The tasks of those that have not handed over in an attempt."""
-        return [
-            task.id
+    def has_taken_over(self, attempt: int) -> bool:
+        """Whether all tasks of those components have taken over in an attempt."""
+        return all(
+            self._registers[self._taken[task.id]] >= attempt
             for name in self.changing()
             for task in self._plan.tasks_of(name)
-            if not self.has_handed_over(task.id, attempt)
-        ]
+        )
+
+    def is_divided_anew(self, attempt: int) -> bool:
+        """Whether all producers of their tuples are behind the cut of an attempt, in a run that commits."""
+        return all(
+            self._registers[self._divided[task]] >= attempt
+            for name in self.changing()
+            for task in _producers(self._plan, name)
+        )
 
 
 def _that_hand_over(plan: Plan) -> list[int]:
     return [task.id for name in plan.handing_over for task in plan.tasks_of(name)]
 
 
+def _that_divide(plan: Plan) -> list[int]:
+    return sorted({task for name in plan.handing_over for task in _producers(plan, name)})
+
+
+def _producers(plan: Plan, component: str) -> Iterator[int]:
+    """The tasks that divide tuples among those of a component; all grouping divides none."""
+    for subscription in plan.subscriptions:
+        if subscription.target == component and subscription.grouping.kind is GroupingKind.FIELDS:
+            yield from (task.id for task in plan.tasks_of(subscription.source))
+
+
 def _count(plan: Plan) -> int:
-    return len(plan.scalable) + len(plan.handing_over) + len(_that_hand_over(plan))
+    of_components = len(plan.scalable) + len(plan.handing_over)
+    return of_components + 2 * len(_that_hand_over(plan)) + len(_that_divide(plan))

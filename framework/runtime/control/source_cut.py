@@ -36,12 +36,12 @@ class SourceCut:
         self.place = LEAST
         """Where the last checkpoint was cut."""
         self._told_us = LEAST.ts
-        self._floor_us = LEAST.ts
+        self._floor = LEAST
         """How far consumers were told that the task was by a process before this one."""
 
-    def go_on_behind(self, time_us: int) -> None:
-        """The task goes on in the place of one that has told its consumers of this time."""
-        self._floor_us = time_us
+    def go_on_behind(self, floor: Position) -> None:
+        """The task goes on in the place of one that has told its consumers of this position."""
+        self._floor = floor
 
     @property
     def has_news(self) -> bool:
@@ -116,10 +116,24 @@ class SourceCut:
         if now.attempt != before.attempt:
             self._is_bound, self._stands_since_s = False, None
         if now.state is CutState.PROPOSED and now.attempt != before.attempt:
-            told_us = max(told_us, self._floor_us)
+            told_us = max(told_us, self._floor.ts)
             self._record.answer(self._task, now.attempt, told_us)
             self._is_bound = told_us <= now.until_us
+        elif self._is_successors(now, before):
+            self._is_bound = True
         self._proposal = now
+
+    def _is_successors(self, now: Proposal, before: Proposal) -> bool:
+        """Whether a process that died was to pass the cut of a reconfiguration, and has not."""
+        assert self._record is not None
+        is_new = now.state is CutState.DECIDED and now.attempt != before.attempt
+        is_bound = is_new and now.purpose is Purpose.RECONFIGURATION
+        return is_bound and not self._record.has_passed(self._task)
+
+    def _may_pass_early(self, last: Position, behind: Position) -> bool:
+        """Whether the cut may be where the task stands; arguments as of `passed`."""
+        # Consumers may have rows that a process before this one has brought, and this one has not as yet.
+        return last < behind and behind >= self._floor and self.is_alone
 
     def told(self, time_us: int) -> None:
         """Consumers were told that the task is at this event time."""
@@ -143,7 +157,7 @@ class SourceCut:
             return None
         if behind.ts > proposal.until_us:
             place = Position(proposal.until_us + 1, 0, 0)
-        elif waits and last < behind and self._record.is_alone(self._task):
+        elif waits and self._may_pass_early(last, behind):
             place = behind
         else:
             return None

@@ -55,6 +55,9 @@ class Switch(Protocol):
     def settle(self) -> None:
         """They have been divided."""
 
+    def committed(self, published: Position) -> None:
+        """All that was divided is committed, and nothing below a position is divided any more."""
+
 
 class Output:
     """Routes the tuples that one task emits, and sends the task's heartbeats to its consumers."""
@@ -99,6 +102,16 @@ class Output:
         """Have the edges divide tuples among as many tasks as their consumers shall have from now on."""
         for router in self._scalable:
             router.follow()
+
+    @property
+    def may_divide_anew(self) -> bool:
+        """Whether edges may divide tuples anew at the cut of a reconfiguration."""
+        return self._switch is not None
+
+    def committed(self, published: Position) -> None:
+        """All that the task has emitted is committed, and it emits nothing below a position any more."""
+        if self._switch is not None:
+            self._switch.committed(published)
 
     def save_routing(self) -> dict[str, list[int]]:
         """What the edges have counted that go by counts, by name; for `restore_routing`."""

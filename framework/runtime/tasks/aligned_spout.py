@@ -254,10 +254,10 @@ class AlignedSpout:
         if self.may_be_asked and not self._has_ended:
             self._cut.told(self.told_us)
 
-    def go_on_behind(self, time_us: int) -> None:
-        """The task goes on in the place of one that has told its consumers of this time."""
-        self._alignment.go_on_behind(time_us)
-        self._cut.go_on_behind(time_us)
+    def go_on_behind(self, floor: Position) -> None:
+        """The task goes on in the place of one that has told its consumers of this position."""
+        self._alignment.go_on_behind(floor.ts)
+        self._cut.go_on_behind(floor)
 
     def look_in_call(self) -> None:
         """In the middle of a callback that may not return: go on if nobody waits for the task any more."""

@@ -51,7 +51,7 @@ class BoltCut:
         self._word = 0
         """That of the record when it was read last."""
         self._proposal = NO_PROPOSAL
-        self._passed = 0
+        self.passed = 0
         """The last attempt whose cut the task has passed."""
         self._place: Position | None = None
         """Where the cut is; None for none that the task has to come to."""
@@ -68,11 +68,11 @@ class BoltCut:
 
     def save(self) -> int:
         """The last attempt whose cut the task has passed."""
-        return self._passed
+        return self.passed
 
     def restore(self, noted: int) -> None:
         """A process before this one has passed it."""
-        self._passed = noted
+        self.passed = noted
 
     # -- before the cut
 
@@ -100,7 +100,7 @@ class BoltCut:
     def _is_concerned(self) -> bool:
         """Whether the task has to come to the cut that was decided."""
         attempt, state, _, _, purpose = self._proposal
-        is_ahead = state is CutState.DECIDED and attempt != self._passed
+        is_ahead = state is CutState.DECIDED and attempt != self.passed
         return is_ahead and (purpose is Purpose.CHECKPOINT or self._hands_over())
 
     def has_come_to(self, frontier: Position) -> bool:
@@ -151,5 +151,5 @@ class BoltCut:
         """With all below the cut committed, do what is to be done there; whether the task goes on."""
         if not self._at_cut(self._proposal):
             return False
-        self._passed, self.is_there = self._proposal.attempt, False
+        self.passed, self.is_there = self._proposal.attempt, False
         return True

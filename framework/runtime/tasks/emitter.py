@@ -16,7 +16,7 @@ from framework.runtime.tracking.reasons import Cause, Reason
 from viper.errors import CodecError, DivergedError
 from viper.jumbo import Emission
 from viper.payload import NOTHING
-from viper.position import LEAST, Position, Positions
+from viper.position import END, LEAST, Position, Positions
 
 T = TypeVar("T")
 
@@ -104,6 +104,8 @@ class Emitter:
             commits.keep("routing", _Routing(output))
             if output.is_scalable:
                 commits.call_ahead(self._scale)
+        if commits is not None and output.may_divide_anew:
+            commits.call_behind(lambda: output.committed(self.published))
         self.commits = commits
         """What the task commits by what it has done; None where it commits nothing."""
         self.output = output
@@ -311,6 +313,8 @@ class Emitter:
             return False
         self.output.tell_last_ts(last_us)
         self.output.close()
+        if self.commits is not None:
+            self.output.committed(END)
         self.signal_neighbours()
         return True
 

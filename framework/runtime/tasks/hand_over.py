@@ -30,6 +30,8 @@ class HandOver:
         self._scales = scales
         self._bells = tuple(bells)
         self._attempt = 0
+        self._kept = 0
+        """The last attempt that `keep` was told of."""
         self._awaited: Sequence[int] = ()
         """The siblings that have not handed over what the task takes, as far as it knows."""
         self._groups = range(0)
@@ -59,6 +61,12 @@ class HandOver:
             handed = self._scales.has_handed_over
             self._awaited = [sibling for sibling in self._awaited if not handed(sibling, self._attempt)]
         return not self._awaited
+
+    def keep(self, attempt: int) -> None:
+        """What was taken over up to an attempt stays the task's, as that is committed."""
+        if attempt != self._kept:
+            self._scales.take_over(self._task.id, attempt)
+            self._kept = attempt
 
     def take(self) -> range:
         """The key groups that the task has from now on; to be called once it can take them."""

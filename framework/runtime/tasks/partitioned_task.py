@@ -124,7 +124,7 @@ class PartitionedTask(SourceTask):
         super().resume(floor)
         if floor < LAST:
             self._partitioning.alignment.go_on_behind(floor.ts)
-            self._partitioning.cut.go_on_behind(floor.ts)
+            self._partitioning.cut.go_on_behind(floor)
         if self.commits is None:
             self._floor = floor
             self._exhausted = floor >= LAST

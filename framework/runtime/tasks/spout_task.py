@@ -174,7 +174,7 @@ class SpoutTask(CheckpointedSpout):
         """
         super().resume(floor)
         if floor < LAST:
-            self._aligned.go_on_behind(floor.ts)
+            self._aligned.go_on_behind(floor)
         unheard = self._outcomes.abandon()
         if self.commits is None:
             self._assigner.resume(floor)

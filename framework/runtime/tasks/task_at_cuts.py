@@ -63,6 +63,8 @@ class TaskAtCuts(Task):
         if not cut.passes():
             return False
         self._commit()  # what has changed at the cut
+        if self._parts.hand_over is not None and self.commits is None:  # else behind the commit
+            self._parts.hand_over.keep(cut.passed)
         return True
 
     def _at_cut(self, proposal: Proposal) -> bool:
@@ -77,7 +79,9 @@ class TaskAtCuts(Task):
         if not hand_over.goes_on:
             self.context.checkpoints.begin_anew()
             self.slot.save(commit=self.commits is None, hands_over=True)
-            self._commit()
+            if self.commits is not None and not self._commit():
+                self.is_signalled = True  # once there is room for what waits
+                return False
             hand_over.begin(proposal.attempt)
         if not hand_over.can_take:
             return False

@@ -9,7 +9,7 @@ import pytest
 from framework.runtime.control import cut_leader
 from framework.runtime.control.alignment import Alignment
 from framework.runtime.control.cut_leader import CutInterruptedError, CutLeader
-from framework.runtime.control.cut_record import NO_PROPOSAL, CutState, Proposal
+from framework.runtime.control.cut_record import NO_PROPOSAL, CutState, Proposal, Purpose
 from framework.runtime.control.source_cut import SourceCut
 from framework.runtime.positions.lineage import LAST
 from framework.runtime.positions.ticks import EventTicks
@@ -92,7 +92,7 @@ def test_a_source_that_is_ahead_goes_on_and_so_do_all_when_it_is_void() -> None:
 def test_who_takes_the_place_of_another_is_as_far_as_that_has_told() -> None:
     run = Run(1)
     (source,) = run.sources
-    source.go_on_behind(30)
+    source.go_on_behind(Position(30, 0, 0))
     run.propose(20)
     source.look(LEAST.ts)
     assert source.until_us == NO_LIMIT and run.record.answer_of(run.tasks[0]) == 30
@@ -115,6 +115,35 @@ def test_one_that_stands_still_and_meets_no_other_sets_the_cut_where_it_is() -> 
         assert run.bolt.has_come_to(behind) == (sources == 1)
         if sources == 1:
             assert run.bolt.frontier(behind)[:2] == (behind, 9) and run.record.last_us(run.tasks[0]) == 9
+
+
+def test_one_that_takes_the_place_of_another_sets_it_nowhere_below_what_that_has_brought() -> None:
+    run = Run(1)
+    (source,) = run.sources
+    last, behind, told = Position(9, 2, 0), Position(9, 3, 0), Position(12, 1, 0)
+    source.go_on_behind(told)
+    run.propose(50)
+    source.look(9)
+    run.record.decide()
+    source.look(9)
+    assert source.passed(last, behind, waits=True) is None
+    assert source.passed(Position(12, 0, 0), told, waits=True) is not None
+
+
+@pytest.mark.parametrize("purpose", Purpose)
+def test_a_reconfiguration_that_is_decided_binds_who_takes_the_place_of_another(purpose: Purpose) -> None:
+    run = Run(2)
+    run.record.propose(0, {part: 50 for part in run.plan.aligned_stops}, purpose)
+    for source in run.sources:
+        source.look(9)
+    run.record.decide()
+    successors = [SourceCut(run.record, task) for task in run.tasks]
+    run.sources[1].look(9)
+    run.sources[1].passed(Position(50, 0, 0), Position(51, 0, 0), waits=False)
+    for successor in successors:
+        successor.look(9)
+    is_bound = [successor.until_us == 50 for successor in successors]
+    assert is_bound == [purpose is Purpose.RECONFIGURATION, False]  # the second one has been there
 
 
 def test_a_bolt_is_saved_once_at_a_decided_cut() -> None:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 from click.testing import Result
 
 from framework.cli.exit_codes import ExitCode
+from framework.cli.init import TEMPLATES
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -42,15 +47,51 @@ def test_the_project_is_valid_without_a_warning(viper: Viper, project: Path) -> 
 
 
 def test_the_streamparse_project_runs(viper: Viper, project: Path) -> None:
-    assert viper("init", "--streamparse", "ported").exit_code == ExitCode.OK
+    assert viper("init", "--template", "streamparse", "ported").exit_code == ExitCode.OK
     ended = in_project(project / "ported", "framework.cli", "run", "--max-tuples", "1000")
     assert "1,000 tuples processed" in ended.stderr
 
 
-@pytest.mark.parametrize("options", [[], ["--streamparse"]])
-def test_the_projects_own_test_passes(options: list[str], viper: Viper, project: Path) -> None:
-    viper("init", "fresh", *options)
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_the_projects_own_test_passes(template: str, viper: Viper, project: Path) -> None:
+    viper("init", "fresh", "--template", template)
     assert " passed" in in_project(project / "fresh", "pytest", "-p", "no:cacheprovider").stdout
+
+
+def test_the_windows_of_a_file_are_in_a_table(viper: Viper, project: Path) -> None:
+    viper("init", "cafe", "--template", "csv-window")
+    assert in_project(project / "cafe", "framework.cli", "validate", "takings").stdout == ""
+    in_project(project / "cafe", "framework.cli", "run", "--quiet")
+    assert takings(project / "cafe") == summed(project / "cafe" / "data" / "orders.csv")
+
+
+@pytest.mark.spark
+def test_a_dataset_of_spark_gives_the_same_table(viper: Viper, project: Path) -> None:
+    said = viper("init", "cafe", "--template", "spark").stderr
+    prepare, run = said.partition("cd cafe && ")[2].split(" && ")
+    assert run == "viper run\n"
+    in_project(project / "cafe", "framework.cli", *shlex.split(prepare)[1:])
+    in_project(project / "cafe", "framework.cli", "run", "--quiet")
+    assert takings(project / "cafe") == summed(project / "cafe" / "data" / "orders.csv")
+
+
+def takings(folder: Path) -> dict[tuple[str, int], tuple[int, int]]:
+    """What the table of a project holds: the cents and the orders of each item and quarter of an hour."""
+    with closing(sqlite3.connect(folder / "takings.db")) as database:
+        rows = database.execute("SELECT item, start, cents, orders FROM takings").fetchall()
+    return {(item, start): (cents, orders) for item, start, cents, orders in rows}
+
+
+def summed(orders: Path) -> dict[tuple[str, int], tuple[int, int]]:
+    """The same, added up from the file itself."""
+    sums: dict[tuple[str, int], tuple[int, int]] = {}
+    for line in orders.read_text().splitlines()[1:]:
+        at, item, quantity, price = line.split(",")
+        second = int(datetime.fromisoformat(at).timestamp())
+        start = (second - second % 900) * 1_000_000
+        cents, number = sums.get((item, start), (0, 0))
+        sums[item, start] = cents + int(quantity) * round(float(price) * 100), number + 1
+    return sums
 
 
 def test_nothing_is_overwritten(viper: Viper, project: Path) -> None:

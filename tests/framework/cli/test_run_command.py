@@ -159,7 +159,7 @@ def test_a_breakpoint_in_a_component_talks_through_stderr(process: Process) -> N
 
 
 def test_ported_components_that_share_an_interpreter_are_warned_of(viper: Viper) -> None:
-    viper("init", "--streamparse", "ported")
+    viper("init", "--template", "streamparse", "ported")
     result = viper("run", "-q", "--max-tuples", "5", "--worker", "inline", "ported/topologies/wordcount.py")
     assert result.exit_code == ExitCode.OK
     (warning,) = result.stderr.splitlines()

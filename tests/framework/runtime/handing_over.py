@@ -24,6 +24,7 @@ from framework import (
 from framework.checkpoints.control import ask
 from framework.sinks import CollectingSink
 from framework.state import ListState, ValueState
+from framework.streams import AggregateByKey
 from framework.windows.aggregates import Count
 
 MOST = 5
@@ -102,6 +103,16 @@ class Fan(Bolt):
         number, key = tup.values[:2]
         for nth in range(number % 4):
             self.emit([number, (key + 7 * nth) % KEYS])
+
+
+class Keyed(Bolt):
+    """Emits a row's key, and its number."""
+
+    outputs = ["key", "number"]
+    config = {"viper.stateless": True}
+
+    def process(self, tup: Any) -> None:
+        self.emit([tup.values[1], tup.values[0]])
 
 
 class Counted(Bolt):
@@ -185,7 +196,26 @@ def windows(tasks: int = 2, count: int = 200) -> TopologyBuilder:
     return builder
 
 
-SHAPES = {"chain": chain, "diamond": diamond, "windows": windows}
+def latest(before: list[int], number: int) -> list[int]:
+    """The last three numbers of a key."""
+    return [*before[-2:], number]
+
+
+def steps(tasks: int = 2, count: int = 200) -> TopologyBuilder:
+    """Steps of functions, which keep what they have used of each key."""
+    builder = TopologyBuilder()
+    options = {"config": {"viper.parallelism.max": MOST}}
+    builder.set_spout("source", Asking, kwargs={"count": count})
+    builder.set_bolt("keyed", Keyed, 2).shuffle_grouping("source")
+    first = AggregateByKey(latest, 1, ["key", "numbers"], [])
+    builder.set_bolt("first", first, tasks, **options).fields_grouping("keyed", "key")
+    second = AggregateByKey(latest, 1, ["key", "numbers"], [])
+    builder.set_bolt("second", second, tasks, **options).fields_grouping("first", "key")
+    builder.set_bolt("sink", CollectingSink).global_grouping("second")
+    return builder
+
+
+SHAPES = {"chain": chain, "diamond": diamond, "windows": windows, "steps": steps}
 
 
 def drawn(seed: int, changes: int, count: int = 200, within: int = 12) -> list[Change]:

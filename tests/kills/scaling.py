@@ -1,0 +1,44 @@
+"""Runs whose bolts with state get other numbers of tasks all the time, while workers are killed.
+
+A thread beside the run asks for a change, drawn from a seed, as soon as the last one has been carried out.
+When that is depends on the machine; what the run writes does not.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from framework.runtime import Run
+from tests.kills.shapes import MOST_SCALED
+
+PAUSE_S = 0.0005
+"""Between two looks at whether a change has been carried out."""
+
+
+@contextmanager
+def scaled(run: Run, seed: int) -> Iterator[None]:
+    """While the block runs, components of the run get other numbers of tasks.
+
+    Args:
+        run: it is executed in the block.
+        seed: what numbers are drawn from.
+    """
+    is_over = threading.Event()
+
+    def change() -> None:
+        draw, some = random.Random(seed), sorted(run.scale({}))
+        while some and not is_over.wait(PAUSE_S):
+            if run._scaling.now == run.scale({}):
+                names = draw.sample(some, draw.randint(1, len(some)))
+                run.scale({name: draw.randint(1, MOST_SCALED) for name in names})
+
+    thread = threading.Thread(target=change, name="tests-scaling")
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
