@@ -118,7 +118,7 @@ build/peers/%/.installed: benchmarks/peers/environments/%.txt
 
 clean:
 	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	find framework viper viperstorm spark_ingest tests topologies benchmarks \
+	find framework viper viperstorm viperstorm_pytest spark_ingest tests topologies benchmarks \
 	    \( -name __pycache__ -o -name '*.so' \) -prune -exec rm -rf {} +
 	$(MAKE) -C cbackend clean
 	$(MAKE) -C viper/csrc clean

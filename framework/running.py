@@ -159,6 +159,25 @@ def scale(folder: str | os.PathLike[str], tasks: Mapping[str, int]) -> Mapping[s
     return found
 
 
+def stacks(folder: str | os.PathLike[str]) -> Mapping[str, Any]:
+    """Where the tasks are of the run that is found by a folder, in this or another process.
+
+    Args:
+        folder: as it was given to `run` as ``control`` or ``checkpoints``.
+
+    Returns:
+        ``tasks``, for each that is in a callback a mapping with ``task``, ``process``, ``callback`` and
+        ``stack``, the user's frames in the form of a traceback; and ``silent``, the numbers of processes that
+        have told nothing, as a library there keeps Python's lock.
+
+    Raises:
+        SuspendError: no run is going on that has this folder.
+    """
+    from framework.checkpoints.control import ask
+
+    return ask(Path(folder), "stacks")
+
+
 def _planned(
     topology: object, options: Mapping[str, Any], environment: str | None
 ) -> tuple[Plan, Settings, list[Problem]]:

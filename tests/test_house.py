@@ -21,6 +21,7 @@ REPOSITORY = Path(__file__).parents[1]
 
 MAY_IMPORT = {
     "topologies": {"viperstorm"},
+    "viperstorm_pytest": {"viperstorm"},
     "viperstorm": {"framework", "spark_ingest"},
     "framework": {"viper"},
     "viper": set(),

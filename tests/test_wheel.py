@@ -23,6 +23,7 @@ TYPED = (
     "viper/_rows.pyi",
     "viper/py.typed",
     "viperstorm/py.typed",
+    "viperstorm_pytest/py.typed",
 )
 
 
@@ -62,6 +63,7 @@ def test_the_wheel_holds_the_packages_the_defaults_and_nothing_else(wheel: Path)
         "spark_ingest",
         "viper",
         "viperstorm",
+        "viperstorm_pytest",
     }
     for name in ("framework/conf/defaults.yaml", *TYPED):
         assert name in names

@@ -24,3 +24,13 @@
 
 It knows nothing of components: rows are tuples of whatever their producer hands over.
 """
+
+from importlib.util import find_spec
+from sysconfig import get_config_var
+
+for _name in ("viper._backend", "viper._rows"):
+    if find_spec(_name) is None:
+        raise ImportError(
+            f"{_name} is missing, or was compiled for another Python than this one "
+            f"({get_config_var('SOABI')}): install ViperStorm again with this Python, from a wheel or sources"
+        )

@@ -52,6 +52,11 @@ def make(size_bytes: int, named: bool) -> int:
         record.unlink(missing_ok=True)  # who tidies up folders may have been here
 
 
+def abandoned() -> list[str]:
+    """The names of the segments whose makers died before they could remove them."""
+    return [record.name for record in _abandoned()]
+
+
 def remove_abandoned() -> list[str]:
     """Remove the segments whose makers died before they could; returns their names."""
     return [record.name for record in _abandoned() if _remove(record)]

@@ -10,6 +10,7 @@ from framework.cli.checkpoint import checkpoint
 from framework.cli.completion import completion
 from framework.cli.config import config
 from framework.cli.diff import diff
+from framework.cli.doctor import doctor
 from framework.cli.failures import TRACEBACKS, ViperGroup
 from framework.cli.flux import flux
 from framework.cli.graph import graph
@@ -17,6 +18,7 @@ from framework.cli.init import init
 from framework.cli.plan import plan
 from framework.cli.run import run
 from framework.cli.scale import scale
+from framework.cli.stacks import stacks
 from framework.cli.state import state
 from framework.cli.stop import stop
 from framework.cli.validate import validate
@@ -39,7 +41,7 @@ def main(ctx: click.Context, debug: bool) -> None:
         ctx.color = False
 
 
-_RUNNING = (run, stop, checkpoint, scale, state)
-_LOOKING = (validate, graph, plan, diff, config, flux, init, completion)
+_RUNNING = (run, stop, checkpoint, scale, stacks, state)
+_LOOKING = (validate, graph, plan, diff, config, doctor, flux, init, completion)
 for _command in (*_RUNNING, *_LOOKING):
     main.add_command(_command)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import replace as changed
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from framework.cli.choices import Choices, with_choices
-from framework.cli.debugger import debugger_on_stderr
+from framework.cli.debugger import debugger_on_terminal
 from framework.cli.exit_codes import ExitCode
 from framework.cli.failures import TRACEBACKS
 from framework.cli.logs import logging_to_stderr, parse_levels, stderr_for_lines
@@ -23,6 +23,7 @@ from framework.cli.progress import ProgressLine, can_animate
 from framework.cli.reports import ReportFile, parse_report, report_json
 from framework.cli.statistics import statistics_lines
 from framework.cli.summary import summary_lines
+from framework.cli.trace import MOST_TREES, Trace, Wanted, parse_wanted
 from framework.components.levels import LEVELS
 from framework.errors import ViperError
 from framework.log import LogForm, limits_of, log_level
@@ -83,6 +84,21 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--record", type=click.Path(path_type=Path), help="Write down everything that is emitted, and where."
+)
+@click.option(
+    "--trace",
+    "wanted",
+    multiple=True,
+    metavar="FIELD=VALUE",
+    callback=parse_wanted,
+    help="Follow the tuples that have this value, and show their trees at the end; may be repeated.",
+)
+@click.option(
+    "--trace-limit",
+    type=click.IntRange(min=1),
+    default=MOST_TREES,
+    show_default=True,
+    help="Most trees that --trace shows.",
 )
 @click.option(
     "--replay",
@@ -147,6 +163,8 @@ def run(
     log_format: str,
     printed: Sequence[str],
     record: Path | None,
+    wanted: Sequence[Wanted],
+    trace_limit: int,
     replay: Path | None,
     start: Path | None,
     rename: Mapping[str, str],
@@ -171,11 +189,17 @@ def run(
     ctx.meta[AS_JSON] = log_format == LogForm.JSON
     choices = changed(choices, options={**_time_of(replay), **choices.options})
     choices = choices.also(_as_options(debug=debug, **shortcuts))
-    with report.telling_failure() if report is not None else nullcontext():
+    trace = Trace(wanted, trace_limit)
+    with ExitStack() as stack:
+        if report is not None:
+            stack.enter_context(report.telling_failure())
         with prints_to_stderr():
             opened = open_target(*chosen(target, choices))
             opened = _as_programs(opened) if shell else opened
-            plan = make_plan(_printing(accepted(opened, to_run=True), printed), opened.settings)
+            topology = accepted(opened, to_run=True)
+            trace.check(topology)
+            plan = make_plan(_printing(topology, printed), opened.settings)
+        record = stack.enter_context(trace.recording(record))
         done = _watched(
             plan,
             opened.settings,
@@ -192,6 +216,8 @@ def run(
             checkpoints=checkpoints,
             control=control,
         )
+        if wanted and record is not None:
+            note("\n".join(trace.lines(record)))
     if not quiet:
         note("\n".join(summary_lines(done)))
     if statistics:
@@ -252,7 +278,7 @@ def _watched(
     line, stop = ProgressLine(stderr_for_lines(form), animated=animated), StopSignal()
     watch = None if quiet else _Watch(line, stop, click.get_current_context()).show
     log = logging_to_stderr(levels, line.giving_way, form, limits_of(settings))
-    with line.sharing(), log, debugger_on_stderr(line.hidden), active_by_signals(stop):
+    with line.sharing(), log, debugger_on_terminal(line.hidden), active_by_signals(stop):
         running = Run(plan, settings, stop=stop, on_progress=watch, **limits)
         try:
             return running.execute()

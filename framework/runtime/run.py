@@ -160,9 +160,10 @@ class Run:
             with self._accompanied():
                 while True:
                     agreeing = self._leader, self._scaling, self._stop
+                    found_by = self._checkpointing, self._control, lambda: self._workers
                     try:
                         with (
-                            commanded(self._stop, self._scaling, self._checkpointing, self._control),
+                            commanded(self._stop, self._scaling, *found_by),
                             handing_over(self._plan, self._settings, self._network, *agreeing),
                             self._controlling.going_on(),
                         ):

@@ -127,6 +127,11 @@ class TableState(State):
         """As in the base class."""
         return ", ".join(f"{name}: {type}" for name, type in self._types.items())
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self._types)
+
     def handle(self, access: StateAccess) -> Any:
         """As in the base class."""
         from framework.state.handles import table_handle

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from framework.builder import TopologyBuilder
-from framework.components import Tuple
+from framework.components import Component, Tuple
 from framework.config import Settings
 from framework.instantiate import Beans
 from framework.planning import Plan
@@ -62,7 +62,7 @@ class BoltRun:
 
 
 def run_bolt(
-    bolt: type,
+    bolt: type | Component,
     tuples: Iterable[Sequence[Any]],
     *,
     fields: Sequence[str] = (),
@@ -80,7 +80,7 @@ def run_bolt(
     ``topology.tick.tuple.freq.secs`` is set, and tuples that are left in batches are processed.
 
     Args:
-        bolt: its class, ours or streamparse's.
+        bolt: its class, ours or streamparse's, or an instance of one of ours.
         tuples: for each tuple its values; or a `Tuple`, where its component or stream matters; or `TICK`.
         fields: names of the values, for a bolt that uses names.
         schema: the type of each field by name, or the types in the order of `fields`, with which a batch bolt
@@ -130,7 +130,7 @@ def _driver(
 
 
 def _task(
-    bolt: type,
+    bolt: type | Component,
     stream: Stream,
     conf: Conf,
     key: Sequence[str],

@@ -162,7 +162,7 @@ class Driver:
 
     @contextmanager
     def _logging(self) -> Iterator[None]:
-        logger, handler = self._identity.logger, _Kept(self.logs)
+        logger, handler = self._identity.logger, Kept(self.logs)
         level = logger.level
         logger.addHandler(handler)
         logger.setLevel(logging.DEBUG)
@@ -173,12 +173,15 @@ class Driver:
             logger.removeHandler(handler)
 
 
-class _Kept(logging.Handler):
+class Kept(logging.Handler):
+    """Keeps log records in a list."""
+
     def __init__(self, records: list[logging.LogRecord]) -> None:
         super().__init__()
         self._records = records
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Keep a record."""
         self._records.append(record)
 
 

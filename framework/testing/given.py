@@ -88,7 +88,7 @@ def given(topology: Topology, inputs: Inputs) -> Topology:
     Raises:
         TopologyError: a name that is no spout's, or a row whose event time cannot be read.
     """
-    _check(topology, "spout", inputs, [spout.id for spout in topology.spouts])
+    check_names(topology, "spout", inputs, [spout.id for spout in topology.spouts])
     beans = Beans(topology.beans)
     components = list(topology.components)
     with importable(topology.import_paths):
@@ -104,12 +104,17 @@ def collected(topology: Topology, sinks: Collection[str]) -> Topology:
     Raises:
         TopologyError: a name that is no bolt's.
     """
-    _check(topology, "bolt", sinks, [bolt.id for bolt in topology.bolts])
+    check_names(topology, "bolt", sinks, [bolt.id for bolt in topology.bolts])
     components = (_keeping(c) if c.id in sinks else c for c in topology.components)
     return replace(topology, components=tuple(components))
 
 
-def _check(topology: Topology, role: str, names: Iterable[str], known: Collection[str]) -> None:
+def check_names(topology: Topology, role: str, names: Iterable[str], known: Collection[str]) -> None:
+    """Refuse names that nothing has.
+
+    Raises:
+        TopologyError: there are some.
+    """
     wrong = [name for name in names if name not in known]
     if wrong:
         raise TopologyError(Problem(topology.sources.at(), unknown(role, name, known)) for name in wrong)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from framework.components import Component
@@ -52,6 +52,31 @@ def planned(topology: Topology, conf: Conf) -> tuple[Plan, Settings]:
         settings, _ = _resolved(topology, {**options, "viper.time": str(TimeMode.LOGICAL)})
         plan = make_plan(topology, settings)
     return plan, settings
+
+
+def by_the_clock(topology: Topology, conf: Conf) -> tuple[Plan, Settings]:
+    """The plan of a topology for this thread, by a clock that passes when a test says so.
+
+    Time is that of the clock, unless the configuration or the tuples themselves say another one.
+    """
+    options = {"viper.worker": str(WorkerKind.INLINE), **conf}
+    settings, _ = _resolved(topology, options)
+    plan = make_plan(topology, settings)
+    if plan.time is TimeMode.LOGICAL and settings["viper.time"] is None:
+        settings, _ = _resolved(topology, {**options, "viper.time": str(TimeMode.INGEST)})
+        plan = make_plan(topology, settings)
+    return plan, settings
+
+
+def names_of(argument: str, names: Collection[str]) -> Collection[str]:
+    """The names, where they are not by mistake one text, whose letters would be taken for names.
+
+    Raises:
+        TypeError: they are.
+    """
+    if isinstance(names, str):
+        raise TypeError(f"{argument} is {names!r}: expected a list of ids, such as [{names!r}]")
+    return names
 
 
 def _resolved(topology: Topology, conf: Conf) -> tuple[Settings, list[Problem]]:

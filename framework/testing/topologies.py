@@ -11,8 +11,10 @@ from framework.components import Component
 from framework.runtime import RunReport, StopReason, run
 from framework.sinks import CollectingSink
 from framework.tap import tap_id, tapped
+from framework.testing.clock import VirtualClock
 from framework.testing.given import Inputs, collected, given
-from framework.testing.preparing import Conf, loaded, own_config, planned, settled
+from framework.testing.preparing import Conf, by_the_clock, loaded, names_of, own_config, planned, settled
+from framework.testing.simulated import Limits, run_by
 from framework.topology import DEFAULT_STREAM, Argument, Topology, unknown
 
 Row = tuple[Any, ...]
@@ -96,6 +98,8 @@ def run_topology(
     max_tuples: int | None = None,
     seed: int | None = None,
     environment: str | None = None,
+    clock: VirtualClock | None = None,
+    duration_s: float | None = None,
     timeout_s: float = 60.0,
 ) -> TopologyRun:
     """Run a topology to its end in this process.
@@ -114,23 +118,36 @@ def run_topology(
         max_tuples: tuples after which the spouts stop, for those that never end.
         seed: run tasks in a random order, which this number determines, instead of the usual one.
         environment: chooses from a ``par`` that is given per environment.
-        timeout_s: seconds after which a run that does not end is given up.
+        clock: the clock that the run goes by, in one thread: while nothing is to be done, it runs ahead. The
+            time of rows is then that of the clock, unless ``viper.time`` or the spouts say otherwise.
+        duration_s: seconds after which the spouts are stopped, by `clock` if there is one; None for spouts
+            that end.
+        timeout_s: seconds after which a run that does not end is given up, whatever `clock` shows.
 
     Raises:
         TopologyError: the topology cannot run here; the error has all problems.
         ComponentError: a component raised.
         TimeoutError: the spouts have not ended in time.
+        ValueError: a clock, and a configuration by which several threads or processes run.
     """
     options = {
         **({"viper.scheduling": "random", "viper.seed": seed} if seed is not None else {}),
         **(conf or {}),
     }
-    prepared = collected(given(loaded(topology, environment), inputs or {}), _names(sinks))
+    prepared = collected(given(loaded(topology, environment), inputs or {}), names_of("sinks", sinks))
     settled(prepared, options)
     streams = [(c.id, stream.name) for c in prepared.components for stream in c.outputs or ()]
-    plan, settings = planned(_watched(prepared, streams), options)
-    report = run(plan, settings, max_tuples=max_tuples, duration_s=timeout_s)
-    if report.reason is StopReason.DURATION:
+    watched = _watched(prepared, streams)
+    if clock is None:
+        plan, settings = planned(watched, options)
+        limit_s = timeout_s if duration_s is None else min(duration_s, timeout_s)
+        report = run(plan, settings, max_tuples=max_tuples, duration_s=limit_s)
+        timed_out = report.reason is StopReason.DURATION and limit_s != duration_s
+    else:
+        plan, settings = by_the_clock(watched, options)
+        limits = Limits(max_tuples, duration_s, timeout_s)
+        report, timed_out = run_by(clock, plan, settings, limits)
+    if timed_out:
         raise TimeoutError(
             f"topology {report.topology!r} has not ended within {timeout_s:g} s, after {report.emitted} "
             "tuples from its spouts: for spouts that never end give max_tuples, or inputs in their place"
@@ -167,17 +184,6 @@ def run_spout(
     builder.set_spout(_SPOUT, spout, 1, args=args, kwargs=kwargs, config=own_config(spout, conf))
     ran = run_topology(builder, conf=conf, max_tuples=count, timeout_s=timeout_s)
     return SpoutRun(_SPOUT, ran.report, {stream: rows for (_, stream), rows in ran.streams.items()})
-
-
-def _names(sinks: Collection[str]) -> Collection[str]:
-    """The names, where they are not by mistake one text, whose letters would be taken for names.
-
-    Raises:
-        TypeError: they are.
-    """
-    if isinstance(sinks, str):
-        raise TypeError(f"sinks is {sinks!r}: expected a list of ids, such as [{sinks!r}]")
-    return sinks
 
 
 def _watched(topology: Topology, streams: Sequence[tuple[str, str]]) -> Topology:

@@ -35,7 +35,7 @@ ORDERS: Mapping[str, Rows] = {
         ("specs",),
         ("controllers", "instantiate", "windows"),
         (
-            *("arguments", "config", "importing", "lifeline", "prints"),
+            *("arguments", "breakpoints", "config", "importing", "lifeline", "prints"),
             *("programs", "render", "routing", "state", "tracebacks"),
         ),
         ("errors",),

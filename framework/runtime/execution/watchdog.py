@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from framework.log import Origin, speaking_as
 from framework.runtime.execution.executor import Executor
 from framework.runtime.execution.stacks import Stack, stack_of
+from framework.runtime.metrics.stacks import TaskStack
 from framework.runtime.metrics.statistics import LongCallback
 from framework.runtime.tasks.task import Task
 
@@ -124,15 +126,25 @@ class Watch:
 
     def tell_stacks(self) -> None:
         """Log the stacks of all callbacks that have not returned."""
-        told = 0
+        found = self._found()
+        for task, stack in found:
+            _log(task, logging.WARNING, "%s is in %s:\n%s", task.name, stack.callback, stack.text)
+        if not found:
+            log.warning("no task is in a callback", extra=_NEVER_COUNTED)
+
+    def stacks(self) -> Sequence[TaskStack]:
+        """Where all tasks are that are in a callback; from any thread."""
+        process = os.getpid()
+        return [TaskStack(task.name, process, stack.callback, stack.text) for task, stack in self._found()]
+
+    def _found(self) -> Sequence[tuple[Task, Stack]]:
+        found = []
         for thread, executor in list(self._executors.items()):
             task = executor.current
             stack = stack_of(thread, Executor.call.__code__) if task is not None else None
             if task is not None and stack is not None:
-                told += 1
-                _log(task, logging.WARNING, "%s is in %s:\n%s", task.name, stack.callback, stack.text)
-        if not told:
-            log.warning("no task is in a callback", extra=_NEVER_COUNTED)
+                found.append((task, stack))
+        return found
 
     # -- inside
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +26,7 @@ from viper.errors import StateFullError
 from viper.hashing import group_of_hash, stable_hash
 from viper.state import KeyedState, KeyedTable, Scope, Writer
 
+MICROS: Final = 1_000_000
 _OF_THE_TASK: Final = ((None,), (0,))
 """The row, and the index in it, of the only key that state of a task has."""
 
@@ -106,6 +108,23 @@ class TaskState:
     def tell_time_by(self, now: Callable[[], int]) -> None:
         """Have handles that `bind` makes ask for the time of the tuple in process, in microseconds."""
         self._now = now
+
+    @contextmanager
+    def at_time(self, now: Callable[[], int], ttls: Mapping[str, float]) -> Iterator[None]:
+        """For as long as the block runs, ask for another time, as no tuple is in process; for tests.
+
+        Args:
+            now: tells it, in microseconds; a time before the latest counts as that.
+            ttls: by the names of states the seconds for which their keys are remembered.
+        """
+        of_time = [(table, round(ttl * MICROS)) for name, ttl in ttls.items() for table in self.tables[name]]
+        try:
+            for table, ttl_us in of_time:
+                table.expire(ttl_us, now)
+            yield
+        finally:
+            for table, ttl_us in of_time:
+                table.expire(ttl_us, self._now)
 
     def bind(self, component: Any, *, goes_on: bool) -> None:
         """Give a component its handles; what the one before it has not written yet is written.

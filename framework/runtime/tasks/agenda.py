@@ -69,6 +69,12 @@ class AgendaClient:
         """Monotonic time in seconds at which `take_timed` gives the next entry; infinite if it never does."""
         return float("inf")
 
+    @property
+    def ends_at_us(self) -> int | None:
+        """Event time in microseconds at which the next entry is due, whatever input comes; None if there is
+        none."""
+        return None
+
     def taken_over(self) -> None:
         """The task has other key groups from now on."""
 
@@ -91,6 +97,10 @@ class Agenda:
         self._clients = tuple(clients)
         self.has_clients = bool(self._clients)
         """Whether anything can ever be due."""
+
+    def also(self, client: AgendaClient) -> Agenda:
+        """What is due here, and then what is due by one more client."""
+        return Agenda((*self._clients, client))
 
     def is_due_before(self, position: Position) -> bool:
         """Whether an entry stands before an input at a position."""
@@ -135,6 +145,13 @@ class Agenda:
         """Before anything was due: go on where another run had come to."""
         for client in self._clients:
             client.restore(saved)
+
+    @property
+    def ends_at_us(self) -> int | None:
+        """Event time in microseconds at which the next entry is due, whatever input comes; None if there is
+        none."""
+        ends = [client.ends_at_us for client in self._clients]
+        return min((end_us for end_us in ends if end_us is not None), default=None)
 
     @property
     def due_at_s(self) -> float:
@@ -266,6 +283,33 @@ class Timed(AgendaClient):
     def due_at_s(self) -> float:
         """When it is due next."""
         return self._timer.due_at_s
+
+
+class AskedFor(AgendaClient):
+    """Something that is due as soon as it is asked for, once each time.
+
+    Args:
+        run: does it.
+    """
+
+    def __init__(self, run: Callable[[Position | None], None]) -> None:
+        self._run = run
+        self._count = 0
+
+    def ask(self) -> None:
+        """Have it done at the next turn."""
+        self._count += 1
+
+    def take_timed(self, now_s: float) -> Iterator[Entry]:
+        """It, as often as it was asked for."""
+        while self._count:
+            self._count -= 1
+            yield Entry(None, self._run)
+
+    @property
+    def due_at_s(self) -> float:
+        """Long ago, or never."""
+        return 0.0 if self._count else NEVER_S
 
 
 class LastEntries(AgendaClient):

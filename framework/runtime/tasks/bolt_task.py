@@ -10,7 +10,7 @@ from typing import Any, Final
 from framework.runtime.inputs import BoltInput, Inlet
 from framework.runtime.pieces import Piece, split_at
 from framework.runtime.positions.lineage import LAST
-from framework.runtime.tasks.agenda import Agenda, Frontier
+from framework.runtime.tasks.agenda import Agenda, AskedFor, Frontier
 from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
@@ -95,6 +95,12 @@ class BoltTask(TaskAtCuts):
         return self._received.waits
 
     @property
+    def ends_at_us(self) -> int | None:
+        """Event time in microseconds at which something is due there, whatever input comes; None if nothing
+        is."""
+        return self._agenda.ends_at_us if self._agenda.has_clients and not self.is_ending else None
+
+    @property
     def wake_at_s(self) -> float:
         """Monotonic time in seconds at which a turn would be of use although nothing has come."""
         # A component that is to be made anew cannot be given what is due meanwhile.
@@ -166,6 +172,12 @@ class BoltTask(TaskAtCuts):
                 self.commits.keep("agenda", self._agenda)
             if self._parts.commits is not None:
                 self._parts.commits.go_back_with(self.commits)
+
+    def ticks_on_demand(self) -> AskedFor:
+        """From now on give the component a tick whenever one is asked for, too, as tests do."""
+        ticks = AskedFor(self._parts.interludes.tick)
+        self._agenda = self._agenda.also(ticks)
+        return ticks
 
     def end_cycle(self) -> None:
         """Nothing comes back through the cycle any more."""

@@ -68,6 +68,12 @@ class GroupDues(AgendaClient):
             ends = self._alignment.may_end()
             yield from self._entries(None if ends else last_us_before(self._alignment.closed_at()))
 
+    @property
+    def ends_at_us(self) -> int | None:
+        """As in the base class."""
+        due = self._windows().next_due(None)
+        return None if due is None else due.end_us
+
     def taken_over(self) -> None:
         """As in the base class: with others come their windows."""
         self._bound_us = None

@@ -111,6 +111,10 @@ class SourceTask(Task):
         """Ask for no more tuples, until `activate`."""
         self.active = False
 
+    def ask_soon(self) -> None:
+        """Have the source asked at the next turn, as it may have something now."""
+        self._poll.found()
+
     def end(self) -> None:
         """Bring nothing more."""
         if self.state is TaskState.RUNNING:

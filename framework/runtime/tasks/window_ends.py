@@ -59,6 +59,12 @@ class WindowEnds(AgendaClient):
             ends = self._alignment.may_end()
             yield from self._entries(None if ends else self._alignment.closed_at().ts)
 
+    @property
+    def ends_at_us(self) -> int | None:
+        """As in the base class: behind the end of the first window that has tuples."""
+        end_us = self._windows().next_over(None)
+        return None if end_us is None else end_us + 1
+
     def held(self, position: Position) -> Position:
         """The end of the first window that may still fire, if it lies below a position."""
         if position >= LAST:

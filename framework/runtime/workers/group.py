@@ -10,6 +10,7 @@ from framework.errors import ViperError
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.saved import SavedTasks
+from framework.runtime.metrics.stacks import Stacks
 from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
 
 
@@ -48,6 +49,9 @@ class WorkerGroup(Protocol):
 
     def counters(self) -> Sequence[Mapping[int, TaskCounters]]:
         """The counters of each process, by task; from any thread."""
+
+    def stacks(self) -> Stacks:
+        """Where all tasks are that are in a callback; from any thread."""
 
     def statistics(self) -> Sequence[ExecutorStatistics]:
         """The statistics of the executors; from any thread."""

@@ -7,12 +7,13 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
+from framework.breakpoints import refuse_breakpoints
 from framework.components.component import LOGGER_PREFIX
 from framework.importing import importable
 from framework.lifeline import ORPHANED, ReceivedLifeline
@@ -20,6 +21,7 @@ from framework.prints import prints_to_stderr
 from framework.runtime.assembly.network import Network
 from framework.runtime.control.signals import leave_signals_to_parent
 from framework.runtime.control.stop import StopReason, StopSignal
+from framework.runtime.metrics.stacks import TaskStack
 from framework.runtime.state import StateMemory
 from framework.runtime.workers.death_watch import open_files
 from framework.runtime.workers.messages import (
@@ -36,9 +38,11 @@ from framework.runtime.workers.messages import (
     Ready,
     Reported,
     SetActive,
+    StacksTold,
     StandsBy,
     Stop,
     TakePlace,
+    TellStacks,
     Wanted,
     forward_logs,
 )
@@ -70,6 +74,7 @@ def main(
     lifeline.end_with_it()
     leave_signals_to_parent()
     _take_over(streams)
+    refuse_breakpoints()
     line = _Line(connection)
     try:
         with prints_to_stderr():  # as user code is imported on the way
@@ -114,6 +119,7 @@ class _Line:
         self.close = Close()
         """How the parent asks for it."""
         self._dump: Callable[[], None] = lambda: None
+        self._stacks: Callable[[], Sequence[TaskStack]] = lambda: ()
         threading.Thread(target=self._listen, name="viper-parent", daemon=True).start()
 
     def send(self, message: FromWorker) -> None:
@@ -125,9 +131,9 @@ class _Line:
         except ConnectionError:
             os._exit(ORPHANED)  # nobody reads it any more
 
-    def on_dump(self, call: Callable[[], None]) -> None:
-        """Have something called when the parent asks where all tasks are."""
-        self._dump = call
+    def on_dump(self, log: Callable[[], None], tell: Callable[[], Sequence[TaskStack]]) -> None:
+        """Say what is called when the parent asks where all tasks are, to be logged or to be told."""
+        self._dump, self._stacks = log, tell
 
     def place(self) -> TakePlace:
         """Wait until the parent has a place to be taken."""
@@ -156,6 +162,8 @@ class _Line:
                 self._begins.put(False)
             case Dump():
                 self._dump()
+            case TellStacks():
+                self.send(StacksTold(self._stacks()))
             case Close():
                 self.close = message
                 self.closing.set()
@@ -219,7 +227,7 @@ class _Child:
 
     def live(self) -> None:
         """Go through all phases of a run; a failure is sent to the parent, and components are closed."""
-        self._line.on_dump(self._worker.tell_stacks)
+        self._line.on_dump(self._worker.tell_stacks, lambda: self._worker.stacks().tasks)
         with self._worker.surroundings():
             with self._status.writing():
                 try:

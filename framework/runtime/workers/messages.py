@@ -17,6 +17,7 @@ from framework.log import Counting, Limits, key_of
 from framework.log.forms import error_name, traceback_text
 from framework.runtime.control.stop import StopReason
 from framework.runtime.metrics.saved import SavedTasks, TaskReport
+from framework.runtime.metrics.stacks import TaskStack
 from framework.runtime.metrics.statistics import WorkerReport
 from framework.tracebacks import RemoteTraceback, of_user_code
 from viper.arena import ArenaHandle
@@ -63,6 +64,11 @@ class Dump:
 
 
 @dataclass(frozen=True, slots=True)
+class TellStacks:
+    """Tell where all tasks are that are in a callback."""
+
+
+@dataclass(frozen=True, slots=True)
 class Close:
     """All workers have run: close the components, report, and end."""
 
@@ -86,7 +92,7 @@ class TakePlace:
     """As it is now."""
 
 
-ToWorker = Begin | SetActive | Stop | Abort | Dump | Close | TakePlace
+ToWorker = Begin | SetActive | Stop | Abort | Dump | TellStacks | Close | TakePlace
 
 # -- from a worker
 
@@ -170,7 +176,14 @@ class Wanted:
     """A task asks for a checkpoint before its time."""
 
 
-FromWorker = Ready | StandsBy | Logged | Failed | Ran | Closed | Reported | Wanted
+@dataclass(frozen=True, slots=True)
+class StacksTold:
+    """Where all tasks of the worker are that are in a callback."""
+
+    stacks: Sequence[TaskStack]
+
+
+FromWorker = Ready | StandsBy | Logged | Failed | Ran | Closed | Reported | Wanted | StacksTold
 
 # -- log records
 

@@ -22,11 +22,13 @@ from framework.runtime.control.stop import DrainDeadline, StopReason, StopSignal
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.saved import SavedTasks, TaskReport
+from framework.runtime.metrics.stacks import Stacks
 from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.recovery import RecoveryMemory
 from framework.runtime.state import StateMemory
 from framework.runtime.workers.going_back import Attempts
 from framework.runtime.workers.handle import Phase, WorkerHandle
+from framework.runtime.workers.inquiry import StackInquiry
 from framework.runtime.workers.launcher import Launcher
 from framework.runtime.workers.messages import (
     Abort,
@@ -41,6 +43,7 @@ from framework.runtime.workers.messages import (
     Ready,
     Reported,
     SetActive,
+    StacksTold,
     Stop,
     ToWorker,
     Wanted,
@@ -118,6 +121,7 @@ class Supervisor:
         self._deadline = DrainDeadline(stop, settings["viper.drain.timeout.secs"])
         self._dump_asked = False
         self._waker = Waker()
+        self._inquiry = StackInquiry(self._waker.wake)
         stop.listen(self._waker.wake)
 
     @contextlib.contextmanager
@@ -192,6 +196,10 @@ class Supervisor:
         """The statistics of all executors, as of a moment ago."""
         return [executor for worker in self._workers for executor in worker.executors]
 
+    def stacks(self) -> Stacks:
+        """Where all tasks are that are in a callback; from any other thread."""
+        return self._inquiry.ask()
+
     # -- restarting
 
     def _restart_due(self, now: float) -> None:
@@ -235,6 +243,7 @@ class Supervisor:
             self._pass_on_activity()
             self._pass_on_stop()
             self._pass_on_dump()
+            self._inquiry.pass_on(self._workers)
             if self._deadline.is_past(now, LAST_CALL_S, began):
                 self._end_all(phase)
 
@@ -290,6 +299,7 @@ class Supervisor:
 
     def _died(self, worker: WorkerHandle) -> None:
         self._on_death()
+        self._inquiry.leave_out(worker.process.pid or 0)
         index = self._workers.index(worker)
         suspended = self._stop.reason is StopReason.SUSPENDED
         self._note(
@@ -329,6 +339,8 @@ class Supervisor:
                 worker.watch(files, partial(self._tell_of_death, worker))
             case Wanted():
                 self._on_want()
+            case StacksTold(stacks):
+                self._inquiry.hear(worker.process.pid or 0, stacks)
             case Ran(saved, drained):
                 worker.reached(Phase.RAN)
                 self._is_drained = self._is_drained and drained

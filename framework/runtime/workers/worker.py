@@ -37,6 +37,7 @@ from framework.runtime.execution.watchdog import Watch
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.saved import SavedTask, SavedTasks, TaskReport
+from framework.runtime.metrics.stacks import Stacks
 from framework.runtime.metrics.statistics import ExecutorStatistics, WorkerReport
 from framework.runtime.state import StateMemory
 from framework.runtime.tasks.task import Task
@@ -236,6 +237,10 @@ class Worker:
     def tell_stacks(self) -> None:
         """Log where all its tasks are that are in a callback; from any thread."""
         self._watch.tell_stacks()
+
+    def stacks(self) -> Stacks:
+        """Where all its tasks are that are in a callback; from any thread."""
+        return Stacks(self._watch.stacks())
 
     def _log_files(self) -> AbstractContextManager[None]:
         mine = {task for number in self._numbers for task in self._plan.placement.executors[number].tasks}

@@ -86,6 +86,10 @@ class OnTerminal:
             assert time.monotonic() < ends_at, f"{text!r} was not written, but {self.written!r}"
             assert self._read(), f"ended without {text!r}: {self.written!r}"
 
+    def type(self, line: str) -> None:
+        """Type a line."""
+        os.write(self._ours, f"{line}\n".encode())
+
     def ended(self) -> int:
         """Read to the end; the exit code."""
         while self._read():

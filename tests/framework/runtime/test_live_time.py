@@ -14,6 +14,7 @@ from framework.runtime.execution.live_time import (
     HeartbeatRequests,
     LiveTime,
 )
+from framework.testing import VirtualClock
 from viper.arena import Arena
 from viper.bell import Bell
 
@@ -38,9 +39,12 @@ def bells() -> list[Bell]:
 
 
 def make(
-    *spouts: Any, holds_input: bool = False, requests: HeartbeatRequests | None = None
+    *spouts: Any,
+    holds_input: bool = False,
+    ends_at_us: int | None = None,
+    requests: HeartbeatRequests | None = None,
 ) -> tuple[LiveTime, SimpleNamespace]:
-    bolt: Any = SimpleNamespace(waits_with_input=holds_input)
+    bolt: Any = SimpleNamespace(waits_with_input=holds_input, ends_at_us=ends_at_us)
     return LiveTime(spouts, [bolt], lambda spout: spout.is_busy, requests), bolt  # type: ignore[attr-defined]
 
 
@@ -70,6 +74,27 @@ def test_input_that_is_held_back_is_asked_for_at_once_and_then_ever_less_often(b
     assert live.due_at_s == NOW + FIRST_PAUSE_S
     in_ten_seconds = rest(live, 10)
     assert 10 / LONGEST_PAUSE_S <= in_ten_seconds <= 10 / LONGEST_PAUSE_S + 15
+
+
+def test_time_is_asked_for_when_a_window_has_ended_and_not_before(bells: list[Bell]) -> None:
+    clock, spout = VirtualClock(1000.0), FakeSpout()
+    with clock.within():
+        requests = HeartbeatRequests(bells[0], bells[1:])
+        live, bolt = make(spout, ends_at_us=1_060_000_000, requests=requests)
+        assert (live.look(0.0), live.due_at_s, spout.passed) == (False, 60.0, 0)
+        live.look_if_busy(0.0)
+        clock.advance(59.9)
+        assert (live.look(59.9), live.due_at_s, spout.passed) == (False, pytest.approx(60.0), 0)
+        clock.advance(0.1)
+        assert live.look(60.0)
+        assert (spout.passed, live.due_at_s) == (1, 60.0 + FIRST_PAUSE_S)
+        bolt.ends_at_us = None
+        assert (live.look(61.0), live.due_at_s) == (False, INFINITE)
+
+
+def test_windows_of_other_time_than_the_clocks_ask_for_nothing() -> None:
+    live, _ = make(FakeSpout(), ends_at_us=0)
+    assert (live.look(NOW), live.due_at_s) == (False, INFINITE)
 
 
 def test_what_moves_has_it_asked_for_at_once_again(bells: list[Bell]) -> None:

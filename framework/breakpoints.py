@@ -1,0 +1,23 @@
+"""``breakpoint()`` where nobody can be asked for lines."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+
+def refuse_breakpoints() -> None:
+    """From now on have ``breakpoint()`` raise in this process, whose debugger would find no input.
+
+    Whoever chose another debugger (``PYTHONBREAKPOINT``) keeps it.
+    """
+    if "PYTHONBREAKPOINT" not in os.environ:
+        sys.breakpointhook = _refused
+
+
+def _refused(*_args: Any, **_options: Any) -> None:
+    raise RuntimeError(
+        "breakpoint() in a worker process, which has no terminal: run with --worker inline, or "
+        "name a debugger that needs none by PYTHONBREAKPOINT"
+    )

@@ -1,0 +1,45 @@
+"""``viper stacks``: where the tasks of a run are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from framework.cli.messages import note
+
+
+@click.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print the stacks as JSON.")
+def stacks(folder: Path, as_json: bool) -> None:
+    """Show where the tasks are of the run that is reached by FOLDER.
+
+    FOLDER is that of viper run --control or --checkpoints. For each task that is in a callback, its frames
+    follow from your own first one on, so that the last line is what it waits for. The run goes on. Exit code
+    1 if there is no such run.
+    """
+    from framework.running import stacks as stacks_of
+
+    found = stacks_of(folder)
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+        return
+    for line in _lines(found):
+        click.echo(line)
+    for process in found["silent"]:
+        note(
+            f"process {process} has not answered: a library that it calls keeps Python's lock; "
+            f"gdb -p {process} shows where"
+        )
+
+
+def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+    if not found["tasks"] and not found["silent"]:
+        yield "no task is in a callback"
+    for task in found["tasks"]:
+        yield f"{task['task']}, process {task['process']}, in {task['callback']}"
+        yield from task["stack"].splitlines()

@@ -1,0 +1,74 @@
+"""Asks all worker processes where their tasks are, for a thread that does not lead them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from framework.runtime.metrics.stacks import Stacks, TaskStack
+from framework.runtime.workers.handle import WorkerHandle
+from framework.runtime.workers.messages import TellStacks
+
+PATIENCE_S: Final = 3.0
+"""Seconds in which a process that runs Python at all has told it."""
+
+
+class StackInquiry:
+    """One inquiry at a time: a thread asks, and the one that leads the processes sends and hears.
+
+    Args:
+        wake: has the leading thread look soon.
+    """
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self._wake = wake
+        self._one_at_a_time = threading.Lock()
+        self._complete = threading.Event()
+        self._is_asked = False
+        self._awaited: set[int] = set()
+        """The numbers of processes that have not told it yet."""
+        self._told: list[TaskStack] = []
+
+    def ask(self, patience_s: float = PATIENCE_S) -> Stacks:
+        """Where all tasks are; from any thread but the leading one.
+
+        Args:
+            patience_s: seconds after which those that have told nothing are given up.
+        """
+        with self._one_at_a_time:
+            self._complete.clear()
+            self._told = []
+            self._is_asked = True
+            self._wake()
+            self._complete.wait(patience_s)
+            return Stacks(sorted(self._told, key=lambda found: found.task), sorted(self._awaited))
+
+    # -- in the leading thread
+
+    def pass_on(self, workers: Iterable[WorkerHandle]) -> None:
+        """Ask the processes, if that is to be done."""
+        if not self._is_asked:
+            return
+        self._is_asked = False
+        alive = [worker for worker in workers if not worker.gone]
+        self._awaited = {worker.process.pid or 0 for worker in alive}
+        for worker in alive:
+            worker.send(TellStacks())
+        self._look()
+
+    def hear(self, process: int, stacks: Iterable[TaskStack]) -> None:
+        """A process has told it."""
+        if process in self._awaited:
+            self._told.extend(stacks)
+            self._awaited.discard(process)
+            self._look()
+
+    def leave_out(self, process: int) -> None:
+        """A process has ended."""
+        self._awaited.discard(process)
+        self._look()
+
+    def _look(self) -> None:
+        if not self._awaited:
+            self._complete.set()

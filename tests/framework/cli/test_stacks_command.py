@@ -1,0 +1,87 @@
+"""``viper stacks``, beside runs that are processes of their own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from framework.checkpoints.control import SOCKET
+from framework.cli import main
+from framework.cli.exit_codes import ExitCode
+from framework.running import stacks
+from tests.framework.runtime.workers.running import Workers, every_kind
+
+REPOSITORY = Path(__file__).parents[3]
+TARGET = """
+import os
+import time
+from framework import Bolt, Spout, Topology
+
+
+class Numbers(Spout):
+    outputs = ["number"]
+
+    def tuples(self):
+        yield [1]
+
+
+class Stuck(Bolt):
+    def process(self, tup):
+        open("stuck", "w").close()
+        self.wait_for_go()
+
+    def wait_for_go(self):
+        while not os.path.exists("go"):
+            time.sleep(0.001)
+
+
+class Waiting(Topology):
+    numbers = Numbers.spec()
+    stuck = Stuck.spec(inputs=[numbers])
+"""
+
+
+@contextmanager
+def stuck_run(folder: Path, *arguments: str) -> Iterator[Path]:
+    """A run whose bolt is in `process` until the block ends; yields the folder by which it is found."""
+    (folder / "waiting.py").write_text(TARGET)
+    command = [sys.executable, "-m", "framework.cli", "run", "waiting.py", "-q", "--control", "found"]
+    command += arguments
+    environment = {"PYTHONPATH": str(REPOSITORY), "PATH": "/usr/bin:/bin"}
+    with subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            while not (folder / "stuck").exists() or not (folder / "found" / SOCKET).exists():
+                assert process.poll() is None, process.communicate()[1]
+            yield folder / "found"
+        finally:
+            (folder / "go").touch()
+            assert process.wait(30) == ExitCode.OK, process.communicate()[1]
+
+
+@every_kind
+def test_the_users_frames_of_a_stuck_task_are_shown(workers: Workers, tmp_path: Path) -> None:
+    with stuck_run(tmp_path, "--worker", workers.kind, "--workers", str(workers.number)) as folder:
+        shown = CliRunner().invoke(main, ["stacks", str(folder)])
+        (found,) = stacks(folder)["tasks"]
+        as_json = CliRunner().invoke(main, ["stacks", str(folder), "--json"])
+    assert shown.exit_code == ExitCode.OK
+    first, *frames = shown.stdout.splitlines()
+    assert first.startswith("stuck:")
+    assert first.endswith("in process")
+    assert "waiting.py" in frames[0]
+    assert frames[0].endswith("in process")
+    assert "in wait_for_go" in "".join(frames)
+    assert (found["callback"], found["stack"].splitlines()[0]) == ("process", frames[0])
+    assert json.loads(as_json.stdout)["tasks"][0]["task"] == found["task"]
+
+
+def test_without_a_run_there_is_nothing_to_show(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["stacks", str(tmp_path)])
+    assert done.exit_code == ExitCode.FAILED
+    assert "no run is going on" in done.stderr
