@@ -95,29 +95,18 @@ class Words(Spout):
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         """Make them."""
         words, times = self._made.of(0, self._made.words)
-        self._rows = [] if self._columns else list(zip(words, times, strict=True))
-        firsts = range(0, len(words), AT_ONCE) if self._columns else ()
-        self._batches = [
-            pa.record_batch(
-                {
-                    "word": pa.array(words[first : first + AT_ONCE]),
-                    "time": np.array(times[first : first + AT_ONCE]),
-                }
-            )
-            for first in reversed(firsts)
-        ]
+        self._words: list[Any] = list(zip(words, times, strict=True))
+        if self._columns:
+            batches = [slice(first, first + AT_ONCE) for first in range(0, len(words), AT_ONCE)]
+            self._words = [
+                pa.record_batch({"word": pa.array(words[part]), "time": np.array(times[part])})
+                for part in batches
+            ]
 
-    def next_tuple(self) -> None:
-        """Emit a batch, or a hundred rows."""
-        Words.begun_s = Words.begun_s or time.process_time()
-        if self._batches:
-            self.emit_rows(self._batches.pop(), gives_away=True)
-        elif self._rows:
-            for row in self._rows[:100]:
-                self.emit(row)
-            del self._rows[:100]
-        else:
-            raise StopIteration
+    def tuples(self) -> Iterator[Any]:
+        """The words, each by itself or in batches."""
+        Words.begun_s = time.process_time()
+        yield from self._words
 
 
 class Windows(Sink):

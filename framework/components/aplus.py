@@ -10,6 +10,7 @@ from framework.components.tuple import Tuple
 from framework.windows.aggregates import Aggregate
 from framework.windows.aggregates.base import Adder
 from framework.windows.aggregates.folding import Folding, PaneFolding
+from framework.windows.key_rows import RowWindows, row_windows
 from framework.windows.key_window import KeyWindow
 from framework.windows.spec import LATENESS_MS, OFFSET_MS, spec_in
 
@@ -71,12 +72,22 @@ class APlus(OPlus):
 
         To be asked once the windows are open. Where there is one, nothing is emitted below a tuple.
         """
-        takes_itself = type(self).update is not APlus.update or type(self).create is not APlus.create
-        if takes_itself or self.derives_keys or self.inputs != 1 or self._late is not None:
+        if not self._takes_many:
             return None
         from framework.windows.columns import column_windows
 
         return column_windows(self.window_state, self._folding, self.aggregate, self._values_of)
+
+    def _row_windows(self) -> RowWindows | None:
+        """What takes rows of tuples into its windows at once; otherwise as `_column_windows`."""
+        if not self._takes_many:
+            return None
+        return row_windows(self.window_state, self._folding, self.aggregate, self._values_of)
+
+    @property
+    def _takes_many(self) -> bool:
+        takes_itself = type(self).update is not APlus.update or type(self).create is not APlus.create
+        return not takes_itself and not self.derives_keys and self.inputs == 1 and self._late is None
 
     def _values_of(self, fields: Sequence[str]) -> tuple[int, Sequence[str]]:
         """Which values of a tuple with these fields are aggregated: from which index on, and their names."""

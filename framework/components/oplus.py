@@ -338,3 +338,7 @@ class OPlus(Bolt):
         """Emit what a window comes to, that has ended and was closed."""
         for row in self._form.end(kept, window) or ():
             self.emit(row)
+
+    def _fire_all(self, ended: Sequence[tuple[Kept, KeyWindow]]) -> None:
+        """Emit what windows come to that have ended together, and close them, where nothing is taken back."""
+        self._form.end_all(ended, self.emit)

@@ -138,8 +138,12 @@ class AggregateWindow(WindowStep):
 
     def rows(self, window: KeyWindow, acc: Any) -> Iterable[Row]:
         """As in the base class."""
-        bounds = (window.start, window.end) if self._bounds else ()
-        return [(*self._key(window), *bounds, *self.aggregate.row(acc))]
+        row = self.aggregate.row(acc)
+        if not self._bounds:
+            return ((*self._key(window), *row),)
+        if self._width == 1:
+            return ((window.key, window.start, window.end, *row),)
+        return ((*window.key, window.start, window.end, *row),)
 
 
 class Reduce(Aggregate[Row, Any]):

@@ -8,7 +8,6 @@ numbers without being sorted.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
@@ -16,14 +15,12 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from framework.state.kept import Kept
 from framework.windows.aggregates.base import Aggregate
 from framework.windows.aggregates.columns import Array, ColumnAdder, ColumnOf, NoColumnError, column_adder
-from framework.windows.aggregates.folding import Folding, PaneFolding
-from framework.windows.aggregates.panes import pane_of
+from framework.windows.aggregates.folding import Folding
 from framework.windows.key_state import NamedKey, OpenKeyWindows
-from framework.windows.key_window import KeyWindow
 from framework.windows.state import BEHIND_TIME
+from framework.windows.stretches import Stretches, TimeAt, folds_stretches
 from viper.columns.slots import KeySlots
 
 FEWEST: Final = 24
@@ -40,7 +37,6 @@ class ColumnWindows:
     Args:
         windows: those of the task: they tumble, or each key has one that slides.
         folding: has the accumulators of a window.
-        aggregate: makes them.
         add: adds columns to accumulators.
         values_of: says which values of a tuple with certain fields are aggregated, as `APlus` does.
     """
@@ -49,20 +45,13 @@ class ColumnWindows:
         self,
         windows: OpenKeyWindows,
         folding: Folding,
-        aggregate: Aggregate[Any, Any],
         add: ColumnAdder,
         values_of: ValuesOf,
     ) -> None:
         self._windows = windows
-        self._folding = folding
-        self._aggregate = aggregate
+        self._stretches = Stretches(windows, folding)
         self._add = add
         self._values_of = values_of
-        spec = windows.spec
-        assert spec.length_us is not None and spec.slide_us is not None
-        self._size_us = spec.length_us
-        self._pane_us = pane_of(spec.length_us, spec.slide_us)
-        self._slides = isinstance(folding, PaneFolding)
         self._slots = KeySlots()
         self._keys: list[NamedKey] = []
         """The keys by their numbers."""
@@ -70,7 +59,7 @@ class ColumnWindows:
         """Scratch memory by the number of a key."""
 
     def take(
-        self, batch: pa.RecordBatch, fields: Sequence[str], key: int, time_at: Callable[[int], int]
+        self, batch: pa.RecordBatch, fields: Sequence[str], key: int, time_at: TimeAt
     ) -> int:
         """Take tuples into the windows of their keys.
 
@@ -87,7 +76,7 @@ class ColumnWindows:
         columns: dict[int, Array] = {}
         done = 0
         while done < count and time_at(done) < BEHIND_TIME:
-            end = self._pane_end(done, count, time_at)
+            end = self._stretches.end(done, count, time_at)
             if end - done < FEWEST:
                 break
             if numbers is None:
@@ -102,14 +91,6 @@ class ColumnWindows:
                 break
             done = end
         return done
-
-    def _pane_end(self, first: int, count: int, time_at: Callable[[int], int]) -> int:
-        """The index behind the last tuple in the same pane as the first one."""
-        offset_us = self._windows.offset_us
-        end_us = ((time_at(first) - offset_us) // self._pane_us + 1) * self._pane_us + offset_us
-        if time_at(count - 1) < end_us:
-            return count
-        return bisect_left(range(count), end_us, first, key=time_at)
 
     def _numbered(self, name: str, column: pa.Array) -> Array | None:
         """The number of each tuple's key; None where a key cannot be known by the value in its column."""
@@ -148,28 +129,17 @@ class ColumnWindows:
 
         return column
 
-    def _take(self, numbers: Array, column: ColumnOf, time_at: Callable[[int], int]) -> None:
+    def _take(self, numbers: Array, column: ColumnOf, time_at: TimeAt) -> None:
         """Take tuples of one pane, with the numbers of their keys.
 
         Raises:
             NoColumnError: they have to be taken one by one; nothing has changed.
         """
         groups, firsts, lasts = self._grouped(numbers)
-        time_us = time_at(0)
-        start = self._windows.first_start(time_us)
-        found = [self._found(self._keys[number], start) for number in numbers[firsts].tolist()]
-        fresh, get = self._aggregate.create, self._folding.get
-        accs = [fresh() if window is None else get(window, time_us) for _, window in found]
-        added = self._add(accs, groups, column)
-        for (kept, window), acc, last in zip(found, added, lasts.tolist(), strict=True):
-            if kept is None:
-                continue
-            last_us = time_at(last)
-            if window is None:
-                end = start + self._size_us
-                window = self._windows.make(kept, start, end, last_us, self._folding.create())
-            window.last = last_us
-            self._folding.put(window, time_us, acc)
+        time_us, stretches = time_at(0), self._stretches
+        found = stretches.found([self._keys[number] for number in numbers[firsts].tolist()], time_us)
+        added = self._add(stretches.accumulators(found, time_us), groups, column)
+        stretches.put(found, added, list(map(time_at, lasts.tolist())), time_us)
 
     def _grouped(self, numbers: Array) -> tuple[Array, Array, Array]:
         """For each tuple the index of its key's group, and the first and the last tuple of each group.
@@ -186,31 +156,21 @@ class ColumnWindows:
         scratch[keys] = np.arange(len(keys))
         return scratch[numbers], firsts, lasts
 
-    def _found(self, key: NamedKey, start: int) -> tuple[Kept | None, KeyWindow | None]:
-        """The windows of a key, None if another task has it, and of these the one that tuples come to."""
-        kept = self._windows.of_named(key)
-        if kept is None:
-            return None, None
-        windows: dict[int, KeyWindow] = kept.value.by_start
-        return kept, next(iter(windows.values()), None) if self._slides else windows.get(start)
-
 
 def column_windows(
     windows: OpenKeyWindows, folding: Folding, aggregate: Aggregate[Any, Any], values_of: ValuesOf
 ) -> ColumnWindows | None:
     """What takes columns into windows; None where tuples have to be taken one by one.
 
-    Arguments are as of `ColumnWindows`.
+    Arguments are as of `ColumnWindows`; the aggregate makes accumulators.
     """
-    spec = windows.spec
-    tumbles = spec.length_us is not None and spec.length_us == spec.slide_us
     add = column_adder(aggregate)
-    if add is None or windows.lateness_us or not (tumbles or isinstance(folding, PaneFolding)):
+    if add is None or not folds_stretches(windows, folding):
         return None
-    return ColumnWindows(windows, folding, aggregate, add, values_of)
+    return ColumnWindows(windows, folding, add, values_of)
 
 
-def _behind(time_at: Callable[[int], int], first: int, index: int) -> int:
+def _behind(time_at: TimeAt, first: int, index: int) -> int:
     return time_at(first + index)
 
 

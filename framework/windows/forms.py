@@ -5,7 +5,7 @@ Each form asks the operator for the state of a window that is new, and for what 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from framework.state.kept import Kept
@@ -14,6 +14,8 @@ from framework.windows.key_window import KeyWindow
 from framework.windows.state import BEHIND_TIME
 
 Rows = Iterable[Sequence[Any]] | None
+Emit = Callable[[Sequence[Any]], object]
+"""Takes a row."""
 
 
 class Operator(Protocol):
@@ -66,6 +68,21 @@ class Form:
     def end(self, kept: Kept, window: KeyWindow) -> Rows:
         """What to emit as a window has ended, that was closed."""
         return self._operator.output(window)
+
+    def end_all(self, ended: Sequence[tuple[Kept, KeyWindow]], emit: Emit) -> None:
+        """Emit for windows of a key group that have ended together, and close them.
+
+        Nothing of this is taken back: an exception ends the run.
+
+        Args:
+            ended: the windows, in their order.
+            emit: is called for each row.
+        """
+        output = self._operator.output
+        for _, window in ended:
+            for row in output(window) or ():
+                emit(row)
+        self._windows.end(ended)
 
     def _make(self, kept: Kept, start: int, end: int, at: int, *, is_over: bool = False) -> KeyWindow:
         return self._windows.make(kept, start, end, at, self._operator.create(), is_over=is_over)
@@ -157,6 +174,23 @@ class Single(Form):
             window.start, window.end = start, window.end + self._advance
             self._windows.put(kept, window)
         return rows
+
+
+    def end_all(self, ended: Sequence[tuple[Kept, KeyWindow]], emit: Emit) -> None:
+        """As in the base class; those slide on of which any tuple stays."""
+        output, slide, advance = self._operator.output, self._operator.slide, self._advance
+        left, gone = [], []
+        for pair in ended:
+            window = pair[1]
+            for row in output(window) or ():
+                emit(row)
+            if window.start + advance <= window.last and window.end < BEHIND_TIME:
+                window.state = slide(window)
+                left.append(pair)
+            else:
+                gone.append(pair)
+        self._windows.end(gone)
+        self._windows.slide(left, advance)
 
 
 class Sessions(Form):

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from heapq import heappop, heappush
 from itertools import islice
-from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import Any
 
 from framework.state import StateAccess
 from framework.state.declaration import PickledState
 from framework.state.kept import Kept, KeptValues
 from framework.windows.due import Due
+from framework.windows.endings import Ending, Endings
 from framework.windows.key_window import KeyWindow, KeyWindows, unpacked
 from framework.windows.spec import LATENESS_MS, OFFSET_MS, PARTIAL, WindowSpec
 from framework.windows.state import BEHIND_TIME
@@ -25,15 +24,8 @@ from viper.addressed import VALUES
 from viper.hashing import group_of_hash, stable_hash
 from viper.state import items, token_of
 
-_BY_NUMBER: Final = attrgetter("number")
-
-
-class NamedKey(NamedTuple):
-    """A key, and what it is found by."""
-
-    token: Hashable
-    value: Any
-    group: int
+NamedKey = tuple[Hashable, Any, int]
+"""What a key is found by, the key, and its group."""
 
 
 class KeyWindowState(PickledState):
@@ -67,11 +59,7 @@ class OpenKeyWindows:
         self._is_open = False
         self._number = 0
         """Of the window that was made last."""
-        self._ends: list[int] = []
-        """A heap of the times at which windows may end."""
-        self._ending: dict[int, dict[int, dict[Hashable, Any]]] = {}
-        """By these times and by key group: the keys of these windows, by their tokens. Of groups that were
-        handed over it may have some."""
+        self._endings = Endings()
         self._being_taken: tuple[Due, Iterator[tuple[Kept, KeyWindow]]] | None = None
         """Windows that are due, of which the first ones were taken."""
         self._unread: set[int] = set()
@@ -126,28 +114,20 @@ class OpenKeyWindows:
                 end, number = self._table.noted(group)
                 self._number = max(self._number, number)
                 self._unread.add(group)
-                self._ending_at(end).setdefault(group, {})
+                self._endings.of(end, group)
         self._noted = self._number
 
     def _first_ends(self) -> dict[int, int]:
         """By group, a time before which none of its windows ends; of all groups that have windows."""
-        found = {group: BEHIND_TIME for group in self._groups if self._table.count(group)}
-        left, ends = set(found), self._ends.copy()
-        while left and ends:
-            end = heappop(ends)
-            here = left.intersection(self._ending[end])
-            found.update(dict.fromkeys(here, end))
-            left -= here
-        return found
+        return self._endings.firsts(group for group in self._groups if self._table.count(group))
 
     def _find_ends(self, groups: Iterable[int]) -> None:
         """Note when the windows of key groups end, of which nothing is known yet."""
         for group in groups:
-            for key, (data,) in items(self._table, group):
-                token = token_of(key)
+            for _, (data,) in items(self._table, group):
                 for window in unpacked(*pickle.loads(data)).by_start.values():
                     self._number = max(self._number, window.number)
-                    self._note_end(window, group, token)
+                    self._note_end(window, group)
 
     # -- the key of a tuple
 
@@ -179,7 +159,7 @@ class OpenKeyWindows:
 
     def named(self, key: Any) -> NamedKey:
         """What the windows of a key are found by, for `of_named`; errors as of `of`."""
-        return NamedKey(token_of(key), key, self.group_of(key))
+        return token_of(key), key, self.group_of(key)
 
     def of_named(self, key: NamedKey) -> Kept | None:
         """As `of`, for a change that will not be taken back."""
@@ -189,9 +169,10 @@ class OpenKeyWindows:
         return kept
 
     def _of(self, key: NamedKey) -> Kept | None:
-        if key.group not in self._groups:
+        token, value, group = key
+        if group not in self._groups:
             return None
-        return self._values.get(key.token) or self._found(*key)
+        return self._values.get(token) or self._found(token, value, group)
 
     @property
     def groups(self) -> range:
@@ -228,37 +209,30 @@ class OpenKeyWindows:
         self._number += 1
         window = KeyWindow(windows.key, start, end, self._number, last, state, is_over=is_over)
         windows.by_start[start] = window
-        self._note_end(window, windows.group, kept.token)
+        self._note_end(window, windows.group)
         return window
 
     def put(self, kept: Kept, window: KeyWindow) -> None:
         """Keep a window that was taken out, and may have other bounds now."""
         kept.value.by_start[window.start] = window
         self._touched(self._values.keep(kept))
-        self._note_end(window, kept.value.group, kept.token)
+        self._note_end(window, kept.value.group)
 
     def drop(self, kept: Kept, window: KeyWindow) -> None:
         """Keep a window no longer."""
         del kept.value.by_start[window.start]  # the table knows no more of the key from the next flush on
 
-    def _note_end(self, window: KeyWindow, group: int, token: Hashable) -> None:
+    def _note_end(self, window: KeyWindow, group: int) -> None:
         end = window.end + self.lateness_us if window.is_over else window.end
         if not self.spec.is_timed:
             end = BEHIND_TIME
-        self._ending_at(end).setdefault(group, {})[token] = window.key
-
-    def _ending_at(self, end: int) -> dict[int, dict[Hashable, Any]]:
-        by_group = self._ending.get(end)
-        if by_group is None:
-            by_group = self._ending[end] = {}
-            heappush(self._ends, end)
-        return by_group
+        self._endings.of(end, group)[window.number] = window.key
 
     # -- what ends
 
     def next_end(self) -> int | None:
         """A time before which no window ends; None where there is none that ends at a time."""
-        return self._ends[0] if self._ends and self._ends[0] < BEHIND_TIME else None
+        return self._endings.first
 
     def first_end_behind(self, time_us: int) -> int:
         """The first end of a window that a tuple of this time, or of a later one, may make."""
@@ -283,13 +257,7 @@ class OpenKeyWindows:
         if self._being_taken is not None:
             return self._being_taken[0]
         limit = BEHIND_TIME - 1 if time_us is None else min(time_us, BEHIND_TIME - 1)
-        while self._ends and self._ends[0] <= limit:
-            end = self._ends[0]
-            mine = [group for group in self._ending[end] if group in self._groups]
-            if mine:
-                return Due(end, min(mine))
-            del self._ending[heappop(self._ends)]
-        return None
+        return self._endings.due(limit, self._groups)
 
     def take(self, due: Due, most: int | None = None) -> list[tuple[Kept, KeyWindow]]:
         """The windows that are due, those first that were made first; they are not due again.
@@ -298,18 +266,42 @@ class OpenKeyWindows:
             due: what `next_due` or `rest` gave last.
             most: how many are taken at once, as others stay due; None for all.
         """
-        left = iter(self._found_due(due)) if self._being_taken is None else self._being_taken[1]
+        left = self._found_due(due) if self._being_taken is None else self._being_taken[1]
         taken = list(islice(left, most))
         self._being_taken = None if most is None or len(taken) < most else (due, left)
         return taken
 
-    def _found_due(self, due: Due) -> list[tuple[Kept, KeyWindow]]:
+    @property
+    def leaves_due(self) -> bool:
+        """Whether windows have stayed due of those of which `take` was to give some only."""
+        return self._being_taken is not None
+
+    def _found_due(self, due: Due) -> Iterator[tuple[Kept, KeyWindow]]:
         if due.group in self._unread:
             self._unread.remove(due.group)
             self._find_ends([due.group])
-        tokens = self._ending[due.end_us].pop(due.group)
+        ending = self._endings.take(due)
+        if self.lateness_us or not self.spec.is_timed or due.end_us >= BEHIND_TIME:
+            return iter(self._found_at_once(due, ending))
+        return self._found_singly(due, ending)
+
+    def _found_singly(self, due: Due, ending: Ending) -> Iterator[tuple[Kept, KeyWindow]]:
+        """Where a key has no more than one window that ends then: each is read when it is asked for."""
+        get, find, end_us = self._values.get, self._found, due.end_us
+        for number, key in sorted(ending.items()):
+            token = token_of(key)
+            kept = get(token) or find(token, key, due.group)
+            for window in kept.value.by_start.values():
+                if window.number == number:  # else the one that was noted has been taken back
+                    if window.end == end_us:
+                        yield kept, window
+                    elif self.spec.gap_us is not None:  # it has become longer
+                        self._note_end(window, due.group)
+                    break
+
+    def _found_at_once(self, due: Due, ending: Ending) -> list[tuple[Kept, KeyWindow]]:
         found = []
-        for token, key in tokens.items():
+        for token, key in {token_of(key): key for key in ending.values()}.items():
             kept = self._values.get(token) or self._found(token, key, due.group)
             for window in list(kept.value.by_start.values()):
                 if window.is_over:
@@ -317,7 +309,7 @@ class OpenKeyWindows:
                 elif window.end == due.end_us or not self.spec.is_timed:
                     found.append((kept, window))
                 elif window.end > due.end_us and self.spec.gap_us is not None:  # it has become longer
-                    self._note_end(window, due.group, token)
+                    self._note_end(window, due.group)
         found.sort(key=lambda pair: pair[1].number)
         return found
 
@@ -331,16 +323,47 @@ class OpenKeyWindows:
         self._touched(kept)
         if self.lateness_us and window.end < BEHIND_TIME:
             window.is_over = True
-            self._note_end(window, kept.value.group, kept.token)
+            self._note_end(window, kept.value.group)
         else:
             self.drop(kept, window)
+
+    def slide(self, windows: Iterable[tuple[Kept, KeyWindow]], advance_us: int) -> None:
+        """Windows that have ended together slide on, in their order; this is not taken back.
+
+        Args:
+            windows: windows of one key group and of one end, with the states that they go on with.
+            advance_us: how far.
+        """
+        ending: Ending | None = None
+        keep, mark = self._values.keep, self._values.mark
+        for kept, window in windows:
+            by_start = kept.value.by_start
+            del by_start[window.start]
+            window.start += advance_us
+            window.end += advance_us
+            by_start[window.start] = window
+            mark(keep(kept))
+            if ending is None:
+                ending = self._endings.of(window.end, kept.value.group)
+            ending[window.number] = window.key
+
+    def end(self, windows: Iterable[tuple[Kept, KeyWindow]]) -> None:
+        """Windows that have ended are kept no longer; this is not taken back."""
+        for kept, window in windows:
+            del kept.value.by_start[window.start]
+            self._values.mark(kept)
+
+    @property
+    def takes_back(self) -> bool:
+        """Whether what a tuple or a call has changed may be taken back, and the task go on."""
+        return self._access.goes_on
 
     # -- the end of the input
 
     def rest(self) -> Iterator[Due]:
         """What is left at the end of all, by group: windows of tuples behind all that has a time, and windows
         that no tuple has completed, if these shall fire."""
-        for group in sorted(self._ending.get(BEHIND_TIME, {})):
+        for group in self._endings.groups_at(BEHIND_TIME):
             if group in self._groups and (self.spec.is_timed or self._fires_rest):
                 yield Due(BEHIND_TIME, group)
 
@@ -348,12 +371,14 @@ class OpenKeyWindows:
 
     def flush(self) -> None:
         """As `DirtyHandle.flush`."""
+        pickled, put = self._values.pickled, self._table.set
         for kept in self._values.flush():
-            if kept.value.is_empty:
+            windows: KeyWindows = kept.value
+            if windows.by_start or windows.count:
+                put(kept.key, (pickled(windows.packed()),))
+            else:  # there is nothing to be remembered of the key
                 self._values.let_go(kept)
                 self._table.drop(kept.key)
-            else:
-                self._table.set(kept.key, (self._values.pickled(kept.value.packed()),))
 
     def forget(self) -> None:
         """As `DirtyHandle.forget`."""

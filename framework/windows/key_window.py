@@ -97,20 +97,12 @@ class KeyWindows:
 
     def packed(self) -> tuple[Any, ...]:
         """All of it as plain values, which are pickled in half the time; for `unpacked`."""
-        windows = [
-            (w.start, w.end, w.number, w.last, plain(w.state), w.is_over) for w in self.by_start.values()
-        ]
+        windows = []
+        for w in self.by_start.values():
+            # Of a state that is made of panes these alone are kept.
+            state = w.state.kept if w.state.__class__ is PaneWindow else w.state
+            windows.append((w.start, w.end, w.number, w.last, state, w.is_over))
         return self.key, self.group, self.count, windows
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to be remembered of the key."""
-        return not self.by_start and not self.count
-
-
-def plain(state: Any) -> Any:
-    """A state as it is kept: of one that is made of panes these alone."""
-    return state.kept if state.__class__ is PaneWindow else state
 
 
 def unpacked(key: Any, group: int, count: int, windows: list[tuple[Any, ...]]) -> KeyWindows:

@@ -28,6 +28,7 @@ from framework.runtime.hosts.user_errors import TRIES, OnError
 from framework.traits import is_generator_spout
 from framework.windows import OpenWindows
 from framework.windows.due import Due, DueByGroup
+from framework.windows.key_rows import RowWindows
 from framework.windows.key_state import OpenKeyWindows
 
 if TYPE_CHECKING:
@@ -233,6 +234,11 @@ class Host:
         found: ColumnWindows | None = self.component._column_windows()
         return found
 
+    def row_windows(self) -> RowWindows | None:
+        """What takes rows into them at once; likewise."""
+        found: RowWindows | None = self.component._row_windows()
+        return found
+
     @property
     def has_dues(self) -> bool:
         """Whether something of the component's is due at times, key group by key group."""
@@ -247,15 +253,26 @@ class Host:
         return found
 
     def take_due(self, due: Due, most: int | None = None) -> Iterator[Callable[[], None]]:
-        """What is to be called for each of the windows that are due, or once for the tuples; they are due no
-        more. Of more windows than `most` the others stay due."""
+        """What is to be called for each of the windows that are due; once, where nothing is ever taken back.
+
+        They are due no more. Of more windows than `most` the others stay due."""
         if self.joins:
             yield partial(self.component._emit_alone, self.component.joined.unmatched.take(due))
             return
         windows, component = self.key_windows, self.component
+        if not (windows.takes_back or windows.lateness_us):
+            taken = windows.take(due, most)
+            if taken:
+                yield partial(component._fire_all, taken)
+            return
         for kept, window in windows.take(due, most):
             windows.close(kept, window)
             yield partial(component._fire, kept, window)
+
+    @property
+    def leaves_due(self) -> bool:
+        """Whether windows have stayed due of those that `take_due` was to take."""
+        return self.has_key_windows and self.key_windows.leaves_due
 
     @property
     def is_polled(self) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from framework.errors import EmitError
 from framework.runtime.positions.lineage import LAST
-from framework.units import micros_of
+from framework.units import MICROS_PER_SECOND, PER_SECOND, micros_of
 from viper.payload import Payload, Row
 
 _LATEST_US = LAST.ts - 1
@@ -47,16 +47,19 @@ class EventTimes:
             EmitError: a row has no event time.
         """
         ports = [0] * len(payload) if tags is None else memoryview(tags).cast("H")
-        times = None if stamps or not len(payload) else self._at_once(payload, ports[0])
+        is_of_one = not stamps and len(payload) and (tags is None or payload.columns is not None)
+        times = self._at_once(payload, ports[0]) if is_of_one else None
         if times is not None:
             return times
         return array("q", [self._time(i, row, ports[i], stamps) for i, row in enumerate(payload.rows)])
 
     def _at_once(self, payload: Payload, port: int) -> array[int] | None:
-        """The time of each row of columns, which are all of one stream."""
+        """The time of each row of one stream; None where that is to be found out row by row."""
         if port not in self._fields:
             return None
-        return payload.times(self._fields[port], self._units.get(port, self._unit))
+        field, unit = self._fields[port], self._units.get(port, self._unit)
+        is_rows = payload.columns is None
+        return _whole(payload.rows, field, unit) if is_rows else payload.times(field, unit)
 
     def _time(self, index: int, row: Row, port: int, stamps: Mapping[int, int]) -> int:
         stamp = stamps.get(index)
@@ -68,6 +71,17 @@ class EventTimes:
                 "or name the field with viper.timestamp.field"
             )
         return to_micros(row[self._fields[port]], self._units.get(port, self._unit), self.spout)
+
+
+def _whole(rows: Sequence[Row], field: int, unit: str) -> array[int] | None:
+    """The times of rows, where they are all whole numbers in range."""
+    values = [row[field] for row in rows]
+    if set(map(type, values)) != {int}:  # which costs a tenth of a look at each
+        return None
+    per_second = PER_SECOND[unit]
+    if per_second != MICROS_PER_SECOND:
+        values = [value * MICROS_PER_SECOND // per_second for value in values]
+    return array("q", values) if min(values) >= -_LATEST_US and max(values) <= _LATEST_US else None
 
 
 def to_micros(value: Any, unit: str, spout: str) -> int:

@@ -132,14 +132,12 @@ class Interludes:
             return
         self._stay_above(at)
         with self._beside_inputs(at, level=level.in_place):
-            calls = 0
             for call in self._slot.host.take_due(due, most):
-                calls += 1
                 # Each in a call of its own: if one raises, nothing of the others is taken back.
                 self._run("output", call)
                 if self._slot.is_gone:
                     break
-        if calls == most:  # so that not all is to be written behind the last of a million
+        if self._slot.host.leaves_due:  # so that not all is to be written behind the last of a million
             self._slot.write()
 
     def fire_last_due(self, level: ComponentLevel, at: Position | None) -> None:

@@ -329,10 +329,16 @@ def _current_of(executor: Executor) -> Origin | None:
 
 @contextlib.contextmanager
 def _calm_collector() -> Iterator[None]:
-    """Collect young objects less often: tuples come and go by the million, and form no cycles."""
+    """Collect young objects less often: tuples come and go by the million, and form no cycles.
+
+    What is there before, modules for the most part, is not looked at: 100,000 objects, and 20 ms of each
+    collection of all.
+    """
     before = gc.get_threshold()
     gc.set_threshold(max(before[0], YOUNG_OBJECTS), *before[1:])
+    gc.freeze()
     try:
         yield
     finally:
+        gc.unfreeze()
         gc.set_threshold(*before)

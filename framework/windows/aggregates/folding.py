@@ -28,6 +28,10 @@ class Folding:
         """The state of a window without tuples."""
         return self._aggregate.create()
 
+    def fresh(self) -> Any:
+        """An accumulator without values, of a window or of a pane."""
+        return self._aggregate.create()
+
     def add(self, window: KeyWindow, time_us: int, values: Any) -> None:
         """Add the values of a tuple of a time that the window has."""
         window.state = self._add(window.state, values)
@@ -93,7 +97,10 @@ class PaneFolding(Folding):
 
     def accumulated(self, window: KeyWindow) -> Any:
         """As in the base class."""
-        return self._of(window).accumulated(-((self._offset_us - window.end) // self._pane_us))
+        state = window.state
+        panes = state if state.__class__ is PaneWindow else self._of(window)
+        accumulated: Any = panes.accumulated(-((self._offset_us - window.end) // self._pane_us))
+        return accumulated
 
     def slide(self, window: KeyWindow) -> PaneWindow:
         """As in the base class: the panes before the next window go."""

@@ -67,13 +67,8 @@ class PaneWindow:
         self._read: int | None = None
         """The number behind the last pane that was merged with any other."""
         self._single = not isinstance(aggregate, Aggregates)
-        parts = aggregate.parts if isinstance(aggregate, Aggregates) else (aggregate,)
-        self._folds = [
-            (RunningTotal if _subtracts(part) else TwoStacks)(
-                part, count, self.panes, None if self._single else index
-            )
-            for index, part in enumerate(parts)
-        ]
+        self._folds: list[TwoStacks] = []
+        """What merges the panes, for each aggregate, once there are two of them."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """It is pickled as its panes alone, which it can be made anew of."""
@@ -107,9 +102,15 @@ class PaneWindow:
         Args:
             end: the number of that pane. It may be any, but windows are cheap in the order of their ends.
         """
+        first = end - self.count
+        if not self._folds:
+            if len(self.panes) == 1:
+                ((pane, acc),) = self.panes.items()
+                if first <= pane < end and _is_exact(self.aggregate, acc):
+                    return acc
+            self._folds = self._made()
         if self._read is None or end > self._read:
             self._read = end
-        first = end - self.count
         if self._single:
             return self._folds[0].of(first, end)
         return [fold.of(first, end) for fold in self._folds]
@@ -127,8 +128,19 @@ class PaneWindow:
         """Let go of the panes before one."""
         for fold in self._folds:
             fold.leave(before)
-        for pane in [pane for pane in self.panes if pane < before]:
-            del self.panes[pane]
+        panes = self.panes
+        for pane in [pane for pane in panes if pane < before]:
+            del panes[pane]
+
+    def _made(self) -> list[TwoStacks]:
+        of = self.aggregate
+        parts = of.parts if isinstance(of, Aggregates) else (of,)
+        return [
+            (RunningTotal if _subtracts(part) else TwoStacks)(
+                part, self.count, self.panes, None if self._single else index
+            )
+            for index, part in enumerate(parts)
+        ]
 
     def _forget(self) -> None:
         self._read = None
@@ -253,6 +265,13 @@ class RunningTotal(TwoStacks):
         """As in the base class."""
         super().forget()
         self._total = _NOTHING
+
+
+def _is_exact(aggregate: Aggregate[Any, Any], acc: Any) -> bool:
+    """Whether an accumulator of a pane is that of a window, too, which has no other pane."""
+    if not isinstance(aggregate, Aggregates):
+        return aggregate.is_exact(acc)
+    return all([part.is_exact(acc[index]) for index, part in enumerate(aggregate.parts)])
 
 
 def _subtracts(aggregate: Aggregate[Acc, Any]) -> bool:

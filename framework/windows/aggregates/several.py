@@ -27,6 +27,8 @@ class Aggregates(Aggregate[list[Any], tuple[Any, ...]]):
         self.names = tuple(parts)
         self.parts = tuple(parts.values())
         """The aggregates, in the order of their results."""
+        self._shows_all = all(type(part).result is Aggregate.result for part in self.parts)
+        """Whether each result is its accumulator itself."""
 
     def create(self) -> list[Any]:
         """As in the base class."""
@@ -46,11 +48,13 @@ class Aggregates(Aggregate[list[Any], tuple[Any, ...]]):
 
     def result(self, acc: list[Any]) -> tuple[Any, ...]:
         """As in the base class."""
+        if self._shows_all:
+            return tuple(acc)
         return tuple([part.result(acc[index]) for index, part in enumerate(self.parts)])
 
     def row(self, acc: list[Any]) -> tuple[Any, ...]:
         """As in the base class."""
-        return self.result(acc)
+        return tuple(acc) if self._shows_all else self.result(acc)
 
     def adder(self, fields: Sequence[str]) -> Adder[list[Any]]:
         """As in the base class."""

@@ -86,7 +86,7 @@ def found(
 
 def one_by_one(rows: Sequence[Row], form: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Any:
     with monkeypatch.context() as patched:
-        patched.setattr(ColumnFolder, "_taker", lambda self: None)
+        patched.setattr(ColumnFolder, "_column_taker", lambda self: None)
         return found(rows, form, 1)
 
 

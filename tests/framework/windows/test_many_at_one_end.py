@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from framework import TopologyBuilder
+from framework import OPlus, TopologyBuilder
 from framework.runtime.tasks import bolt_task
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.interludes import MOST_AT_ONCE
@@ -64,6 +64,43 @@ def test_pieces_are_the_same_rows_in_the_same_order(
     monkeypatch.setattr(bolt_task, "TURN_S", 0.0)
     assert run_built(ending_together(form), viper__key__groups=2).result("sink") == expected
     assert len(expected) >= KEYS and len(gave_way) > 3
+
+
+@pytest.mark.parametrize("form", [{"size": "1s"}, {"size": "1s", "advance": "500ms"}, {"gap": "1s"}], ids=str)
+def test_put_out_at_once_and_one_by_one_they_are_the_same(form: dict[str, Any]) -> None:
+    at_once, one_by_one = (
+        run_built(ending_together(form), viper__key__groups=2, viper__on__error=reaction).result("sink")
+        for reaction in ("stop", "skip")
+    )
+    assert at_once == one_by_one
+    assert len(at_once) > KEYS
+
+
+class FirstRaises(OPlus):
+    """Raises for the first tuple of a key, once its window is there; what that has changed is taken back."""
+
+    outputs = ["key"]
+    size = 10
+
+    def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
+        self._seen = False
+
+    def update(self, window: Any, tup: Any, side: int = 0) -> None:
+        if tup.values.user == "first" and not self._seen:
+            self._seen = True
+            raise ValueError("the first one")
+
+    def output(self, window: Any) -> list[list[str]]:
+        return [[window.key]]
+
+
+def test_a_window_that_was_taken_back_has_no_place() -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("source", Timed([(key, 1, 0) for key in ("first", "second", "first", "second")]))
+    builder.set_bolt("windows", FirstRaises).fields_grouping("source", "user")
+    builder.set_bolt("sink", CollectingSink).global_grouping("windows")
+    found = run_built(builder, viper__key__groups=1, viper__on__error="skip").result("sink")
+    assert found == [("second",), ("first",)]
 
 
 def killed() -> TopologyBuilder:
