@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -14,6 +15,8 @@ from framework.errors import CheckpointError
 
 LOCK = "lock"
 """The name of the lock file. It stays when the run has ended; the system's lock on it does not."""
+_TRIES, _PAUSE_S = 50, 0.002
+"""How often a run tries to get a lock that nobody has signed, and the seconds between two tries."""
 
 
 def folder_locked(folder: Path | None) -> AbstractContextManager[None]:
@@ -35,19 +38,32 @@ def locked(folder: Path) -> Iterator[None]:
     """
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _has_locked(descriptor):
             raise CheckpointError(
                 f"{folder} belongs to a run that is going on{_told_by(descriptor)}: suspend it with "
                 f"viper stop --checkpoint {folder}, or use another folder"
-            ) from None
+            )
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
         yield
         os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)
+
+
+def _has_locked(descriptor: int) -> bool:
+    """Take a lock, unless a run has it; whoever only asks whether it is taken has it for a moment, too."""
+    for left in reversed(range(_TRIES)):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if _told_by(descriptor):
+                return False
+            if left:
+                time.sleep(_PAUSE_S)
+        else:
+            return True
+    return False
 
 
 def is_locked(folder: Path) -> bool:

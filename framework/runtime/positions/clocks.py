@@ -135,6 +135,8 @@ class IngestClock(Clock):
         super().__init__(level)
         self._clock = SourceClock()
         self._now = 0
+        self._looked_us: int | None = None
+        """The time at which rows that are placed next were said to be within another."""
 
     @property
     def saturated(self) -> int:
@@ -157,11 +159,18 @@ class IngestClock(Clock):
 
     def place(self, payload: Payload, tags: bytes | None, stamps: Mapping[int, int], out: Positions) -> None:
         """Append one position per row."""
-        out.extend_timed(array("q", [self._read()]) * len(payload), self._clock, self.level)
+        now_us, self._looked_us = self._looked_us, None
+        if now_us is None:
+            now_us = self._read()
+        out.extend_timed(array("q", [now_us]) * len(payload), self._clock, self.level)
 
     def within(self, payload: Payload, tags: bytes | None, stamps: Mapping[int, int], until_us: int) -> int:
-        """None, as that time may pass before they are placed."""
-        return 0
+        """All or none; those that are get the time of now, however long it takes until they are placed."""
+        now_us = self._read()
+        if now_us > until_us:
+            return 0
+        self._looked_us = now_us
+        return len(payload)
 
     def frontier(self) -> Position:
         """Nothing that is emitted later will have a smaller position."""

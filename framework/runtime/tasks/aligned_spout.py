@@ -210,7 +210,7 @@ class AlignedSpout:
 
         A task that commits has committed all of it by then, and nothing else but what is held back.
         """
-        if self._assigner.is_closed and self._cut.until_us != NO_LIMIT:
+        if self._assigner.is_closed and self._assigner.until_us == self._cut.until_us:
             behind = Position(self._cut.until_us + 1, 0, 0)  # something later has come
         elif self._cut.is_alone:
             behind, had_nothing = before_ticks(behind), True
