@@ -21,7 +21,7 @@ from unittest.mock import patch
 
 from framework.errors import ViperError
 from framework.runtime import Run, RunReport
-from framework.runtime.control import cut_leader
+from framework.runtime.control import cut_leader, reconfiguring
 from framework.runtime.control.stop import StopReason
 from tests import shared_memory
 from tests.framework.runtime.pieces import plan_of
@@ -134,7 +134,8 @@ def undisturbed(case: Case, folder: Path) -> tuple[Outputs, float]:
 def killed(case: Case, folder: Path, gap: float) -> RunReport:
     """Run it in worker processes that are killed."""
     plan = Plan(str(folder / "deaths"), case.seed, case.kills, gap, plant=case.plant)
-    with planned(plan), patch.object(cut_leader, "MARGIN_S", MARGIN_S):
+    near = patch.object(reconfiguring, "MARGIN", cut_leader.Margin(MARGIN_S, MARGIN_S))
+    with planned(plan), patch.object(cut_leader, "MARGIN_S", MARGIN_S), near:
         run = run_of(case, folder, **case.settings(folder))
         with scaled(run, case.seed) if case.scaled else contextlib.nullcontext():
             return run.execute()

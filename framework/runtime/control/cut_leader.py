@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from framework.planning import Plan
 from framework.runtime.control.alignment import Alignment
@@ -21,6 +21,15 @@ SAMPLE_S: Final = 0.005
 
 Wait = Callable[[Sequence[int], str], None]
 """Waits for some tasks, with a hint at what may hold them up; raises what ends the attempt."""
+
+
+class Margin(NamedTuple):
+    """How far ahead of its sources a proposal lies, in time that passes for them."""
+
+    sample_s: float
+    """Seconds for which the leader looks how fast their event time goes on."""
+    ahead_s: float
+    """So many seconds' worth of that; twice as many with each proposal that was void."""
 
 
 class CutInterruptedError(Exception):
@@ -59,6 +68,7 @@ class CutLeader:
         wait: Wait,
         purpose: Purpose = Purpose.CHECKPOINT,
         ahead: Callable[[], None] = lambda: None,
+        margin: Margin | None = None,
     ) -> int:
         """Have all sources agree on a time; returns the number of the attempt.
 
@@ -67,14 +77,15 @@ class CutLeader:
             wait: waits for sources that have not answered.
             purpose: what is to happen at the cut.
             ahead: called ahead of the decision; what it raises ends the attempt.
+            margin: how far ahead of the sources the first proposal lies; by default as far as voids few.
 
         Raises:
             CutInterruptedError: a process has died meanwhile.
         """
-        margin_s = MARGIN_S
+        margin = margin or Margin(SAMPLE_S, MARGIN_S)
         self._is_interrupted = False
         while True:
-            times_us = self._times_us(margin_s)
+            times_us = self._times_us(margin)
             with self._lock:
                 self._check()
                 self._record.propose(number, times_us, purpose)
@@ -90,7 +101,7 @@ class CutLeader:
                     break
                 self._record.make_void()
             self.voids += 1
-            margin_s *= 2
+            margin = margin._replace(ahead_s=2 * margin.ahead_s)
         self.wake()
         return self._record.attempt
 
@@ -152,16 +163,16 @@ class CutLeader:
 
     # -- how far ahead
 
-    def _times_us(self, margin_s: float) -> Mapping[Sequence[int], int]:
+    def _times_us(self, margin: Margin) -> Mapping[Sequence[int], int]:
         """For each part a time that lies ahead of all its sources by what they bring in so many seconds."""
         first_s, first = time.monotonic(), self._told()
-        time.sleep(SAMPLE_S)
+        time.sleep(margin.sample_s)
         now_s, now = time.monotonic(), self._told()
         times_us = {}
         for part, told_us in now.items():
             samples = (first_s, first[part]), self._before.get(part, (first_s, first[part]))
             speed = max(_speed(*sample, now_s, told_us) for sample in samples)
-            times_us[part] = min(told_us + max(int(speed * margin_s), 1), LAST.ts - 1)
+            times_us[part] = min(told_us + max(int(speed * margin.ahead_s), 1), LAST.ts - 1)
             self._before[part] = now_s, told_us
         return times_us
 

@@ -7,10 +7,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Final
 
 from framework.planning import Plan
 from framework.runtime.control.alignment import Alignment
-from framework.runtime.control.cut_leader import CutInterruptedError, CutLeader
+from framework.runtime.control.cut_leader import CutInterruptedError, CutLeader, Margin
 from framework.runtime.control.cut_record import Purpose
 from framework.runtime.control.scale_record import ScaleRecord
 from framework.runtime.control.stop import StopSignal
@@ -21,6 +22,8 @@ log = logging.getLogger("viperstorm.scale")
 _LOOK_S = 0.001
 """Seconds between two looks at how far the tasks are, at first."""
 _LONGEST_PAUSE_S = 0.05
+MARGIN: Final = Margin(sample_s=0.001, ahead_s=0.01)
+"""Somebody waits for what begins at the cut, so that lies nearer than that of a checkpoint."""
 
 
 class NotChangedError(Exception):
@@ -166,7 +169,7 @@ class Reconfiguring:
                 self._scales.propose(name, count)
             try:
                 return self._leader.agree(
-                    0, wait, Purpose.RECONFIGURATION, ahead=lambda: self._refuse_at_end(tasks)
+                    0, wait, Purpose.RECONFIGURATION, lambda: self._refuse_at_end(tasks), MARGIN
                 )
             except CutInterruptedError:  # once more, where others have taken the place of the dead
                 log.debug("a reconfiguration is begun anew, as a worker process has died")

@@ -235,8 +235,8 @@ def cutting_from(time_us: int) -> Iterator[None]:
     """While the block runs, checkpoints are cut at that time, unless a source has come further."""
     found = cut_leader.CutLeader._times_us
 
-    def at_least(self: cut_leader.CutLeader, margin_s: float) -> dict[Sequence[int], int]:
-        return {part: max(found_us, time_us) for part, found_us in found(self, margin_s).items()}
+    def at_least(self: cut_leader.CutLeader, margin: cut_leader.Margin) -> dict[Sequence[int], int]:
+        return {part: max(found_us, time_us) for part, found_us in found(self, margin).items()}
 
     with mock.patch.object(cut_leader.CutLeader, "_times_us", at_least):
         yield

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from framework.checkpoints import CheckpointFolder
-from framework.runtime.control.cut_leader import CutLeader
+from framework.runtime.control.cut_leader import CutLeader, Margin
 from framework.runtime.control.cut_record import CutRecord, CutState
 from framework.runtime.control.source_cut import SourceCut
 from framework.runtime.tasks import bolt_cut
@@ -67,10 +67,10 @@ def behind(times: Callable[..., Any]) -> Callable[..., Any]:
     """Two proposals of three lie behind what sources have brought."""
     count = 0
 
-    def proposed(self: CutLeader, margin_s: float) -> dict[Sequence[int], int]:
+    def proposed(self: CutLeader, margin: Margin) -> dict[Sequence[int], int]:
         nonlocal count
         count += 1
-        found = times(self, margin_s)
+        found = times(self, margin)
         return {part: time_us - (10 if count % 3 else 0) for part, time_us in found.items()}
 
     return proposed

@@ -22,7 +22,7 @@ from framework.checkpoints import CheckpointFolder
 from framework.checkpoints.manifest import Manifest
 from framework.components import Block
 from framework.runtime import Run, RunReport
-from framework.runtime.control.cut_leader import CutLeader
+from framework.runtime.control.cut_leader import CutLeader, Margin
 from framework.runtime.control.cut_record import CutRecord
 from framework.runtime.control.stop import StopReason
 from framework.runtime.tasks.bolt_cut import BoltCut
@@ -118,8 +118,8 @@ def test_all_input_may_end_before_the_cut(tmp_path: Path, monkeypatch: pytest.Mo
     gate, is_saved = tmp_path / "gate", Event()
     (clock,) = plan_of(built(Partitions(4, COUNT, 1), 2, 3))[0].tasks_of("clock")
 
-    def far_ahead(self: CutLeader, margin_s: float) -> dict[Sequence[int], int]:
-        return {part: time_us + 1_000_000 for part, time_us in times_us(self, margin_s).items()}
+    def far_ahead(self: CutLeader, margin: Margin) -> dict[Sequence[int], int]:
+        return {part: time_us + 1_000_000 for part, time_us in times_us(self, margin).items()}
 
     def decide_and_tell(self: CutRecord) -> None:
         decide(self)
