@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -10,7 +11,7 @@ from framework.planning import Plan
 from framework.runtime.control.measuring import component_of
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
-from framework.runtime.metrics.statistics import ChannelStatistics, ExecutorStatistics
+from framework.runtime.metrics.statistics import ChannelStatistics, ExecutorStatistics, ReaderStatistics
 from framework.tap import is_tap
 
 
@@ -22,6 +23,21 @@ class _Queues:
     fill: float = 0.0
     blocked_s: float = 0.0
     held_by: set[str] = field(default_factory=set)
+
+    def note_source(self, blocked_s: float) -> None:
+        """Count what a task of the component waited for room in a channel."""
+        self.blocked_s += blocked_s
+
+    def note_reader(self, reader: ReaderStatistics, capacity: int) -> None:
+        """Count what a task of the component has before it; the fullest of its inputs counts."""
+        fullest = max(reader.waiting.values(), default=0) / max(1, capacity)
+        self.fill = max(self.fill, min(1.0, fullest))
+        if reader.held_by is not None and any(reader.waiting.values()):
+            self.held_by.add(reader.held_by)
+
+    def note_channel(self, waiting: int) -> None:
+        """Count what waits for the component in one channel."""
+        self.waiting += waiting
 
 
 def snapshot_of(
@@ -117,19 +133,15 @@ def _deaths(incidents: Sequence[Incident]) -> Mapping[str, int]:
 
 def _queues(channels: Sequence[ChannelStatistics]) -> Mapping[str, _Queues]:
     """By component what the channels say; where several of its tasks read one, the fullest counts."""
-    queues: dict[str, _Queues] = {}
+    queues: defaultdict[str, _Queues] = defaultdict(_Queues)
     for channel in channels:
         for source in channel.sources:
-            queues.setdefault(component_of(source.task), _Queues()).blocked_s += source.blocked_s
+            queues[component_of(source.task)].note_source(source.blocked_s)
         waiting: dict[str, int] = {}
         for reader in channel.readers:
             component = component_of(reader.task)
-            of_component = queues.setdefault(component, _Queues())
-            fullest = max(reader.waiting.values(), default=0) / max(1, channel.capacity)
-            of_component.fill = max(of_component.fill, min(1.0, fullest))
-            if reader.held_by is not None and any(reader.waiting.values()):
-                of_component.held_by.add(reader.held_by)
+            queues[component].note_reader(reader, channel.capacity)
             waiting[component] = max(waiting.get(component, 0), sum(reader.waiting.values()))
         for component, count in waiting.items():
-            queues[component].waiting += count
+            queues[component].note_channel(count)
     return queues
