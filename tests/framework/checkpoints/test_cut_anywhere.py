@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from framework.checkpoints import CheckpointFolder
+from framework.errors import ComponentError
 from framework.runtime.control.cut_leader import CutLeader, Margin
 from framework.runtime.control.cut_record import CutRecord, CutState
 from framework.runtime.control.source_cut import SourceCut
@@ -91,10 +92,11 @@ def test_void_proposals_bind_nobody(tmp_path: Path, seed: int, monkeypatch: pyte
 look = BoltCut.look
 
 
-def look_before_the_input(self: BoltCut, frontier: Position) -> bool:
-    """As `BoltCut.has_come_to`, which is asked before a turn; and that is the only look."""
+def look_behind_the_input(self: BoltCut, frontier: Position) -> bool:
+    """As `BoltCut.has_come_to`, which hears a call late what was decided; and that is the only look."""
+    is_due = self.is_due_before(frontier)
     look(self)
-    return self.is_due_before(frontier)
+    return is_due
 
 
 def go_beyond_before_the_decision(self: SourceCut) -> int:
@@ -106,31 +108,44 @@ def too_late(self: BoltCut, position: Position) -> bool:
     return self._place is not None and position.ts > self._place.ts
 
 
-PLANTS: dict[str, tuple[int, Sequence[tuple[object, str, object]]]] = {
-    "a source passes an undecided time": (
-        5,
-        [(SourceCut, "until_us", property(go_beyond_before_the_decision))],
+class Plant(NamedTuple):
+    """A bug, and what catches it."""
+
+    first: int
+    """The seed that is tried first, as it has caught it."""
+    patches: Sequence[tuple[object, str, object]]
+    workers: Workers = INLINE
+
+
+PLANTS = {
+    "a source passes an undecided time": Plant(
+        5, [(SourceCut, "until_us", property(go_beyond_before_the_decision))]
     ),
-    "a bolt splits its slice too late": (0, [(BoltCut, "is_due_before", too_late)]),
-    "a tick behind the cut is due before": (
+    "a bolt splits its slice too late": Plant(0, [(BoltCut, "is_due_before", too_late)]),
+    "a tick behind the cut is due before": Plant(0, [(bolt_cut, "last_us_before", lambda place: place.ts)]),
+    # A matter of luck: one seed of three catches it where threads share the work, and one of ten elsewhere.
+    "a decision is heard too late": Plant(
         0,
-        [(bolt_cut, "last_us_before", lambda place: place.ts)],
-    ),
-    "a decision is read before the input": (
-        8,
-        [(BoltCut, "has_come_to", look_before_the_input), (BoltCut, "look", lambda self: None)],
+        [(BoltCut, "has_come_to", look_behind_the_input), (BoltCut, "look", lambda self: None)],
+        THREADS,
     ),
 }
-"""By bug the first seed that has caught it, and what is patched. The last one is a matter of luck: two seeds
-of five catch it, on any kind of worker."""
+
+
+def is_caught(seed: int, folder: Path, workers: Workers) -> bool:
+    """Whether anything is wrong with a run, or with what goes on from it, which may not even be possible."""
+    try:
+        return bool(differences(seed, folder, workers))
+    except (AssertionError, ComponentError):
+        return True
 
 
 @pytest.mark.parametrize("plant", PLANTS)
 def test_a_planted_bug_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plant: str) -> None:
-    first, patches = PLANTS[plant]
+    first, patches, workers = PLANTS[plant]
     for patch in patches:
         monkeypatch.setattr(*patch)
-    for seed in [first, *range(SEEDS)]:
-        if differences(seed, tmp_path / f"{seed}-{len(list(tmp_path.iterdir()))}"):
+    for number, seed in enumerate([first, *range(SEEDS)]):
+        if is_caught(seed, tmp_path / str(number), workers):
             return
     pytest.fail("it changes nothing")

@@ -153,7 +153,15 @@ def test_staged_rows_that_do_not_go_back_show(
 
 
 def test_a_cut_before_the_commit_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every run above looks whether tasks have committed all below the cut when they are saved there."""
+    """Every run above looks whether tasks have committed all below the cut when they are saved there.
+
+    A task that has nothing to commit at that moment is saved rightly, so one run may not show it.
+    """
     monkeypatch.setenv(PLANT, CUT_BEFORE_COMMIT)
-    with pytest.raises((ComponentError, WorkerError, AssertionError), match="not committed"):
-        run_killed(tmp_path, 1, 20, 90, kills=0)
+    for seed in range(8):
+        try:
+            run_killed(tmp_path / str(seed), seed, 20, 40, kills=0)
+        except (ComponentError, WorkerError, AssertionError) as error:
+            assert "not committed" in str(error)
+            return
+    pytest.fail("it changes nothing")
