@@ -296,10 +296,11 @@ class SpoutTask(CheckpointedSpout):
             self.unblock()
         if self._exhausted and self._outcomes.are_awaited and not self._waits_behind_last:
             self._wait_for_answers()
-        if self._aligned.is_asked and not (self.commits is not None and self.is_blocked):
+        was_asked = self._aligned.is_asked
+        if was_asked and not (self.commits is not None and self.is_blocked):
             self._aligned.after_turn(time.monotonic(), had_nothing=not emitted, has_ended=self._exhausted)
-        # Whoever waits for the time of a live source asks for it.
-        if emitted or self._assigner.has_brought_all or not self._assigner.is_live or self._aligned.is_asked:
+        # Whoever waits for the time of a live source asks for it, but for bolts that are to come to a cut.
+        if emitted or self._assigner.has_brought_all or not self._assigner.is_live or was_asked:
             self._publish()
         return emitted
 

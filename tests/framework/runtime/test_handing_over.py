@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from framework import TopologyBuilder
+from framework import Spout, TopologyBuilder
 from framework.errors import ComponentError
 from framework.runtime import Run, RunReport
 from framework.runtime.control import route_switch
 from framework.runtime.control.reconfiguring import NotChangedError, Reconfiguring
 from framework.runtime.tasks.hand_over import HandOver
-from tests.framework.runtime.handing_over import MOST, SHAPES, Change, Polled, chain, drawn
+from tests.framework.runtime.handing_over import MOST, SHAPES, Asking, Change, Polled, chain, drawn
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.scaled import received
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
@@ -54,6 +54,19 @@ def test_a_run_without_checkpoints(workers: Workers, tmp_path: Path) -> None:
         asked["changes"] = [tuple(change) for change in drawn(seed, 8)]
         report = workers.run(chain(spout=Polled), {"control": tmp_path}, **asked)
         assert rows(report) == expected and not report.checkpoints
+
+
+@every_kind
+@pytest.mark.parametrize("spout", [Asking, Polled])
+def test_a_live_run(workers: Workers, spout: type[Spout], tmp_path: Path) -> None:
+    expected = rows(run(chain(), INLINE, tmp_path))
+    for seed in range(2):
+        print(f"seed {seed}")
+        live = {"viper__time": "ingest", "viper__checkpoint__secs": None if spout is Polled else 0.01}
+        folder = "control" if spout is Polled else "checkpoints"
+        changes = [tuple(change) for change in drawn(seed, 8)]
+        asked = {**QUICK, "control": str(tmp_path), "changes": changes, **live}
+        assert rows(workers.run(chain(spout=spout), {folder: tmp_path}, **asked)) == expected
 
 
 def test_a_change_before_the_run_begins(tmp_path: Path) -> None:
