@@ -7,8 +7,12 @@ they were scheduled, beside the same run without any changes.
 
 The first rate is half of the highest, which a run without a schedule has shown; the second is 20,000.
 
+With `--backlog` there is no schedule, so that channels of so many tuples are full; *late* is then how long a
+tuple takes to the sink. It is measured with state, which is handed over at one place of the input, and
+without, where producers route by the new number as soon as they hear of it.
+
     python benchmarks/reconfiguring.py [--keys N] [--bytes N] [--changes N] [--every S] [--place PLACE ...]
-                                       [--rates N ...]
+                                       [--rates N ...] [--backlog N ...]
 """
 
 from __future__ import annotations
@@ -74,26 +78,18 @@ class Keys(Spout):
         start_ns = time.monotonic_ns()
         for number in range(self._count):
             due_ns = start_ns + int(number * self._period_ns)
+            if not self._period_ns:
+                due_ns = time.monotonic_ns()
             while time.monotonic_ns() < due_ns:
                 yield None
             yield number * STRIDE % self._keys, due_ns
 
 
-class Held(Bolt):
-    """Remembers a text of each key, and emits which task has had a tuple, and when.
-
-    Args:
-        size: of each text, in bytes.
-    """
+class Passed(Bolt):
+    """Emits which task has had a tuple, and when."""
 
     outputs = ["key", "scheduled_ns", "task", "at_ns"]
-    config = {"viper.parallelism.max": max(TASKS)}
-    text = ValueState("binary")
-    times = ValueState("int64")
-
-    def __init__(self, size: int) -> None:
-        super().__init__()
-        self._text = b"x" * size
+    config = {"viper.parallelism.max": max(TASKS), "viper.stateless": True}
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         """Find out which of its siblings the task is."""
@@ -104,9 +100,29 @@ class Held(Bolt):
     def process(self, tup: Any) -> None:
         """Note one."""
         key, scheduled_ns = tup.values
+        self.emit([key, scheduled_ns, self._index, time.monotonic_ns()])
+
+
+class Held(Passed):
+    """Remembers a text of each key, too.
+
+    Args:
+        size: of each text, in bytes.
+    """
+
+    config = {"viper.parallelism.max": max(TASKS)}
+    text = ValueState("binary")
+    times = ValueState("int64")
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self._text = b"x" * size
+
+    def process(self, tup: Any) -> None:
+        """Note one."""
         if self.times.add(1) == 1:
             self.text.value = self._text
-        self.emit([key, scheduled_ns, self._index, time.monotonic_ns()])
+        super().process(tup)
 
 
 class Seen(Sink):
@@ -185,11 +201,14 @@ def once(args: argparse.Namespace) -> dict[str, Any]:
         filled = Path(folder) / "filled"
         builder = TopologyBuilder()
         builder.set_spout("keys", Keys, args=[args.keys, args.rates[0], args.count, str(filled)])
-        builder.set_bolt("held", Held, TASKS[0], args=[args.bytes]).fields_grouping("keys", "key")
+        held = Held(args.bytes) if args.bytes else Passed()
+        builder.set_bolt("held", held, TASKS[0]).fields_grouping("keys", "key")
         builder.set_bolt("sink", Seen).global_grouping("held")
         topology = builder.build("reconfiguring")
         room = 4 * args.keys * (args.bytes + 100) + 2**26
         options = {**PLACES[args.place[0]], "viper.key.groups": GROUPS, "viper.state.bytes": room}
+        if args.backlog:
+            options |= {"viper.channel.tuples": args.backlog[0]}
         settings, problems = resolve(topology, options=options)
         assert not problems, problems
         run = Run(make_plan(topology, settings), settings)
@@ -208,13 +227,41 @@ def once(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def measured(args: argparse.Namespace, place: str, rate: float, count: int, changes: int) -> dict[str, Any]:
+def measured(
+    args: argparse.Namespace, place: str, rate: float, count: int, changes: int, *more: object
+) -> dict[str, Any]:
     """One run in a process of its own."""
     numbers = ["--keys", args.keys, "--bytes", args.bytes, "--every", args.every, "--rates", rate]
     found: dict[str, Any] = output_of(
-        __file__, "--once", "--place", place, "--count", count, "--changes", changes, *numbers
+        __file__, "--once", "--place", place, "--count", count, "--changes", changes, *numbers, *more
     )
     return found
+
+
+def print_found(found: dict[str, Any], *cells: object) -> None:
+    """Print a line of the table."""
+    told = [f"{ms:.1f}" for ms in found["taken"]] or ["-", "-"]
+    told += [f"{ms:.1f}" for ms in found["late"]]
+    print_row((*cells, *told), WIDTHS)
+
+
+def print_rates(args: argparse.Namespace, place: str) -> None:
+    """Measure on a schedule, with changes and without."""
+    for rate in args.rates:
+        rate = rate or measured(args, place, 0, args.count, 0)["rate"] / 2
+        count = round(rate * (BEFORE_S + args.changes * args.every + 1))
+        for changes in (0, args.changes):
+            print_found(measured(args, place, rate, count, changes), place, round(rate), changes)
+
+
+def print_backlogs(args: argparse.Namespace, place: str) -> None:
+    """Measure without a schedule, with state and without."""
+    for tuples in args.backlog:
+        for name, size in (("state", args.bytes), ("stateless", 0)):
+            more = "--backlog", tuples, "--bytes", size
+            highest = measured(args, place, 0, args.count, 0, *more)["rate"]
+            count = round(highest * (BEFORE_S + args.changes * args.every + 2))
+            print_found(measured(args, place, 0, count, args.changes, *more), place, tuples, name)
 
 
 def at(share: float, ordered: Sequence[float]) -> float:
@@ -233,23 +280,17 @@ def main() -> None:
     parser.add_argument("--place", nargs="+", choices=PLACES, default=list(PLACES), help="(all)")
     rates = [0, 20_000]
     parser.add_argument("--rates", nargs="+", type=float, default=rates, help="0: half of the highest")
+    parser.add_argument("--backlog", nargs="+", type=int, default=[], help="tuples of each channel")
     parser.add_argument("--count", type=int, default=400_000, help="tuples that show the highest rate")
     parser.add_argument("--once", action="store_true", help="measure one in this process")
     args = parser.parse_args()
     if args.once:
         print(json.dumps(once(args)))
         return
-    heads = ("changes", "taken p50", "taken p99", "late p50", "late p99", "p99.9", "max ms")
-    print_row(("place", "rows/s", *heads), WIDTHS)
+    heads = ("taken p50", "taken p99", "late p50", "late p99", "p99.9", "max ms")
+    print_row(("place", *(("channel", "bolt") if args.backlog else ("rows/s", "changes")), *heads), WIDTHS)
     for place in args.place:
-        for rate in args.rates:
-            rate = rate or measured(args, place, 0, args.count, 0)["rate"] / 2
-            count = round(rate * (BEFORE_S + args.changes * args.every + 1))
-            for changes in (0, args.changes):
-                found = measured(args, place, rate, count, changes)
-                told = [f"{ms:.1f}" for ms in found["taken"]] or ["-", "-"]
-                told += [f"{ms:.1f}" for ms in found["late"]]
-                print_row((place, round(rate), changes, *told), WIDTHS)
+        (print_backlogs if args.backlog else print_rates)(args, place)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import Any
 from framework.components.batch_bolt import BatchBolt, RowError
 from framework.components.rows import Rows
 from framework.errors import ConfigError
-from framework.topology import did_you_mean
+from framework.topology import DEFAULT_STREAM, did_you_mean
 from framework.windows.joins import (
     HOWS,
     Given,
@@ -80,7 +80,7 @@ class JoinBolt(BatchBolt):
         Raises:
             TypeError: no condition.
             ValueError: no time within which tuples match; an index by what is not compared; no such scan,
-                or no such `how`.
+                or no such `how`; or a stream that is left as well as right.
         """
         super().__init__()
         condition = as_condition(on)
@@ -101,6 +101,12 @@ class JoinBolt(BatchBolt):
         if keys < 1:
             raise ValueError(f"keys={keys!r}: expected 1 or more")
         self._of = _named(left), _named(right)
+        if both := {_whole(name) for name in self._of[0]} & {_whole(name) for name in self._of[1]}:
+            told = ", ".join(sorted(both))
+            raise ValueError(
+                f"{told}: left and right at once, where each tuple is one of them: put a bolt between that "
+                "emits what it gets, and join with that"
+            )
         self._fields = tuple(fields)
         self._search = Search(condition, chosen, scan, how)
         self._keys = keys
@@ -239,3 +245,8 @@ class JoinBolt(BatchBolt):
 
 def _named(given: str | Sequence[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _whole(name: str) -> str:
+    """The name of a stream with that of its component."""
+    return name if ":" in name else f"{name}:{DEFAULT_STREAM}"

@@ -97,3 +97,17 @@ def test_any_function_may_say_what_matches() -> None:
     events = drawn(Random(3), 200)
     found = joined(events, bolt(Within(after="20ms") & unlike), 2)
     assert rows(found) == nested_loop(events, unlike, 0, 20)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [("rows", "rows"), ("rows", "rows:default"), (["other", "rows:late"], ["rows:late", "more"])],
+    ids=str,
+)
+def test_a_stream_on_both_sides_is_refused(left: Any, right: Any) -> None:
+    with pytest.raises(ValueError, match=r"^rows:(default|late): left and right at once"):
+        JoinBolt(left, right, Within("1s"), FIELDS)
+
+
+def test_two_streams_of_one_component_are_joined() -> None:
+    JoinBolt("rows:early", "rows:late", Within("1s"), FIELDS)
