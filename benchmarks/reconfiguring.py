@@ -7,8 +7,8 @@ they were scheduled, beside the same run without any changes.
 
 The first rate is half of the highest, which a run without a schedule has shown; the second is 20,000.
 
-With `--backlog` there is no schedule, so that channels of so many tuples are full; *late* is then how long a
-tuple takes to the sink. It is measured with state, which is handed over at one place of the input, and
+With `--backlog` there is no schedule, and the bolt is busy for 20 microseconds with each tuple, so that
+channels of so many tuples are full; *late* is then how long a tuple takes to the sink. It is measured with state, which is handed over at one place of the input, and
 without, where producers route by the new number as soon as they hear of it.
 
     python benchmarks/reconfiguring.py [--keys N] [--bytes N] [--changes N] [--every S] [--place PLACE ...]
@@ -48,6 +48,8 @@ STRIDE = 7919
 """A prime: keys come in an order in which all groups have some soon."""
 BEFORE_S = 1.0
 """Seconds of the schedule before the first change."""
+BUSY_NS = 20_000
+"""How long the bolt is busy with each tuple where channels are to be full."""
 WIDTHS = (-9, 9, 8, 9, 9, 9, 9, 9, 9)
 
 
@@ -86,10 +88,18 @@ class Keys(Spout):
 
 
 class Passed(Bolt):
-    """Emits which task has had a tuple, and when."""
+    """Emits which task has had a tuple, and when.
+
+    Args:
+        busy_ns: how long it is busy with each, in nanoseconds.
+    """
 
     outputs = ["key", "scheduled_ns", "task", "at_ns"]
     config = {"viper.parallelism.max": max(TASKS), "viper.stateless": True}
+
+    def __init__(self, busy_ns: int) -> None:
+        super().__init__()
+        self._busy_ns = busy_ns
 
     def initialize(self, storm_conf: dict[str, Any], context: dict[str, Any]) -> None:
         """Find out which of its siblings the task is."""
@@ -100,13 +110,17 @@ class Passed(Bolt):
     def process(self, tup: Any) -> None:
         """Note one."""
         key, scheduled_ns = tup.values
-        self.emit([key, scheduled_ns, self._index, time.monotonic_ns()])
+        at_ns = time.monotonic_ns()
+        while scheduled_ns and time.monotonic_ns() < at_ns + self._busy_ns:
+            pass
+        self.emit([key, scheduled_ns, self._index, at_ns])
 
 
 class Held(Passed):
     """Remembers a text of each key, too.
 
     Args:
+        busy_ns: as of the base class.
         size: of each text, in bytes.
     """
 
@@ -114,8 +128,8 @@ class Held(Passed):
     text = ValueState("binary")
     times = ValueState("int64")
 
-    def __init__(self, size: int) -> None:
-        super().__init__()
+    def __init__(self, busy_ns: int, size: int) -> None:
+        super().__init__(busy_ns)
         self._text = b"x" * size
 
     def process(self, tup: Any) -> None:
@@ -201,14 +215,17 @@ def once(args: argparse.Namespace) -> dict[str, Any]:
         filled = Path(folder) / "filled"
         builder = TopologyBuilder()
         builder.set_spout("keys", Keys, args=[args.keys, args.rates[0], args.count, str(filled)])
-        held = Held(args.bytes) if args.bytes else Passed()
+        busy_ns = BUSY_NS if args.backlog else 0
+        held = Held(busy_ns, args.bytes) if args.bytes else Passed(busy_ns)
         builder.set_bolt("held", held, TASKS[0]).fields_grouping("keys", "key")
         builder.set_bolt("sink", Seen).global_grouping("held")
         topology = builder.build("reconfiguring")
         room = 4 * args.keys * (args.bytes + 100) + 2**26
         options = {**PLACES[args.place[0]], "viper.key.groups": GROUPS, "viper.state.bytes": room}
         if args.backlog:
-            options |= {"viper.channel.tuples": args.backlog[0]}
+            tuples = args.backlog[0]
+            options |= {"viper.channel.tuples": tuples, "viper.channel.jumbos": tuples}
+            options |= {"viper.channel.bytes": 2**20 + 100 * tuples}
         settings, problems = resolve(topology, options=options)
         assert not problems, problems
         run = Run(make_plan(topology, settings), settings)

@@ -47,7 +47,7 @@ def test_a_line_with_changes_and_one_without(run_script: Run, place: str) -> Non
 def test_a_line_with_state_and_one_without_for_each_backlog(run_script: Run) -> None:
     brief = ["--keys=500", "--bytes=100", "--changes=2", "--every=0.1", "--count=20000", "--place=processes"]
 
-    state, stateless = run_script("reconfiguring.py", "--backlog", "1000", *brief)
+    state, stateless = run_script("reconfiguring.py", "--backlog", "1024", *brief)
 
-    assert state[:3] == ["processes", "1,000", "state"] and stateless[2] == "stateless"
+    assert state[:3] == ["processes", "1,024", "state"] and stateless[2] == "stateless"
     assert all(0 < number(cell) < 10_000 for cell in (*state[3:5], *stateless[3:5]))
