@@ -8,8 +8,9 @@ they were scheduled, beside the same run without any changes.
 The first rate is half of the highest, which a run without a schedule has shown; the second is 20,000.
 
 With `--backlog` there is no schedule, and the bolt is busy for 20 microseconds with each tuple, so that
-channels of so many tuples are full; *late* is then how long a tuple takes to the sink. It is measured with state, which is handed over at one place of the input, and
-without, where producers route by the new number as soon as they hear of it.
+channels of so many tuples are full; *late* is then how long a tuple takes to the sink. It is measured with
+state, which is handed over at one place of the input, and without, where producers route by the new number
+as soon as they hear of it.
 
     python benchmarks/reconfiguring.py [--keys N] [--bytes N] [--changes N] [--every S] [--place PLACE ...]
                                        [--rates N ...] [--backlog N ...]
