@@ -6,6 +6,7 @@ from framework.components.batching import BatchingBolt, TicklessBatchingBolt
 from framework.components.bolt import Bolt
 from framework.components.component import Component
 from framework.components.join_bolt import JoinBolt
+from framework.components.jplus import JPlus
 from framework.components.oplus import OPlus
 from framework.components.partitioned import Block, Pace, PartitionedSpout, Watermark
 from framework.components.rows import Rows
@@ -21,6 +22,7 @@ __all__ = [
     "Block",
     "Bolt",
     "Component",
+    "JPlus",
     "JoinBolt",
     "OPlus",
     "Pace",

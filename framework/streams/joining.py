@@ -1,12 +1,14 @@
-"""The bolt that joins two streams of the Streams API."""
+"""The bolts that join two streams of the Streams API."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from framework.components import JoinBolt
+from framework.components import JoinBolt, JPlus
+from framework.components.jplus import PairsAt
 from framework.streams.assembly import Input
+from framework.streams.forms import CountWindow, Session, WindowForm
 from framework.windows.joins import Equal, Given, How, as_condition
 
 
@@ -41,24 +43,70 @@ def join_bolt(
         TypeError: no condition.
         ValueError: both are the same, or have keys of different lengths; errors of `JoinBolt`.
     """
-    if set(left.inputs) & set(right.inputs):
-        raise ValueError("join() of a stream with itself: map one of them first, as by peek()")
+    _check(left, right)
     condition, indexed = as_condition(on), (index,) if isinstance(index, str) else tuple(index)
     if left.key and right.key:
-        if len(left.key) != len(right.key):
-            raise ValueError(f"join() of keys {left.key} and {right.key}: expected as many fields")
         for of_left, of_right in zip(left.key, right.key, strict=True):
             condition &= Equal(left=of_left, right=of_right)
         indexed = tuple(dict.fromkeys((*left.key, *indexed)))
-    apart = [f"right_{name}" if name in left.fields else name for name in right.fields]
     return JoinBolt(
         _named(left.inputs),
         _named(right.inputs),
         condition,
-        fields or [*left.fields, *apart],
+        fields or _fields_of(left, right),
         index=indexed,
         how=how,
     )
+
+
+def window_join_bolt(
+    left: Joined,
+    right: Joined,
+    window: WindowForm,
+    on: Given,
+    fields: Sequence[str] | None,
+    pairs_at: PairsAt,
+) -> JPlus:
+    """The bolt for a join of tuples that have one key, and are in one window.
+
+    Args:
+        left: the stream that is joined.
+        right: the one that it is joined with.
+        window: how windows are formed, by time.
+        on: what must hold for two tuples.
+        fields: names of the values; None for those of both.
+        pairs_at: where pairs stand.
+
+    Raises:
+        TypeError: no condition.
+        ValueError: a stream has no key, or was put together of several; windows are formed by count; errors
+            as of `join_bolt`.
+    """
+    _check(left, right)
+    if not (left.key and right.key):
+        raise ValueError("join(window=...) of streams without a key: expected key_by() on both")
+    if len(left.inputs) + len(right.inputs) > 2:
+        raise ValueError("join(window=...) behind union(): expected one stream on either side, as by peek()")
+    if isinstance(window, CountWindow):
+        raise ValueError("join(window=...) in windows by count: expected Tumbling, Sliding or Session")
+    return JPlus(
+        on=on,
+        fields=fields or _fields_of(left, right),
+        pairs_at=pairs_at,
+        windows="multi" if isinstance(window, Session) else "single",
+        **window.arguments,
+    )
+
+
+def _check(left: Joined, right: Joined) -> None:
+    if set(left.inputs) & set(right.inputs):
+        raise ValueError("join() of a stream with itself: map one of them first, as by peek()")
+    if left.key and right.key and len(left.key) != len(right.key):
+        raise ValueError(f"join() of keys {left.key} and {right.key}: expected as many fields")
+
+
+def _fields_of(left: Joined, right: Joined) -> list[str]:
+    return [*left.fields, *(f"right_{name}" if name in left.fields else name for name in right.fields)]
 
 
 def _named(inputs: Sequence[Input]) -> list[str]:

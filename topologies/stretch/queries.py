@@ -1,7 +1,6 @@
 """The operators of the queries."""
 
-from stretch.data import SECOND_US
-from viperstorm import OPlus
+from viperstorm import JPlus, OPlus
 
 
 class Counts(OPlus):
@@ -74,7 +73,7 @@ class Forward(OPlus):
         return None
 
 
-class ScaleJoin(OPlus):
+class ScaleJoin(JPlus):
     """Q4 and Q5, the paper's J+: pairs of rows of two streams that lie close to each other in two values.
 
     Each row is compared with the stored ones of the other stream for every key, and stored for one of the
@@ -88,8 +87,6 @@ class ScaleJoin(OPlus):
     """
 
     outputs = ["x", "y", "a", "b", "c", "d"]
-    inputs = 2
-    windows = "single"
     advance = "1s"
 
     def __init__(self, keys=64, size="1m", distance=10):
@@ -100,27 +97,11 @@ class ScaleJoin(OPlus):
     def keys(self, tup):
         return self.all_keys
 
-    def create(self):
-        """How many rows the input has brought, and those that are stored, with the windows they came in."""
-        return [0, []]
+    def stores(self, window, number):
+        return number % len(self.all_keys) == window.key
 
-    def update(self, window, tup, side):
-        row = tuple(tup.values)
-        mine, others = window[side], window[1 - side]
-        number = mine.state[0] + others.state[0]
-        mine.state[0] += 1
-        if number % len(self.all_keys) == mine.key:
-            mine.state[1].append((mine.end, row))
-        one, other = row[:2]
-        found = (stored for _, stored in others.state[1] if abs(stored[0] - one) <= self.distance)
-        near = (stored for stored in found if abs(stored[1] - other) <= self.distance)
-        return [(*row, *stored) if side == 0 else (*stored, *row) for stored in near]
-
-    def slide(self, window):
-        """Rows that came while the window ended where it is to start are older than that."""
-        count, rows = window.state
-        start_us = window.start + SECOND_US
-        return [count, [(end_us, row) for end_us, row in rows if end_us > start_us]]
+    def matches(self, left, right):
+        return abs(left.x - right.a) <= self.distance and abs(left.y - right.b) <= self.distance
 
 
 def hedges(left, right):

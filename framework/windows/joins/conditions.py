@@ -80,6 +80,12 @@ class Bounds:
         least = time_us - (self.before_us if is_left else self.after_us)
         return least if self.size_us is None else max(least, time_us // self.size_us * self.size_us)
 
+    def hold(self, left_us: int, right_us: int) -> bool:
+        """Whether two tuples lie so, by their times."""
+        if not -self.before_us <= right_us - left_us <= self.after_us:
+            return False
+        return self.size_us is None or left_us // self.size_us == right_us // self.size_us
+
     def end_us(self, time_us: int, *, is_left: bool) -> int:
         """The time from which on no tuple comes that matches one of this time, on the given side."""
         end = time_us + (self.after_us if is_left else self.before_us) + 1

@@ -71,8 +71,10 @@ class Unmatched:
 
     def rest(self) -> Iterator[Due]:
         """As of `DueByGroup`: tuples that stand behind all that has a time."""
-        while BEHIND_TIME in self._ending and (due := self._first_of(BEHIND_TIME)) is not None:
-            yield due
+        by_group = self._ending.get(BEHIND_TIME, {})
+        for group in sorted(by_group):
+            if self._waiting_among(by_group[group]):
+                yield Due(BEHIND_TIME, group)
 
     def take(self, due: Due) -> list[Waiting]:
         """The tuples that are due, in the order in which they came; they wait no more."""

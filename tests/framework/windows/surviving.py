@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from framework import Count, KeyWindow, OPlus, SideWindow, TopologyBuilder, Tuple
+from framework import Count, JPlus, KeyWindow, OPlus, SideWindow, TopologyBuilder, Tuple
 from framework.sinks import CollectingSink
 from tests.framework.runtime.partitioned import Partitions
 from tests.framework.runtime.workers.killed import Mortal, MortalPartitions, Written
@@ -71,6 +71,15 @@ class OfTwoSliding(OfTwo):
         return [count // 2, last]
 
 
+class Near(JPlus):
+    """Joins tuples of one key whose numbers lie close to each other."""
+
+    outputs = ["partition", "number", "key", "other_partition", "other_number", "other_key"]
+
+    def matches(self, left: Any, right: Any) -> bool:
+        return abs(left[1] - right[1]) <= 20
+
+
 class MortalLast(Mortal, Last):
     """Its process may be killed."""
 
@@ -87,6 +96,10 @@ class MortalOfTwoSliding(Mortal, OfTwoSliding):
     """Its process may be killed."""
 
 
+class MortalNear(Mortal, Near):
+    """Its process may be killed."""
+
+
 FORMS: dict[str, tuple[type[OPlus], type[OPlus], dict[str, Any]]] = {
     "overlapping": (Last, MortalLast, {"size": 30, "advance": 10}),
     "tumbling": (Last, MortalLast, {"size": 20}),
@@ -95,6 +108,8 @@ FORMS: dict[str, tuple[type[OPlus], type[OPlus], dict[str, Any]]] = {
     "by count": (Last, MortalLast, {"size": Count(7), "advance": Count(3)}),
     "of two inputs": (OfTwo, MortalOfTwo, {"size": 30, "advance": 20}),
     "single, of two inputs": (OfTwoSliding, MortalOfTwoSliding, {"size": 30, "advance": 10}),
+    "joined": (Near, MortalNear, {"size": 25, "advance": 10}),
+    "joined at ends": (Near, MortalNear, {"size": 20, "windows": "multi", "pairs_at": "end"}),
 }
 """The operator, one whose process may be killed, and its windows, in microseconds as there are between the
 rows of `Partitions`."""

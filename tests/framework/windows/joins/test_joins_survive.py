@@ -15,7 +15,7 @@ from framework.components import JoinBolt
 from framework.runtime.control.stop import StopReason
 from framework.sinks import CollectingSink
 from framework.topology import Grouping
-from framework.windows.joins import Band, Equal, OpenJoin, Within
+from framework.windows.joins import Band, Equal, OpenJoin, SameWindow, Within
 from tests.framework.checkpoints.suspended import Suspending, check_cut_at, check_suspended_at, run_suspended
 from tests.framework.runtime.partitioned import Partitions
 from tests.framework.runtime.pieces import run_built
@@ -37,14 +37,26 @@ class MortalJoin(JoinBolt):
         super().initialize(storm_conf, context)
 
 
-def killed(by_key: bool) -> TopologyBuilder:
+def apart(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
+    """Of two spouts with the same rows, so that some have no partner."""
+    return bool(left[0] < right[0])
+
+
+JOINS: dict[str, dict[str, Any]] = {
+    "by key": {"on": BY_KEY, "index": "key"},
+    "dealt": {"on": NEAR},
+    "full": {"on": Equal("key") & apart & Within("9us"), "index": "key", "how": "full"},
+    "left": {"on": Equal("key") & apart & SameWindow("20us"), "how": "left"},
+}
+
+
+def killed(name: str) -> TopologyBuilder:
     builder = TopologyBuilder()
     builder.set_spout("left", MortalPartitions, kwargs={"count": 200})
     builder.set_spout("right", MortalPartitions, kwargs={"count": 200})
-    on, index = (BY_KEY, "key") if by_key else (NEAR, ())
-    declarer = builder.set_bolt("join", MortalJoin("left", "right", on, NAMES, index=index), 2)
+    declarer = builder.set_bolt("join", MortalJoin("left", "right", fields=NAMES, **JOINS[name]), 2)
     for source in ("left", "right"):
-        declarer.grouping(source, Grouping.fields("key") if by_key else Grouping.ALL)
+        declarer.grouping(source, Grouping.ALL if name == "dealt" else Grouping.fields("key"))
     builder.set_bolt("sink", Written).global_grouping("join")
     return builder
 
@@ -52,12 +64,11 @@ def killed(by_key: bool) -> TopologyBuilder:
 SPREAD = {"left": 1, "right": 2, "join": [3, 1], "sink": 2}
 
 
-@pytest.mark.parametrize(
-    "by_key, seed", at_every_change([(by_key, seed) for seed in range(1, 5) for by_key in (True, False)], 2)
-)
-def test_killed_workers_change_nothing(by_key: bool, seed: int, tmp_path: Path) -> None:
-    expected = undisturbed(killed(by_key), tmp_path)
-    report = run(killed(by_key), tmp_path, seed, viper__placement=SPREAD, viper__slice__tuples=16)
+@pytest.mark.parametrize("name, seed", at_every_change([(n, s) for s in range(1, 5) for n in JOINS], 4))
+def test_killed_workers_change_nothing(name: str, seed: int, tmp_path: Path) -> None:
+    expected = undisturbed(killed(name), tmp_path)
+    assert ("None" in expected) == (name in ("full", "left"))
+    report = run(killed(name), tmp_path, seed, viper__placement=SPREAD, viper__slice__tuples=16)
     assert len(report.incidents) > 1
     assert written(tmp_path) == expected
 

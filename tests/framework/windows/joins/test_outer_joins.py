@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from framework import TopologyBuilder
+from framework import Count, KeyWindow, OPlus, TopologyBuilder, Tuple
 from framework.components import JoinBolt
 from framework.errors import TopologyError
 from framework.sinks import CollectingSink
@@ -18,7 +18,7 @@ from tests.framework.checkpoints.suspended import Suspending, check_cut_at, chec
 from tests.framework.runtime.partitioned import Partitions
 from tests.framework.runtime.pieces import plan_of, run_built
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
-from tests.framework.windows.joins.joined import FIELDS, LEFT, RIGHT, Event, Row, drawn, joining
+from tests.framework.windows.joins.joined import FIELDS, LEFT, RIGHT, Event, Left, Right, Row, drawn, joining
 from viper.hashing import group_of_hash, stable_hash
 
 HOWS: tuple[How, ...] = ("left", "right", "full")
@@ -101,6 +101,34 @@ def suspended(left: Partitions) -> TopologyBuilder:
 def test_a_run_can_be_suspended_at_every_time(tmp_path: Path) -> None:
     check_suspended_at((100, 200, 279, 280), suspended, tmp_path / "suspended")
     check_cut_at((279, 280), suspended, tmp_path / "cut")
+
+
+class Three(OPlus):
+    """Emits the first of three tuples of a key, and at the end of all that of fewer."""
+
+    outputs = list(LEFT)
+    size = Count(3)
+
+    def update(self, window: KeyWindow, tup: Tuple, side: int = 0) -> None:
+        window.state = window.state or tuple(tup.values)
+
+    def output(self, window: KeyWindow) -> Any:
+        yield window.state
+
+
+def test_tuples_behind_all_that_has_a_time_are_put_out_without_a_partner() -> None:
+    events = [event for event in drawn(Random(3), 40) if event[0] == 0]
+    builder = TopologyBuilder()
+    builder.set_spout("left", Left(events))
+    builder.set_spout("right", Right([]))
+    builder.set_bolt("three", Three().with_partial_window(), 2).fields_grouping("left", "k")
+    join = JoinBolt("three", "right", SAME & Within("1s"), FIELDS, how="full")
+    declarer = builder.set_bolt("join", join, 2)
+    declarer.fields_grouping("three", "k").fields_grouping("right", "l")
+    builder.set_bolt("sink", CollectingSink).global_grouping("join")
+    found = run_built(builder).result("sink")
+    firsts = [values for key in "abc" for values in [v for *_, v in events if v[1] == key][::3]]
+    assert sorted(row[: len(LEFT)] for row in found) == sorted(firsts)
 
 
 def test_a_join_that_forgets_who_has_a_partner_is_found(
