@@ -8,7 +8,8 @@ with like, and the layout depends on the topology alone, never on the parallelis
     depth d   | component, replica if it has them | number of the output of its input |
 
 What bolts emit when windows end has nothing at depth 0. Where there are such bolts, two bits stand before all
-that, which tell it from tuples: so it comes before all tuples of the same time.
+that, which tell it from tuples: windows by key, which do not hold what comes at their end, come before all
+tuples of that time, and windows of tasks, which do, behind them.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ REPLICA_BITS = 10
 SEQUENCE_BITS = 24
 """Room for 16.7 million tuples of one partition with the same timestamp."""
 AGENDA_BITS = 2
-"""Room for the kind of what stands at a time before the tuples of that time; where windows end at times."""
-_OF_TICKS, _OF_TUPLES = 1, 2
-"""What these bits are; windows have 0."""
+"""Room for the kind of what stands at a time; where windows end at times."""
+_OF_TICKS, _OF_TUPLES, _OF_TASK_WINDOWS = 1, 2, 3
+"""What these bits are; windows by key have 0."""
 _WORD_BITS = PATH_BITS // 2
+BEHIND_TUPLES = _OF_TASK_WINDOWS << _WORD_BITS - AGENDA_BITS
+"""The upper word of the path at which windows of tasks stand: behind all tuples of their end."""
 _BESIDE_GROUPS = 2
 """Bits that tell outputs of key groups at the ends of windows from those below tuples."""
 MAX_ORDINAL_BITS = 32

@@ -18,7 +18,7 @@ from framework.state.kept import Kept, KeptValues
 from framework.windows.due import Due
 from framework.windows.endings import Ending, Endings
 from framework.windows.key_window import KeyWindow, KeyWindows, unpacked
-from framework.windows.spec import LATENESS_MS, OFFSET_MS, PARTIAL, WindowSpec
+from framework.windows.spec import LATENESS_MS, OFFSET_MS, PARTIAL, TIME_FIELD, WindowSpec
 from framework.windows.state import BEHIND_TIME
 from viper.addressed import VALUES
 from viper.hashing import group_of_hash, stable_hash
@@ -54,6 +54,8 @@ class OpenKeyWindows:
         """How long a window is kept behind its end."""
         self.offset_us = 0
         """How much later than the multiples of an advance windows start."""
+        self._takes_late = False
+        """Whether tuples are told from late ones."""
         self._fires_rest = False
         """Whether windows fire at the end of all that no tuple has completed."""
         self._is_open = False
@@ -77,6 +79,7 @@ class OpenKeyWindows:
         self.spec = spec
         self.lateness_us = round(min(conf[LATENESS_MS] * 1000, BEHIND_TIME))
         self.offset_us = round(conf[OFFSET_MS] * 1000)
+        self._takes_late = conf[TIME_FIELD] is not None
         self._fires_rest = conf[PARTIAL]
         self._is_open = True
         self._find_ends(self._groups)
@@ -237,8 +240,8 @@ class OpenKeyWindows:
     def first_end_behind(self, time_us: int) -> int:
         """The first end of a window that a tuple of this time, or of a later one, may make."""
         spec = self.spec
-        if spec.gap_us is not None:
-            return time_us + spec.gap_us
+        if spec.gap_us is not None:  # that of a late tuple may end any time now
+            return time_us + (1 if self._takes_late else spec.gap_us)
         assert spec.length_us is not None
         return self.first_start(time_us) + spec.length_us
 

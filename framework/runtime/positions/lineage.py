@@ -167,7 +167,14 @@ class Lineage:
             level: the bits of the path that the component writes.
             out: the positions are appended here.
             at: the position; it does not descend from call to call.
+
+        Where outputs stand below inputs behind that position, as those of late tuples may, these are numbered
+        on: none may come before them, nor have the position of one of them.
         """
+        if self._least_ahead > at:
+            self.place_beside(count, level, out, self._descent.parent)
+            self.placed_below(out)
+            return
         if at > self._ahead:
             self._ahead, self._outputs_ahead = at, 0
         parent = Positions()
@@ -175,6 +182,5 @@ class Lineage:
         ends = array("I", [count])
         self.saturated += out.extend_children(parent, 0, 1, ends, self._outputs_ahead, level)
         self._outputs_ahead += count
-        least = max(self._descent.floor, self._least_ahead)
-        if least > LEAST:
-            raise_to(least, out)
+        if self._descent.floor > LEAST:
+            raise_to(self._descent.floor, out)

@@ -1,8 +1,9 @@
 """The ends of a task's windows on its agenda.
 
-A window fires when no further tuple can come to it. What it emits stands at its end, ahead of all tuples of
-that time, although these have been processed before: so the task promises its consumers nothing beyond the
-end of a window that may still fire.
+A window holds the tuples at its end. It fires when no further one can come, and what it emits stands at its
+end behind all tuples of that time. Windows of other tasks stand there, too, and may have been processed
+before: so the task promises its consumers nothing beyond the end of a window that may still fire. It holds
+back no tuple of that time, as there may be any number.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from framework.planning.layout import BEHIND_TUPLES
 from framework.runtime.control.alignment import BoltAlignment
 from framework.runtime.positions.lineage import LAST
 from framework.runtime.tasks.agenda import AgendaClient, Entry, Frontier
@@ -70,12 +72,16 @@ class WindowEnds(AgendaClient):
         if position >= LAST:
             return position
         end_us = self._windows().first_end_from(position.ts)
-        return position if end_us is None else min(position, Position(end_us, 0, 0))
+        return position if end_us is None else min(position, _place(end_us))
 
     def _entries(self, time_us: int | None) -> Iterator[Entry]:
         while (end_us := self._windows().next_over(time_us)) is not None:
-            yield Entry(Position(end_us, 0, 0), partial(self._run, end_us))
+            yield Entry(_place(end_us), partial(self._run, end_us))
 
     def _run(self, end_us: int, at: Position | None) -> None:
         assert at is not None
         self._fire(at, end_us)
+
+
+def _place(end_us: int) -> Position:
+    return Position(end_us, BEHIND_TUPLES, 0)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from framework import (
     APlus,
     Bolt,
+    JPlus,
     KeyWindow,
     OPlus,
     SeekableSpout,
@@ -183,6 +184,16 @@ class Each(OPlus):
         return [(window.key, window.end, *window.state)]
 
 
+class Met(JPlus):
+    """Joins rows of one key in windows that overlap."""
+
+    outputs = ["key", "number", "other"]
+    config = {"viper.parallelism.max": MOST}
+
+    def joined(self, left: Any, right: Any) -> tuple[Any, ...]:
+        return left[1] % 5, left[0], right[0]
+
+
 TIMED = {"viper.timestamp.field": "at", "viper.timestamp.unit": "us"}
 
 
@@ -193,6 +204,19 @@ def windows(tasks: int = 2, count: int = 200) -> TopologyBuilder:
     builder.set_bolt("first", Each(size=30, advance=12), tasks).all_grouping("source")
     builder.set_bolt("second", Totals(), tasks).fields_grouping("first", "key")
     builder.set_bolt("sink", CollectingSink).global_grouping("second")
+    return builder
+
+
+def joined(tasks: int = 2, count: int = 200) -> TopologyBuilder:
+    """A join in windows of what comes by two ways, and windows of its pairs."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", Asking, kwargs={"count": count}, config=TIMED)
+    builder.set_bolt("fan", Fan, 2).shuffle_grouping("source")
+    met = builder.set_bolt("first", Met(size=30, advance=12), tasks)
+    met.fields_grouping("source", "key").fields_grouping("fan", "key")
+    builder.set_bolt("second", Totals(), tasks).fields_grouping("first", "key")
+    sink = builder.set_bolt("sink", CollectingSink)
+    sink.global_grouping("first").global_grouping("second")
     return builder
 
 
@@ -215,7 +239,7 @@ def steps(tasks: int = 2, count: int = 200) -> TopologyBuilder:
     return builder
 
 
-SHAPES = {"chain": chain, "diamond": diamond, "windows": windows, "steps": steps}
+SHAPES = {"chain": chain, "diamond": diamond, "windows": windows, "joined": joined, "steps": steps}
 
 
 def drawn(seed: int, changes: int, count: int = 200, within: int = 12) -> list[Change]:

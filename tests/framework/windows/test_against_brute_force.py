@@ -11,8 +11,8 @@ from framework.runtime import RunReport
 from framework.runtime.tasks.window_ends import WindowEnds
 from framework.windows import WindowContents
 from tests.framework.runtime.pieces import run_built
-from tests.framework.runtime.workers.running import PROCESSES, THREADS, Workers
-from tests.framework.windows.test_places import beside_the_tuples
+from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers
+from tests.framework.windows.test_places import test_windows_stand_beside_those_that_they_are_made_of
 from tests.framework.windows.windowed import Window, drawn, drawn_config, expected, topology
 from tests.portions import seeds_at_every_change
 
@@ -51,9 +51,8 @@ def test_on_several_workers(workers: Workers, seeds: range) -> None:
 
 
 def _positions_stay_at_ends() -> None:
-    """A consumer of windows and of the tuples themselves has both in the order of time."""
-    for seed in range(20):
-        assert beside_the_tuples(seed, par=2, viper__slice__tuples=2) == beside_the_tuples(seed, par=1)
+    """A consumer of windows, and of windows of these, has both in their order."""
+    test_windows_stand_beside_those_that_they_are_made_of(INLINE)
 
 
 @pytest.mark.parametrize("plant", ["closed at its end", "stale bound", "trimmed early", "not held"])

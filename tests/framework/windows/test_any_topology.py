@@ -21,7 +21,15 @@ from framework.runtime.edges.derived_keys import Address
 from framework.sinks import CollectingSink
 from framework.windows.joins import Band, Equal, SameWindow, Within
 from framework.windows.key_state import OpenKeyWindows
-from framework.windows.spec import LATE_STREAM, LATENESS_MS, LENGTH_COUNT, LENGTH_MS, SLIDE_MS, TIME_FIELD
+from framework.windows.spec import (
+    GAP_MS,
+    LATE_STREAM,
+    LATENESS_MS,
+    LENGTH_COUNT,
+    LENGTH_MS,
+    SLIDE_MS,
+    TIME_FIELD,
+)
 from tests.framework.runtime.test_recorded_runs import differences, taped
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers
 from tests.framework.windows import test_idle_sources, test_late_operators, windowed
@@ -163,8 +171,12 @@ class Drawn:
     def _bolt(self, name: str) -> None:
         """Windows of a task, of which there is one."""
         lengths = {LENGTH_MS: 12, SLIDE_MS: 5}, {LENGTH_MS: 5}, {LENGTH_COUNT: 4, SLIDE_MS: 5}
-        length: dict[str, Any] = self._shape.choice(lengths)
-        bolt = self.builder.set_bolt(name, windowed.Tell, config=length)
+        config: dict[str, Any] = self._shape.choice((*lengths, {GAP_MS: 4}))
+        if self._is_late:
+            config = {**config, TIME_FIELD: "time"}
+            if SLIDE_MS in config and LENGTH_MS in config:
+                config[LATENESS_MS] = self._shape.choice((0, 3, 30))
+        bolt = self.builder.set_bolt(name, windowed.Tell, config=config)
         bolt.global_grouping(self._shape.choice(self._streams))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from framework.state import State
 from framework.windows.key_state import Due, KeyWindowState, OpenKeyWindows
-from framework.windows.spec import LATENESS_MS, OFFSET_MS, PARTIAL, WindowSpec
+from framework.windows.spec import LATENESS_MS, OFFSET_MS, PARTIAL, TIME_FIELD, WindowSpec
 from tests.framework.state.sharing import SharedState
 
 MOST = 3
@@ -24,7 +24,7 @@ class Windows:
 
     def __init__(self, spec: WindowSpec, lateness_ms: float) -> None:
         self.spec = spec
-        self.conf = {LATENESS_MS: lateness_ms, OFFSET_MS: 0, PARTIAL: True}
+        self.conf = {LATENESS_MS: lateness_ms, OFFSET_MS: 0, PARTIAL: True, TIME_FIELD: None}
         self.now_us = 0
         states: dict[str, State] = {"windows": KeyWindowState()}
         self.shared = SharedState(states, MOST, now=lambda: self.now_us)

@@ -1,4 +1,4 @@
-"""What windows emit stands at their ends, before all tuples of that time, whatever the plan is."""
+"""What windows of tasks emit stands at their ends, behind all tuples of that time, whatever the plan is."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def test_a_consumer_has_windows_and_tuples_in_the_order_of_time(
     assert workers.run(beside(3, 3, config), viper__jumbo__size=4).result("sink") == serial
     times = [row[1] if len(row) == 5 else row[1] * 1000 for row in serial]
     assert times == sorted(times)
-    for first, second in pairwise(serial):  # at one time: windows, then tuples
+    for first, second in pairwise(serial):  # at one time: tuples, then windows
         same = _time(first) == _time(second)
-        assert not (same and len(first) == 2 and len(second) == 5), (first, second)
+        assert not (same and len(first) == 5 and len(second) == 2), (first, second)
 
 
 def _time(row: Row) -> int:
@@ -76,6 +76,49 @@ def test_windows_of_windows(workers: Workers) -> None:
         (40, [25, 30, 35, 40]),
         (60, [45, 50, 55, 60]),
     ]
+
+
+class Thrice(Tell):
+    """Emits the end of each window three times, in milliseconds."""
+
+    outputs = ["number"]
+
+    def process_window(self, window: Any) -> None:
+        for _ in range(3):
+            self.emit([window.end // 1000])
+
+
+class Again(Both):
+    """Emits each number once more."""
+
+    outputs = ["number"]
+
+    def process(self, tup: Any) -> None:
+        self.emit([tup.values.number])
+
+
+def beside_their_windows() -> TopologyBuilder:
+    """A sink with what windows emit, and with windows of that, half of which end with one of them."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", Numbered, args=[[(n, n) for n in range(1, 60)]])
+    builder.set_bolt("first", Thrice, config={LENGTH_MS: 5, SLIDE_MS: 5}).global_grouping("source")
+    builder.set_bolt("again", Again, 2).shuffle_grouping("first")
+    builder.set_bolt("second", Tell, config=TUMBLING).global_grouping("again")
+    builder.set_bolt("sink", CollectingSink).global_grouping("again").global_grouping("second")
+    return builder
+
+
+@every_kind
+def test_windows_stand_beside_those_that_they_are_made_of(workers: Workers) -> None:
+    """Of one time, what has come a shorter way from a spout is the later one."""
+    for seed in range(6):
+        options = {"viper__jumbo__size": 1, "viper__slice__tuples": 1}
+        if workers.kind == "inline":
+            options |= {"viper__scheduling": "random", "viper__seed": seed}
+        found = workers.run(beside_their_windows(), **options).result("sink")
+        ends = [row[1] // 1000 if len(row) == 5 else -row[0] for row in found]
+        told = [[5 - n, 5 - n, 5 - n, n, -n, -n, -n] for n in range(10, 61, 10)]
+        assert ends == [end for window in told for end in window], seed
 
 
 class Numbers5(Tell):
