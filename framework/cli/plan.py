@@ -48,7 +48,8 @@ def _lines(plan: Plan) -> Iterator[str]:
         most = len(plan.tasks_of(name))
         yield f"{name}: {tasks} of {most} tasks get tuples at first (viper.parallelism.max)"
     states = [_states(plan)] if any(traits.states for traits in plan.traits.values()) else []
-    for lines in (_workers(plan), _tasks(plan), _streams(plan), *states, _levels(plan)):
+    joins = [_joins(plan)] if any(traits.joins for traits in plan.traits.values()) else []
+    for lines in (_workers(plan), _tasks(plan), _streams(plan), *joins, *states, _levels(plan)):
         yield ""
         yield from lines
 
@@ -96,6 +97,34 @@ def _streams(plan: Plan) -> Sequence[str]:
         for s in plan.subscriptions
     ]
     return table(("from", "stream", "to", "grouping", "input", "feedback"), rows)
+
+
+def _joins(plan: Plan) -> Sequence[str]:
+    rows = [(join["component"], join["how"], join["on"], join["by"]) for join in _joining(plan)]
+    return table(("join", "how", "of tuples with", "finds them by"), rows)
+
+
+def _joining(plan: Plan) -> list[dict[str, str]]:
+    """The joins, each with how it finds what belongs together."""
+    from framework.instantiate import Beans
+    from framework.topology import PythonImplementation
+    from framework.windows.joins import Origin, told
+    from framework.windows.spec import JOIN_HOW
+
+    found = []
+    for name in [name for name, traits in plan.traits.items() if traits.joins]:
+        implementation = plan.topology.component(name).implementation
+        assert isinstance(implementation, PythonImplementation), "only these are known to be joins"
+        bolt = Beans(plan.topology.beans).make(implementation.definition)
+        sides: dict[int, Origin] = {}
+        for given in [given for given in plan.subscriptions if given.target == name]:
+            stream = plan.topology.component(given.source).stream(given.stream)
+            assert stream is not None, "the plan is of a valid topology"
+            sides.setdefault(bolt.side_of(given.source, given.stream), Origin(stream.fields, stream.schema))
+        by = told(bolt.search, (sides[0], sides[1])) if len(sides) == 2 else "nothing: one side has no stream"
+        how, on = plan.confs[name][JOIN_HOW], str(bolt.search.condition)
+        found.append({"component": name, "how": how, "on": on, "by": by})
+    return found
 
 
 def _states(plan: Plan) -> Sequence[str]:
@@ -154,6 +183,7 @@ def _as_json(plan: Plan) -> dict[str, Any]:
         "scalable": dict(plan.scalable),
         "streams": [_stream(subscription) for subscription in plan.subscriptions],
         "channels": [asdict(channel) for channel in plan.channels],
+        "joins": _joining(plan),
         "states": _declared(plan),
         "levels": {name: asdict(level) for name, level in plan.layout.components.items()},
     }

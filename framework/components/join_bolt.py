@@ -24,6 +24,7 @@ from framework.windows.joins import (
     Waiting,
     as_condition,
 )
+from framework.windows.joins.conditions import Side
 from framework.windows.spec import JOIN_HOW
 from viper.hashing import group_of_hash, stable_hash
 
@@ -141,7 +142,7 @@ class JoinBolt(BatchBolt):
         grouped = context["source->stream->grouping"]
         for component, streams in grouped.items():
             for stream in streams:
-                self._side(component, stream)
+                self.side_of(component, stream)
                 if grouped[component][stream]["type"].lower() == "fields":
                     self._keyed[component, stream] = tuple(grouped[component][stream]["fields"])
         self._search = replace(self._search, how=storm_conf[JOIN_HOW])
@@ -216,7 +217,7 @@ class JoinBolt(BatchBolt):
         keys: tuple[set[tuple[str, ...]], set[tuple[str, ...]]] = set(), set()
         for component, streams in grouped.items():
             for stream, found in streams.items():
-                keys[self._side(component, stream)].add(tuple(found["fields"]))
+                keys[self.side_of(component, stream)].add(tuple(found["fields"]))
         equal = {(pair.left, pair.right) for pair in self._search.condition.pairs if pair.width is None}
         for left in keys[0]:
             for right in keys[1]:
@@ -230,12 +231,18 @@ class JoinBolt(BatchBolt):
     def _origin(self, rows: Rows) -> tuple[Any, Origin]:
         name = rows.component, rows.stream
         if name not in self._origins:
-            self._origins[name] = self._side(*name), Origin(rows.fields, rows.schema)
+            self._origins[name] = self.side_of(*name), Origin(rows.fields, rows.schema)
         return self._origins[name]
 
-    def _side(self, component: str, stream: str) -> int:
-        for side, names in enumerate(self._of):
-            if component in names or f"{component}:{stream}" in names:
+    def side_of(self, component: str, stream: str) -> Side:
+        """Whether a stream is the left one, 0, or the right one, 1.
+
+        Raises:
+            ConfigError: it is neither.
+        """
+        sides: tuple[Side, ...] = (0, 1)
+        for side in sides:
+            if component in self._of[side] or f"{component}:{stream}" in self._of[side]:
                 return side
         raise ConfigError(
             f"bolt {self.component_name!r} gets stream {stream!r} of {component!r}, and joins "

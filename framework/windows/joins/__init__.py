@@ -13,7 +13,7 @@ state         keeps what is stored where it survives the task's process
 
 from framework.windows.joins.comparing import Origin
 from framework.windows.joins.conditions import Band, Condition, Equal, Given, SameWindow, Within, as_condition
-from framework.windows.joins.matching import HOWS, How, Scan, Search
+from framework.windows.joins.matching import HOWS, How, Scan, Search, told
 from framework.windows.joins.state import JoinState, OpenJoin, Share
 from framework.windows.joins.unmatched import Waiting
 
@@ -34,4 +34,5 @@ __all__ = [
     "Waiting",
     "Within",
     "as_condition",
+    "told",
 ]

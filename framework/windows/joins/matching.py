@@ -34,6 +34,21 @@ class Search:
         return self.how in ("full", ("left", "right")[side])
 
 
+def told(search: Search, origins: tuple[Origin, Origin]) -> str:
+    """In words how stored tuples are found, if the streams are known to be these.
+
+    Raises:
+        LookupError: a stream declares no field that is compared.
+    """
+    compared = comparisons(search.condition, origins)
+    if indexed := [one.pair.left for one in compared if one.pair.left in search.index]:
+        return f"an index by {', '.join(indexed)}"
+    if scanned := [one.pair.left for one in compared if one.dtype is not None]:
+        by = "C" if search.scan == "c" else "NumPy"
+        return f"a scan of {', '.join(scanned)} in {by}"
+    return "each stored tuple in turn"
+
+
 class Matcher:
     """Finds what matches, once both streams are known.
 
