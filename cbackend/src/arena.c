@@ -1,4 +1,4 @@
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE */
 
 #include "viper/arena.h"
 
@@ -35,7 +35,9 @@ static vp_arena *with_header(vp_arena *arena, uint64_t capacity)
 
 vp_arena *vp_arena_new(uint64_t capacity)
 {
-    return with_header(map(vp_arena_segment_size(capacity), MAP_PRIVATE | MAP_ANONYMOUS, -1), capacity);
+    /* Most of it is never touched. If the kernel counted it, a process with dozens of arenas could not fork. */
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    return with_header(map(vp_arena_segment_size(capacity), flags, -1), capacity);
 }
 
 vp_arena *vp_arena_format(int segment, uint64_t capacity)

@@ -21,6 +21,28 @@ class Joined(NamedTuple):
     """The fields of its key; empty where it has none."""
 
 
+def bolt_of(
+    left: Joined,
+    right: Joined,
+    on: Given,
+    fields: Sequence[str] | None,
+    *,
+    window: WindowForm | None,
+    index: str | Sequence[str],
+    how: How,
+    pairs_at: PairsAt,
+) -> JoinBolt | JPlus:
+    """The bolt for a join, with windows or without; arguments and errors as of `join_bolt` and
+    `window_join_bolt`."""
+    if window is None:
+        if pairs_at != "tuple":
+            raise ValueError(f"join(pairs_at={pairs_at!r}): expected a window, too")
+        return join_bolt(left, right, on, index, fields, how)
+    if index or how != "inner":
+        raise ValueError("join(window=...) with index= or how=: expected one of them")
+    return window_join_bolt(left, right, window, on, fields, pairs_at)
+
+
 def join_bolt(
     left: Joined,
     right: Joined,

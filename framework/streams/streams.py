@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 from framework.builder.declarers import BoltDeclarer
-from framework.components import BatchBolt, Component, JoinBolt, JPlus
+from framework.components import BatchBolt, Component
 from framework.components.jplus import PairsAt
 from framework.sinks import ConsoleSink
 from framework.specs import Par, Spec
@@ -14,7 +14,7 @@ from framework.streams.assembly import Assembly, Input
 from framework.streams.bolts import Branch, Filter, FlatMap, KeyBy, Map, Peek, Select, branch_name
 from framework.streams.forms import WindowForm
 from framework.streams.functions import Function, called_like, check_takes, field_names, found, told
-from framework.streams.joining import Joined, join_bolt, window_join_bolt
+from framework.streams.joining import Joined, bolt_of
 from framework.streams.keyed import AggregateByKey, CountByKey, ReduceByKey
 from framework.streams.windowed import WindowStep
 from framework.streams.windowed_stream import WindowedStream
@@ -139,7 +139,7 @@ class TupleStream:
 
         Of two streams by key only tuples with the same key match, each task joins its own keys, and an index
         by key finds them. Otherwise each task gets all tuples, and stores a share of them; see `JoinBolt`.
-        With a window, both have keys, and two tuples match that are in one window; see `JPlus`.
+        With a window, both have keys, and tuples in one window match; see `JPlus`.
 
         Args:
             other: the right one of the two streams.
@@ -148,40 +148,27 @@ class TupleStream:
             index: fields of this stream to make an index by, beside the key.
             fields: names of the values; by default those of both, where a name that this stream has, too,
                 gets ``right_`` in front.
-            how: of which streams a tuple is put out also without a partner: ``inner`` for none, ``left`` for
-                this one, ``right`` for the other one, or ``full`` for both. Of streams that have no key, the
-                step then has one task.
-            pairs_at: of a window, whether a pair stands below its later tuple, or at the ``end`` of each
-                window that holds it.
+            how: of which streams a tuple is put out also without a partner: ``inner``, ``left``, ``right`` or
+                ``full``. Of streams that have no key, the step then has one task.
+            pairs_at: whether a pair stands below its later ``tuple``, or at the ``end`` of each window.
             par: the parallelism.
             name: the step's id.
 
         Raises:
             TypeError: no condition.
-            ValueError: it belongs to another builder, or both are the same; a window of streams without a
-                key, or beside `index` or `how`; errors of `JoinBolt` and `JPlus`.
+            ValueError: it belongs to another builder, both are the same, a window comes without keys, or with
+                `index` or `how`; errors of `JoinBolt` and `JPlus`.
         """
         if other._assembly is not self._assembly:
             raise ValueError("join() takes a stream of the same StreamBuilder")
         left, right = (Joined(one._inputs, one.fields, one._key) for one in (self, other))
         names = fields and field_names(fields)
-        bolt: JoinBolt | JPlus
-        if window is None:
-            if pairs_at != "tuple":
-                raise ValueError(f"join(pairs_at={pairs_at!r}): expected a window, too")
-            bolt = join_bolt(left, right, on, index, names, how)
-        else:
-            if index or how != "inner":
-                raise ValueError("join(window=...) with index= or how=: expected one of them")
-            bolt = window_join_bolt(left, right, window, on, names, pairs_at)
-        is_by_key = bool(left.key and right.key)
+        bolt = bolt_of(left, right, on, names, window=window, index=index, how=how, pairs_at=pairs_at)
+        groupings = (self._grouping, other._grouping) if left.key and right.key else (Grouping.ALL,) * 2
         made = self._assembly.new_id(name, "join")
-        declarer = self._assembly.add(
-            made, bolt, self._inputs, self._grouping if is_by_key else Grouping.ALL, par
-        )
+        declarer = self._assembly.add(made, bolt, self._inputs, groupings[0], par)
         for given in other._inputs:
-            grouping = other._grouping if is_by_key else Grouping.ALL
-            declarer.grouping(given.component, grouping, given.stream)
+            declarer.grouping(given.component, groupings[1], given.stream)
         return TupleStream(self._assembly, [Input(made)], bolt.outputs)
 
     # -- by key

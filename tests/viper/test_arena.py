@@ -155,3 +155,9 @@ def test_offsets_that_nothing_was_allocated_at() -> None:
 def test_a_region_has_bytes() -> None:
     with pytest.raises(ArenaError, match=r"0 bytes of an arena: expected 1 to 2\*\*63 - 1"):
         Arena.private(10_000).allocate(0)
+
+
+def test_memory_that_is_not_touched_is_not_counted() -> None:
+    """Or a process with many arenas, which the collector has not looked at yet, could not fork any more."""
+    physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert Arena.private(2 * physical).statistics().capacity_bytes == 2 * physical
