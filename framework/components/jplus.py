@@ -21,7 +21,7 @@ class Held(NamedTuple):
     """A tuple in a window."""
 
     number: int
-    """How many tuples of the key had come before, of both inputs."""
+    """How many tuples had come to the window before, of both inputs."""
     time_us: int
     values: Any
 
@@ -105,7 +105,8 @@ class JPlus(OPlus):
 
         Args:
             window: that of the tuple's input.
-            number: how many tuples of the window's key have come before, of both inputs.
+            number: how many tuples have come to the window before, of both inputs. A single window counts on as
+                it slides.
         """
         return True
 
