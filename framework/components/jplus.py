@@ -105,8 +105,8 @@ class JPlus(OPlus):
 
         Args:
             window: that of the tuple's input.
-            number: how many tuples have come to the window before, of both inputs. A single window counts on as
-                it slides.
+            number: how many tuples have come to the window before, of both inputs. A single window counts on
+                as it slides.
         """
         return True
 

@@ -60,7 +60,7 @@ def test_a_run_that_is_suspended_is_gone_on_with(seed: int, form: str, tmp_path:
     first = run_suspended(suspended(spout, form, par=2), tmp_path)
     assert first.reason is StopReason.SUSPENDED
     rows = first.result("sink")
-    assert len(rows) < len(whole) and rows == whole[: len(rows)]
+    assert rows and rows == whole[: len(rows)]  # or all of it, where what comes later finds no partner
     again = suspended(Partitions(4, 300, seed), form, sources=3, par=5)
     assert rows + run_built(again, {"start": tmp_path}).result("sink") == whole
 
