@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from framework.cli.messages import note
+from framework.cli.parameters import run_argument
 
 
 @click.command()
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-def checkpoint(folder: Path) -> None:
-    """Make a checkpoint of the run that has its checkpoints in FOLDER; the run goes on.
+@run_argument
+def checkpoint(run: str) -> None:
+    """Make a checkpoint of RUN, which goes on.
 
-    Prints its path when it is on the disk. Exit code 1 if there is no such run, or if a task has not come to
-    the time of the checkpoint, which is named; the run goes on then, too.
+    RUN is an id or the name of a topology, as viper ps shows them; or a folder by which the run is found
+    (viper run --control, --checkpoints). Prints the path of the checkpoint when it is on the disk. Exit code
+    1 if there is no such run, if it makes no checkpoints, or if a task has not come to the time of this one,
+    which is named; the run goes on then, too.
     """
     from framework.checkpoints.control import ask
+    from framework.registry import control_of
 
-    told = ask(folder, "checkpoint")
+    told = ask(control_of(run), "checkpoint")
     click.echo(told["path"])
     note(
         f"checkpoint {told['id']} was written in {told['elapsed_s']:.2f} s, {told['size']:,} bytes of state; "

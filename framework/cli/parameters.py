@@ -33,6 +33,15 @@ def complete_option(ctx: click.Context, param: click.Parameter, incomplete: str)
     return [CompletionItem(f"{key.value}=", help=key.help) for key in complete_key(ctx, param, incomplete)]
 
 
+def complete_run(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The ids and topologies of the runs that go on, and folders."""
+    from framework.registry import known_runs
+
+    named = {name: run.folder for run in known_runs() for name in (str(run.pid), run.topology)}
+    found = [CompletionItem(name, help=place) for name, place in named.items() if name.startswith(incomplete)]
+    return [*found, CompletionItem(incomplete, type="dir")]
+
+
 def parse_options(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> Mapping[str, Any]:
     """``key=value`` each, the value in YAML."""
     from framework.config import parse_option
@@ -91,6 +100,11 @@ worker_option = click.option("--worker", help="Kind of worker (viper.worker).")
 workers_option = click.option(
     "-w", "--workers", type=click.IntRange(min=1), help="Number of workers (topology.workers)."
 )
+
+
+def run_argument(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the argument ``run``, which `framework.registry.control_of` finds the folder of."""
+    return click.argument("run", shell_complete=complete_run)(command)
 
 
 def target_argument(command: Callable[..., Any]) -> Callable[..., Any]:

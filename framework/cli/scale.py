@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import click
 
 from framework.cli.messages import note
+from framework.cli.parameters import run_argument
 
 
 def parse_counts(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> Mapping[str, int]:
@@ -23,18 +23,20 @@ def parse_counts(ctx: click.Context, param: click.Parameter, values: Sequence[st
 
 
 @click.command()
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@run_argument
 @click.argument("counts", metavar="COMPONENT=TASKS...", nargs=-1, required=True, callback=parse_counts)
-def scale(folder: Path, counts: Mapping[str, int]) -> None:
-    """Have components of the run that is reached by FOLDER go on with another number of tasks.
+def scale(run: str, counts: Mapping[str, int]) -> None:
+    """Have components of RUN go on with more tasks, or fewer.
 
-    FOLDER is that of viper run --checkpoints or --control. Nothing stops, and the output stays as it would
+    RUN is an id or the name of a topology, as viper ps shows them; or a folder by which the run is found
+    (viper run --control, --checkpoints). Nothing stops, and the output stays as it would
     have been. Tasks with state by key hand it over soon: the log of the run says when. Prints how many tasks
     each component has that can be scaled (viper.parallelism.max). Exit code 1 if there is no such run, 3 if
     one of the components cannot have so many; then all stay as they were.
     """
+    from framework.registry import control_of
     from framework.running import scale as scale_run
 
-    for name, tasks in sorted(scale_run(folder, counts).items()):
+    for name, tasks in sorted(scale_run(control_of(run), counts).items()):
         click.echo(f"{name}={tasks}")
     note(f"scaled {', '.join(counts)}")

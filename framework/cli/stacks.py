@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import click
 
 from framework.cli.messages import note
+from framework.cli.parameters import run_argument
 
 
 @click.command()
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@run_argument
 @click.option("--json", "as_json", is_flag=True, help="Print the stacks as JSON.")
-def stacks(folder: Path, as_json: bool) -> None:
-    """Show where the tasks are of the run that is reached by FOLDER.
+def stacks(run: str, as_json: bool) -> None:
+    """Show where the tasks of RUN are.
 
-    FOLDER is that of viper run --control or --checkpoints. For each task that is in a callback, its frames
+    RUN is an id or the name of a topology, as viper ps shows them; or a folder by which the run is found
+    (viper run --control, --checkpoints). For each task that is in a callback, its frames
     follow from your own first one on, so that the last line is what it waits for. The run goes on. Exit code
     1 if there is no such run.
     """
+    from framework.registry import control_of
     from framework.running import stacks as stacks_of
 
-    found = stacks_of(folder)
+    found = stacks_of(control_of(run))
     if as_json:
         click.echo(json.dumps(found, indent=2))
         return

@@ -1,27 +1,31 @@
-"""``viper stop``: end a run that has a folder for checkpoints."""
+"""``viper stop``: end a run, or suspend it."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import click
 
 from framework.cli.messages import note
+from framework.cli.parameters import run_argument
 
 
 @click.command()
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@run_argument
 @click.option("--checkpoint", is_flag=True, help="Suspend it: write a checkpoint to go on from.")
-def stop(folder: Path, checkpoint: bool) -> None:
-    """End the run that has its checkpoints in FOLDER (viper run --checkpoints).
+def stop(run: str, checkpoint: bool) -> None:
+    """End RUN, as if its input were over, or suspend it.
+
+    RUN is an id or the name of a topology, as viper ps shows them; or a folder by which the run is found
+    (viper run --control, --checkpoints).
 
     Without --checkpoint it drains, as after Ctrl-C: that is the end of its input, and last ticks fire. With
     --checkpoint all its sources stop at one event time, everything before that is processed, and viper run
-    --from FOLDER goes on there. Exit code 1 if there is no such run, or it goes on because a source has not
-    come to that time.
+    --from goes on there. Exit code 1 if there is no such run, if it makes no checkpoints, or if it goes on
+    because a source has not come to that time.
     """
     from framework.checkpoints.control import ask
+    from framework.registry import control_of
 
+    folder = control_of(run)
     if not checkpoint:
         ask(folder, "drain")
         note("draining")

@@ -14,6 +14,7 @@ import click
 
 from framework.cli.live_table import PERIOD_S, live_lines
 from framework.cli.messages import note
+from framework.cli.parameters import run_argument
 from framework.cli.progress import StatusLine, can_animate
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("run")
+@run_argument
 @click.option("--json", "as_json", is_flag=True, help="Print an object per look, a line each.")
 @click.option(
     "--interval",

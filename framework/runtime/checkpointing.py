@@ -99,18 +99,13 @@ class Checkpointing:
     # -- from any thread
 
     @contextmanager
-    def commanded(self, others: Mapping[str, Command]) -> Iterator[None]:
+    def commanded(self, commands: Mapping[str, Command]) -> Iterator[None]:
         """For as long as the block runs, checkpoints are made at their interval, and other processes may find
         the run by its folder.
 
         Args:
-            others: commands that have nothing to do with checkpoints.
+            commands: what they may have it do, by name.
         """
-        commands: dict[str, Command] = {
-            "suspend": lambda: asdict(self.suspend()),
-            "checkpoint": lambda: asdict(self.take()),
-            **others,
-        }
         period_s = self._settings["viper.checkpoint.secs"]
         if warning := waits_for_nobody(self._plan, self._settings):
             log.warning("%s", warning)

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from framework.checkpoints.control import Command, answering
+from framework.errors import SuspendError
 from framework.observing import RunSnapshot
 from framework.runtime.checkpointing import Checkpointing
 from framework.runtime.control.scaling import Scaling
 from framework.runtime.control.stop import StopReason, StopSignal
+from framework.runtime.metrics.saved import Written
 from framework.runtime.metrics.stacks import Stacks, TellsStacks
 
 
@@ -25,8 +27,8 @@ def commanded(
     workers: Callable[[], TellsStacks | None],
     look: Callable[[], RunSnapshot],
 ) -> Iterator[None]:
-    """For as long as the block runs, other processes may drain and scale the run, look at it, ask where its
-    tasks are, and suspend it by the folder of its checkpoints.
+    """For as long as the block runs, other processes may drain, suspend and scale the run, look at it, and
+    ask where its tasks are; by the folder of its checkpoints as well as by the other one.
 
     Args:
         stop: drains the run.
@@ -48,8 +50,15 @@ def commanded(
         known = workers()
         return asdict(known.stacks() if known is not None else Stacks(()))
 
+    def saved(save: Callable[[Checkpointing], Written]) -> Mapping[str, Any]:
+        if checkpointing is None:
+            raise SuspendError("the run has no folder for checkpoints (viper run --checkpoints FOLDER)")
+        return asdict(save(checkpointing))
+
     commands: Mapping[str, Command] = {
         "drain": drain,
+        "suspend": lambda: saved(Checkpointing.suspend),
+        "checkpoint": lambda: saved(Checkpointing.take),
         "scale": scale,
         "stacks": stacks,
         "look": lambda: look().as_object(),

@@ -90,6 +90,13 @@ def test_stopped_with_a_checkpoint_and_gone_on(project: Path, started: subproces
     assert json.loads(project.joinpath("report.json").read_text())["checkpoint"] is None
 
 
+def test_found_by_its_id(project: Path, started: subprocess.Popen[str]) -> None:
+    assert viper("checkpoint", str(started.pid)).stdout == "kept/checkpoint-000001\n"
+    stopped = viper("stop", str(started.pid), "--checkpoint")
+    assert stopped.stdout == "kept/checkpoint-000002\n", stopped.output
+    assert started.wait() == ExitCode.OK
+
+
 def test_stopped_without_one(project: Path, started: subprocess.Popen[str]) -> None:
     stopped = viper("stop", "kept")
     assert (stopped.exit_code, stopped.stderr) == (ExitCode.OK, "draining\n")

@@ -15,6 +15,8 @@ from click.testing import CliRunner, Result
 from framework.cli import main
 from framework.cli import opening as opening_module
 from framework.cli.exit_codes import ExitCode
+from framework.cli.parameters import complete_run
+from framework.registry import registered
 from framework.version import VERSION
 
 DOCS = Path(__file__).parents[3] / "docs" / "cli.md"
@@ -80,6 +82,12 @@ class TestCompletion:
         (project / "notes.txt").touch()
         assert self.complete("run", "") == ["src/", "topologies/"]
         assert self.complete("run", "topologies/d") == ["topologies/doubling.py"]
+
+    def test_runs_are_completed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+        with registered("words", None):
+            found = complete_run(None, None, "wo")  # type: ignore[arg-type]
+        assert [item.value for item in found if item.type == "plain"] == ["words"]
 
     def test_keys(self) -> None:
         assert self.complete("run", "-o", "viper.jumbo.") == ["viper.jumbo.size=", "viper.jumbo.linger.ms="]

@@ -141,10 +141,17 @@ def test_a_run_is_seen_from_outside(process: Process, viper: Viper, worker: str)
     first, second = (json.loads(line) for line in seen.stdout.splitlines())
     counts = [[each["processed"] for each in look["components"]] for look in (first, second)]
     assert 0 < counts[0][1] <= counts[1][1]
-    running.send_signal(signal.SIGINT)
+    refused = viper("stop", "endless", "--checkpoint")
+    assert refused.exit_code == ExitCode.FAILED
+    assert "the run has no folder for checkpoints" in refused.stderr
+    assert "viper.parallelism.max" in viper("scale", "endless", "double=2").stderr
+    assert viper("stacks", "endless").exit_code == ExitCode.OK
+    assert viper("stop", "endless").exit_code == ExitCode.OK
     running.communicate()
     assert running.returncode == ExitCode.OK
-    assert viper("top", str(running.pid)).exit_code == ExitCode.FAILED
+    for command in ("top", "stop", "stacks", "checkpoint"):
+        gone = viper(command, "endless")
+        assert gone.exit_code == ExitCode.FAILED and "no run 'endless' is going on" in gone.stderr
     assert json.loads(viper("ps", "--json").stdout) == []
 
 
