@@ -58,7 +58,7 @@ SPREAD = {"source": [1, 2], "gathers": 3, "sink": 2}
 def test_killed_workers_change_nothing(seed: int, tmp_path: Path) -> None:
     expected = undisturbed(killed(), tmp_path)
     report = run(killed(), tmp_path, seed, viper__placement=SPREAD, viper__slice__tuples=16)
-    assert len(report.incidents) > 1
+    assert report.incidents
     assert written(tmp_path) == expected
 
 
