@@ -29,10 +29,10 @@ def scale(run: str, counts: Mapping[str, int]) -> None:
     """Have components of RUN go on with more tasks, or fewer.
 
     RUN is an id or the name of a topology, as viper ps shows them; or a folder by which the run is found
-    (viper run --control, --checkpoints). Nothing stops, and the output stays as it would
-    have been. Tasks with state by key hand it over soon: the log of the run says when. Prints how many tasks
-    each component has that can be scaled (viper.parallelism.max). Exit code 1 if there is no such run, 3 if
-    one of the components cannot have so many; then all stay as they were.
+    (viper run --control, --checkpoints). Nothing stops, and the output stays as it would have been. Tasks
+    with state by key hand it over soon: the log of the run says when. Prints how many tasks each component
+    has that can be scaled (viper.parallelism.max). Exit code 1 if there is no such run, 3 if one of the
+    components cannot have so many; then all stay as they were.
     """
     from framework.registry import control_of
     from framework.running import scale as scale_run

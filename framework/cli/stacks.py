@@ -19,9 +19,9 @@ def stacks(run: str, as_json: bool) -> None:
     """Show where the tasks of RUN are.
 
     RUN is an id or the name of a topology, as viper ps shows them; or a folder by which the run is found
-    (viper run --control, --checkpoints). For each task that is in a callback, its frames
-    follow from your own first one on, so that the last line is what it waits for. The run goes on. Exit code
-    1 if there is no such run.
+    (viper run --control, --checkpoints). For each task that is in a callback, its frames follow from your
+    own first one on, so that the last line is what it waits for. The run goes on. Exit code 1 if there is no
+    such run.
     """
     from framework.registry import control_of
     from framework.running import stacks as stacks_of

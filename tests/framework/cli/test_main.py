@@ -15,7 +15,6 @@ from click.testing import CliRunner, Result
 from framework.cli import main
 from framework.cli import opening as opening_module
 from framework.cli.exit_codes import ExitCode
-from framework.cli.parameters import complete_run
 from framework.registry import registered
 from framework.version import VERSION
 
@@ -86,8 +85,9 @@ class TestCompletion:
     def test_runs_are_completed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
         with registered("words", None):
-            found = complete_run(None, None, "wo")  # type: ignore[arg-type]
-        assert [item.value for item in found if item.type == "plain"] == ["words"]
+            for command in ("checkpoint", "scale", "stacks", "stop", "top"):
+                assert "words" in self.complete(command, "wo")
+        assert "words" not in self.complete("stop", "wo")
 
     def test_keys(self) -> None:
         assert self.complete("run", "-o", "viper.jumbo.") == ["viper.jumbo.size=", "viper.jumbo.linger.ms="]
