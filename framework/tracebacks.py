@@ -61,6 +61,16 @@ def formatted(exc_info: ExcInfo) -> Sequence[str]:
     return traceback.format_exception(kind, error, frames, chain=not isinstance(error, ViperError))
 
 
+def place_of(error: BaseException) -> str:
+    """File and line, as ``takings.py:31``, of the innermost frame of user code; else of the innermost one."""
+    frames = list(traceback.walk_tb(exc_info_of_user_code(error)[2]))
+    found = [each for each in frames if not is_ours(each[0])] or frames
+    if not found:
+        return "somewhere"
+    frame, line = found[-1]
+    return f"{Path(frame.f_code.co_filename).name}:{line}"
+
+
 def name_of(error: BaseException) -> str:
     """The name of an exception's type, even if the exception was raised in another process."""
     return error.kind if isinstance(error, RemoteTraceback) else type(error).__name__

@@ -84,6 +84,11 @@ class SparkSpout(PartitionedSpout):
         return self._feed.identity
 
     @property
+    def rows_total(self) -> int | None:
+        """Those of a whole dataset."""
+        return self._feed.rows_total
+
+    @property
     def request(self) -> Request | None:
         """The job that its rows come from, and which part of them is wanted; None for a prepared dataset."""
         found: Request | None = getattr(self._feed, "request", None)

@@ -16,10 +16,14 @@ PERIOD_S = 0.5
 
 _LONGEST_NAME = 30
 _UNKNOWN = "-"
-_FIRST_TO_GO = ("idle", "held by", "µs each", "failed", "blocked", "restarts", "/s", "lost", "errors", "busy")
+_FIRST_TO_GO = (
+    *("idle", "held by", "µs each", "p50 ms", "failed", "blocked", "restarts", "p99 ms"),
+    *("/s", "lost", "errors", "busy"),
+)
 """Columns in the order in which they leave a narrow terminal; the others follow, from the right."""
-_IF_ANY = {"errors", "restarts", "lost", "failed", "held by"}
+_IF_ANY = {"errors", "restarts", "lost", "failed", "held by", "p50 ms", "p99 ms"}
 """Columns that are left out as long as nothing of the kind has happened."""
+_NOTHING = (0, "", _UNKNOWN)
 _NAMES = {"component", "held by"}
 
 
@@ -78,7 +82,7 @@ def _fitting(rows: Sequence[Mapping[str, object]], width: int) -> list[str]:
     if not rows:
         return []
     header = list(rows[0])
-    header = [name for name in header if name not in _IF_ANY or any(row[name] for row in rows)]
+    header = [n for n in header if n not in _IF_ANY or any(row[n] not in _NOTHING for row in rows)]
     columns = {name: _column(name, [row[name] for row in rows]) for name in header}
     while True:
         chosen = [columns[name] for name in header]
@@ -108,6 +112,8 @@ def _row(component: ComponentSnapshot, rates: ComponentRates | None) -> Mapping[
         "idle": _percent(None if rates is None else rates.idle),
         "capacity": _UNKNOWN if rates is None else f"{rates.capacity:.2f}",
         "µs each": each,
+        "p50 ms": _milliseconds(None if rates is None else rates.p50_s),
+        "p99 ms": _milliseconds(None if rates is None else rates.p99_s),
         "queue": _UNKNOWN if is_spout else _percent(component.fill),
         "failed": component.failed,
         "errors": component.errors,
@@ -115,6 +121,10 @@ def _row(component: ComponentSnapshot, rates: ComponentRates | None) -> Mapping[
         "lost": component.lost,
         "held by": _held_by(component.held_by),
     }
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return _UNKNOWN if seconds is None else f"{seconds * 1e3:,.{1 if seconds < 0.1 else 0}f}"
 
 
 def _percent(share: float | None) -> str:

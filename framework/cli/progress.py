@@ -169,7 +169,20 @@ class ProgressLine(StatusLine):
         if progress.elapsed_s:
             parts += [f"{progress.emitted:,} emitted", f"{progress.processed:,} processed"]
             parts += [f"{self._rate(progress):,.0f}/s"]
+            parts += self._share(progress)
         return "  ".join(parts)
+
+    def _share(self, progress: Progress) -> list[str]:
+        """How much is over, and about how long the rest takes, where that is known."""
+        if progress.share is None or progress.draining:
+            return []
+        told = [f"{progress.share:.0%}"]
+        first = self._recent[0]
+        done = progress.share - (first.share or 0.0)
+        if done > 0 and progress.elapsed_s > first.elapsed_s:
+            left_s = (1.0 - progress.share) * (progress.elapsed_s - first.elapsed_s) / done
+            told.append(f"{duration_in_words(left_s)} to go")
+        return told
 
     def _rate(self, progress: Progress) -> float:
         first = self._recent[0]
@@ -177,6 +190,16 @@ class ProgressLine(StatusLine):
         if elapsed_s > 0:
             return (progress.processed - first.processed) / elapsed_s
         return progress.processed / progress.elapsed_s if progress.elapsed_s else 0.0
+
+
+def duration_in_words(seconds: float) -> str:
+    """``12 s``, ``3 min 20 s``, ``2 h 5 min``: the two largest units."""
+    whole = round(seconds)
+    minutes, rest = divmod(whole, 60)
+    hours, of_hour = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {of_hour} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def can_animate(stream: TextIO) -> bool:

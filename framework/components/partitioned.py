@@ -71,6 +71,14 @@ class PartitionedSpout(Spout):
         """A name for the data, so that a run cannot go on from a place in other data; empty for no name."""
         return ""
 
+    @property
+    def rows_total(self) -> int | None:
+        """About how many rows all partitions have together; None where nobody knows.
+
+        The progress of a run is measured by it. It is asked for once, behind `initialize`.
+        """
+        return None
+
     def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | Watermark | None]:
         """All rows of a partition, in order.
 

@@ -1,9 +1,33 @@
-"""What a run shows of itself: the totals of one moment (`RunSnapshot`), and rates between two (`Recent`).
+"""What a run shows of itself: what it is, the totals of one moment, and rates between two moments.
 
-Tables, ``viper top`` and exporters all read these; they ask no task and know no other part of a run.
+Tables, ``viper top``, the web view and exporters all read these. Nothing here asks a task, or knows any other
+part of a run.
 """
 
+from framework.observing.description import (
+    DescribedComponent,
+    DescribedSetting,
+    DescribedStream,
+    RunDescription,
+)
+from framework.observing.error_sites import ErrorSite
 from framework.observing.rates import ComponentRates, Recent, rates_between
 from framework.observing.snapshot import ComponentSnapshot, RunSnapshot, TaskSnapshot
+from framework.observing.times import Counts, TimeHistogram, percentile_s
 
-__all__ = ["ComponentRates", "ComponentSnapshot", "Recent", "RunSnapshot", "TaskSnapshot", "rates_between"]
+__all__ = [
+    "ComponentRates",
+    "ComponentSnapshot",
+    "Counts",
+    "DescribedComponent",
+    "DescribedSetting",
+    "DescribedStream",
+    "ErrorSite",
+    "Recent",
+    "RunDescription",
+    "RunSnapshot",
+    "TaskSnapshot",
+    "TimeHistogram",
+    "percentile_s",
+    "rates_between",
+]

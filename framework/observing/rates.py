@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from framework.observing.snapshot import ComponentSnapshot, RunSnapshot, TaskSnapshot
+from framework.observing.times import Counts, added, percentile_s, since
 
 WINDOW_S = 2.0
 """Seconds that rates are the average of."""
@@ -27,6 +28,10 @@ class ComponentRates:
     times execute latency, by the length of the window."""
     execute_s: float | None
     """Seconds of work per tuple; None if there were none."""
+    p50_s: float | None = None
+    """Seconds that half of its tuples took at most (`TaskSnapshot.times`); None if there were none."""
+    p99_s: float | None = None
+    """Seconds that 99 of a hundred took at most."""
 
     @property
     def idle(self) -> float:
@@ -80,6 +85,7 @@ def _rates(before: ComponentSnapshot, now: ComponentSnapshot, period_s: float) -
     worked_s = _worked_s(before.tasks, now.tasks)
     shares = [min(1.0, seconds / period_s) for seconds in worked_s]
     busy = sum(shares) / len(shares) if shares else 0.0
+    times = _times(before.tasks, now.tasks)
     blocked = (now.blocked_s - before.blocked_s) / (period_s * max(1, len(shares)))
     return ComponentRates(
         rate=max(0, count) / period_s,
@@ -87,6 +93,8 @@ def _rates(before: ComponentSnapshot, now: ComponentSnapshot, period_s: float) -
         blocked=min(1.0 - busy, max(0.0, blocked)),
         capacity=max(shares, default=0.0),
         execute_s=sum(worked_s) / count if count > 0 else None,
+        p50_s=percentile_s(times, 0.5),
+        p99_s=percentile_s(times, 0.99),
     )
 
 
@@ -97,3 +105,9 @@ def _worked_s(before: Sequence[TaskSnapshot], now: Sequence[TaskSnapshot]) -> Se
         task.busy_s - earlier.get(task.id, 0.0) if task.busy_s >= earlier.get(task.id, 0.0) else task.busy_s
         for task in now
     ]
+
+
+def _times(before: Sequence[TaskSnapshot], now: Sequence[TaskSnapshot]) -> Counts:
+    """How long the tuples of all tasks together took meanwhile."""
+    earlier = {task.id: task.times for task in before}
+    return added(since(earlier.get(task.id, ()), task.times) for task in now)

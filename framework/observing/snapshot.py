@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from framework.errors import ViperError
+from framework.observing.error_sites import ErrorSite
+from framework.observing.times import Counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,11 @@ class TaskSnapshot:
     """Seconds of its turns; it begins at 0 once more in a process that takes the place of another one."""
     at_s: float
     """The moment of that, as monotonic time in seconds: worker processes tell ten times a second."""
+    worker: int = 1
+    """The number of its worker."""
+    times: Counts = ()
+    """How long its tuples took: of a bolt from when it has taken one from its input until what it emitted for
+    that is handed on, of a spout from when it has emitted a tracked one until that is acked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +35,16 @@ class ComponentSnapshot:
     role: str
     """``spout`` or ``bolt``."""
     tasks: Sequence[TaskSnapshot]
+    parallelism: int
+    """How many of them get tuples; the others stand by."""
     emitted: int
     processed: int
     acked: int
     failed: int
     errors: int
     """Exceptions that did not end the run."""
+    error_sites: Sequence[ErrorSite]
+    """The same by the line of user code that has raised them, the latest first."""
     restarts: int
     """How often it was made anew: after an exception, or with a worker process that had died."""
     lost: int
@@ -64,8 +75,12 @@ class RunSnapshot:
     """Seconds since the spouts were activated; 0 before."""
     at_s: float
     """The moment of the snapshot, as monotonic time in seconds."""
+    active: bool
+    """Whether the spouts are asked for tuples."""
     draining: bool
     """Whether the run was asked to end."""
+    share: float | None
+    """How much of it is over, from 0 to 1; None where nobody knows."""
     deaths: int
     """Worker processes that have died."""
     lost: int
@@ -85,16 +100,20 @@ class RunSnapshot:
             ViperError: it is none, as the run is of another version.
         """
         try:
-            components = [
-                ComponentSnapshot(
-                    **{
-                        **each,
-                        "tasks": tuple(TaskSnapshot(**task) for task in each["tasks"]),
-                        "held_by": tuple(each["held_by"]),
-                    }
-                )
-                for each in value["components"]
-            ]
-            return cls(**{**value, "components": tuple(components)})
+            components = tuple(map(_component_from, value["components"]))
+            return cls(**{**value, "components": components})
         except (KeyError, TypeError) as error:
             raise ViperError(f"the run is of another version, which shows other things: {error}") from None
+
+
+def _component_from(value: Mapping[str, Any]) -> ComponentSnapshot:
+    sequences = {
+        "tasks": tuple(map(_task_from, value["tasks"])),
+        "error_sites": tuple(ErrorSite(**site) for site in value["error_sites"]),
+        "held_by": tuple(value["held_by"]),
+    }
+    return ComponentSnapshot(**{**value, **sequences})
+
+
+def _task_from(value: Mapping[str, Any]) -> TaskSnapshot:
+    return TaskSnapshot(**{**value, "times": tuple((bucket, count) for bucket, count in value["times"])})

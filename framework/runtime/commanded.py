@@ -6,16 +6,30 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from framework.checkpoints.control import Command, answering
 from framework.errors import SuspendError
-from framework.observing import RunSnapshot
+from framework.observing import RunDescription, RunSnapshot
 from framework.runtime.checkpointing import Checkpointing
 from framework.runtime.control.scaling import Scaling
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.metrics.saved import Written
 from framework.runtime.metrics.stacks import Stacks, TellsStacks
+from framework.runtime.metrics.statistics import RunStatistics
+
+
+class Shown(Protocol):
+    """A run that can be looked at, from any thread."""
+
+    def look(self) -> RunSnapshot:
+        """The totals of now."""
+
+    def describe(self) -> RunDescription:
+        """What it is."""
+
+    def statistics(self) -> RunStatistics:
+        """Its channels, executors, state and checkpoints."""
 
 
 @contextmanager
@@ -25,7 +39,7 @@ def commanded(
     checkpointing: Checkpointing | None,
     folder: Path | None,
     workers: Callable[[], TellsStacks | None],
-    look: Callable[[], RunSnapshot],
+    shown: Shown,
 ) -> Iterator[None]:
     """For as long as the block runs, other processes may drain, suspend and scale the run, look at it, and
     ask where its tasks are; by the folder of its checkpoints as well as by the other one.
@@ -36,11 +50,11 @@ def commanded(
         checkpointing: of the run; None where it makes no checkpoints.
         folder: another folder by which it is found, whose lock it holds; None where there is none.
         workers: returns who knows its tasks, once they are there.
-        look: makes a snapshot of the run.
+        shown: the run, to be looked at.
     """
 
-    def drain() -> Mapping[str, Any]:
-        stop.request(StopReason.INTERRUPTED)
+    def asked(ask: Callable[[], None]) -> Mapping[str, Any]:
+        ask()
         return {}
 
     def scale(tasks: Mapping[str, int]) -> Mapping[str, Any]:
@@ -56,12 +70,16 @@ def commanded(
         return asdict(save(checkpointing))
 
     commands: Mapping[str, Command] = {
-        "drain": drain,
+        "drain": lambda: asked(lambda: stop.request(StopReason.INTERRUPTED)),
         "suspend": lambda: saved(Checkpointing.suspend),
         "checkpoint": lambda: saved(Checkpointing.take),
         "scale": scale,
         "stacks": stacks,
-        "look": lambda: look().as_object(),
+        "activate": lambda: asked(stop.activate),
+        "deactivate": lambda: asked(stop.deactivate),
+        "look": lambda: shown.look().as_object(),
+        "describe": lambda: shown.describe().as_object(),
+        "statistics": lambda: shown.statistics().as_object(),
     }
     with ExitStack() as stack:
         if checkpointing is not None:

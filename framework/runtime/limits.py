@@ -6,6 +6,9 @@ from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.observer import LONGEST_PAUSE_S, PERIOD_S
 from viper.quota import Quota
 
+_ALMOST = 0.99
+"""The largest share by a number of tuples that is not exact: more may come."""
+
 
 class Limits:
     """The limits of one run, and when it began.
@@ -19,6 +22,7 @@ class Limits:
     def __init__(self, stop: StopSignal, duration_s: float | None, max_tuples: int | None) -> None:
         self._stop = stop
         self._duration_s = duration_s
+        self._most = max_tuples
         self.max_tuples = max_tuples
         """Of the attempt that goes on, which has what an earlier one has left."""
         self._began_s: float | None = None
@@ -62,6 +66,19 @@ class Limits:
         """Have the run drain if it has lasted as long as it was meant to."""
         if self._duration_s is not None and self._began_s is not None and self._left_s(now_s) <= 0:
             self._stop.request(StopReason.DURATION)
+
+    def share(self, elapsed_s: float, emitted: int, expected: int) -> float | None:
+        """How much of the run is over, from 0 to 1; None where nobody knows.
+
+        Args:
+            elapsed_s: seconds since the spouts were activated.
+            emitted: tuples emitted by the spouts, and for the same
+            expected: about how many they will emit if nothing ends the run before; 0 if nobody knows.
+        """
+        shares = [min(emitted / expected, _ALMOST)] if expected else []
+        shares += [emitted / self._most] if self._most else []
+        shares += [elapsed_s / self._duration_s] if self._duration_s else []
+        return min(1.0, max(shares)) if shares else None
 
     def pause_s(self, now_s: float) -> float:
         """Seconds until there is something to look at again."""

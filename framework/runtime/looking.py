@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from framework.observing import ComponentSnapshot, RunSnapshot, TaskSnapshot
+from framework.observing import ComponentSnapshot, Counts, RunSnapshot, TaskSnapshot
 from framework.planning import Plan
 from framework.runtime.control.measuring import component_of
+from framework.runtime.limits import Limits
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.statistics import ChannelStatistics, ExecutorStatistics, ReaderStatistics
+from framework.runtime.report import expected_of
 from framework.tap import is_tap
 
 
@@ -40,16 +42,34 @@ class _Queues:
         self.waiting += waiting
 
 
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The moment of a snapshot, and where the run is then."""
+
+    at_s: float
+    """Monotonic time in seconds."""
+    elapsed_s: float
+    """Seconds since the spouts were activated."""
+    active: bool
+    """Whether the spouts are asked for tuples."""
+    draining: bool
+    """Whether the run was asked to end."""
+    limits: Limits
+
+    def share(self, emitted: int, expected: int) -> float | None:
+        """How much of the run is over; arguments as of `Limits.share`."""
+        return self.limits.share(self.elapsed_s, emitted, expected)
+
+
 def snapshot_of(
     plan: Plan,
-    counters: Iterable[Mapping[int, TaskCounters]],
+    counters: Sequence[Mapping[int, TaskCounters]],
     executors: Sequence[ExecutorStatistics],
     channels: Sequence[ChannelStatistics],
     incidents: Sequence[Incident],
     *,
-    elapsed_s: float,
-    at_s: float,
-    draining: bool,
+    parallelism: Mapping[str, int],
+    at: Moment,
 ) -> RunSnapshot:
     """A run at one moment; taps, which only watch a topology from outside, are left out.
 
@@ -59,32 +79,35 @@ def snapshot_of(
         executors: all of the run.
         channels: likewise.
         incidents: the worker processes that have died so far.
-        elapsed_s: seconds since the spouts were activated.
-        at_s: the moment, as monotonic time in seconds.
-        draining: whether the run was asked to end.
+        parallelism: of the components that can be scaled, how many tasks get tuples.
+        at: the moment.
     """
+    at_s = at.at_s
     counted = {task: counts for of_process in counters for task, counts in of_process.items()}
     totals = {c.id: TaskCounters() for c in plan.topology.components if not is_tap(c.id)}
     tasks: dict[str, list[TaskSnapshot]] = {id: [] for id in totals}
-    worked = _worked(executors)
+    worked, times = _worked(executors), _times(executors)
     for task in plan.tasks:
         if task.component in totals:
             totals[task.component].add(counted.get(task.id, TaskCounters()))
-            busy_s, busy_at_s = worked.get(f"{task.component}:{task.id}", (0.0, at_s))
-            tasks[task.component].append(TaskSnapshot(task.id, busy_s, busy_at_s))
+            name, worker = f"{task.component}:{task.id}", _worker_of(plan, task.id)
+            busy = worked.get(name, (0.0, at_s))
+            tasks[task.component].append(TaskSnapshot(task.id, *busy, worker, times.get(name, ())))
     queues, deaths = _queues(channels), _deaths(incidents)
     spouts = {spout.id for spout in plan.topology.spouts}
     return RunSnapshot(
         topology=plan.topology.name,
-        elapsed_s=elapsed_s,
+        elapsed_s=at.elapsed_s,
         at_s=at_s,
-        draining=draining,
+        active=at.active,
+        draining=at.draining,
+        share=at.share(sum(totals[spout].emitted for spout in spouts), expected_of(plan, counters)),
         deaths=len(incidents),
         lost=sum(incident.lost for incident in incidents),
         components=tuple(
             _component(
                 *(id, "spout" if id in spouts else "bolt", total, tuple(tasks[id])),
-                *(queues.get(id, _Queues()), deaths.get(id, 0)),
+                *(queues.get(id, _Queues()), deaths.get(id, 0), parallelism.get(id, len(tasks[id]))),
             )
             for id, total in totals.items()
         ),
@@ -92,17 +115,25 @@ def snapshot_of(
 
 
 def _component(
-    id: str, role: str, total: TaskCounters, tasks: Sequence[TaskSnapshot], queues: _Queues, deaths: int
+    id: str,
+    role: str,
+    total: TaskCounters,
+    tasks: Sequence[TaskSnapshot],
+    queues: _Queues,
+    deaths: int,
+    parallelism: int,
 ) -> ComponentSnapshot:
     return ComponentSnapshot(
         id=id,
         role=role,
         tasks=tasks,
+        parallelism=parallelism,
         emitted=total.emitted,
         processed=total.processed,
         acked=total.acked,
         failed=total.failed,
         errors=total.errors,
+        error_sites=tuple(sorted(total.error_sites.values(), key=lambda site: -site.last_s)),
         restarts=total.restarts + deaths,
         lost=total.lost,
         late=total.late,
@@ -120,6 +151,19 @@ def _worked(executors: Sequence[ExecutorStatistics]) -> Mapping[str, tuple[float
         for executor in executors
         for task, seconds in zip(executor.tasks, executor.busy_s, strict=True)
     }
+
+
+def _times(executors: Sequence[ExecutorStatistics]) -> Mapping[str, Counts]:
+    """By task how long its tuples took."""
+    return {
+        task: counts
+        for executor in executors
+        for task, counts in zip(executor.tasks, executor.times, strict=False)
+    }
+
+
+def _worker_of(plan: Plan, task: int) -> int:
+    return plan.placement.executors[plan.placement.executor_of(task)].worker
 
 
 def _deaths(incidents: Sequence[Incident]) -> Mapping[str, int]:

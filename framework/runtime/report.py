@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from framework.planning import Plan
@@ -36,6 +36,8 @@ class Progress:
     """Whether this is the last one."""
     draining: bool = False
     """Whether the run has been asked to end, and what is in flight is being finished."""
+    share: float | None = None
+    """How much of the run is over, from 0 to 1; None where nobody knows."""
     callbacks: Sequence[LongCallback] = ()
     """Callbacks that have been running for a second or longer, the longest first."""
 
@@ -82,6 +84,12 @@ class RunReport:
         """Tuples processed by all bolts together, per second."""
         total = sum(counters.processed for counters in self.components.values())
         return total / self.elapsed_s if self.elapsed_s else 0.0
+
+    def of_all(self, statistics: RunStatistics, sources: Mapping[str, str]) -> RunReport:
+        """The same with what its processes do not know: the statistics of all, and what spouts brought."""
+        made = statistics.checkpoints
+        known = replace(self, statistics=statistics, sources=sources)
+        return replace(known, checkpoint=made.last, checkpoints=made.count)
 
     def result(self, component: str) -> Any:
         """The result of a sink with one task.
@@ -134,6 +142,16 @@ def run_report(
         statistics=RunStatistics(channels, [e for worker in found for e in worker.executors]),
         incidents=tuple(incidents),
     )
+
+
+def expected_of(plan: Plan, counters: Iterable[Mapping[int, TaskCounters]]) -> int:
+    """How many tuples the spouts will have emitted at their end; 0 if one of them does not know."""
+    counted = {task: counts for of_process in counters for task, counts in of_process.items()}
+    by_spout = [
+        sum(counted[task.id].expected for task in plan.tasks_of(spout.id) if task.id in counted)
+        for spout in plan.topology.spouts
+    ]
+    return sum(by_spout) if all(by_spout) else 0
 
 
 def progress_of(

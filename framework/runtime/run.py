@@ -15,7 +15,7 @@ from framework.checkpoints.going_on import check_checkpoints
 from framework.config import Settings
 from framework.errors import CheckpointError, SuspendError, ViperError, first_of, with_notes
 from framework.importing import importable
-from framework.observing import RunSnapshot
+from framework.observing import RunDescription, RunSnapshot
 from framework.planning import Plan
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.recording import RecordingPaths, recording_paths
@@ -29,9 +29,10 @@ from framework.runtime.control.scaling import Scaling
 from framework.runtime.control.signals import draining_by_signals
 from framework.runtime.control.stop import StopReason, StopSignal
 from framework.runtime.controlling import Controlling, Counted
+from framework.runtime.describing import Describing
 from framework.runtime.handing_over import cut_leader, handing_over
 from framework.runtime.limits import Limits
-from framework.runtime.looking import snapshot_of
+from framework.runtime.looking import Moment, snapshot_of
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.saved import Written
 from framework.runtime.metrics.statistics import (
@@ -112,6 +113,7 @@ class Run:
         made = checkpoints is not None
         check_checkpoints(plan, made=made, records=record is not None, replays=replay is not None)
         self._folder = checkpoints
+        self._describing = Describing(plan, settings, checkpoints)
         self._control = None if control == checkpoints else control
         self._checkpointing: Checkpointing | None = None
         self._settings = settings
@@ -162,7 +164,7 @@ class Run:
             with self._accompanied():
                 while True:
                     agreeing = self._leader, self._scaling, self._stop
-                    found_by = self._checkpointing, self._control, lambda: self._workers, self.look
+                    found_by = self._checkpointing, self._control, lambda: self._workers, self
                     try:
                         with (
                             commanded(self._stop, self._scaling, *found_by),
@@ -187,8 +189,8 @@ class Run:
 
     def _set_out(self) -> None:
         """Find where the run begins, or goes back to, and load what was remembered there."""
-        went_back, replays = self._attempts.went_back > 0, self._replay is not None
         asked = self._original, self._settings, self._start, self._rename
+        replays, went_back = self._replay is not None, self._attempts.went_back > 0
         found = found_beginning(*asked, replays=replays, went_back=went_back)
         self._plan = found.plan
         if found.checkpoint is not None:
@@ -271,10 +273,7 @@ class Run:
         elapsed_s = self._limits.elapsed_s(ended)
         incidents = self._incidents(workers)
         report = run_report(self._plan, workers.reports(), channels, reason, elapsed_s, incidents)
-        statistics = self._statistics(channels, report.statistics.executors)
-        report = replace(report, sources=self._sources, statistics=statistics)
-        made = statistics.checkpoints
-        return replace(report, checkpoint=made.last, checkpoints=made.count)
+        return report.of_all(self._statistics(channels, report.statistics.executors), self._sources)
 
     def activate(self) -> None:
         """Have the spouts asked for tuples (again); from any thread."""
@@ -297,9 +296,7 @@ class Run:
             SuspendError: the run has no folder for checkpoints, has come to its end, or goes on, as a source
                 has not come to the time of the others (``viper.checkpoint.timeout.secs``).
         """
-        if self._checkpointing is None:
-            raise SuspendError("the run has no folder for checkpoints, or has not begun")
-        return self._checkpointing.suspend()
+        return self._makes_checkpoints().suspend()
 
     def checkpoint(self) -> Written:
         """Make a checkpoint, and go on; from any other thread.
@@ -313,9 +310,12 @@ class Run:
         Raises:
             SuspendError: none was made, as for `suspend`; or a bolt has not come to that time.
         """
+        return self._makes_checkpoints().take()
+
+    def _makes_checkpoints(self) -> Checkpointing:
         if self._checkpointing is None:
             raise SuspendError("the run has no folder for checkpoints, or has not begun")
-        return self._checkpointing.take()
+        return self._checkpointing
 
     def scale(self, tasks: Mapping[str, int]) -> Mapping[str, int]:
         """Have components go on with so many tasks; from any thread, also before the run begins.
@@ -336,12 +336,15 @@ class Run:
         now, workers = time.monotonic(), self._workers
         counted = () if workers is None else workers.counters()
         seen = counted, self._executors(), self._channels(), self._incidents(workers)
-        elapsed_s, draining = self._limits.elapsed_s(now), self._stop.requested
-        return snapshot_of(self._plan, *seen, elapsed_s=elapsed_s, at_s=now, draining=draining)
+        at = Moment(now, self._limits.elapsed_s(now), self._stop.active, self._stop.requested, self._limits)
+        return snapshot_of(self._plan, *seen, parallelism=self._scaling.now, at=at)
+
+    def describe(self) -> RunDescription:
+        """What the run is; from any thread."""
+        return self._describing.description()
 
     def statistics(self) -> RunStatistics:
-        """The statistics of channels, executors, state, checkpoints and repeats while the run goes on; from
-        any thread."""
+        """Those of channels, executors, state, checkpoints and repeats of now; from any thread."""
         return self._statistics(self._channels(), self._executors())
 
     def _channels(self) -> Sequence[ChannelStatistics]:

@@ -11,7 +11,7 @@ from framework.planning import Plan
 from framework.runtime.control.stop import StopSignal
 from framework.runtime.limits import Limits
 from framework.runtime.observer import PERIOD_S, Observer
-from framework.runtime.report import Progress, progress_of
+from framework.runtime.report import Progress, expected_of, progress_of
 from framework.runtime.workers.group import WorkerGroup
 
 
@@ -63,6 +63,7 @@ class Watching:
 
     def _progress(self, plan: Plan, workers: WorkerGroup, now: float, *, done: bool) -> Progress:
         elapsed_s = self._limits.elapsed_s(now)
-        executors = workers.statistics()
-        found = progress_of(plan, workers.counters(), elapsed_s, done=done, executors=executors)
-        return replace(found, draining=self._stop.requested)
+        counters, executors = workers.counters(), workers.statistics()
+        found = progress_of(plan, counters, elapsed_s, done=done, executors=executors)
+        share = self._limits.share(elapsed_s, found.emitted, expected_of(plan, counters))
+        return replace(found, draining=self._stop.requested, share=share)

@@ -13,7 +13,7 @@ from framework.errors import SourceError
 from framework.sources.growing import GrowingFolder
 from framework.sources.growing_file import GrowingFile
 from framework.sources.listing import SourceFile, digest_of, listed
-from framework.sources.opening import chunks_of, opened_text, portions_of
+from framework.sources.opening import chunks_of, estimated_lines, is_packed, opened_text, portions_of
 from framework.sources.portion import (
     MALFORMED,
     MALFORMED_FIELDS,
@@ -122,6 +122,13 @@ class FileSource(PartitionedSpout):
         total = sum(file.bytes for file in self._files)
         return f"{kind}: {number} {order}, {total:,} bytes, {digest_of(self._files, *self._reading())}"
 
+    @property
+    def rows_total(self) -> int | None:
+        """As in the base class; of what grows, and of compressed text, nobody knows it."""
+        if self._folder is not None or self._growing is not None:
+            return None
+        return self._rows_in(self._files)
+
     def companion(self, conf: Mapping[str, Any]) -> AbstractContextManager[Mapping[str, Any]]:
         """Nothing runs beside the tasks; they are told which files there were when the run began."""
         return nullcontext({FILES: [list(file) for file in self._files]})
@@ -172,6 +179,12 @@ class FileSource(PartitionedSpout):
             self._on_malformed,
             [str(output) for output in self.outputs or ()],
         )
+
+    def _rows_in(self, files: Sequence[SourceFile]) -> int | None:
+        """About how many rows files have; of text by the length of the first lines. None if nobody knows."""
+        if any(is_packed(file.path) for file in files):
+            return None
+        return estimated_lines(files)
 
     def _place(self, file: SourceFile, number: int) -> str:
         """Where a record stands, for messages."""

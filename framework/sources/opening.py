@@ -9,7 +9,7 @@ import gzip
 import io
 import lzma
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, cast
 
@@ -21,6 +21,7 @@ CHUNK_CHARACTERS = 1 << 18
 UTF_8 = ("utf-8", "utf8", "utf_8")
 """The names of the encoding of which a byte order mark is left out."""
 _PACKED = (".gz", ".bz2", ".xz")
+_SAMPLE_BYTES = 1 << 16
 _BOM = b"\xef\xbb\xbf"
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError)
 
@@ -41,6 +42,15 @@ def checked_encoding(encoding: str) -> str:
 def is_packed(path: str) -> bool:
     """Whether a file of this name is unpacked while it is read."""
     return path.endswith(_PACKED)
+
+
+def estimated_lines(files: Sequence[SourceFile]) -> int | None:
+    """About how many lines plain files have, by the first lines of the largest one; None if it has none."""
+    largest = max(files, key=lambda file: file.bytes)
+    with opened_bytes(largest) as opened:
+        sample = opened.read(_SAMPLE_BYTES)
+    lines = sample.count(b"\n") or len(sample[:1])
+    return round(sum(file.bytes for file in files) * lines / len(sample)) if lines else None
 
 
 @contextmanager

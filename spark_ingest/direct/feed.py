@@ -97,6 +97,11 @@ class DirectFeed:
         return self._job.streams.streams
 
     @property
+    def rows_total(self) -> int | None:
+        """Spark does not know it before it has brought them."""
+        return None
+
+    @property
     def identity(self) -> str:
         """Of what is asked for, wherever it runs; nobody knows whether its source has changed."""
         job, stream = self._job, self._request.stream

@@ -37,6 +37,10 @@ class Feed(Protocol):
         """How many streams there are."""
 
     @property
+    def rows_total(self) -> int | None:
+        """How many rows all streams have together; None if nobody knows."""
+
+    @property
     def identity(self) -> str:
         """Names the data."""
 

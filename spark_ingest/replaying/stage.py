@@ -85,6 +85,11 @@ class StageFeed:
         return len(self._dataset.streams)
 
     @property
+    def rows_total(self) -> int | None:
+        """Those of the dataset; nobody has counted the part that is asked for."""
+        return self._dataset.rows if self._span.is_all else None
+
+    @property
     def identity(self) -> str:
         """Of the dataset and the part that is asked for, as whoever is at the end of it has not seen more."""
         fingerprint = self._dataset.fingerprint

@@ -14,12 +14,14 @@ from framework.observing import ComponentSnapshot, Recent, RunSnapshot, TaskSnap
 def component(id: str = "split", **values: object) -> ComponentSnapshot:
     names = ("emitted", "processed", "acked", "failed", "errors", "restarts", "lost", "late", "waiting")
     counts = dict.fromkeys(names, 0)
-    given = {"role": "bolt", "tasks": (), "fill": 0.0, "blocked_s": 0.0, "held_by": (), **counts, **values}
+    sequences = {"tasks": (), "error_sites": (), "held_by": ()}
+    given = {"role": "bolt", "parallelism": 1, "fill": 0.0, "blocked_s": 0.0, **sequences, **counts, **values}
     return ComponentSnapshot(id=id, **given)  # type: ignore[arg-type]
 
 
 def snapshot(at_s: float, *components: ComponentSnapshot, elapsed_s: float | None = None) -> RunSnapshot:
-    return RunSnapshot("t", at_s if elapsed_s is None else elapsed_s, at_s, False, 0, 0, components)
+    elapsed_s = at_s if elapsed_s is None else elapsed_s
+    return RunSnapshot("t", elapsed_s, at_s, True, False, None, 0, 0, components)
 
 
 def tasks(at_s: float, *busy_s: float) -> tuple[TaskSnapshot, ...]:

@@ -40,7 +40,7 @@ from viper.statistics import GateStatistics
 
 STATUS_BYTES = 4096
 """Bytes that a worker process has for its status report, whatever tasks it runs."""
-STATUS_BYTES_PER_TASK = 1024
+STATUS_BYTES_PER_TASK = 4096
 """Bytes that it has in addition for each of its tasks."""
 
 

@@ -70,7 +70,7 @@ class SpoutParts:
         most = self._most_pending(context)
         times_out = conf["topology.enable.message.timeouts"]
         timeout_s = conf["topology.message.timeout.secs"] if times_out else None
-        pending = Pending(forest, context.spec.id - 1, most, timeout_s)
+        pending = Pending(forest, context.spec.id - 1, most, timeout_s, context.times)
         if commits is not None:
             pending.wait_for(commits)
         return pending

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,6 +22,7 @@ from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.positions.event_times import to_micros
 from framework.runtime.tracking.acker import Acker
 from framework.topology import DEFAULT_STREAM, unknown
+from framework.tracebacks import place_of
 from viper.payload import Row
 from viper.rows import Outbox
 
@@ -182,7 +184,8 @@ class TaskCollector:
 
     def report_error(self, exception: BaseException, tup: Any, during: str | None = None) -> None:
         """Log an exception that does not end the run, with the callback that has raised it."""
-        self.counters.errors += 1
+        place = place_of(exception) + (f" in {during}" if during else "")
+        self.counters.error_raised(exception, place, time.time())
         log_raised(self._logger, exception, tup, during)
 
     def close(self) -> None:

@@ -212,6 +212,8 @@ class Executor:
             self.busy.work_for(interrupted, ended)
         self._slices.adapt(task, count, ended - started)
         if count:
+            if not task.is_source:
+                task.context.times.add(ended - started, count)
             self._live_time.something_moved()
             if self._on_moved is not None:
                 self._on_moved()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from framework.observing.error_sites import Sites, added_sites, raised_once_more
+
 
 @dataclass(slots=True)
 class TaskCounters:
@@ -29,6 +31,10 @@ class TaskCounters:
     """For a bolt: acks and fails of tuples that had been acked or failed before; they had no effect."""
     errors: int = 0
     """Exceptions that did not end the run."""
+    error_sites: Sites = field(default_factory=dict)
+    """The same by the line of user code that has raised them."""
+    expected: int = 0
+    """For a spout that knows it: tuples that it will have emitted at its end; 0 where that is not known."""
     restarts: int = 0
     """Times that the component was made anew after an exception."""
     lost: int = 0
@@ -57,11 +63,20 @@ class TaskCounters:
         # A new dictionary, as another thread may be going through the old one.
         self.reasons = {**self.reasons, reason: self.reasons.get(reason, 0) + 1}
 
+    def error_raised(self, error: BaseException, place: str, now_s: float) -> None:
+        """Count an exception that does not end the run, raised at this place so many seconds after 1970."""
+        self.errors += 1
+        self.error_sites = raised_once_more(self.error_sites, place, error, now_s)
+
     def add(self, other: TaskCounters) -> None:
         """Add the counts of another task of the same component; its metrics win."""
         for name in self.__slots__:
             if name in ("metrics", "places"):
                 getattr(self, name).update(getattr(other, name))
+            elif name == "error_sites":
+                self.error_sites = added_sites([self.error_sites, other.error_sites])
+            elif name == "expected":  # one task knows it, and maybe the process before as well
+                self.expected = max(self.expected, other.expected)
             elif name == "reasons":
                 for reason, count in other.reasons.items():
                     self.reasons[reason] = self.reasons.get(reason, 0) + count

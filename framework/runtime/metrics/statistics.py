@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from framework.observing import Counts
 from framework.recording import ScaleChange
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
@@ -90,6 +91,8 @@ class ExecutorStatistics:
     """CPU seconds that its thread has used; 0 until its tasks have ended."""
     callback: LongCallback | None = None
     """The callback that it is in, if that has been running for a second or longer."""
+    times: Sequence[Counts] = ()
+    """For each of its tasks how long its tuples took (`framework.observing.times`)."""
 
 
 @dataclass(frozen=True, slots=True)

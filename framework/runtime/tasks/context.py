@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from framework.errors import ComponentError
+from framework.observing import TimeHistogram
 from framework.planning import TaskSpec
 from framework.runtime.hosts.host import Identity
 from framework.runtime.metrics.counters import TaskCounters
@@ -24,6 +25,9 @@ class TaskContext:
     """What the component is told about itself."""
     counters: TaskCounters
     """What the task counts."""
+    times: TimeHistogram = field(default_factory=TimeHistogram)
+    """How long its tuples took: of a bolt from when it has taken one from its input until what it emitted for
+    that is handed on, of a spout from when it has emitted a tracked one until that is acked."""
     checkpoints: TaskCheckpoints = field(default_factory=TaskCheckpoints)
     """What it has to do with checkpoints."""
 

@@ -95,6 +95,11 @@ class PartitionMerger:
         return bool(self._feeds)
 
     @property
+    def begins_anew(self) -> bool:
+        """Whether no partition was brought in part before."""
+        return not self._offsets
+
+    @property
     def latest_offset_us(self) -> int | None:
         """The latest event time up to which any partition was brought before; None where none was.
 

@@ -142,6 +142,8 @@ class PartitionedTask(SourceTask):
         if self.commits is not None:
             self.commits.keep("offsets", self._merger)
         self._merger.open(spout, numbers, self.emitter.output.ports, self._floor)
+        if not spec.index and self._merger.begins_anew:
+            self.context.counters.expected = spout.rows_total or 0
         pace = spout.pace()
         self._pacer = None if pace is None else self._made_pacer(pace)
         if not numbers and spec.index:

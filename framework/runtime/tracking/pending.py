@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from array import array
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from framework.observing import TimeHistogram
 from framework.runtime.tracking.committed import Commits
 from framework.runtime.tracking.reasons import Cause, Reason
 from viper.forest import Forest
@@ -30,13 +31,21 @@ class Pending:
     does not count.
     """
 
-    def __init__(self, forest: Forest, table: int, most: int, timeout_s: float | None) -> None:
+    def __init__(
+        self,
+        forest: Forest,
+        table: int,
+        most: int,
+        timeout_s: float | None,
+        times: TimeHistogram | None = None,
+    ) -> None:
         """
         Args:
             forest: holds the trees.
             table: the index of the task's own table in the forest.
             most: the number of tuples in flight at which the spout is asked for no more.
             timeout_s: the message timeout in seconds; None for none.
+            times: counts how long tuples took to be acked; None if nobody wants to know.
         """
         self._forest = forest
         self._trees = forest.table(table)
@@ -50,6 +59,10 @@ class Pending:
         self._opened: list[array[int]] = []
         """Trees whose tuples have not been sent off yet."""
         self._waits_for_commits = False
+        self._times = times
+        self._timed: tuple[int, float] | None = None
+        """A tree whose time is taken, and the monotonic time in seconds at which it began. One at a time is
+        enough to know how long they take, and costs nothing for the others."""
 
     def __len__(self) -> int:
         return len(self._ids) + len(self._outcomes)
@@ -71,6 +84,8 @@ class Pending:
                 break
             trees.extend(more)
         self._ids.update(zip(trees, ids, strict=False))
+        if self._timed is None and trees:
+            self._timed = trees[0], time.monotonic()
         self._opened.append(trees)
         if len(trees) < len(ids):
             # A callback has emitted more than the table holds, without return: the rest is not tracked.
@@ -154,6 +169,7 @@ class Pending:
         """Forget all tuples, because the spout that waits for their outcomes is gone; return their number."""
         count = max(self._trees.reset() + len(self._outcomes), len(self))
         self._ids.clear()
+        self._timed = None
         self._outcomes.clear()
         self._opened.clear()
         return count
@@ -161,11 +177,23 @@ class Pending:
     def _take(self) -> None:
         self._add(self._trees.take())
 
-    def _add(self, done: Iterable[tuple[int, int]]) -> None:
-        pop = self._ids.pop
+    def _add(self, ended: Iterable[tuple[int, int]]) -> None:
+        pop, done = self._ids.pop, list(ended)
         self._outcomes.extend(
             [(pop(tree), Reason.decode(outcome) if outcome else None) for tree, outcome in done]
         )
+        if self._timed is not None and self._timed[0] not in self._ids:
+            self._take_time(dict(done))
+
+    def _take_time(self, outcomes: Mapping[int, int]) -> None:
+        """Count the time of the tree that it is taken of, which is not in flight any more."""
+        assert self._timed is not None
+        tree, began_s = self._timed
+        self._timed = None
+        if self._times is not None and outcomes.get(tree) == 0:
+            self._times.add(time.monotonic() - began_s)
 
     def _fail(self, trees: Iterable[int], reason: Reason) -> None:
         self._outcomes.extend([(self._ids.pop(tree), reason) for tree in trees])
+        if self._timed is not None and self._timed[0] not in self._ids:
+            self._timed = None

@@ -32,6 +32,7 @@ def executor_statistics(
             tasks=[task.name for task in executor.tasks],
             at_s=now,
             busy_s=list(executor.busy.seconds(now).values()),
+            times=[task.context.times.counts() for task in executor.tasks],
             turns=executor.turns,
             rests=executor.rests.count,
             rested_s=executor.rests.seconds,

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from framework.runtime.execution.executor import Executor
 from framework.runtime.execution.stacks import callback_of
@@ -162,9 +162,8 @@ def _packed(status: Status) -> bytes:
 
 def _shortened(status: Status) -> Status:
     """A status without what may be of any size."""
-    plain = {
-        task: replace(counted, metrics={}, reasons={}, places={}) for task, counted in status.counters.items()
-    }
+    nothing: Mapping[str, Any] = {"metrics": {}, "reasons": {}, "places": {}, "error_sites": {}}
+    plain = {task: replace(counted, **nothing) for task, counted in status.counters.items()}
     return replace(status, counters=plain, executors=())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -133,3 +134,27 @@ def test_only_a_terminal_that_can_is_animated(
     monkeypatch.setenv("TERM", term)
     assert can_animate(Terminal()) is animated
     assert not can_animate(io.StringIO())
+
+
+@pytest.mark.parametrize(
+    ("shares", "told"),
+    [
+        ([None, None], ""),
+        ([0.1, 0.2], "  20%  8 s to go"),
+        ([0.0, 0.002], "  0%  8 min 19 s to go"),
+        ([0.5, 0.5], "  50%"),
+        ([0.0, 1e-5], "  0%  27 h 46 min to go"),
+    ],
+)
+def test_where_the_end_is_known_the_line_tells_it(shares: list[float | None], told: str) -> None:
+    stream = Terminal()
+    line = ProgressLine(stream, animated=True)
+    for second, share in enumerate(shares):
+        line.show(replace(at(1.0 + second, 1_000 * (1 + second)), share=share))
+    assert stream.getvalue().rpartition("/s")[2] == told
+
+
+def test_a_run_that_drains_is_not_measured_by_its_input() -> None:
+    stream = Terminal()
+    ProgressLine(stream, animated=True).show(replace(at(1.0), share=0.5, draining=True))
+    assert "%" not in stream.getvalue()

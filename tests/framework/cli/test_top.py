@@ -18,7 +18,7 @@ from framework.cli.live_table import LiveTable, live_lines
 from framework.cli.progress import StatusLine
 from framework.cli.top import watch
 from framework.errors import SuspendError
-from framework.observing import rates_between
+from framework.observing import TaskSnapshot, rates_between
 from framework.registry import known_runs
 from tests.framework.test_observing import component, snapshot, tasks
 
@@ -165,3 +165,15 @@ def test_a_run_is_killed_while_somebody_looks(process: Process, viper: Viper) ->
     assert top.wait() == ExitCode.OK
     assert "the run has ended" in top.stderr.read()
     assert viper("ps").stdout.splitlines() == ["id  topology  since  folder"]
+
+
+class TestTimes:
+    """Percentiles have columns once anything was timed."""
+
+    def test_of_tuples_since_the_snapshot_before(self) -> None:
+        busy = TaskSnapshot(1, 0.0, 0.0, 1, ((40, 5),)), TaskSnapshot(1, 1.0, 2.0, 1, ((40, 14), (80, 1)))
+        before, now = (snapshot(at, component(tasks=(task,))) for at, task in zip((0, 2), busy, strict=True))
+        rates = rates_between(before, now)
+        header, split = live_lines(now, rates, 120, 20)
+        assert "p50 ms  p99 ms" in header
+        assert split.split()[-3:-1] == ["1.0", "1,049"]

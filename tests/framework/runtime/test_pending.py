@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from framework.observing import TimeHistogram, percentile_s
 from framework.runtime.tracking.pending import Pending
 from framework.runtime.tracking.reasons import Cause, Reason
 from tests.framework.runtime.pieces import FakeClock
@@ -147,3 +148,61 @@ def test_what_is_abandoned_is_heard_nothing_of(forest: Forest) -> None:
     assert pending.abandon() == 3
     forest.ack_trees([first])
     assert (outcomes(pending), len(pending), pending.room) == ([], 0, 3)
+
+
+class TestTimes:
+    """One tuple at a time is timed, from its emit until its ack is collected."""
+
+    @pytest.fixture
+    def times(self) -> TimeHistogram:
+        return TimeHistogram()
+
+    @pytest.fixture
+    def pending(self, forest: Forest, clock: FakeClock, times: TimeHistogram) -> Pending:
+        return Pending(forest, 0, ROOM, 10.0, times)
+
+    def test_of_the_first_of_those_in_flight(
+        self, pending: Pending, forest: Forest, clock: FakeClock, times: TimeHistogram
+    ) -> None:
+        first, second = begun(pending, forest, "a", "b")
+        clock.now += 1.0
+        forest.ack_trees([second])
+        outcomes(pending)
+        assert times.counts() == ()
+        clock.now += 1.0
+        forest.ack_trees([first])
+        outcomes(pending)
+        found = percentile_s(times.counts(), 0.5)
+        assert found is not None and 2.0 <= found < 2.4 and len(times.counts()) == 1
+
+    def test_the_next_one_is_timed_when_that_is_over(
+        self, pending: Pending, forest: Forest, clock: FakeClock, times: TimeHistogram
+    ) -> None:
+        for _ in range(3):
+            (tree,) = begun(pending, forest, "a")
+            clock.now += 1.0
+            forest.ack_trees([tree])
+            outcomes(pending)
+        assert sum(count for _, count in times.counts()) == 3
+
+    def test_a_tuple_that_fails_has_no_time_and_stops_no_other(
+        self, pending: Pending, forest: Forest, times: TimeHistogram
+    ) -> None:
+        (tree,) = begun(pending, forest, "a")
+        forest.fail(tree, Reason(Cause.RAISED, 1).encode())
+        outcomes(pending)
+        assert times.counts() == ()
+        (tree,) = begun(pending, forest, "b")
+        forest.ack_trees([tree])
+        outcomes(pending)
+        assert sum(count for _, count in times.counts()) == 1
+
+    def test_nor_has_one_that_times_out_or_is_abandoned(
+        self, pending: Pending, forest: Forest, clock: FakeClock, times: TimeHistogram
+    ) -> None:
+        begun(pending, forest, "a")
+        pending.abandon()
+        (tree,) = begun(pending, forest, "b")
+        forest.ack_trees([tree])
+        outcomes(pending)
+        assert sum(count for _, count in times.counts()) == 1

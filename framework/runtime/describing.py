@@ -1,0 +1,87 @@
+"""Describes a run: what it is, for those who look at it from outside."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from framework.config import Settings
+from framework.observing import DescribedComponent, DescribedSetting, DescribedStream, RunDescription
+from framework.planning import Plan
+from framework.render import rendered
+from framework.tap import is_tap
+from framework.version import VERSION
+
+HIDDEN = "******"
+_SECRET = ("password", "passwd", "secret", "token", "credential", "apikey", "api.key", "private.key")
+"""Parts of keys whose values are shown to nobody."""
+_DEFAULTS = "conf/defaults.yaml"
+
+
+class Describing:
+    """Describes one run.
+
+    Args:
+        plan: what is run.
+        settings: the configuration that it was planned with.
+        checkpoints: the folder of its checkpoints; None where it makes none.
+    """
+
+    def __init__(self, plan: Plan, settings: Settings, checkpoints: Path | None) -> None:
+        self._plan = plan
+        self._settings = settings
+        self._checkpoints = None if checkpoints is None else str(checkpoints.resolve())
+        self._started_s = time.time()
+
+    def description(self) -> RunDescription:
+        """The description; taps, which only watch a topology from outside, are left out."""
+        plan = self._plan
+        placement, picture = plan.placement, rendered(plan.topology)
+        shown = [node for node in picture.nodes if not is_tap(node.id)]
+        return RunDescription(
+            topology=plan.topology.name,
+            pid=os.getpid(),
+            started_s=self._started_s,
+            version=VERSION,
+            time=str(plan.time),
+            worker=str(placement.kind),
+            workers=len({executor.worker for executor in placement.executors}),
+            checkpoints=self._checkpoints,
+            components=tuple(
+                DescribedComponent(
+                    *(node.id, str(node.role), str(node.kind), node.implementation),
+                    depth=max((task.depth for task in plan.tasks_of(node.id)), default=0),
+                    tasks=len(plan.tasks_of(node.id)),
+                    scalable=node.id in plan.scalable,
+                    conf=dict(self._own(node.id)),
+                )
+                for node in shown
+            ),
+            streams=tuple(
+                DescribedStream(edge.source, edge.stream, edge.target, edge.grouping, edge.feedback)
+                for edge in picture.edges
+                if not (is_tap(edge.target) or is_tap(edge.source))
+            ),
+            settings=tuple(map(self._setting, sorted(self._settings))),
+        )
+
+    def _setting(self, key: str) -> DescribedSetting:
+        origin = self._settings.origin(key)
+        return DescribedSetting(key, shown_value(key, self._settings[key]), origin, _DEFAULTS in origin)
+
+    def _own(self, component: str) -> Iterator[tuple[str, Any]]:
+        conf: Mapping[str, Any] = self._plan.confs.get(component, {})
+        for key in sorted(conf):
+            if key not in self._settings or conf[key] != self._settings[key]:
+                yield key, shown_value(key, conf[key])
+
+
+def shown_value(key: str, value: Any) -> Any:
+    """The value of a key as JSON can hold it; of a secret only that there is one."""
+    if value is not None and any(part in key.lower().replace("_", ".") for part in _SECRET):
+        return HIDDEN
+    return json.loads(json.dumps(value, default=str))
