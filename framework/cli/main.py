@@ -23,6 +23,7 @@ from framework.cli.stacks import stacks
 from framework.cli.state import state
 from framework.cli.stop import stop
 from framework.cli.top import top
+from framework.cli.ui import ui
 from framework.cli.validate import validate
 from framework.version import VERSION
 
@@ -43,7 +44,7 @@ def main(ctx: click.Context, debug: bool) -> None:
         ctx.color = False
 
 
-_RUNNING = (run, ps, top, stop, checkpoint, scale, stacks, state)
+_RUNNING = (run, ps, top, ui, stop, checkpoint, scale, stacks, state)
 _LOOKING = (validate, graph, plan, diff, config, doctor, flux, init, completion)
 for _command in (*_RUNNING, *_LOOKING):
     main.add_command(_command)

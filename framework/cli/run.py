@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace as changed
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from framework.cli.reports import ReportFile, parse_report, report_json
 from framework.cli.statistics import statistics_lines
 from framework.cli.summary import summary_lines
 from framework.cli.trace import MOST_TREES, Trace, Wanted, parse_wanted
+from framework.cli.ui import WebView, listen_option, web_view
 from framework.components.levels import LEVELS
 from framework.errors import ViperError
 from framework.log import LogForm, limits_of, log_level
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from framework.planning import Plan
     from framework.runtime import Progress, RunReport, StopSignal
     from framework.topology import Topology
+    from framework.web.serving import Address
 
 
 @click.command(cls=RunCommand)
@@ -141,6 +143,8 @@ if TYPE_CHECKING:
 @click.option(
     "--statistics", is_flag=True, help="Show at the end what went through each channel, and what waited."
 )
+@click.option("--ui", is_flag=True, help="Show the run in a browser; prints the address.")
+@listen_option("--ui-listen", "As --ui, served there; else it is for this machine, at a port from 8080 on.")
 @click.option(
     "--inactive",
     is_flag=True,
@@ -175,6 +179,8 @@ def run(
     checkpoints: Path | None,
     control: Path | None,
     statistics: bool,
+    ui: bool,
+    ui_listen: Address | None,
     inactive: bool,
     quiet: bool,
     report: ReportFile | None,
@@ -203,6 +209,7 @@ def run(
             topology = accepted(opened, to_run=True)
             trace.check(topology)
             plan = make_plan(_printing(topology, printed), opened.settings)
+        view = stack.enter_context(web_view(ui_listen, wanted=ui))
         record = stack.enter_context(trace.recording(record))
         done = _watched(
             plan,
@@ -210,6 +217,7 @@ def run(
             _levels(plan, levels),
             LogForm(log_format),
             quiet,
+            view,
             duration_s=duration_s if duration_s is not None and duration_s > 0 else None,
             max_tuples=max_tuples,
             record=record,
@@ -277,6 +285,7 @@ def _watched(
     levels: Mapping[str, int],
     form: LogForm,
     quiet: bool,
+    view: WebView | None,
     *,
     control: Path | None,
     **limits: Any,
@@ -296,7 +305,8 @@ def _watched(
         running = Run(plan, settings, stop=stop, on_progress=told, control=folder, **limits)
         watch.table = LiveTable(running.look) if animated else None
         try:
-            return running.execute()
+            with view.beside(folder) if view is not None else nullcontext():
+                return running.execute()
         except ViperError:
             if running.report is not None and not quiet:
                 line.clear()

@@ -85,8 +85,20 @@ class RunSnapshot:
     """Worker processes that have died."""
     lost: int
     """Untracked tuples that were lost with worker processes."""
+    incidents: Sequence[str]
+    """The last of these deaths, in words."""
     components: Sequence[ComponentSnapshot]
     """In order of definition."""
+
+    @property
+    def emitted(self) -> int:
+        """Tuples emitted by the spouts."""
+        return sum(each.emitted for each in self.components if each.role == "spout")
+
+    @property
+    def processed(self) -> int:
+        """Tuples processed by all bolts together."""
+        return sum(each.processed for each in self.components if each.role == "bolt")
 
     def as_object(self) -> dict[str, Any]:
         """The same as JSON can hold it; numbers stay numbers."""
@@ -101,7 +113,7 @@ class RunSnapshot:
         """
         try:
             components = tuple(map(_component_from, value["components"]))
-            return cls(**{**value, "components": components})
+            return cls(**{**value, "incidents": tuple(value["incidents"]), "components": components})
         except (KeyError, TypeError) as error:
             raise ViperError(f"the run is of another version, which shows other things: {error}") from None
 

@@ -16,6 +16,8 @@ from framework.runtime.metrics.statistics import ChannelStatistics, ExecutorStat
 from framework.runtime.report import expected_of
 from framework.tap import is_tap
 
+_MOST_INCIDENTS = 20
+
 
 @dataclass(slots=True)
 class _Queues:
@@ -104,6 +106,7 @@ def snapshot_of(
         share=at.share(sum(totals[spout].emitted for spout in spouts), expected_of(plan, counters)),
         deaths=len(incidents),
         lost=sum(incident.lost for incident in incidents),
+        incidents=tuple(map(str, incidents[-_MOST_INCIDENTS:])),
         components=tuple(
             _component(
                 *(id, "spout" if id in spouts else "bolt", total, tuple(tasks[id])),

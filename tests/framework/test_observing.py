@@ -21,7 +21,7 @@ def component(id: str = "split", **values: object) -> ComponentSnapshot:
 
 def snapshot(at_s: float, *components: ComponentSnapshot, elapsed_s: float | None = None) -> RunSnapshot:
     elapsed_s = at_s if elapsed_s is None else elapsed_s
-    return RunSnapshot("t", elapsed_s, at_s, True, False, None, 0, 0, components)
+    return RunSnapshot("t", elapsed_s, at_s, True, False, None, 0, 0, (), components)
 
 
 def tasks(at_s: float, *busy_s: float) -> tuple[TaskSnapshot, ...]:

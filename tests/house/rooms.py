@@ -26,7 +26,7 @@ ORDERS: Mapping[str, Rows] = {
         ("dsl",),
         ("adapters",),
         ("multilang",),
-        ("declaration", "registry", "runtime"),
+        ("declaration", "registry", "runtime", "web"),
         ("checkpoints",),
         ("recording", "standins", "tap", "validation"),
         ("planning", "sinks", "sources"),

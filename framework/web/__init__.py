@@ -1,0 +1,11 @@
+"""The web view of a run: a page, Storm's REST calls, and metrics for Prometheus.
+
+It runs in a process of its own and knows a run only by the folder through which ``viper top`` sees it too. So
+it takes nothing of the run but a look a second, and cannot hold it up.
+
+watch                  looks at the run once a second, and remembers the last minutes
+storm, prometheus      what was seen, in the forms that scrapers of Storm and Prometheus know
+access                 who may ask for what
+app, serving           the addresses, and the server behind them
+static/                the page
+"""

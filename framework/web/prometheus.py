@@ -1,0 +1,149 @@
+"""What was seen of a run as metrics for Prometheus: in base units, by component, with totals as counters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+    Metric,
+)
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
+
+from framework.observing import ComponentSnapshot, RunSnapshot
+from framework.observing.times import Counts, added, bound_s
+from framework.web.watch import RunWatch
+
+_PREFIX = "viperstorm_"
+_BOUNDS_S = (1e-5, 1e-4, 5e-4, 1e-3, 5e-3, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 60.0)
+
+_TOTALS: tuple[tuple[str, str, Callable[[ComponentSnapshot], float]], ...] = (
+    ("emitted_tuples", "Tuples emitted.", lambda each: each.emitted),
+    ("processed_tuples", "Tuples processed.", lambda each: each.processed),
+    ("acked_tuples", "Tuples acked; of a spout, tracked ones.", lambda each: each.acked),
+    ("failed_tuples", "Tuples failed; of a spout, tracked ones.", lambda each: each.failed),
+    ("lost_tuples", "Untracked tuples lost because of an exception.", lambda each: each.lost),
+    ("late_tuples", "Tuples later than their slack allows.", lambda each: each.late),
+    ("errors", "Exceptions that did not end the run.", lambda each: each.errors),
+    ("restarts", "Tasks made anew.", lambda each: each.restarts),
+    ("blocked_seconds", "Time in which tasks found no room for output.", lambda each: each.blocked_s),
+    ("busy_seconds", "Time for which tasks worked.", lambda each: sum(t.busy_s for t in each.tasks)),
+)
+_GAUGES: tuple[tuple[str, str, Callable[[ComponentSnapshot], float]], ...] = (
+    ("waiting_tuples", "Tuples that wait in its channels.", lambda each: each.waiting),
+    ("queue_fill_ratio", "How full its fullest input is.", lambda each: each.fill),
+    ("tasks", "Tasks that get tuples.", lambda each: each.parallelism),
+)
+
+
+class RunCollector(Collector):
+    """Collects the metrics of one run, each time somebody asks.
+
+    Args:
+        watch: what was seen.
+    """
+
+    def __init__(self, watch: RunWatch) -> None:
+        self._watch = watch
+
+    def collect(self) -> Iterator[Metric]:
+        """All metrics, from the last look."""
+        look = self._watch.last
+        topology = self._watch.description.topology
+        components = look.snapshot.components
+        yield self._about()
+        yield from _of_run(topology, look.snapshot, is_up=self._watch.state not in ("ended", "silent"))
+        for name, help, value in _TOTALS:
+            counter = CounterMetricFamily(_PREFIX + name, help, labels=("topology", "component", "role"))
+            for each in components:
+                counter.add_metric((topology, each.id, each.role), value(each))
+            yield counter
+        for name, help, value in _GAUGES:
+            gauge = GaugeMetricFamily(_PREFIX + name, help, labels=("topology", "component", "role"))
+            for each in components:
+                gauge.add_metric((topology, each.id, each.role), value(each))
+            yield gauge
+        capacity = _gauge("capacity_ratio", "Share of time for which its busiest task worked.")
+        for component, rates in look.rates.items():
+            capacity.add_metric((topology, component), rates.capacity)
+        yield capacity
+        yield _times(topology, components)
+
+    def _about(self) -> Metric:
+        description = self._watch.description
+        about = InfoMetricFamily(_PREFIX + "run", "The run.")
+        about.add_metric(
+            (),
+            {
+                "topology": description.topology,
+                "version": description.version,
+                "pid": str(description.pid),
+                "worker": description.worker,
+            },
+        )
+        return about
+
+
+def exposed(watch: RunWatch, accept: str) -> tuple[bytes, str]:
+    """The metrics as bytes, and their content type.
+
+    Args:
+        watch: what was seen.
+        accept: the header of the request that says which formats are understood.
+    """
+    registry = CollectorRegistry()
+    registry.register(RunCollector(watch))
+    encode, content_type = choose_encoder(accept)
+    return encode(registry), content_type
+
+
+def _of_run(topology: str, snapshot: RunSnapshot, *, is_up: bool) -> Iterator[Metric]:
+    gauges: Iterable[tuple[str, str, float]] = (
+        ("up", "Whether the run answers.", is_up),
+        ("elapsed_seconds", "Time since its spouts were activated.", snapshot.elapsed_s),
+        ("active", "Whether its spouts are asked for tuples.", snapshot.active),
+        ("draining", "Whether it was asked to end.", snapshot.draining),
+        *([] if snapshot.share is None else [("done_ratio", "How much of it is over.", snapshot.share)]),
+    )
+    for name, help, value in gauges:
+        gauge = _gauge(name, help, labels=("topology",))
+        gauge.add_metric((topology,), float(value))
+        yield gauge
+    for name, help, value in (
+        ("worker_deaths", "Worker processes that have died.", snapshot.deaths),
+        ("tuples_lost_with_workers", "Untracked tuples lost with worker processes.", snapshot.lost),
+    ):
+        counter = CounterMetricFamily(_PREFIX + name, help, labels=("topology",))
+        counter.add_metric((topology,), value)
+        yield counter
+
+
+def _gauge(name: str, help: str, labels: tuple[str, ...] = ("topology", "component")) -> GaugeMetricFamily:
+    return GaugeMetricFamily(_PREFIX + name, help, labels=labels)
+
+
+def _times(topology: str, components: Iterable[ComponentSnapshot]) -> Metric:
+    histogram = HistogramMetricFamily(
+        _PREFIX + "tuple_seconds",
+        "Of a bolt from taking a tuple to handing its output on; of a spout from emit to ack.",
+        labels=("topology", "component", "role"),
+    )
+    for each in components:
+        counts = added(task.times for task in each.tasks)
+        total_s = sum(bound_s(bucket) * count for bucket, count in counts)
+        histogram.add_metric((topology, each.id, each.role), _buckets(counts), total_s)
+    return histogram
+
+
+def _buckets(counts: Counts) -> list[tuple[str, float]]:
+    """Cumulative counts by upper bound, as Prometheus has them."""
+    within = [
+        (str(limit_s), float(sum(count for bucket, count in counts if bound_s(bucket) <= limit_s)))
+        for limit_s in _BOUNDS_S
+    ]
+    return [*within, ("+Inf", float(sum(count for _, count in counts)))]
