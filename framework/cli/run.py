@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from framework.planning import Plan
     from framework.runtime import Progress, RunReport, StopSignal
     from framework.topology import Topology
-    from framework.web.serving import Address
+    from framework.web.address import Address
 
 
 @click.command(cls=RunCommand)

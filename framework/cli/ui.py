@@ -19,7 +19,7 @@ from framework.errors import ViperError
 if TYPE_CHECKING:
     import socket
 
-    from framework.web.serving import Address
+    from framework.web.address import Address
 
 _ENDS_WITHIN_S = 5.0
 
@@ -28,7 +28,7 @@ def parse_listen(ctx: click.Context, param: click.Parameter, value: str | None) 
     """Where to serve; None where nothing was said."""
     if value is None:
         return None
-    from framework.web.serving import parse_address
+    from framework.web.address import parse_address
 
     try:
         return parse_address(value)
@@ -51,12 +51,13 @@ def ui(run: str, listen: Address | None) -> None:
     (viper run --control, --checkpoints). Prints the address of the page. Storm's REST calls are below
     /api/v1, metrics for Prometheus at /metrics, and /healthz says whether the run goes on. Where others than
     this machine can reach it (--listen 0.0.0.0:8080), they need the token in that address, or that of
-    VIPER_UI_TOKEN. Exit code 1 if there is no such run.
+    VIPERSTORM_UI_TOKEN. Exit code 1 if there is no such run.
     """
     from framework.registry import control_of
-    from framework.web.serving import Address, check_installed, serve, token_for, url_of
+    from framework.web.address import Address, token_for, url_of
+    from framework.web.serving import serve
 
-    check_installed()
+    _check_installed()
     control, address = control_of(run), listen or Address()
     listening, token = address.listen(), token_for(address)
     note(f"web view: {url_of(listening, token)}")
@@ -76,9 +77,9 @@ class WebView:
     """
 
     def __init__(self, address: Address) -> None:
-        from framework.web.serving import check_installed, token_for, url_of
+        from framework.web.address import token_for, url_of
 
-        check_installed()
+        _check_installed()
         self._token = token_for(address)
         self._listening: socket.socket = address.listen()
         self.url = url_of(self._listening, self._token)
@@ -92,7 +93,7 @@ class WebView:
             ViperError: there is none, as the run could not be registered.
         """
         from framework.lifeline import ending_with_this_thread
-        from framework.web.serving import TOKEN
+        from framework.web.address import TOKEN
 
         if control is None:
             raise ViperError("--ui finds the run by a folder, and none was made: name one (--control FOLDER)")
@@ -128,7 +129,7 @@ def web_view(address: Address | None, *, wanted: bool) -> Iterator[WebView | Non
     if address is None and not wanted:
         yield None
         return
-    from framework.web.serving import Address
+    from framework.web.address import Address
 
     view = WebView(address or Address())
     note(f"web view: {view.url}")
@@ -136,6 +137,16 @@ def web_view(address: Address | None, *, wanted: bool) -> Iterator[WebView | Non
         yield view
     finally:
         view.close()
+
+
+def _check_installed() -> None:
+    """Refuse the command where what serves the view is missing."""
+    from framework.web.serving import check_installed
+
+    try:
+        check_installed()
+    except ViperError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _ended(serving: subprocess.Popen[bytes]) -> None:

@@ -74,9 +74,12 @@ class Describing:
         return DescribedSetting(key, shown_value(key, self._settings[key]), origin, _DEFAULTS in origin)
 
     def _own(self, component: str) -> Iterator[tuple[str, Any]]:
+        """What it sets itself, and what was found out about it where the topology leaves that open."""
         conf: Mapping[str, Any] = self._plan.confs.get(component, {})
+        named = [each for each in self._plan.topology.components if each.id == component]
+        declared = {key for each in named for key in each.config}
         for key in sorted(conf):
-            if key not in self._settings or conf[key] != self._settings[key]:
+            if key in declared or (key in self._settings and conf[key] != self._settings[key]):
                 yield key, shown_value(key, conf[key])
 
 

@@ -5,7 +5,7 @@ it takes nothing of the run but a look a second, and cannot hold it up.
 
 watch                  looks at the run once a second, and remembers the last minutes
 storm, prometheus      what was seen, in the forms that scrapers of Storm and Prometheus know
-access                 who may ask for what
+address, access        where it is served; who may ask for what there
 app, serving           the addresses, and the server behind them
 static/                the page
 """

@@ -12,7 +12,8 @@ import socket
 import sys
 from pathlib import Path
 
-from framework.web.serving import TOKEN, serve
+from framework.web.address import TOKEN
+from framework.web.serving import serve
 
 
 def main() -> None:

@@ -8,7 +8,6 @@ changes something must not come from a page of another origin.
 from __future__ import annotations
 
 import hmac
-import ipaddress
 from http.cookies import SimpleCookie
 from typing import Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -16,6 +15,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from framework.web.address import is_loopback
 
 COOKIE: Final = "viperstorm-token"
 OPEN: Final = ("/healthz",)
@@ -27,16 +28,6 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host, as an address or a name, is only reached from this machine."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 class Access:

@@ -1,0 +1,155 @@
+"""``viper run --ui`` and ``viper ui``, as processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from framework.cli.exit_codes import ExitCode
+from tests.framework.cli.conftest import process, project, viper
+from tests.framework.web.conftest import until
+
+Process = Callable[..., "subprocess.Popen[str]"]
+__all__ = ["process", "project", "viper"]
+
+
+@pytest.fixture(autouse=True)
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "runs").mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runs"))
+
+
+@pytest.fixture
+def free_port() -> Iterator[int]:
+    """A port that nobody listens at, and that is not given to others."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield held.getsockname()[1]
+
+
+def url_of(running: subprocess.Popen[str]) -> str:
+    """The address that a command prints, among others."""
+    assert running.stderr is not None
+    for line in running.stderr:
+        if found := re.match(r"web view: (http://\S+)$", line):
+            return found[1]
+    raise AssertionError("it has printed no address")
+
+
+def fetched(url: str) -> dict[str, object]:
+    with urllib.request.urlopen(url, timeout=60) as answer:
+        found: dict[str, object] = json.load(answer)
+        return found
+
+
+def answers(url: str) -> bool:
+    try:
+        fetched(url)
+    except OSError:
+        return False
+    return True
+
+
+class TestBesideARun:
+    def test_it_is_there_with_the_run_and_gone_with_it(self, process: Process) -> None:
+        running = process("run", "endless", "--ui-listen", "127.0.0.1:0")
+        url = url_of(running)
+        seen = fetched(f"{url}api/run")
+        assert seen["snapshot"]["topology"] == "endless"  # type: ignore[index]
+        assert fetched(f"{url}api/run/description")["pid"] == running.pid
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=60)
+        assert running.returncode == ExitCode.OK
+        assert not answers(f"{url}healthz")
+
+    def test_it_dies_with_a_run_that_is_killed(self, process: Process) -> None:
+        running = process("run", "endless", "--ui-listen", "127.0.0.1:0")
+        url = url_of(running)
+        assert answers(f"{url}healthz")
+        running.kill()
+        until(lambda: not answers(f"{url}healthz"))
+
+    def test_a_port_that_is_taken_ends_the_command_before_anything_starts(
+        self, process: Process, project: Path
+    ) -> None:
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", 0))
+            other.listen()
+            port = other.getsockname()[1]
+            running = process("run", "endless", "--ui-listen", f"127.0.0.1:{port}")
+            _, told = running.communicate(timeout=60)
+        assert running.returncode == ExitCode.FAILED
+        assert f"cannot serve the web view at 127.0.0.1:{port}: Address already in use" in told
+
+    def test_what_is_no_address_is_refused(self, process: Process) -> None:
+        running = process("run", "doubling", "--ui-listen", "a:b")
+        _, told = running.communicate(timeout=60)
+        assert running.returncode == ExitCode.USAGE and "'b' is no port" in told
+
+    def test_others_than_this_machine_need_the_token(self, process: Process) -> None:
+        running = process("run", "endless", "--ui-listen", "0.0.0.0:0", VIPERSTORM_UI_TOKEN="open-sesame")
+        url = url_of(running)
+        base, _, token = url.partition("?token=")
+        port = base.rsplit(":", 1)[1].strip("/")
+        assert token == "open-sesame"
+        local = f"http://127.0.0.1:{port}"
+        assert answers(f"{local}/healthz")
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            fetched(f"{local}/api/run")
+        assert refused.value.code == 401
+        request = urllib.request.Request(f"{local}/api/run", headers={"Authorization": "Bearer open-sesame"})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            assert answer.status == 200
+
+
+class TestUi:
+    def test_it_shows_a_run_by_its_name_and_ends_with_it(self, process: Process) -> None:
+        running = process("run", "endless")
+        until(lambda: "endless" in _known())
+        shown = process("ui", "endless", "--listen", "127.0.0.1:0")
+        url = url_of(shown)
+        assert fetched(f"{url}api/run/description")["pid"] == running.pid
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=60)
+        shown.communicate(timeout=60)
+        assert shown.returncode == ExitCode.OK
+
+    def test_ctrl_c_ends_it_and_not_the_run(self, process: Process) -> None:
+        running = process("run", "endless")
+        until(lambda: "endless" in _known())
+        shown = process("ui", str(running.pid), "--listen", "127.0.0.1:0")
+        assert answers(f"{url_of(shown)}healthz")
+        shown.send_signal(signal.SIGINT)
+        shown.communicate(timeout=60)
+        assert shown.returncode == ExitCode.OK and running.poll() is None
+
+    def test_there_is_no_such_run(self, process: Process) -> None:
+        shown = process("ui", "nothing")
+        _, told = shown.communicate(timeout=60)
+        assert shown.returncode == ExitCode.FAILED and "no run 'nothing' is going on here" in told
+
+
+def test_without_the_extra_it_says_what_to_install(process: Process, tmp_path: Path) -> None:
+    (tmp_path / "hides").mkdir()
+    (tmp_path / "hides" / "starlette.py").write_text("raise ImportError('No module named starlette')")
+    path = os.pathsep.join((str(tmp_path / "hides"), str(Path(__file__).parents[3])))
+    running = process("run", "doubling", "--ui", PYTHONPATH=path)
+    _, told = running.communicate(timeout=60)
+    assert running.returncode == ExitCode.USAGE
+    assert "pip install '/path/to/viperstorm[ui]'" in told
+
+
+def _known() -> set[str]:
+    from framework.registry import known_runs
+
+    return {run.topology for run in known_runs()}
