@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from framework.web.address import Address
 
 _ENDS_WITHIN_S = 5.0
+_BEGINS_WITHIN_S = 10.0
 
 
 def parse_listen(ctx: click.Context, param: click.Parameter, value: str | None) -> Address | None:
@@ -53,7 +54,7 @@ def ui(run: str, listen: Address | None) -> None:
     this machine can reach it (--listen 0.0.0.0:8080), they need the token in that address, or that of
     VIPERSTORM_UI_TOKEN. Exit code 1 if there is no such run.
     """
-    from framework.registry import control_of
+    from framework.registry import control_of, known_runs
     from framework.web.address import Address, token_for, url_of
     from framework.web.serving import serve
 
@@ -61,7 +62,8 @@ def ui(run: str, listen: Address | None) -> None:
     control, address = control_of(run), listen or Address()
     listening, token = address.listen(), token_for(address)
     note(f"web view: {url_of(listening, token)}")
-    serve(control, listening, token)
+    is_known = any(Path(known.control) == control for known in known_runs())
+    serve(control, listening, token, within_s=_BEGINS_WITHIN_S if is_known else 0.0)
 
 
 class WebView:

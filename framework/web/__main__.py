@@ -21,7 +21,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     descriptor, control = sys.argv[1:]
     listening = socket.socket(fileno=int(descriptor))
-    serve(Path(control), listening, os.environ.get(TOKEN) or None, waits=True)
+    serve(Path(control), listening, os.environ.get(TOKEN) or None, within_s=float("inf"))
 
 
 if __name__ == "__main__":

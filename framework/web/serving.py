@@ -19,14 +19,14 @@ _BEGINS_S = 0.05
 """Seconds between two looks for a run that is about to begin."""
 
 
-def serve(control: Path, listening: socket.socket, token: str | None, *, waits: bool = False) -> None:
+def serve(control: Path, listening: socket.socket, token: str | None, *, within_s: float = 0.0) -> None:
     """Serve the view of a run until it has ended, or the process is interrupted.
 
     Args:
         control: the folder by which the run is found.
         listening: the socket that browsers reach.
         token: that they must have; None for none.
-        waits: whether the run is about to begin, and is waited for.
+        within_s: seconds within which the run begins, if it is known and has not.
 
     Raises:
         ViperError: there is no such run, or it is of another version; or what serves is not installed.
@@ -35,9 +35,8 @@ def serve(control: Path, listening: socket.socket, token: str | None, *, waits: 
     import uvicorn
 
     from framework.web.app import make_app
-    from framework.web.watch import RunWatch
 
-    watch = _waited_for(control) if waits else RunWatch(control)
+    watch = _waited_for(control, within_s)
     config = uvicorn.Config(
         make_app(watch, token),
         log_level="warning",
@@ -61,14 +60,17 @@ def serve(control: Path, listening: socket.socket, token: str | None, *, waits: 
         asyncio.run(serving())
 
 
-def _waited_for(control: Path) -> RunWatch:
-    """Watches a run as soon as it begins; whoever has started this process ends it if that never happens."""
+def _waited_for(control: Path, within_s: float) -> RunWatch:
+    """Watches a run as soon as it answers."""
     from framework.web.watch import RunWatch
 
+    ends_s = time.monotonic() + within_s
     while True:
         try:
             return RunWatch(control)
         except SuspendError:
+            if time.monotonic() >= ends_s:
+                raise
             time.sleep(_BEGINS_S)
 
 
