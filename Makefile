@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # Tests start hundreds of Python programs, each of which takes five times as long where no bytecode is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-METADATA := setup.cfg setup.py pyproject.toml
+METADATA := setup.cfg setup.py pyproject.toml framework/version.py
 # Three test processes for each processor, as two leave a tenth of it idle while they wait for programs;
 # one that has nothing left takes tests from another.
 JOBS := $(shell echo $$((3 * $$(nproc))))
@@ -19,7 +19,7 @@ PEERS := bytewax pathway pyflink
 PEER_PYTHON ?= $(PYTHON)
 C_SOURCES := $(shell find cbackend viper -name '*.[ch]' -o -name 'build.py')
 
-.PHONY: help demo demo-spark test test-c test-ci test-all check imports determinism kills spark-matrix storm-programs bench bench-spark bench-peers clean
+.PHONY: help demo demo-spark test test-c test-ci test-all check imports determinism kills spark-matrix storm-programs bench bench-spark bench-peers wheels clean
 .DEFAULT_GOAL := help
 
 help:
@@ -37,6 +37,7 @@ help:
 	@echo "make bench   all benchmarks; half an hour, on a machine that does nothing else"
 	@echo "make bench-spark   replaying a prepared dataset beside Spark's own ways to Python"
 	@echo "make bench-peers   install Bytewax, Pathway and PyFlink (2.5 GB), and run the same on them; half an hour"
+	@echo "make wheels   the sdist and a wheel for each Python, tried without a compiler, in dist; 3 minutes"
 	@echo "make clean   remove .venv and everything that was built"
 
 demo: .venv/.core
@@ -116,6 +117,11 @@ build/peers/%/.installed: benchmarks/peers/environments/%.txt
 	@if build/peers/$*/bin/python -m pip --quiet --disable-pip-version-check install -r $<; \
 	    then touch $@; else echo "$* could not be installed" >&2; fi
 
+# For every supported Python that is found here; PYTHONS="python3.12 python3.13" builds for those, and fails without them.
+PYTHONS ?=
+wheels: .venv/.release
+	$(BIN)/python -m tests.wheels $(PYTHONS)
+
 clean:
 	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find framework viper viperstorm viperstorm_pytest spark_ingest tests topologies benchmarks \
@@ -135,6 +141,10 @@ clean:
 	@$(PIP) install --editable '.[test]'
 	@touch .venv/.core $@
 
+.venv/.release: $(METADATA) $(C_SOURCES) | .venv/bin/python
+	@$(PIP) install --editable '.[release]'
+	@touch .venv/.core $@
+
 .venv/.spark: $(METADATA) $(C_SOURCES) | .venv/bin/python
 	@$(PYTHON) .ci/prerequisites.py java
 	@echo "installing Spark (once; some 500 MB) ..." >&2
@@ -144,7 +154,7 @@ clean:
 .venv/.dev: $(METADATA) $(C_SOURCES) | .venv/bin/python
 	@echo "setting up .venv with all that is checked and tested, also with Spark (once; some 500 MB) ..." >&2
 	@$(PIP) install --editable '.[dev]'
-	@touch .venv/.core .venv/.test $@
+	@touch .venv/.core .venv/.release .venv/.test $@
 
 .venv/bin/python:
 	@$(PYTHON) .ci/prerequisites.py

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
 import sysconfig
-import venv
 import zipfile
 from pathlib import Path
 
 import pytest
+
+from tests.wheels import trying
+from tests.wheels.building import build_sdist, build_wheel, repair
+from tests.wheels.commands import FailedError, succeed
 
 pytestmark = pytest.mark.slow(daily=True)
 
@@ -27,32 +29,47 @@ TYPED = (
 )
 
 
-def succeed(*command: object, cwd: Path) -> str:
-    """Run a program without the checkout on its path; its stdout."""
-    environ = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIPER_"))}
-    ran = subprocess.run([str(c) for c in command], cwd=cwd, env=environ, capture_output=True, text=True)
-    assert ran.returncode == 0, f"{command}\n{ran.stdout}\n{ran.stderr}"
-    return ran.stdout
-
-
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from the sdist and not from the checkout."""
+    """The wheel as `make wheels` builds it: from the sdist and not from the checkout."""
     folder = tmp_path_factory.mktemp("dist")
-    succeed(sys.executable, "-m", "build", "--outdir", folder, REPOSITORY, cwd=folder)
-    (sdist,) = folder.glob("*.tar.gz")
-    (built,) = folder.glob("*.whl")
+    sdist = build_sdist(REPOSITORY, folder)
     assert sdist.name.startswith("viperstorm-")
-    return built
+    return repair(build_wheel(Path(sys.executable), sdist, folder / "raw"), folder / "repaired")
 
 
 @pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the programs of an environment with nothing but the wheel are."""
-    folder = tmp_path_factory.mktemp("environment")
-    venv.create(folder, with_pip=True)
-    succeed(folder / "bin" / "python", "-m", "pip", "install", "--quiet", wheel, cwd=folder)
-    return folder / "bin"
+def empty(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> trying.Empty:
+    """An environment with nothing but the wheel."""
+    empty = trying.Empty(tmp_path_factory.mktemp("installed"), sys.executable)
+    empty.install(wheel)
+    return empty
+
+
+@pytest.fixture
+def installed(empty: trying.Empty) -> Path:
+    """Where the programs of that environment are."""
+    return empty.bin
+
+
+def test_it_works_where_nothing_can_be_compiled(wheel: Path, tmp_path: Path) -> None:
+    trying.try_wheel(wheel, sys.executable, tmp_path)
+
+
+def test_an_environment_with_a_compiler_is_none_to_try_a_wheel_in(empty: trying.Empty) -> None:
+    compiler = empty.bin / "cc"
+    compiler.touch(mode=0o755)
+    try:
+        with pytest.raises(FailedError, match="was to have no compiler"):
+            trying.try_installed(empty)
+    finally:
+        compiler.unlink()
+
+
+def test_a_wheel_of_another_version_is_told(empty: trying.Empty, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trying, "VERSION", "99.0")
+    with pytest.raises(FailedError, match=r"version .*: expected version 99\.0"):
+        trying.try_installed(empty)
 
 
 def test_the_wheel_holds_the_packages_the_defaults_and_nothing_else(wheel: Path) -> None:
@@ -76,13 +93,6 @@ def test_the_wheel_holds_both_extensions(wheel: Path) -> None:
     assert rows == f"viper/_rows{sysconfig.get_config_var('EXT_SUFFIX')}"
     # Through cffi one binary serves every version, where there is a stable ABI.
     assert backend == "viper/_backend.abi3.so" or sysconfig.get_config_var("Py_GIL_DISABLED")
-
-
-def test_a_project_runs_outside_the_checkout(installed: Path, tmp_path: Path) -> None:
-    succeed(installed / "viper", "init", "fresh", cwd=tmp_path)
-    counts = succeed(installed / "viper", "run", cwd=tmp_path / "fresh").splitlines()
-    assert len(counts) == len(set(counts)) == 26
-    assert "the\t5" in counts
 
 
 def test_a_ported_project_runs_outside_the_checkout(installed: Path, tmp_path: Path) -> None:

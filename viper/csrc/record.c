@@ -10,7 +10,9 @@
 
 int rows_is_bare(PyTypeObject *type)
 {
-    return type->tp_basicsize == PyTuple_Type.tp_basicsize && type->tp_finalize == NULL && type->tp_del == NULL;
+    /* From 3.12 on the attributes of an object lie before it and add nothing to its size. */
+    return type->tp_basicsize == PyTuple_Type.tp_basicsize && type->tp_dictoffset == 0 && type->tp_finalize == NULL &&
+           type->tp_del == NULL;
 }
 
 /* Whether nobody but the caller has an object; free threads cannot tell. */
