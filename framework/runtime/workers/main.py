@@ -49,6 +49,7 @@ from framework.runtime.workers.messages import (
 from framework.runtime.workers.shipping import NO_PLACE, Job, unpack, with_packed_results
 from framework.runtime.workers.standing_by import import_components
 from framework.runtime.workers.status import StatusWriter
+from framework.runtime.workers.title import STANDING_BY, take_title
 from framework.runtime.workers.worker import Worker
 from viper.arena import Arena
 
@@ -79,12 +80,15 @@ def main(
     try:
         with prints_to_stderr():  # as user code is imported on the way
             job = unpack(packed)
+        # Before the environment changes, as the title takes the room of the one that the process began with.
+        take_title(job.plan, STANDING_BY if job.process == NO_PLACE else job.process)
         os.environ.clear()
         os.environ.update(job.environment)
         with importable(job.plan.topology.import_paths):
             memory = SharedMemory.attach(handles)
             if job.process == NO_PLACE:
                 job = _stand_by(line, job)
+                take_title(job.plan, job.process)
             _Child(line, memory, job).live()
     except BaseException as error:
         line.send(Failed.of(error))
