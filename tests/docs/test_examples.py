@@ -2,8 +2,8 @@
 
 A page with ``console`` blocks is played, each section in a folder of its own: its files are written, its
 commands are run, and what they print is compared. On any other page the Python blocks are run one behind the
-other in one namespace, behind what GIVEN has of the page. Blocks that begin as FRAGMENTS says cannot be run by
-themselves, and are compiled. YAML is read, and what it names must exist.
+other in one namespace, behind what GIVEN has of the page. Blocks that begin as FRAGMENTS says cannot be run
+by themselves, and are compiled. YAML is read, and what it names must exist.
 """
 
 from __future__ import annotations
