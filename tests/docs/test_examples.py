@@ -175,6 +175,13 @@ class TestWhatThisTestGoesBy:
             for beginning in beginnings:
                 assert [block for block in blocks(page, "python") if block.startswith(beginning)], beginning
 
+    def test_every_python_block_of_a_page_that_is_played_is_a_file_of_it(self) -> None:
+        for page in {page for page, _ in sections()}:
+            for block in blocks(page, "python"):
+                assert re.match(r"# \w+\.py\n", block), block
+            for section in _sections(page):
+                assert "```console" in section or "```python" not in section, section
+
     def test_examples_are_found(self) -> None:
         assert {"state.md", "windows.md"} <= set(RUN_HERE)
         assert len([page for page, _ in sections() if page == "cookbook.md"]) >= 12
