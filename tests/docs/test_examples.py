@@ -1,7 +1,7 @@
 """Every example of the README and of docs/ is run by a test: by the one that ELSEWHERE names, or by these.
 
-A page with ``console`` blocks is played, each section in a folder of its own: its files are written, its
-commands are run, and what they print is compared. On any other page the Python blocks are run one behind the
+A page with ``console`` blocks is played, each section in a folder of its own: its files, and those before the
+first section, are written, its commands are run, and what they print is compared. On any other page the Python blocks are run one behind the
 other in one namespace, behind what GIVEN has of the page. Blocks that begin as FRAGMENTS says cannot be run
 by themselves, and are compiled. YAML is read, and what it names must exist.
 """
@@ -109,8 +109,9 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
 
 @pytest.mark.parametrize(("page", "title"), list(sections()))
 def test_what_is_played_prints_what_it_shows(page: str, title: str, shell: Shell) -> None:
-    (section,) = (section for section in _sections(page) if section.startswith(f"{title}\n"))
-    assert list(differences(section, shell)) == []
+    first, *others = _sections(page)
+    (section,) = (section for section in others if section.startswith(f"{title}\n"))
+    assert list(differences(first + section, shell)) == []
 
 
 RUN_HERE = [
@@ -179,7 +180,7 @@ class TestWhatThisTestGoesBy:
         for page in {page for page, _ in sections()}:
             for block in blocks(page, "python"):
                 assert re.match(r"# \w+\.py\n", block), block
-            for section in _sections(page):
+            for section in _sections(page)[1:]:
                 assert "```console" in section or "```python" not in section, section
 
     def test_examples_are_found(self) -> None:
