@@ -1,9 +1,10 @@
 """Every example of the README and of docs/ is run by a test: by the one that ELSEWHERE names, or by these.
 
 A page with ``console`` blocks is played, each section in a folder of its own: its files, and those before the
-first section, are written, its commands are run, and what they print is compared. On any other page the Python blocks are run one behind the
-other in one namespace, behind what GIVEN has of the page. Blocks that begin as FRAGMENTS says cannot be run
-by themselves, and are compiled. YAML is read, and what it names must exist.
+first section, are written, its commands are run, and what they print is compared. On any other page the
+Python blocks are run one behind the other in one namespace, behind what GIVEN has of the page. Blocks that
+begin as FRAGMENTS says cannot be run by themselves, and are compiled. YAML is read, and what it names must
+exist.
 """
 
 from __future__ import annotations
