@@ -75,6 +75,7 @@ check: .venv/.dev
 
 # From nothing each time, as pages that have not changed would be left out, and their warnings with them.
 site: .venv/.dev
+	@rm -rf build/site
 	$(BIN)/python -m sphinx -E -q -W --keep-going -d build/doctrees docs build/site
 
 # Reads the sources only, so that any Python will do.
