@@ -29,7 +29,7 @@ help:
 	@echo "make check   ruff, mypy --strict, the C layer under its sanitizers and with planted bugs, the site; 5 minutes"
 	@echo "make test-ci   what CI tests: also with Spark, and what is slow; half an hour"
 	@echo "make test-all   every test, also those of make spark-matrix; three quarters of an hour"
-	@echo "make site    the documentation as a site in build/site; a minute"
+	@echo "make site    the documentation as a site in build/site; half a minute"
 	@echo "make imports   which room imports which, as text and, in build/imports, as pictures"
 	@echo "make determinism   every plan of the matrix against the serial run; takes hours"
 	@echo "make kills   runs of every shape, killed and suspended again and again; takes minutes"
