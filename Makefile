@@ -19,16 +19,17 @@ PEERS := bytewax pathway pyflink
 PEER_PYTHON ?= $(PYTHON)
 C_SOURCES := $(shell find cbackend viper -name '*.[ch]' -o -name 'build.py')
 
-.PHONY: help demo demo-spark test test-c test-ci test-all check imports determinism kills spark-matrix storm-programs bench bench-spark bench-peers wheels clean
+.PHONY: help demo demo-spark test test-c test-ci test-all check site imports determinism kills spark-matrix storm-programs bench bench-spark bench-peers wheels clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    count the words of a long text, to see the thing run"
 	@echo "make demo-spark   prepare a year of flights with Spark, and replay it; wants Java 17"
 	@echo "make test    all that a change needs, without Java; 5 minutes on two processors, 6 the first time"
-	@echo "make check   ruff, mypy --strict, the C layer under its sanitizers and with planted bugs; 5 minutes"
+	@echo "make check   ruff, mypy --strict, the C layer under its sanitizers and with planted bugs, the site; 5 minutes"
 	@echo "make test-ci   what CI tests: also with Spark, and what is slow; half an hour"
 	@echo "make test-all   every test, also those of make spark-matrix; three quarters of an hour"
+	@echo "make site    the documentation as a site in build/site; half a minute"
 	@echo "make imports   which room imports which, as text and, in build/imports, as pictures"
 	@echo "make determinism   every plan of the matrix against the serial run; takes hours"
 	@echo "make kills   runs of every shape, killed and suspended again and again; takes minutes"
@@ -71,6 +72,12 @@ check: .venv/.dev
 	$(BIN)/mypy
 	$(MAKE) -C cbackend test asan tsan planted
 	$(MAKE) -C viper/csrc asan PYTHON=$(CURDIR)/$(BIN)/python
+	@$(MAKE) --no-print-directory site
+
+# From nothing each time, as pages that have not changed would be left out, and their warnings with them.
+site: .venv/.dev
+	@rm -rf build/site
+	$(BIN)/python -m sphinx -E -q -W --keep-going -d build/doctrees docs build/site
 
 # Reads the sources only, so that any Python will do.
 imports:

@@ -3,7 +3,8 @@
 A ``console`` block has commands behind ``$ `` and what each prints, on both outputs. ``...`` stands for
 anything within a line and, as a line of its own, for any lines. The last line tells an exit code that is not
 0. A ``python`` block that begins with ``# path`` shows that file; one that begins with ``# path, changed``
-is what the reader writes into it, as is one whose file is not there.
+is what the reader writes into it, as is one whose file is not there. A block that has a path behind its
+language, as in ``csv data/sales.csv``, is the content of that file.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[2]
-_BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^```(\w+)(?: ([\w/.-]+))?\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"# ([\w/.-]+\.\w+)(, changed)?\n")
 _END = "-- done --"
 
@@ -89,13 +90,16 @@ class Shell:
 
 def differences(page: str, shell: Shell) -> Iterator[str]:
     """Do what a page says, and tell everything that is not as it shows."""
-    for kind, block in _BLOCK.findall(page):
-        if kind == "console":
+    for kind, named, block in _BLOCK.findall(page):
+        if named:
+            (shell.folder / named).parent.mkdir(parents=True, exist_ok=True)
+            (shell.folder / named).write_text(block, encoding="utf-8")
+        elif kind == "console":
             for command in _commands(block):
                 printed = shell.run(command.text)
                 if not command.matches(printed):
                     yield f"$ {command.text}\nshown:\n{command.shown}printed:\n{printed}"
-        elif file := _FILE.match(block):
+        elif kind == "python" and (file := _FILE.match(block)):
             path, content = shell.folder / file[1], block[file.end() :]
             if file[2] or not path.exists():
                 path.write_text(content, encoding="utf-8")
