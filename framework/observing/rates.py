@@ -20,7 +20,7 @@ class ComponentRates:
     rate: float
     """Tuples processed per second; of a spout those emitted."""
     busy: float
-    """The mean share for which its tasks worked."""
+    """The mean share for which its tasks worked; those that stand by do not count."""
     blocked: float
     """The mean share for which they had something to emit and found no room."""
     capacity: float
@@ -84,9 +84,10 @@ def _rates(before: ComponentSnapshot, now: ComponentSnapshot, period_s: float) -
     count = now.handled - before.handled
     worked_s = _worked_s(before.tasks, now.tasks)
     shares = [min(1.0, seconds / period_s) for seconds in worked_s]
-    busy = sum(shares) / len(shares) if shares else 0.0
+    working = max(1, now.parallelism)
+    busy = min(1.0, sum(shares) / working)
     times = _times(before.tasks, now.tasks)
-    blocked = (now.blocked_s - before.blocked_s) / (period_s * max(1, len(shares)))
+    blocked = (now.blocked_s - before.blocked_s) / (period_s * working)
     return ComponentRates(
         rate=max(0, count) / period_s,
         busy=busy,

@@ -88,6 +88,15 @@ class Stage:
         """The numbers of the cuts that are there, ascending."""
         return sorted(int(path.name.partition(".")[0]) for path in self._cuts())
 
+    @property
+    def all_rows(self) -> int:
+        """Rows in all cuts that are there, and behind the last one."""
+        total = self.rows
+        for path in self._cuts():
+            with _explained(self.folder), open(path, "rb") as file:
+                total += sum(rows for _, rows in _read(file.fileno()))
+        return total
+
     def entries(self, number: int) -> Iterator[bytes]:
         """The entries of a cut, in order.
 

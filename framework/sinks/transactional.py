@@ -9,12 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.errors import InternalError, SinkError
+from framework.sinks.ends import checkpoint_of, end_number, is_end, refuse_more
 from framework.sinks.sink import Row, Sink
 from framework.sinks.staging import Stage
-
-_TO_THE_END: Final = 1 << 62
-"""With the number of a checkpoint added, that of the rows behind it, up to the end of all input. They are in
-no checkpoint: a run that is killed when one sink has applied them is gone on with from the last one."""
 
 FORMER_ID: Final = "viperstorm.sink.former.id"
 """The configuration key that tells a sink its id in the run that this one goes on from, if it was another."""
@@ -124,6 +121,7 @@ class TransactionalSink(Sink):
         """Stage some rows."""
         if self._has_all:
             self._left_out += len(rows)
+            refuse_more(self.part, self._applied_number, self._left_out)
             return
         self._opened.append(self.encode(rows), len(rows))
 
@@ -215,7 +213,7 @@ class TransactionalSink(Sink):
     def recover(self) -> None:
         """The task goes on in the same run, after its component or its process was made anew."""
         self._applied_number = self.applied(self.part)
-        self._has_all = (self._applied_number or 0) >= _TO_THE_END
+        self._has_all = is_end(self._applied_number or 0)
         self._has_set_out = True
 
     def cut(self, id: int) -> None:
@@ -259,9 +257,10 @@ class TransactionalSink(Sink):
         if self.eager:
             self.apply_staged()
         elif self._has_all:
+            refuse_more(self.part, self._applied_number, self._left_out)
             self.logger.info("%s: %s rows were there from the run before", self.part, self._left_out)
         else:
-            number = _TO_THE_END + (self._applied_number or 0)
+            number = end_number(self._applied_number or 0, self._opened.all_rows)
             self.cut(number)
             self.complete(number)
         self.finish()
@@ -311,13 +310,13 @@ class TransactionalSink(Sink):
     def _resumed(self, part: str, stage: Stage, last_id: int) -> int:
         """Bring a part to the state that it had at a checkpoint; returns its number."""
         applied = self.applied(part)
-        if applied is not None and _TO_THE_END <= applied <= _TO_THE_END + last_id:
+        if applied is not None and is_end(applied) and checkpoint_of(applied) <= last_id:
             self._has_all = True
             return applied
         if applied is not None and applied != last_id and self.rewind(part, last_id):
             applied = last_id
         if applied is not None and applied > last_id:
-            last = applied % _TO_THE_END
+            last = checkpoint_of(applied)
             which = "up to" if applied == last else "behind"
             raise SinkError(
                 f"{part}: rows {which} checkpoint {last} have been applied, and the run goes on from "
@@ -369,7 +368,7 @@ class TransactionalSink(Sink):
         """Refuse another number of tasks where one has applied everything: others would get its rows."""
         applied = [self.applied(self._part(index)) for index in range(self._task_count)]
         changed = None in applied or self._former_indexes()
-        if changed and any(number is not None and number >= _TO_THE_END for number in applied):
+        if changed and any(number is not None and is_end(number) for number in applied):
             raise SinkError(
                 f"{self.part}: the run before was killed at its end, when some tasks had applied everything: "
                 f"go on with as many tasks as before, and not with {self._task_count}"

@@ -15,7 +15,8 @@ def component(id: str = "split", **values: object) -> ComponentSnapshot:
     names = ("emitted", "processed", "acked", "failed", "errors", "restarts", "lost", "late", "waiting")
     counts = dict.fromkeys(names, 0)
     sequences = {"tasks": (), "error_sites": (), "held_by": ()}
-    given = {"role": "bolt", "parallelism": 1, "fill": 0.0, "blocked_s": 0.0, **sequences, **counts, **values}
+    working = len(values.get("tasks", ())) or 1  # type: ignore[arg-type]
+    given = {"role": "bolt", "parallelism": working, "fill": 0.0, "blocked_s": 0.0, **sequences, **counts, **values}
     return ComponentSnapshot(id=id, **given)  # type: ignore[arg-type]
 
 
@@ -36,6 +37,13 @@ def test_rates_of_a_bolt() -> None:
     assert (rates.busy, rates.capacity) == (0.375, 0.5)
     assert (rates.blocked, rates.idle) == (0.25, 0.375)
     assert rates.execute_s == pytest.approx(1.5 / 200)
+
+
+def test_tasks_that_stand_by_are_not_idle() -> None:
+    before = component(tasks=tasks(0, 0.0, 0.0), parallelism=1)
+    now = component(tasks=tasks(2, 1.0, 0.0), blocked_s=0.5, parallelism=1)
+    rates = rates_between(snapshot(0, before), snapshot(2, now))["split"]
+    assert (rates.busy, rates.blocked, rates.idle) == (0.5, 0.25, 0.25)
 
 
 def test_a_spout_is_measured_by_what_it_emits() -> None:

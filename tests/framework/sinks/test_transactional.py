@@ -10,6 +10,7 @@ import pytest
 
 from framework.errors import InternalError, SinkError
 from framework.sinks import JsonLinesSink
+from framework.sinks.ends import checkpoint_of, end_number, is_end, rows_of
 from tests.framework.sinks.driven import SINKS, begun, held, rows_between, taken
 
 every_sink = pytest.mark.parametrize("kind", SINKS)
@@ -177,3 +178,48 @@ def test_each_task_has_a_file(tmp_path: Path) -> None:
         sink.close()
     assert sorted(os.listdir(tmp_path)) == ["out-0000.jsonl", "out-0001.jsonl"]
     assert (tmp_path / "out-0001.jsonl").read_text() == '{"word": "w1", "n": 1}\n'
+
+
+class TestEnd:
+    """A run that has come to its end is final: what it has applied may come once more, and nothing else."""
+
+    def ended(self, folder: Path, kind: str) -> None:
+        sink = taken(kind, folder, None, 1)
+        sink.consume(rows_between(10, 15))
+        sink.cut(2)  # of a checkpoint that never was
+        sink.consume(rows_between(15, 17))
+        sink.apply_and_finish()
+        sink.close()
+
+    @every_sink
+    def test_the_same_rows_are_left_out(self, tmp_path: Path, kind: str) -> None:
+        self.ended(tmp_path, kind)
+        expected = held(tmp_path, kind)
+        sink = taken(kind, tmp_path, 1)
+        sink.consume(rows_between(10, 17))
+        sink.apply_and_finish()
+        sink.close()
+        assert held(tmp_path, kind) == expected
+
+    @every_sink
+    def test_more_rows_are_refused(self, tmp_path: Path, kind: str) -> None:
+        self.ended(tmp_path, kind)
+        expected = held(tmp_path, kind)
+        sink = taken(kind, tmp_path, 1)
+        sink.consume(rows_between(10, 17))
+        with pytest.raises(SinkError, match="with 7 rows behind checkpoint 1, and more have come"):
+            sink.consume(rows_between(17, 18))
+        with pytest.raises(SinkError, match="and more have come"):
+            sink.apply_and_finish()
+        sink.close()
+        assert held(tmp_path, kind) == expected
+
+    def test_too_many_rows_are_not_counted(self) -> None:
+        number = end_number(7, 1 << 40)
+        assert is_end(number) and checkpoint_of(number) == 7 and rows_of(number) is None
+
+    @pytest.mark.parametrize("rows", [0, 1, 2**31 - 2])
+    def test_a_number_tells_checkpoint_and_rows(self, rows: int) -> None:
+        number = end_number(2**31 - 1, rows)
+        assert (checkpoint_of(number), rows_of(number)) == (2**31 - 1, rows)
+        assert 2**31 < number < 2**63 and not is_end(2**31 - 1)

@@ -1,0 +1,103 @@
+"""What it costs that a run can be looked at: word count, side by side in one run.
+
+The word count of the other benchmarks, each word with its count into a counting sink:
+
+    plain     nobody looks
+    no times  the same, and tasks do not count how long their tuples take (inline only)
+    viewed    the web view runs beside it, and a page asks it for everything once a second
+
+They are measured in turn, several times, in fresh processes; what counts is the ratio of their medians to
+the first one's. The server of the view needs a processor, too: on a machine with no more processors than the
+run has workers it takes some of theirs. The CPU time of all workers is compared as well, of which it takes none.
+
+    python benchmarks/looking.py [--rounds N] [--words N] [--workers N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from counting_words import wordcount
+from running import output_of, print_row, run_with
+
+from framework.cli.ui import WebView
+from framework.observing import TimeHistogram
+from framework.web.address import Address
+
+KINDS = ("plain", "no times", "viewed")
+PAGE = """
+import sys, time, urllib.request
+number = 0
+while True:
+    with urllib.request.urlopen(f"{sys.argv[1]}api/run?since={number}") as answer:
+        answer.read()
+    number += 1
+    time.sleep(1)
+"""
+
+
+@contextlib.contextmanager
+def viewed(control: Path) -> Iterator[None]:
+    """For as long as the block runs, a page looks at the run."""
+    view = WebView(Address(port=0))
+    page = [sys.executable, "-c", PAGE, view.url]
+    with view.beside(control), subprocess.Popen(page, stderr=subprocess.DEVNULL) as looking:
+        try:
+            yield
+        finally:
+            looking.kill()
+    view.close()
+
+
+def run_kind(kind: str, words: int, workers: int) -> tuple[int, float, float]:
+    """Words, seconds, and CPU seconds of all workers, of one kind."""
+    options: dict[str, Any] = {"topology.workers": workers}
+    options |= {"viper.worker": "inline"} if workers == 1 else {}
+    if kind == "no times":
+        TimeHistogram.add = lambda self, seconds, times=1: None  # type: ignore[method-assign]
+    with tempfile.TemporaryDirectory() as folder:
+        control = Path(folder, "control")
+        with viewed(control) if kind == "viewed" else contextlib.nullcontext():
+            report = run_with(wordcount(words, 1, sink=True), options, control=control)
+    cpu = sum(executor.cpu_s for executor in report.statistics.executors)
+    return int(report.result("sink")), report.elapsed_s, cpu
+
+
+def main() -> None:
+    """Measure, and print words per second and the ratios."""
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
+    parser.add_argument("--rounds", type=int, default=9, help="measurements of each kind (9)")
+    parser.add_argument("--words", type=int, default=6_000_000, help="words to count (6,000,000)")
+    parser.add_argument("--workers", type=int, default=1, help="worker processes; 1: inline (1)")
+    parser.add_argument("--kind", choices=KINDS, help="measure one kind in this process")
+    args = parser.parse_args()
+    if args.kind:
+        print(json.dumps(run_kind(args.kind, args.words, args.workers)))
+        return
+    kinds = KINDS if args.workers == 1 else ("plain", "viewed")
+    rates: dict[str, list[tuple[float, float]]] = {kind: [] for kind in kinds}
+    for _ in range(args.rounds):
+        for kind, found in rates.items():
+            size = "--words", args.words, "--workers", args.workers
+            words, seconds, cpu = output_of(__file__, "--kind", kind, *size)
+            found.append((words / seconds, words / cpu))
+    medians = {kind: [statistics.median(c) for c in zip(*all_, strict=True)] for kind, all_ in rates.items()}
+    widths = (-9, 12, 6, 18, 6)
+    print_row(("", "words/s", "ratio", "words/CPU second", "ratio"), widths)
+    for kind, (rate, per_cpu) in medians.items():
+        ratios = (f"{rate / medians['plain'][0]:.3f}", f"{per_cpu / medians['plain'][1]:.3f}")
+        print_row((kind, round(rate), ratios[0], round(per_cpu), ratios[1]), widths)
+
+
+if __name__ == "__main__":
+    main()
