@@ -8,7 +8,7 @@ The word count of the other benchmarks, each word with its count into a counting
 
 They are measured in turn, several times, in fresh processes; what counts is the ratio of their medians to
 the first one's. The server of the view needs a processor, too: on a machine with no more processors than the
-run has workers it takes some of theirs. The CPU time of all workers is compared as well, of which it takes none.
+run has workers it takes some of theirs. The CPU time of all workers is compared as well.
 
     python benchmarks/looking.py [--rounds N] [--words N] [--workers N]
 """

@@ -15,8 +15,8 @@ def component(id: str = "split", **values: object) -> ComponentSnapshot:
     names = ("emitted", "processed", "acked", "failed", "errors", "restarts", "lost", "late", "waiting")
     counts = dict.fromkeys(names, 0)
     sequences = {"tasks": (), "error_sites": (), "held_by": ()}
-    working = len(values.get("tasks", ())) or 1  # type: ignore[arg-type]
-    given = {"role": "bolt", "parallelism": working, "fill": 0.0, "blocked_s": 0.0, **sequences, **counts, **values}
+    plain = {"role": "bolt", "fill": 0.0, "blocked_s": 0.0, **sequences, **counts}
+    given = {"parallelism": len(values.get("tasks", ())) or 1, **plain, **values}  # type: ignore[arg-type]
     return ComponentSnapshot(id=id, **given)  # type: ignore[arg-type]
 
 
