@@ -12,7 +12,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -69,7 +69,8 @@ def run(
             run (``viper run --report``), to go on where its spouts had stopped.
         checkpoints: the folder where `suspend` finds the run, and where it writes its checkpoint; None for
             that of `start`, if that is one.
-        control: a folder where `scale` finds the run; that of `checkpoints` does as well.
+        control: a folder where `scale` finds the run; that of `checkpoints` does as well. A run that has one is
+            listed by ``viper ps``, which takes some milliseconds.
         rename: new names by old ones, where components (``"old": "new"``) or their states
             (``"component.old": "component.new"``) had other names when the checkpoint `start` was made.
         stop: ends the run from another thread by ``stop.request(StopReason.INTERRUPTED)``.
@@ -98,7 +99,7 @@ def run(
     _refuse_unguarded(plan)
     from framework.runtime import run as run_plan
 
-    with _logging_somewhere():
+    with _logging_somewhere(), _listed(plan.topology.name, _path(control)):
         for warning in warnings:
             _log.warning("%s: %s", warning.place, warning.message)
         return run_plan(
@@ -228,6 +229,15 @@ def _time_of(replay: str | os.PathLike[str] | None) -> Mapping[str, Any]:
 
     with Recording(Path(replay)) as recording:
         return {"viper.time": str(recording.header.time)}
+
+
+def _listed(topology: str, control: Path | None) -> AbstractContextManager[object]:
+    """For as long as the block runs, ``viper ps`` and others find a run, if it has a folder for that."""
+    if control is None:
+        return nullcontext()
+    from framework.registry import registered
+
+    return registered(topology, control)
 
 
 def _path(path: str | os.PathLike[str] | None) -> Path | None:

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType, GeneratorType, TracebackType
 
-from framework.errors import EmitError, LoadError, ProgramError, ViperError
+from framework.errors import EmitError, LoadError, ProgramError, SinkError, SourceError, ViperError
 
 _FRAMEWORK = str(Path(__file__).parent) + os.sep
-_SAID_BY_MESSAGE = (EmitError, ProgramError)
-"""Errors of ours that are user code's or a program's fault: our own frames would help nobody."""
+_SAID_BY_MESSAGE = (EmitError, ProgramError, SinkError, SourceError)
+"""Errors of ours that are user code's, a program's or the data's fault: our own frames would help nobody."""
 
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 """An exception as `logging` takes it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +36,13 @@ def complete_option(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 def complete_run(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The ids and topologies of the runs that go on, and folders."""
-    from framework.registry import known_runs
+    from framework.errors import ViperError
+    from framework.registry import KnownRun, known_runs
 
-    named = {name: run.folder for run in known_runs() for name in (str(run.pid), run.topology)}
+    runs: Sequence[KnownRun] = ()
+    with suppress(OSError, ViperError):  # a shell has no use for errors
+        runs = known_runs()
+    named = {name: run.folder for run in runs for name in (str(run.pid), run.topology)}
     found = [CompletionItem(name, help=place) for name, place in named.items() if name.startswith(incomplete)]
     return [*found, CompletionItem(incomplete, type="dir")]
 

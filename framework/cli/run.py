@@ -211,6 +211,7 @@ def run(
             plan = make_plan(_printing(topology, printed), opened.settings)
         view = stack.enter_context(web_view(ui_listen, wanted=ui))
         record = stack.enter_context(trace.recording(record))
+        stack.callback(trace.tell, record)
         done = _watched(
             plan,
             opened.settings,
@@ -228,8 +229,6 @@ def run(
             checkpoints=checkpoints,
             control=control,
         )
-        if wanted and record is not None:
-            note("\n".join(trace.lines(record)))
     if not quiet:
         note("\n".join(summary_lines(done)))
     if statistics:

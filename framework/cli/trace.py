@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from framework.cli.messages import counted
+from framework.cli.messages import counted, note
 
 if TYPE_CHECKING:
     from framework.recording.trees import TreeNode
@@ -88,6 +88,17 @@ class Trace:
             return
         with tempfile.TemporaryDirectory(prefix="viper-trace-") as folder:
             yield Path(folder) / "run.viper"
+
+    def tell(self, recorded: Path | None) -> None:
+        """Show the trees when the run is over, also where it has failed; nothing may be recorded then."""
+        from framework.errors import RecordingError
+
+        if not self.wanted or recorded is None or not recorded.exists():
+            return
+        try:
+            note("\n".join(self.lines(recorded)))
+        except RecordingError as error:  # which must not hide why the run has failed
+            note(f"--trace shows nothing: {error}")
 
     def lines(self, recorded: Path) -> Iterator[str]:
         """The trees of the tuples that are followed, in the order of positions."""

@@ -199,7 +199,7 @@ class OPlus(Bolt):
 
     # -- how windows are formed
 
-    def with_allowed_lateness(self, lateness: timedelta) -> Self:
+    def with_allowed_lateness(self, lateness: timedelta | str) -> Self:
         """Keep windows for a time behind their end, for late tuples: with each of these they fire again."""
         return self._with({LATENESS_MS: milliseconds("the allowed lateness", lateness, zero=True)})
 

@@ -113,7 +113,7 @@ class WindowedBolt(Bolt):
         """Have each window begin where the one before ends; errors as of `with_window`."""
         return self._with(forming(length, length))
 
-    def with_session_window(self, gap: timedelta) -> Self:
+    def with_session_window(self, gap: timedelta | str) -> Self:
         """Have windows that end when no tuple has come for some time; errors as of `with_window`.
 
         Args:
@@ -121,7 +121,7 @@ class WindowedBolt(Bolt):
         """
         return self._with(forming_sessions(gap))
 
-    def with_allowed_lateness(self, lateness: timedelta) -> Self:
+    def with_allowed_lateness(self, lateness: timedelta | str) -> Self:
         """Keep windows for a time behind their end, for late tuples: with each of these they fire again."""
         return self._with({LATENESS_MS: milliseconds("the allowed lateness", lateness, zero=True)})
 
@@ -133,7 +133,7 @@ class WindowedBolt(Bolt):
         """Say that a field has the time of a tuple. Spouts must take their timestamps from it, too."""
         return self._with({TIME_FIELD: field})
 
-    def with_lag(self, lag: timedelta) -> Self:
+    def with_lag(self, lag: timedelta | str) -> Self:
         """Say how far out of order tuples may come. Spouts put them in order (``viper.timestamp.slack``)."""
         return self._with({LAG_MS: milliseconds("the lag", lag, zero=True)})
 
@@ -141,7 +141,7 @@ class WindowedBolt(Bolt):
         """Emit tuples that come too late for their windows on a stream, each as the only value."""
         return self._with({LATE_STREAM: stream})
 
-    def with_watermark_interval(self, interval: timedelta) -> Self:
+    def with_watermark_interval(self, interval: timedelta | str) -> Self:
         """Accepted as Storm's, without effect: windows fire as soon as all their tuples have come."""
         return self._with({WATERMARK_MS: milliseconds("the watermark interval", interval)})
 

@@ -84,6 +84,8 @@ class Checkpointing:
         self._alike = Alike(uuid.uuid4().hex) if before is None else Alike(before.lineage, before.runs + 1)
         self._number = max((0 if start is None else start.id, *self._folder.ids))
         """The id of the checkpoint that was tried last."""
+        self._leaves = max((0, *self._folder.ids)) if start is None else 0
+        """The last checkpoint of an earlier run that this one does not go on from; 0 for none."""
         self._asked_s = 0.0
         self._over = threading.Event()
         self._wanted = threading.Event()
@@ -109,6 +111,11 @@ class Checkpointing:
         period_s = self._settings["viper.checkpoint.secs"]
         if warning := waits_for_nobody(self._plan, self._settings):
             log.warning("%s", warning)
+        if self._leaves:
+            log.warning(
+                "%s has checkpoints up to %d of an earlier run; this one begins anew (--from %s)",
+                *(self._folder.path, self._leaves, self._folder.path),
+            )
         try:
             with answering(self._folder.path, commands), self._taking_every(period_s):
                 try:

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from framework.errors import ConfigError
-from framework.windows.lengths import Count
+from framework.windows.lengths import Count, length_of
 
 LENGTH_COUNT: Final = "topology.bolts.window.length.count"
 LENGTH_MS: Final = "topology.bolts.window.length.duration.ms"
@@ -109,14 +109,16 @@ def forming_sessions(gap: object) -> dict[str, Any]:
 
 
 def milliseconds(what: str, value: object, *, zero: bool = False) -> float:
-    """A duration as a number of milliseconds.
+    """A duration, or a text such as ``10s``, as a number of milliseconds.
 
     Raises:
         TypeError: it is none.
-        ValueError: it is below 0, or 0 where that means nothing.
+        ValueError: it is below 0, or 0 where that means nothing; or a text without a number and a unit.
     """
+    if isinstance(value, str):
+        value = length_of(what, value)
     if not isinstance(value, timedelta):
-        raise TypeError(f"{what} is {value!r}: expected a timedelta, such as Duration.seconds(10)")
+        raise TypeError(f"{what} is {value!r}: expected a timedelta, or a text such as '10s'")
     if value < timedelta(0) or not (value or zero):
         raise ValueError(f"{what} is {value!r}: expected {'at least' if zero else 'more than'} 0")
     found = value / timedelta(milliseconds=1)

@@ -15,6 +15,7 @@ import pytest
 
 from framework import Bolt, Grouping, Spout, Topology, TopologyBuilder, run
 from framework.errors import ComponentError, LoadError, TopologyError
+from framework.registry import known_runs
 from framework.runtime import Progress, RunReport, StopReason, StopSignal
 from framework.sinks import CollectingSink
 from tests.framework.counted_words import COUNTED, Count, Lines, Split
@@ -303,3 +304,23 @@ def test_what_is_typed_in_runs() -> None:
     ran = python("-", stdin=TOPOLOGY + WITH_PROCESSES)
     assert (ran.returncode, ran.stdout) == (1, "")
     assert "the class __main__.Numbers, which another process cannot import" in ran.stderr
+
+
+def test_a_run_with_a_folder_by_which_it_is_found_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    listed: list[tuple[str, str]] = []
+
+    def look(progress: Progress) -> None:
+        listed.extend((known.topology, known.control) for known in known_runs())
+
+    run(builder(), worker="inline", control=tmp_path / "control", on_progress=look)
+    assert listed and set(listed) == {("topology", str(tmp_path / "control"))}
+    assert known_runs() == []
+
+
+def test_one_without_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    run(builder(), worker="inline")
+    assert list(tmp_path.iterdir()) == []

@@ -177,3 +177,12 @@ def test_an_unknown_field_is_refused_before_anything_runs() -> None:
     assert done.exit_code == ExitCode.USAGE
     assert "--trace: unknown field 'wrd'" in done.stderr
     assert "did you mean 'word'" in done.stderr
+
+
+def test_a_run_that_fails_shows_how_far_they_came() -> None:
+    text = TARGET.replace("PAR", "1").replace("self.emit([word])", "raise ValueError(word)")
+    Path("fails.py").write_text(text, encoding="utf-8")
+    done = CliRunner().invoke(main, ["run", "fails.py:Words", "-q", "--trace", "line=the cow"])
+    assert done.exit_code == ExitCode.FAILED
+    told = shown(done)
+    assert "* lines  ('the cow',)" in told and any("ValueError" in line for line in told)

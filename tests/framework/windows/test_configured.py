@@ -94,6 +94,7 @@ class TestMethods:
                 {TIME_FIELD: "ts", LATE_STREAM: "late"},
             ),
             (Tell().with_allowed_lateness(Duration.of(3)), {LATENESS_MS: 3}),
+            (Tell().with_allowed_lateness("3s"), {LATENESS_MS: 3000}),
             (Tell().with_partial_window(), {PARTIAL: True}),
             (Tell().withWatermarkInterval(Duration.of(3)), {WATERMARK_MS: 3}),
             (Tell, {}),
