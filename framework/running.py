@@ -69,8 +69,8 @@ def run(
             run (``viper run --report``), to go on where its spouts had stopped.
         checkpoints: the folder where `suspend` finds the run, and where it writes its checkpoint; None for
             that of `start`, if that is one.
-        control: a folder where `scale` finds the run; that of `checkpoints` does as well. A run that has one is
-            listed by ``viper ps``, which takes some milliseconds.
+        control: a folder where `scale` finds the run; that of `checkpoints` does as well. A run with such a
+            folder is listed by ``viper ps``, which takes some milliseconds.
         rename: new names by old ones, where components (``"old": "new"``) or their states
             (``"component.old": "component.new"``) had other names when the checkpoint `start` was made.
         stop: ends the run from another thread by ``stop.request(StopReason.INTERRUPTED)``.

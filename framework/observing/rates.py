@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from framework.observing.snapshot import ComponentSnapshot, RunSnapshot, TaskSnapshot
 from framework.observing.times import Counts, added, percentile_s, since
@@ -82,8 +82,8 @@ class Recent:
 
 def _rates(before: ComponentSnapshot, now: ComponentSnapshot, period_s: float) -> ComponentRates:
     count = now.handled - before.handled
-    worked_s = _worked_s(before.tasks, now.tasks)
-    shares = [min(1.0, seconds / period_s) for seconds in worked_s]
+    work = _work(before.tasks, now.tasks)
+    shares = [min(1.0, worked_s / within_s) if within_s > 0 else 0.0 for worked_s, within_s in work]
     working = max(1, now.parallelism)
     busy = min(1.0, sum(shares) / working)
     times = _times(before.tasks, now.tasks)
@@ -93,19 +93,24 @@ def _rates(before: ComponentSnapshot, now: ComponentSnapshot, period_s: float) -
         busy=busy,
         blocked=min(1.0 - busy, max(0.0, blocked)),
         capacity=max(shares, default=0.0),
-        execute_s=sum(worked_s) / count if count > 0 else None,
+        execute_s=sum(worked_s for worked_s, _ in work) / count if count > 0 else None,
         p50_s=percentile_s(times, 0.5),
         p99_s=percentile_s(times, 0.99),
     )
 
 
-def _worked_s(before: Sequence[TaskSnapshot], now: Sequence[TaskSnapshot]) -> Sequence[float]:
-    """For each task the seconds that it has worked meanwhile."""
-    earlier = {task.id: task.busy_s for task in before}
-    return [
-        task.busy_s - earlier.get(task.id, 0.0) if task.busy_s >= earlier.get(task.id, 0.0) else task.busy_s
-        for task in now
-    ]
+def _work(before: Sequence[TaskSnapshot], now: Sequence[TaskSnapshot]) -> Sequence[tuple[float, float]]:
+    """For each task the seconds that it has worked meanwhile, and those within which it did.
+
+    Worker processes tell several times a second, so that these are not quite the ones between two snapshots.
+    """
+    earlier = {task.id: task for task in before}
+    return [_worked(earlier.get(task.id, replace(task, busy_s=0.0)), task) for task in now]
+
+
+def _worked(before: TaskSnapshot, now: TaskSnapshot) -> tuple[float, float]:
+    has_begun_anew = now.busy_s < before.busy_s
+    return now.busy_s - (0.0 if has_begun_anew else before.busy_s), now.at_s - before.at_s
 
 
 def _times(before: Sequence[TaskSnapshot], now: Sequence[TaskSnapshot]) -> Counts:

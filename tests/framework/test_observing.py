@@ -39,6 +39,14 @@ def test_rates_of_a_bolt() -> None:
     assert rates.execute_s == pytest.approx(1.5 / 200)
 
 
+def test_shares_are_of_the_time_that_workers_tell_of() -> None:
+    """One has told 0.1 s before the first snapshot, and just at the second one."""
+    told = tuple(replace(task, at_s=9.9) for task in tasks(10, 1.0))
+    before, now = component(tasks=told), component(tasks=tasks(12, 3.1))
+    assert rates_between(snapshot(10, before), snapshot(12, now))["split"].busy == pytest.approx(1.0)
+    assert rates_between(snapshot(10, before), snapshot(12, component(tasks=told)))["split"].busy == 0.0
+
+
 def test_tasks_that_stand_by_are_not_idle() -> None:
     before = component(tasks=tasks(0, 0.0, 0.0), parallelism=1)
     now = component(tasks=tasks(2, 1.0, 0.0), blocked_s=0.5, parallelism=1)
