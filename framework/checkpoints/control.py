@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import json
+import logging
 import os
 import socket
 import threading
@@ -20,6 +21,8 @@ from typing import Any
 
 from framework.checkpoints.lock import is_locked
 from framework.errors import SuspendError, ViperError
+
+_log = logging.getLogger("viperstorm.run")
 
 SOCKET = "control"
 """Its name in the folder."""
@@ -63,7 +66,12 @@ def answering(folder: Path, commands: Mapping[str, Command]) -> Iterator[None]:
 
 
 def ask(
-    folder: Path, command: str, *, refused: type[ViperError] = SuspendError, **arguments: Any
+    folder: Path,
+    command: str,
+    *,
+    refused: type[ViperError] = SuspendError,
+    within_s: float | None = None,
+    **arguments: Any,
 ) -> Mapping[str, Any]:
     """Give the run that holds a folder a command, and wait for its answer.
 
@@ -71,6 +79,7 @@ def ask(
         folder: of the checkpoints.
         command: its name.
         refused: what is raised if the run refuses.
+        within_s: seconds that its answer may take; None for any number.
         arguments: what the command takes, as JSON has it.
 
     Raises:
@@ -80,6 +89,7 @@ def ask(
     if not is_locked(folder):
         raise SuspendError(f"no run is going on that has its checkpoints in {folder}")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+        line.settimeout(within_s)
         try:
             with _address_of(folder) as address:
                 line.connect(address)
@@ -114,7 +124,7 @@ def _accept(
         while True:
             line, _ = listening.accept()
             answer = threading.Thread(target=_answer, args=(line, commands), name="viper-answer", daemon=True)
-            answers.append(answer)
+            answers[:] = [*(known for known in answers if known.is_alive()), answer]
             answer.start()
 
 
@@ -134,6 +144,9 @@ def _done(request: bytes, commands: Mapping[str, Command]) -> Mapping[str, Any]:
         return command(**arguments)
     except ViperError as error:
         return {"error": str(error)}
+    except Exception as error:  # which must not leave whoever has asked without an answer
+        _log.exception("the command %s has failed", asked["command"])
+        return {"error": f"{type(error).__name__}: {error}"}
 
 
 def _line_from(line: socket.socket) -> bytes:

@@ -59,6 +59,8 @@ class RunDescription:
     """A whole run."""
 
     topology: str
+    run: str
+    """Names this run among all on this machine, as `RunSnapshot.run`."""
     pid: int
     """Of the process that leads it."""
     started_s: float

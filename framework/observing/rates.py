@@ -43,10 +43,10 @@ def rates_between(before: RunSnapshot, now: RunSnapshot) -> Mapping[str, Compone
     """The rates of each component, by id.
 
     Returns:
-        Nothing where the two cannot be compared: no time lies between them, or the run has begun once more.
+        Nothing where the two cannot be compared: no time lies between them, or the run has gone back.
     """
     period_s = now.at_s - before.at_s
-    if period_s <= 0 or now.elapsed_s < before.elapsed_s:
+    if period_s <= 0 or (now.run, now.attempt) != (before.run, before.attempt):
         return {}
     earlier = {component.id: component for component in before.components}
     return {

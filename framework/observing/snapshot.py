@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from framework.errors import ViperError
@@ -71,6 +71,10 @@ class RunSnapshot:
     """A whole run."""
 
     topology: str
+    run: str
+    """Names this run among all on this machine."""
+    attempt: int
+    """How often the run has gone back to a checkpoint, or to its beginning, and counts anew."""
     elapsed_s: float
     """Seconds since the spouts were activated; 0 before."""
     at_s: float
@@ -87,6 +91,8 @@ class RunSnapshot:
     """Untracked tuples that were lost with worker processes."""
     incidents: Sequence[str]
     """The last of these deaths, in words."""
+    checkpoints: int
+    """How many it has written."""
     components: Sequence[ComponentSnapshot]
     """In order of definition."""
 
@@ -102,7 +108,16 @@ class RunSnapshot:
 
     def as_object(self) -> dict[str, Any]:
         """The same as JSON can hold it; numbers stay numbers."""
-        return asdict(self)
+        # `dataclasses.asdict` copies each value: with 300 components of four tasks that took 96 ms.
+        components = [
+            {
+                **_fields(each),
+                "tasks": [_fields(task) for task in each.tasks],
+                "error_sites": [_fields(site) for site in each.error_sites],
+            }
+            for each in self.components
+        ]
+        return {**_fields(self), "components": components}
 
     @classmethod
     def from_object(cls, value: Mapping[str, Any]) -> RunSnapshot:
@@ -116,6 +131,11 @@ class RunSnapshot:
             return cls(**{**value, "incidents": tuple(value["incidents"]), "components": components})
         except (KeyError, TypeError) as error:
             raise ViperError(f"the run is of another version, which shows other things: {error}") from None
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """The fields of a value, by name, as they are."""
+    return {name: getattr(value, name) for name in value.__slots__}
 
 
 def _component_from(value: Mapping[str, Any]) -> ComponentSnapshot:

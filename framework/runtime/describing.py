@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import math
 import os
+import re
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,8 +18,13 @@ from framework.tap import is_tap
 from framework.version import VERSION
 
 HIDDEN = "******"
-_SECRET = ("password", "passwd", "secret", "token", "credential", "apikey", "api.key", "private.key")
-"""Parts of keys whose values are shown to nobody."""
+_SECRET = re.compile(
+    r"(?<![a-z])(password|passwd|pwd|secret|token|credentials?|auth|api\.?key|access\.?key|private\.?key)(?![a-z])"
+)
+"""Words in keys whose values are shown to nobody."""
+_BETWEEN = re.compile(r"[_\-\s]")
+_PASSWORD = re.compile(r"(//[^/\s:@]*:)[^@/\s]+@")
+"""The password in an address."""
 _DEFAULTS = "conf/defaults.yaml"
 
 
@@ -36,6 +42,8 @@ class Describing:
         self._settings = settings
         self._checkpoints = None if checkpoints is None else str(checkpoints.resolve())
         self._started_s = time.time()
+        self.run = f"{os.getpid()}-{self._started_s:.6f}"
+        """Names the run among all on this machine."""
 
     def description(self) -> RunDescription:
         """The description; taps, which only watch a topology from outside, are left out."""
@@ -44,6 +52,7 @@ class Describing:
         shown = [node for node in picture.nodes if not is_tap(node.id)]
         return RunDescription(
             topology=plan.topology.name,
+            run=self.run,
             pid=os.getpid(),
             started_s=self._started_s,
             version=VERSION,
@@ -85,6 +94,12 @@ class Describing:
 
 def shown_value(key: str, value: Any) -> Any:
     """The value of a key as JSON can hold it; of a secret only that there is one."""
-    if value is not None and any(part in key.lower().replace("_", ".") for part in _SECRET):
+    if value is not None and _SECRET.search(_BETWEEN.sub(".", key.lower())):
         return HIDDEN
-    return json.loads(json.dumps(value, default=str))
+    if isinstance(value, Mapping):
+        return {str(name): shown_value(str(name), inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [shown_value("", inner) for inner in value]
+    if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return _PASSWORD.sub(rf"\1{HIDDEN}@", str(value))

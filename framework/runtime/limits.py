@@ -22,7 +22,6 @@ class Limits:
     def __init__(self, stop: StopSignal, duration_s: float | None, max_tuples: int | None) -> None:
         self._stop = stop
         self._duration_s = duration_s
-        self._most = max_tuples
         self.max_tuples = max_tuples
         """Of the attempt that goes on, which has what an earlier one has left."""
         self._began_s: float | None = None
@@ -76,7 +75,7 @@ class Limits:
             expected: about how many they will emit if nothing ends the run before; 0 if nobody knows.
         """
         shares = [min(emitted / expected, _ALMOST)] if expected else []
-        shares += [emitted / self._most] if self._most else []
+        shares += [emitted / self.max_tuples] if self.max_tuples else []
         shares += [elapsed_s / self._duration_s] if self._duration_s else []
         return min(1.0, max(shares)) if shares else None
 

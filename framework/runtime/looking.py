@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from framework.observing import ComponentSnapshot, Counts, RunSnapshot, TaskSnapshot
 from framework.planning import Plan
 from framework.runtime.control.measuring import component_of
+from framework.runtime.control.stop import StopSignal
 from framework.runtime.limits import Limits
 from framework.runtime.metrics.counters import TaskCounters
 from framework.runtime.metrics.incidents import Incident
@@ -57,6 +58,20 @@ class Moment:
     draining: bool
     """Whether the run was asked to end."""
     limits: Limits
+    run: str = ""
+    """Names the run among all on this machine."""
+    attempt: int = 0
+    """How often it has gone back."""
+    checkpoints: int = 0
+    """How many it has written."""
+
+    @classmethod
+    def of(
+        cls, now_s: float, limits: Limits, stop: StopSignal, run: str, attempt: int, checkpoints: int
+    ) -> Moment:
+        """The moment of a run that is at a monotonic time in seconds."""
+        where = limits.elapsed_s(now_s), stop.active, stop.requested, limits
+        return cls(now_s, *where, run, attempt, checkpoints)
 
     def share(self, emitted: int, expected: int) -> float | None:
         """How much of the run is over; arguments as of `Limits.share`."""
@@ -99,6 +114,8 @@ def snapshot_of(
     spouts = {spout.id for spout in plan.topology.spouts}
     return RunSnapshot(
         topology=plan.topology.name,
+        run=at.run,
+        attempt=at.attempt,
         elapsed_s=at.elapsed_s,
         at_s=at_s,
         active=at.active,
@@ -107,6 +124,7 @@ def snapshot_of(
         deaths=len(incidents),
         lost=sum(incident.lost for incident in incidents),
         incidents=tuple(map(str, incidents[-_MOST_INCIDENTS:])),
+        checkpoints=at.checkpoints,
         components=tuple(
             _component(
                 *(id, "spout" if id in spouts else "bolt", total, tuple(tasks[id])),

@@ -37,6 +37,7 @@ from framework.runtime.metrics.incidents import Incident
 from framework.runtime.metrics.saved import Written
 from framework.runtime.metrics.statistics import (
     ChannelStatistics,
+    CheckpointStatistics,
     ExecutorStatistics,
     RepeatStatistics,
     RunStatistics,
@@ -128,9 +129,8 @@ class Run:
         self._workers: WorkerGroup | None = None
         self._journal = ScaleJournal(self._limits.elapsed_s, self._channels)
         self._scaling = Scaling(plan, self._journal.note)
-        counted = Counted(
-            self._limits.elapsed_s, self._channels, self._executors, lambda: self._stop.requested
-        )
+        asked = self._limits.elapsed_s, self._channels, self._executors
+        counted = Counted(*asked, lambda: self._stop.requested)
         self._controlling = Controlling(plan, self._scaling, counted)
         self._make_memory()
         self.report: RunReport | None = None
@@ -203,7 +203,7 @@ class Run:
                 start=found.checkpoint,
                 stop=self._stop,
                 sources=found.sources,
-                lost=self._lost,
+                lost=lambda: sum(i.lost for i in self._workers.incidents) if self._workers else 0,
                 on_written=self._attempts.written,
                 earlier=self._attempts.checkpoints,
             )
@@ -301,9 +301,6 @@ class Run:
     def checkpoint(self) -> Written:
         """Make a checkpoint, and go on; from any other thread.
 
-        The sources agree on an event time ahead of them. Each task saves itself as it comes there, and writes
-        what it remembers piece by piece while it goes on.
-
         Returns:
             The checkpoint, which is on the disk.
 
@@ -336,7 +333,8 @@ class Run:
         now, workers = time.monotonic(), self._workers
         counted = () if workers is None else workers.counters()
         seen = counted, self._executors(), self._channels(), self._incidents(workers)
-        at = Moment(now, self._limits.elapsed_s(now), self._stop.active, self._stop.requested, self._limits)
+        counts = self._attempts.went_back, self._checkpoints_made.count
+        at = Moment.of(now, self._limits, self._stop, self._describing.run, *counts)
         return snapshot_of(self._plan, *seen, parallelism=self._scaling.now, at=at)
 
     def describe(self) -> RunDescription:
@@ -356,15 +354,20 @@ class Run:
     def _statistics(
         self, channels: Sequence[ChannelStatistics], executors: Sequence[ExecutorStatistics]
     ) -> RunStatistics:
-        memory, made, workers = self._memory, self._checkpointing, self._workers
+        memory, workers = self._memory, self._workers
         return RunStatistics(
             *(channels, executors),
             states=() if memory is None else memory.statistics(),
             groups=() if memory is None else memory.hottest(),
-            checkpoints=self._attempts.checkpoints if made is None else made.statistics,
+            checkpoints=self._checkpoints_made,
             repeats=RepeatStatistics.of(self._incidents(workers), self._attempts.went_back),
             scaled=self._journal.changes,
         )
+
+    @property
+    def _checkpoints_made(self) -> CheckpointStatistics:
+        made = self._checkpointing
+        return self._attempts.checkpoints if made is None else made.statistics
 
     def _incidents(self, workers: WorkerGroup | None) -> Sequence[Incident]:
         """The deaths so far, those of earlier attempts included."""
@@ -393,7 +396,3 @@ class Run:
         if self._checkpointing is None or self._stop.reason is not StopReason.SUSPENDED:
             return None
         return self._checkpointing.write(workers.saved())
-
-    def _lost(self) -> int:
-        """Untracked tuples that were lost with worker processes."""
-        return sum(incident.lost for incident in self._workers.incidents) if self._workers else 0

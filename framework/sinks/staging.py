@@ -18,6 +18,7 @@ _HEAD = struct.Struct("<III")
 """Before each entry: its length, the CRC-32 of its bytes, and how many rows it holds."""
 _CUT = ".cut"
 _EAGER = ".eager"
+_NOTE = ".left-out"
 
 
 class Stage:
@@ -115,6 +116,18 @@ class Stage:
                 f"{path} is damaged behind its first {length:,} bytes: what was staged there is lost"
             )
 
+    def note(self, number: int, rows: int) -> None:
+        """Remember with a cut how many rows have come that were not staged; it is on disk when it returns."""
+        with _explained(self.folder):
+            write_whole(self._note_path(number), str(rows).encode())
+
+    def noted(self, number: int) -> int:
+        """What was remembered with a cut; 0 if nothing was."""
+        try:
+            return int(self._note_path(number).read_text())
+        except FileNotFoundError:
+            return 0
+
     def remove(self, number: int) -> None:
         """Forget a cut, once it has been applied."""
         for path in self._cuts():
@@ -155,6 +168,8 @@ class Stage:
         self.discard_others()
         for number in self.cuts:
             self.remove(number)
+        for path in self.folder.glob(f"*{_NOTE}"):
+            path.unlink()
 
     def discard_others(self) -> None:
         """Forget what runs of the other kind have left: those with checkpoints, or those without."""
@@ -202,6 +217,9 @@ class Stage:
                 f"{self.folder} is in use: another run writes by the same sink; wait for its end, or give "
                 "this one another place to write to"
             ) from None
+
+    def _note_path(self, number: int) -> Path:
+        return self.folder / f"{number:020d}{_NOTE}"
 
     def _cut_path(self, number: int) -> Path:
         return self.folder / f"{number:020d}{_CUT}{self._suffix}"

@@ -223,6 +223,8 @@ class TransactionalSink(Sink):
             SinkError: there is no room for them.
         """
         self._opened.cut(id)
+        if self._has_all:
+            self._opened.note(id, self._left_out)
 
     def complete(self, id: int) -> None:
         """The checkpoint exists: apply what was cut up to it. A second time changes nothing.
@@ -311,7 +313,7 @@ class TransactionalSink(Sink):
         """Bring a part to the state that it had at a checkpoint; returns its number."""
         applied = self.applied(part)
         if applied is not None and is_end(applied) and checkpoint_of(applied) <= last_id:
-            self._has_all = True
+            self._has_all, self._left_out = True, stage.noted(last_id)
             return applied
         if applied is not None and applied != last_id and self.rewind(part, last_id):
             applied = last_id

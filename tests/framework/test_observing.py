@@ -20,9 +20,11 @@ def component(id: str = "split", **values: object) -> ComponentSnapshot:
     return ComponentSnapshot(id=id, **given)  # type: ignore[arg-type]
 
 
-def snapshot(at_s: float, *components: ComponentSnapshot, elapsed_s: float | None = None) -> RunSnapshot:
+def snapshot(
+    at_s: float, *components: ComponentSnapshot, elapsed_s: float | None = None, attempt: int = 0
+) -> RunSnapshot:
     elapsed_s = at_s if elapsed_s is None else elapsed_s
-    return RunSnapshot("t", elapsed_s, at_s, True, False, None, 0, 0, (), components)
+    return RunSnapshot("t", "1", attempt, elapsed_s, at_s, True, False, None, 0, 0, (), 0, components)
 
 
 def tasks(at_s: float, *busy_s: float) -> tuple[TaskSnapshot, ...]:
@@ -68,8 +70,9 @@ def test_no_time_between_two() -> None:
     assert rates_between(snapshot(1, component()), snapshot(1, component())) == {}
 
 
-def test_a_run_that_has_begun_once_more_is_not_compared() -> None:
-    assert rates_between(snapshot(9, component()), snapshot(10, component(), elapsed_s=1)) == {}
+def test_a_run_that_has_gone_back_is_not_compared() -> None:
+    assert rates_between(snapshot(9, component()), snapshot(10, component(), attempt=1)) == {}
+    assert rates_between(snapshot(9, component()), replace(snapshot(10, component()), run="2")) == {}
 
 
 def test_the_work_of_a_restarted_process_counts_from_zero_on() -> None:

@@ -31,6 +31,9 @@ LONGEST_PAUSE_S = 1.0
 shows as late as that."""
 
 
+_SHORT_MESSAGE = 60
+
+
 @dataclass(frozen=True, slots=True)
 class Activity:
     """A callback that has not returned."""
@@ -110,9 +113,10 @@ class StatusWriter:
 
     def write(self) -> None:
         """Write the status as it is now."""
-        status = self._status(time.monotonic())
-        if not self._box.write(_packed(status)):
-            self._box.write(_packed(_shortened(status)))
+        for status in _shorter_and_shorter(self._status(time.monotonic())):
+            packed = _packed(status)
+            if packed is not None and self._box.write(packed):
+                return
 
     def _run(self) -> None:
         while not self._over.wait(PERIOD_S):
@@ -153,18 +157,30 @@ def read_status(box: BlackBox) -> Status | None:
     return status
 
 
-def _packed(status: Status) -> bytes:
+def _packed(status: Status) -> bytes | None:
     try:
         return pickle.dumps(status, pickle.HIGHEST_PROTOCOL)
     except Exception:  # a component changes a metric that it has reported, just now
-        return pickle.dumps(_shortened(status), pickle.HIGHEST_PROTOCOL)
+        return None
 
 
-def _shortened(status: Status) -> Status:
-    """A status without what may be of any size."""
-    nothing: Mapping[str, Any] = {"metrics": {}, "reasons": {}, "places": {}, "error_sites": {}}
-    plain = {task: replace(counted, **nothing) for task, counted in status.counters.items()}
-    return replace(status, counters=plain, executors=())
+def _shorter_and_shorter(status: Status) -> Iterator[Status]:
+    """A status, and then less and less of what may be of any size; what people miss least goes first."""
+    yield status
+    left: Mapping[str, Any] = {"metrics": {}, "reasons": {}, "places": {}}
+    plain = {task: replace(counted, **left) for task, counted in status.counters.items()}
+    yield replace(status, counters=plain)
+    for most in (_SHORT_MESSAGE, 0):
+        short = {task: _with_messages_of(most, counted) for task, counted in plain.items()}
+        yield replace(status, counters=short)
+    nothing = {task: replace(counted, error_sites={}) for task, counted in plain.items()}
+    yield replace(status, counters=nothing)
+    yield replace(status, counters=nothing, executors=())
+
+
+def _with_messages_of(most: int, counted: TaskCounters) -> TaskCounters:
+    sites = {place: replace(site, message=site.message[:most]) for place, site in counted.error_sites.items()}
+    return replace(counted, error_sites=sites)
 
 
 def _peak_bytes() -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -40,10 +42,27 @@ def test_the_same_from_json(tmp_path: Path) -> None:
     assert RunDescription.from_object(json.loads(json.dumps(found.as_object()))) == found
 
 
-@pytest.mark.parametrize("key", ["db.password", "API_TOKEN", "kafka.sasl.secret", "aws_private_key"])
+@pytest.mark.parametrize("key", ["db.password", "API_TOKEN", "sasl-secret", "aws_private_key", "x.auth"])
 def test_secrets_are_not_shown(key: str) -> None:
     assert shown_value(key, "sesame") == HIDDEN
     assert shown_value(key, None) is None
+
+
+def test_nor_are_those_within_values() -> None:
+    shown = shown_value("db", {"user": "a", "password": "b", "hosts": [{"pwd": "c"}]})
+    assert shown == {"user": "a", "password": HIDDEN, "hosts": [{"pwd": HIDDEN}]}
+    assert shown_value("url", "postgresql://ann:sesame@host/db") == f"postgresql://ann:{HIDDEN}@host/db"
+
+
+@pytest.mark.parametrize("key", ["max.tokens", "author", "keys", "viper.key.groups"])
+def test_words_that_only_look_like_secrets_are(key: str) -> None:
+    assert shown_value(key, 7) == 7
+
+
+def test_what_json_cannot_hold_is_text() -> None:
+    found = shown_value("own", {date(2024, 5, 31): math.inf, "n": math.nan, "s": {3}})
+    assert found == {"2024-05-31": "inf", "n": "nan", "s": [3]}
+    json.dumps(found, allow_nan=False)
 
 
 def test_other_values_are_shown_as_json_has_them() -> None:

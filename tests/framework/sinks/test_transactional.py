@@ -214,6 +214,20 @@ class TestEnd:
         sink.close()
         assert held(tmp_path, kind) == expected
 
+    @every_sink
+    def test_rows_left_out_by_a_run_that_stopped_in_between_count(self, tmp_path: Path, kind: str) -> None:
+        self.ended(tmp_path, kind)
+        sink = taken(kind, tmp_path, 1)
+        sink.consume(rows_between(10, 14))
+        sink.cut(2)
+        sink.complete(2)
+        sink.close()
+        sink = taken(kind, tmp_path, 2)
+        sink.consume(rows_between(14, 17))
+        with pytest.raises(SinkError, match="and more have come"):
+            sink.consume(rows_between(17, 18))
+        sink.close()
+
     def test_too_many_rows_are_not_counted(self) -> None:
         number = end_number(7, 1 << 40)
         assert is_end(number) and checkpoint_of(number) == 7 and rows_of(number) is None
