@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from framework.cli.messages import note
+from framework.cli.messages import note, warning_line
 from framework.cli.parameters import run_argument
 from framework.errors import ViperError
 
@@ -108,8 +108,10 @@ class WebView:
             stdout=subprocess.DEVNULL,
             pass_fds=[descriptor],
             env=environment,
+            process_group=0,  # so that Ctrl-C, after which the run drains, does not end it
             preexec_fn=ending_with_this_thread(),
         )
+        self.close()  # so that nobody waits for an answer where that process is gone
         try:
             yield
         finally:
@@ -152,6 +154,9 @@ def _check_installed() -> None:
 
 
 def _ended(serving: subprocess.Popen[bytes]) -> None:
+    if serving.poll():
+        warning_line(f"the web view has ended before the run, with exit code {serving.returncode}")
+        return
     serving.terminate()
     try:
         serving.wait(_ENDS_WITHIN_S)

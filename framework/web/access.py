@@ -8,17 +8,18 @@ changes something must not come from a page of another origin.
 from __future__ import annotations
 
 import hmac
-from http.cookies import SimpleCookie
 from typing import Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from framework.web.address import is_loopback
 
 COOKIE: Final = "viperstorm-token"
+"""The cookie's name, behind which the port stands: browsers send it to all ports of a host."""
 OPEN: Final = ("/healthz",)
 """Addresses that tell nothing but whether the run goes on, and ask for no token."""
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -47,7 +48,10 @@ class Access:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        refused = self._refused(scope)
+        try:
+            refused = self._refused(scope)
+        except ValueError as error:  # of an address that is none
+            refused = PlainTextResponse(f"the request cannot be understood: {error}\n", 400)
         await (refused or self._app)(scope, receive, _with_headers(send))
 
     def _refused(self, scope: Scope) -> Response | None:
@@ -62,7 +66,9 @@ class Access:
 
     def _without_token(self, scope: Scope, headers: Headers, token: str) -> Response | None:
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
-        given = bearer.strip() if scheme.lower() == "bearer" else _cookie(headers)
+        name = f"{COOKIE}-{scope['server'][1]}"
+        cookies = cookie_parser(headers.get("cookie", ""))
+        given = bearer.strip() if scheme.lower() == "bearer" else cookies.get(name, "")
         if _same(given, token):
             return None
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
@@ -70,7 +76,8 @@ class Access:
             return PlainTextResponse("wants the token that viper has printed (?token=, or bearer)\n", 401)
         rest = urlencode([(name, value) for name, value in query if name != "token"])
         response = RedirectResponse(scope["path"] + (f"?{rest}" if rest else ""), 303)
-        response.set_cookie(COOKIE, token, httponly=True, samesite="strict")
+        # Lax, so that a link to the page works; what changes something is refused from other pages anyway.
+        response.set_cookie(name, token, httponly=True, samesite="lax")
         return response
 
 
@@ -80,11 +87,6 @@ def _same(given: str, token: str) -> bool:
 
 def _host_of(headers: Headers) -> str:
     return urlsplit(f"//{headers.get('host', '')}").hostname or ""
-
-
-def _cookie(headers: Headers) -> str:
-    cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    return "" if cookie is None else cookie.value
 
 
 def _is_foreign(headers: Headers) -> bool:

@@ -88,12 +88,13 @@ def token_for(address: Address) -> str | None:
 
 
 def url_of(listening: socket.socket, token: str | None) -> str:
-    """What a browser opens."""
+    """What a browser opens; a token that whoever reads this has given himself is not shown."""
     host, port = listening.getsockname()[:2]
     if host in ("0.0.0.0", "::"):
         host = socket.gethostname()
     shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{port}/" + ("" if token is None else f"?token={token}")
+    is_known = token is None or token == os.environ.get(TOKEN)
+    return f"http://{shown}:{port}/" + ("" if is_known else f"?token={token}")
 
 
 def _listening(host: str, port: int) -> socket.socket:

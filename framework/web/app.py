@@ -10,30 +10,65 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from framework.errors import ViperError
-from framework.web.access import Access
+from framework.web.access import OPEN, Access
 from framework.web.prometheus import exposed
 from framework.web.storm import ALL_TIME, StormView
-from framework.web.watch import RunWatch, as_rates, as_sample
+from framework.web.watch import RunWatch, as_rates
 
 STATIC = Path(__file__).with_name("static")
 
 Answer = Callable[[Request], Any]
 
 
-def make_app(watch: RunWatch, token: str | None = None) -> Starlette:
-    """The application that shows one run.
+class RunApp:
+    """The application that shows one run, which may not have begun yet.
 
     Args:
-        watch: what is seen of it.
         token: that whoever asks must have; None where only this machine is served.
     """
+
+    def __init__(self, token: str | None = None) -> None:
+        self._access = Access(self._answer, token)
+        self._app: ASGIApp = _starting
+
+    def show(self, watch: RunWatch) -> None:
+        """The run has begun; from any thread.
+
+        Args:
+            watch: what is seen of it.
+        """
+        self._app = _app_of(watch)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        await self._access(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
+
+
+async def _starting(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers as long as there is no run to be seen: a page looks again every second."""
+    if scope["path"] in OPEN:
+        answer: Response = JSONResponse({"status": "ok", "run": "starting"})
+    elif scope["path"] == "/":
+        answer = FileResponse(STATIC / "starting.html")
+    elif scope["path"].startswith("/static/"):
+        answer = FileResponse(STATIC / "page.css")
+    else:
+        told = {"error": "Service Unavailable", "errorMessage": "the run is starting"}
+        answer = JSONResponse(told, 503, {"Retry-After": "1"})
+    await answer(scope, receive, send)
+
+
+def _app_of(watch: RunWatch) -> Starlette:
     routes: list[BaseRoute] = [
         Route("/", lambda request: FileResponse(STATIC / "index.html")),
         Route("/healthz", partial(_healthz, watch)),
@@ -42,7 +77,7 @@ def make_app(watch: RunWatch, token: str | None = None) -> Starlette:
         *_of_storm(watch, StormView(watch)),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
-    return Starlette(routes=routes, middleware=[Middleware(Access, token=token)])
+    return Starlette(routes=routes)
 
 
 # -- for the page
@@ -73,12 +108,13 @@ def _seen(watch: RunWatch, request: Request) -> Mapping[str, Any]:
         for task in component["tasks"]:
             del task["times"]  # of which the page has percentiles
     return {
+        "run": watch.description.run,
         "state": watch.state,
         "at_s": last.at_s,
         "to_go_s": watch.to_go_s,
         "snapshot": snapshot,
         "rates": as_rates(last),
-        "samples": [as_sample(look) for look in watch.behind(int(since) if since.isdecimal() else 0)],
+        "samples": watch.samples_behind(int(since) if since.isdecimal() else 0),
     }
 
 
@@ -93,19 +129,19 @@ def _counts(tasks: Any) -> Mapping[str, int]:
 # -- for others
 
 
-def _healthz(watch: RunWatch, request: Request) -> Response:
+async def _healthz(watch: RunWatch, request: Request) -> Response:
     state = watch.state
     is_well = state not in ("ended", "silent")
     return JSONResponse({"status": "ok" if is_well else "fail", "run": state}, 200 if is_well else 503)
 
 
-def _metrics(watch: RunWatch, request: Request) -> Response:
+async def _metrics(watch: RunWatch, request: Request) -> Response:
     content, content_type = exposed(watch, request.headers.get("accept", ""))
     return Response(content, headers={"Content-Type": content_type})
 
 
 def _of_storm(watch: RunWatch, storm: StormView) -> list[Route]:
-    base, one = "/api/v1", "/api/v1/topology/{id}"
+    base, one = "/api/v1", "/api/v1/topology/{id:path}"
 
     def checked(answer: Answer) -> Answer:
         def answered(request: Request) -> Any:
@@ -134,12 +170,13 @@ def _of_storm(watch: RunWatch, storm: StormView) -> list[Route]:
         _get(f"{base}/cluster/summary", lambda request: storm.cluster_summary()),
         _get(f"{base}/cluster/configuration", lambda request: storm.configuration()),
         _get(f"{base}/supervisor/summary", lambda request: storm.supervisor_summary()),
+        _get(f"{base}/nimbus/summary", lambda request: storm.nimbus_summary()),
         _get(f"{base}/topology/summary", lambda request: storm.topology_summary()),
-        _get(one, checked(lambda request: storm.topology(_window(request)))),
         _get(
-            one + "/component/{component}",
+            one + "/component/{component:path}",  # whose id may hold a slash
             checked(lambda request: storm.component(request.path_params["component"], _window(request))),
         ),
+        _get(one, checked(lambda request: storm.topology(_window(request)))),
         _ordered(one + "/activate", command("activate")),
         _ordered(one + "/deactivate", command("deactivate")),
         _ordered(one + "/kill/{wait}", command("drain")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import (
@@ -16,11 +16,15 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from framework.observing import ComponentSnapshot, RunSnapshot
-from framework.observing.times import Counts, added, bound_s
+from framework.observing.times import Counts, bound_s
 from framework.web.watch import RunWatch
 
 _PREFIX = "viperstorm_"
 _BOUNDS_S = (1e-5, 1e-4, 5e-4, 1e-3, 5e-3, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 60.0)
+
+_TUPLE_SECONDS = (
+    "Of a bolt from taking a tuple to handing its output on; of a spout from emit to ack, one at a time."
+)
 
 _TOTALS: tuple[tuple[str, str, Callable[[ComponentSnapshot], float]], ...] = (
     ("emitted_tuples", "Tuples emitted.", lambda each: each.emitted),
@@ -32,7 +36,6 @@ _TOTALS: tuple[tuple[str, str, Callable[[ComponentSnapshot], float]], ...] = (
     ("errors", "Exceptions that did not end the run.", lambda each: each.errors),
     ("restarts", "Tasks made anew.", lambda each: each.restarts),
     ("blocked_seconds", "Time in which tasks found no room for output.", lambda each: each.blocked_s),
-    ("busy_seconds", "Time for which tasks worked.", lambda each: sum(t.busy_s for t in each.tasks)),
 )
 _GAUGES: tuple[tuple[str, str, Callable[[ComponentSnapshot], float]], ...] = (
     ("waiting_tuples", "Tuples that wait in its channels.", lambda each: each.waiting),
@@ -68,11 +71,23 @@ class RunCollector(Collector):
             for each in components:
                 gauge.add_metric((topology, each.id, each.role), value(each))
             yield gauge
-        capacity = _gauge("capacity_ratio", "Share of time for which its busiest task worked.")
-        for component, rates in look.rates.items():
-            capacity.add_metric((topology, component), rates.capacity)
-        yield capacity
-        yield _times(topology, components)
+        yield from self._work(topology, components)
+
+    def _work(self, topology: str, components: Sequence[ComponentSnapshot]) -> Iterator[Metric]:
+        """What goes on where a worker process has begun anew, and would go back if tasks were added up."""
+        labels = ("topology", "component", "role")
+        done, rates = self._watch.history.total, self._watch.last.rates
+        busy = CounterMetricFamily(_PREFIX + "busy_seconds", "Time for which tasks worked.", labels=labels)
+        capacity = _gauge("capacity_ratio", "Share of time for which its busiest task worked.", labels)
+        histogram = HistogramMetricFamily(_PREFIX + "tuple_seconds", _TUPLE_SECONDS, labels=labels)
+        for each in components:
+            named, counts = (topology, each.id, each.role), done[each.id].times
+            busy.add_metric(named, done[each.id].busy_s)
+            if each.id in rates:
+                capacity.add_metric(named, rates[each.id].capacity)
+            total_s = sum(bound_s(bucket) * count for bucket, count in counts)
+            histogram.add_metric(named, _buckets(counts), total_s)
+        yield from (busy, capacity, histogram)
 
     def _about(self) -> Metric:
         description = self._watch.description
@@ -116,6 +131,7 @@ def _of_run(topology: str, snapshot: RunSnapshot, *, is_up: bool) -> Iterator[Me
         yield gauge
     for name, help, value in (
         ("worker_deaths", "Worker processes that have died.", snapshot.deaths),
+        ("checkpoints", "Checkpoints that it has written.", snapshot.checkpoints),
         ("tuples_lost_with_workers", "Untracked tuples lost with worker processes.", snapshot.lost),
     ):
         counter = CounterMetricFamily(_PREFIX + name, help, labels=("topology",))
@@ -123,21 +139,8 @@ def _of_run(topology: str, snapshot: RunSnapshot, *, is_up: bool) -> Iterator[Me
         yield counter
 
 
-def _gauge(name: str, help: str, labels: tuple[str, ...] = ("topology", "component")) -> GaugeMetricFamily:
+def _gauge(name: str, help: str, labels: tuple[str, ...]) -> GaugeMetricFamily:
     return GaugeMetricFamily(_PREFIX + name, help, labels=labels)
-
-
-def _times(topology: str, components: Iterable[ComponentSnapshot]) -> Metric:
-    histogram = HistogramMetricFamily(
-        _PREFIX + "tuple_seconds",
-        "Of a bolt from taking a tuple to handing its output on; of a spout from emit to ack.",
-        labels=("topology", "component", "role"),
-    )
-    for each in components:
-        counts = added(task.times for task in each.tasks)
-        total_s = sum(bound_s(bucket) * count for bucket, count in counts)
-        histogram.add_metric((topology, each.id, each.role), _buckets(counts), total_s)
-    return histogram
 
 
 def _buckets(counts: Counts) -> list[tuple[str, float]]:

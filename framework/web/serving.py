@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
 import time
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framework.errors import SuspendError, ViperError
 
 if TYPE_CHECKING:
+    from framework.web.app import RunApp
     from framework.web.watch import RunWatch
 
 _LAST_ANSWERS_S = 2
-_BEGINS_S = 0.05
-"""Seconds between two looks for a run that is about to begin."""
+_LOOKS_S = 0.1
+"""Seconds between two looks for a run that is about to begin, or may have ended."""
 
 
 def serve(control: Path, listening: socket.socket, token: str | None, *, within_s: float = 0.0) -> None:
@@ -34,44 +37,84 @@ def serve(control: Path, listening: socket.socket, token: str | None, *, within_
     check_installed()
     import uvicorn
 
-    from framework.web.app import make_app
+    from framework.web.app import RunApp
 
-    watch = _waited_for(control, within_s)
+    app, ended = RunApp(token), threading.Event()
     config = uvicorn.Config(
-        make_app(watch, token),
+        app,
         log_level="warning",
         access_log=False,
         lifespan="off",
         timeout_graceful_shutdown=_LAST_ANSWERS_S,
     )
     server = uvicorn.Server(config)
+    showing = _Showing(control, within_s, app, ended)
 
     async def serving() -> None:
         async def end_with_the_run() -> None:
-            while not watch.ended.is_set():
-                await asyncio.sleep(0.1)
+            while not ended.is_set():
+                await asyncio.sleep(_LOOKS_S)
             server.should_exit = True
 
         ending = asyncio.create_task(end_with_the_run())
         await server.serve(sockets=[listening])
         ending.cancel()
 
-    with closing(listening), watch.watching(), suppress(KeyboardInterrupt):
+    with closing(listening), showing.going_on(), suppress(KeyboardInterrupt):
         asyncio.run(serving())
+    if showing.failure is not None:
+        raise showing.failure
 
 
-def _waited_for(control: Path, within_s: float) -> RunWatch:
-    """Watches a run as soon as it answers."""
-    from framework.web.watch import RunWatch
+class _Showing:
+    """Has an application show a run as soon as that answers, and for as long as it goes on."""
 
-    ends_s = time.monotonic() + within_s
-    while True:
+    def __init__(self, control: Path, within_s: float, app: RunApp, ended: threading.Event) -> None:
+        self._control = control
+        self._within_s = within_s
+        self._app = app
+        self._ended = ended
+        self._over = threading.Event()
+        self.failure: ViperError | None = None
+        """Why the run cannot be shown; None if it can."""
+
+    @contextmanager
+    def going_on(self) -> Iterator[None]:
+        """For as long as the block runs, a thread looks; `ended` is set when there is no more to see."""
+        thread = threading.Thread(target=self._run, name="viper-show", daemon=True)
+        thread.start()
         try:
-            return RunWatch(control)
-        except SuspendError:
-            if time.monotonic() >= ends_s:
-                raise
-            time.sleep(_BEGINS_S)
+            yield
+        finally:
+            self._over.set()
+
+    def _run(self) -> None:
+        try:
+            watch = self._found()
+            if watch is None:
+                return
+            self._app.show(watch)
+            with watch.watching():
+                while not (self._over.is_set() or watch.ended.wait(_LOOKS_S)):
+                    pass
+        except ViperError as error:
+            self.failure = error
+        finally:
+            self._ended.set()
+
+    def _found(self) -> RunWatch | None:
+        """Watches the run as soon as it answers; None if nobody waits for it any more."""
+        from framework.web.watch import RunWatch
+
+        ends_s = time.monotonic() + self._within_s
+        while True:
+            try:
+                return RunWatch(self._control)
+            except SuspendError:
+                if time.monotonic() >= ends_s:
+                    raise
+            if self._over.wait(_LOOKS_S):
+                return None
 
 
 def check_installed() -> None:

@@ -1,11 +1,11 @@
-"""Looks at a run once a second from outside, and remembers what it saw for some minutes."""
+"""Looks at a run once a second from outside, and remembers what it saw for some time."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,14 +14,19 @@ from typing import Any
 from framework.checkpoints.control import ask
 from framework.checkpoints.lock import is_locked
 from framework.errors import SuspendError, ViperError
-from framework.observing import ComponentRates, Recent, RunDescription, RunSnapshot, rates_between
+from framework.observing import ComponentRates, Recent, RunDescription, RunSnapshot
+from framework.web.history import History
 
 PERIOD_S = 1.0
 """Seconds between two looks."""
 KEPT = 900
-"""Looks that are remembered: a quarter of an hour."""
+"""Looks that curves are drawn of: a quarter of an hour."""
 SILENT_AFTER_S = 10.0
 """Seconds without an answer after which a run counts as silent."""
+_ANSWERS_WITHIN_S = 5.0
+_COMMANDS_WITHIN_S = 120.0
+_COMMANDS = ("suspend", "checkpoint", "scale")
+"""Commands that may take their time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +49,24 @@ class RunWatch:
         control: the folder by which it is found.
 
     Raises:
-        ViperError: no run is going on that has this folder, or it is of another version.
+        SuspendError: no run is going on that has this folder, or it gives no answer.
+        ViperError: it is of another version.
     """
 
     def __init__(self, control: Path) -> None:
         self.control = control
-        self.description = RunDescription.from_object(ask(control, "describe"))
+        self.description = RunDescription.from_object(self.ask("describe"))
         """What the run is."""
         self.ended = threading.Event()
         """Set when the run has ended."""
+        self.history = History()
+        """What its components have done, over several times."""
         self._recent = Recent()
-        self._looks: deque[Look] = deque(maxlen=KEPT)
-        self._number = 0
-        self.look()
+        self._samples: deque[Mapping[str, Any]] = deque(maxlen=KEPT)
+        self._shares: deque[tuple[float, float | None]] = deque(maxlen=30)
+        """The last moments, and how much of the run was over then."""
+        self.last = self._taken(1, RunSnapshot.from_object(self.ask("look")))
+        """The last look that the run has answered."""
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -76,18 +86,15 @@ class RunWatch:
             ViperError: it is of another version.
         """
         try:
-            snapshot = RunSnapshot.from_object(ask(self.control, "look"))
+            snapshot = RunSnapshot.from_object(self.ask("look"))
         except SuspendError:
             if not is_locked(self.control):
                 self.ended.set()
             return
-        self._number += 1
-        self._looks.append(Look(self._number, time.time(), snapshot, self._recent.add(snapshot)))
-
-    @property
-    def last(self) -> Look:
-        """The last look that the run has answered."""
-        return self._looks[-1]
+        if snapshot.run != self.description.run:  # another one has begun in the same place
+            self.ended.set()
+            return
+        self.last = self._taken(self.last.number + 1, snapshot)
 
     @property
     def state(self) -> str:
@@ -103,57 +110,42 @@ class RunWatch:
             return "starting"
         return "running" if last.snapshot.active else "inactive"
 
-    def behind(self, number: int) -> list[Look]:
-        """The looks behind one of this number that are remembered."""
-        return [look for look in tuple(self._looks) if look.number > number]
-
-    def over_last(self, seconds: float) -> tuple[RunSnapshot, Mapping[str, ComponentRates]] | None:
-        """The earliest snapshot of the last seconds, and the rates since then; None if it is the only one."""
-        looks = tuple(self._looks)
-        now = looks[-1]
-        earliest = next(look for look in looks if look.snapshot.at_s >= now.snapshot.at_s - seconds)
-        if earliest is now:
-            return None
-        return earliest.snapshot, rates_between(earliest.snapshot, now.snapshot)
+    def samples_behind(self, number: int) -> Sequence[Mapping[str, Any]]:
+        """The points of curves behind the look of this number."""
+        return [sample for sample in tuple(self._samples) if sample["number"] > number]
 
     @property
     def to_go_s(self) -> float | None:
         """Seconds until the run is over, by its pace of the last seconds; None where nobody knows."""
-        looks = tuple(self._looks)[-30:]
-        now, before = looks[-1].snapshot, looks[0].snapshot
-        if now.share is None or before.share is None or now.share <= before.share:
+        shares = tuple(self._shares)
+        (from_s, before), (at_s, now) = shares[0], shares[-1]
+        if now is None or before is None or now <= before:
             return None
-        return (1.0 - now.share) * (now.at_s - before.at_s) / (now.share - before.share)
+        return (1.0 - now) * (at_s - from_s) / (now - before)
 
     def ask(self, command: str, **arguments: Any) -> Mapping[str, Any]:
         """Give the run a command, as `framework.checkpoints.control.ask`.
 
         Raises:
-            ViperError: the run refuses, or has ended.
+            SuspendError: the run has ended, or gives no answer.
+            ViperError: it refuses.
         """
-        return ask(self.control, command, refused=ViperError, **arguments)
+        within_s = _COMMANDS_WITHIN_S if command in _COMMANDS else _ANSWERS_WITHIN_S
+        return ask(self.control, command, refused=ViperError, within_s=within_s, **arguments)
+
+    def _taken(self, number: int, snapshot: RunSnapshot) -> Look:
+        look = Look(number, time.time(), snapshot, self._recent.add(snapshot))
+        self.history.add(snapshot)
+        self._samples.append(_sample(look))
+        self._shares.append((snapshot.at_s, snapshot.share))
+        return look
 
     def _run(self, over: threading.Event) -> None:
-        while not (over.wait(PERIOD_S) or self.ended.is_set()):
-            self.look()
-
-
-def as_sample(look: Look) -> Mapping[str, Any]:
-    """A look as a point of curves over time."""
-    return {
-        "number": look.number,
-        "at_s": look.at_s,
-        "components": {
-            each.id: {
-                **(_shown(look.rates[each.id]) if each.id in look.rates else {}),
-                "fill": each.fill,
-                "waiting": each.waiting,
-                "errors": each.errors,
-                "parallelism": each.parallelism,
-            }
-            for each in look.snapshot.components
-        },
-    }
+        try:
+            while not (over.wait(PERIOD_S) or self.ended.is_set()):
+                self.look()
+        finally:
+            self.ended.set()
 
 
 def as_rates(look: Look) -> Mapping[str, Any]:
@@ -161,11 +153,20 @@ def as_rates(look: Look) -> Mapping[str, Any]:
     return {component: {**asdict(rates), "idle": rates.idle} for component, rates in look.rates.items()}
 
 
-def _shown(rates: ComponentRates) -> Mapping[str, Any]:
+def _sample(look: Look) -> Mapping[str, Any]:
+    """A look as a point of curves over time."""
     return {
-        "rate": rates.rate,
-        "capacity": rates.capacity,
-        "blocked": rates.blocked,
-        "p50_s": rates.p50_s,
-        "p99_s": rates.p99_s,
+        "number": look.number,
+        "at_s": look.at_s,
+        "components": {
+            each.id: {**_shown(look.rates.get(each.id)), "fill": each.fill}
+            for each in look.snapshot.components
+        },
     }
+
+
+def _shown(rates: ComponentRates | None) -> Mapping[str, Any]:
+    if rates is None:
+        return {}
+    names = ("rate", "capacity", "p50_s", "p99_s")
+    return {name: getattr(rates, name) for name in names}

@@ -59,6 +59,7 @@ function showScaling(described, component) {
   }
   input.disabled = !described.scalable;
   button.hidden = !described.scalable;
+  button.disabled = false;
   setText(byId("scalehint"), described.scalable ? `of at most ${described.tasks} (viper.parallelism.max)`
     : "cannot be changed while it runs; a bolt that declares its state can, with viper.parallelism.max");
 }
@@ -66,14 +67,14 @@ function showScaling(described, component) {
 export function showErrors(snapshot) {
   const rows = snapshot.components.flatMap((component) => component.error_sites.map((site) => ({ component: component.id, ...site })));
   byId("errorbox").hidden = !rows.length;
-  byId("noerrors").hidden = Boolean(rows.length || snapshot.incidents.length);
+  byId("noerrors").hidden = Boolean(rows.length || snapshot.incidents.length || snapshot.components.some((each) => each.errors));
   showTable(byId("errors"), [
     { head: "component", value: (row) => row.component, kind: "text" }, { head: "times", value: (row) => count(row.count), bad: () => true },
     { head: "error", value: (row) => `${row.kind}: ${row.message}`, kind: "wrap" }, { head: "where", value: (row) => row.place, kind: "code" },
     { head: "last", value: (row) => new Date(row.last_s * 1000).toLocaleTimeString() },
   ], rows, (row) => `${row.component} ${row.place}`);
   const list = byId("incidents");
-  if (list.children.length !== snapshot.incidents.length) {
+  if ([...list.children].map((each) => each.textContent).join("\n") !== snapshot.incidents.join("\n")) {
     list.replaceChildren(...snapshot.incidents.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
   }
 }

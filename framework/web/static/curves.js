@@ -5,6 +5,7 @@ import { svg } from "./elements.js";
 import { compact, moment, percent, time } from "./format.js";
 
 const WIDTH = 560, HEIGHT = 190, LEFT = 62, RIGHT = 118, TOP = 10, BOTTOM = 22;
+const POINTS = 300, MOST = 25;
 const CURVES = [
   { title: "Tuples per second", value: (each) => each.rate, say: compact },
   { title: "p99 latency, on a logarithmic scale", value: (each) => each.p99_s, say: time, logarithmic: true },
@@ -24,12 +25,26 @@ export class Curves {
     });
   }
 
-  show(samples, components, chosen) {
+  show(all, everything, chosen) {
+    const samples = thinned(all), components = busiest(everything, all.at(-1), chosen);
     for (const { curve, figure } of this.figures) {
       figure.querySelector("svg")?.remove();
       figure.append(drawn(curve, samples, components, chosen));
     }
   }
+}
+
+// As many points as there is room for; the last one is among them.
+function thinned(samples) {
+  const step = Math.ceil(samples.length / POINTS);
+  return samples.filter((_, index) => (samples.length - 1 - index) % step === 0);
+}
+
+// The chosen component, and those others that work most, in the order of the topology.
+function busiest(components, last, chosen) {
+  const work = (id) => (id === chosen ? Infinity : last?.components[id]?.capacity ?? 0);
+  const shown = new Set([...components].sort((a, b) => work(b) - work(a)).slice(0, MOST));
+  return components.filter((id) => shown.has(id));
 }
 
 function drawn(curve, samples, components, chosen) {
@@ -39,8 +54,8 @@ function drawn(curve, samples, components, chosen) {
     return root;
   }
   const [from, to] = [samples[0].at_s, samples[samples.length - 1].at_s];
-  const values = components.flatMap((id) => samples.map((sample) => curve.value(sample.components[id] ?? {})));
-  const scale = (curve.logarithmic ? logarithmic : linear)(values.filter((value) => value > 0), curve.top);
+  const values = components.flatMap((id) => samples.map((sample) => curve.value(sample.components[id] ?? {}))).filter((value) => value > 0);
+  const scale = (curve.logarithmic ? logarithmic : linear)(values, curve.top);
   const x = (at) => LEFT + ((at - from) / (to - from)) * (WIDTH - LEFT - RIGHT);
   const y = (value) => HEIGHT - BOTTOM - Math.max(0, Math.min(1, scale.share(value))) * (HEIGHT - TOP - BOTTOM);
   for (const mark of scale.marks) {
@@ -56,7 +71,7 @@ function drawn(curve, samples, components, chosen) {
     if (!points.some(([, value]) => value !== null && value !== undefined)) continue;
     const line = svg("path", { class: id === chosen ? "curve chosen" : "curve", d: path(points, x, y) });
     if (id === chosen) root.append(line); else root.prepend(line);
-    ends.push({ id, y: y(points.findLast(([, value]) => value !== null && value !== undefined)[1]) });
+    ends.push({ id, isChosen: id === chosen, y: y(points.findLast(([, value]) => value !== null && value !== undefined)[1]) });
   }
   for (const end of apart(ends)) {
     root.append(svg("text", {
@@ -74,21 +89,24 @@ function path(points, x, y) {
 
 // Each scale: where a value stands from 0 to 1, and the values that have a line.
 function linear(values, given) {
-  const top = given ?? nice(Math.max(0, ...values));
+  const top = given ?? nice(largest(values, 0));
   return { share: (value) => value / top, marks: [0, top / 2, top] };
 }
 
 function logarithmic(values) {
-  const lowest = Math.floor(Math.log10(Math.min(1e-3, ...values))), highest = Math.ceil(Math.log10(Math.max(1e-3, ...values)) + 1e-9);
+  const lowest = Math.floor(Math.log10(values.reduce((a, b) => Math.min(a, b), 1e-3)));
+  const highest = Math.ceil(Math.log10(largest(values, 1e-3)) + 1e-9);
   const decades = Math.max(1, highest - lowest);
   const marks = Array.from({ length: decades + 1 }, (_, index) => 10 ** (lowest + index));
   return { share: (value) => (Math.log10(Math.max(value, 1e-12)) - lowest) / decades, marks };
 }
 
-// Names that would stand on each other are moved apart; where there is no room for all, the lowest ones are left out.
+// Names that would stand on each other are moved apart; where there is no room for all, the lowest ones are left out, but
+// for that of the chosen component.
 function apart(ends) {
   const room = Math.floor((HEIGHT - TOP - BOTTOM) / 13) + 1;
-  const sorted = [...ends].sort((a, b) => a.y - b.y).slice(0, room);
+  const kept = [...ends].sort((a, b) => b.isChosen - a.isChosen || a.y - b.y).slice(0, room);
+  const sorted = kept.sort((a, b) => a.y - b.y);
   for (let at = 1; at < sorted.length; at += 1) sorted[at].y = Math.max(sorted[at].y, sorted[at - 1].y + 13);
   const excess = (sorted.at(-1)?.y ?? 0) - (HEIGHT - BOTTOM);
   if (excess > 0) {
@@ -100,6 +118,9 @@ function apart(ends) {
   }
   return sorted;
 }
+
+// A call of Math.max has no room for as many values as a large topology has.
+const largest = (values, least) => values.reduce((a, b) => Math.max(a, b), least);
 
 function nice(value) {
   if (!(value > 0)) return 1;

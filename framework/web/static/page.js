@@ -25,10 +25,11 @@ async function look() {
     if (!page.description) begin(await fetched("/api/run/description"));
     const since = page.samples.at(-1)?.number ?? 0;
     const seen = await fetched(`/api/run?since=${since}`);
+    if (seen.run !== page.description.run) location.reload(); // another run is shown here now
     page.samples = [...page.samples, ...seen.samples].slice(-KEPT);
     page.seen = seen;
-    if (document.querySelector("details[open][data-part]")) showStatistics(await fetched("/api/run/statistics"));
     show();
+    if (document.querySelector("details[open][data-part]")) showStatistics(await fetched("/api/run/statistics"));
   } catch (error) {
     lost(error);
   }
@@ -48,13 +49,13 @@ function begin(description) {
   showConfiguration(description);
 }
 
-// The run has ended, or its view has: what was seen last stays.
+// The run has ended, or its view has; what was seen last stays. Whatever else is wrong is said.
 function lost(error) {
-  const state = byId("state");
-  setText(state, page.description ? "ended" : "no answer");
-  state.classList.add("bad");
+  const isGone = error instanceof TypeError && page.description; // nobody listens there any more
+  setText(byId("state"), isGone ? "ended" : "no answer");
+  byId("state").classList.add("bad");
   for (const button of document.querySelectorAll("header button, #scale button")) button.disabled = true;
-  if (!page.description) tell(`The view gives no answer: ${error.message}`, true);
+  if (!isGone) tell(`The view gives no answer: ${error.message}`, true);
 }
 
 function show() {

@@ -9,7 +9,7 @@ const STEPS = [
   { below: 0.25, fill: "#f4f6f8" }, { below: 0.5, fill: "#fbe3c0" }, { below: 0.75, fill: "#f6b26b" },
   { below: 0.9, fill: "#e0752d" }, { below: Infinity, fill: "#8f3310", light: true },
 ];
-const MARGIN = 26, FULL = 0.8;
+const MARGIN = 26, BOW = 110, FULL = 0.8;
 
 const stepOf = (value) => STEPS.find((step) => value < step.below);
 
@@ -36,8 +36,10 @@ export class Picture {
     this.description = description;
     this.vertical = this.box.clientWidth < 700;
     const plan = laidOut(description.components, description.streams, this.vertical);
-    const width = plan.width + 2 * MARGIN, height = plan.height + 2 * MARGIN;
-    const root = svg("svg", { width, height, viewBox: `${-MARGIN} ${-MARGIN} ${width} ${height}`, role: "group" });
+    const bow = plan.edges.some((edge) => edge.feedback) ? BOW : 0; // above a row, or beside a column
+    const width = plan.width + 2 * MARGIN + (this.vertical ? bow : 0), height = plan.height + 2 * MARGIN + (this.vertical ? 0 : bow);
+    const top = -MARGIN - (this.vertical ? 0 : bow);
+    const root = svg("svg", { width, height, viewBox: `${-MARGIN} ${top} ${width} ${height}`, role: "group" });
     root.style.minWidth = `${0.6 * width}px`; // smaller ones cannot be read, and are scrolled instead
     root.append(svg("title", {}, `Topology ${description.topology}`), arrowHead());
     this.edges = plan.edges.map((edge) => this.edge(root, plan, edge));
@@ -77,6 +79,10 @@ export class Picture {
     root.append(line);
     const [from, to] = [edge.path[0], edge.path[1]].map((id) => plan.centres.get(id));
     const middle = { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 };
+    if (edge.feedback) { // at the peak of its bow
+      if (plan.vertical) middle.x += plan.node.width / 4 + 0.75 * BOW;
+      else middle.y -= 0.75 * BOW;
+    }
     edge.captions.forEach((caption, index) => root.append(svg("text", {
       class: "halo soft", x: middle.x, y: middle.y - 6 + 13 * index, "text-anchor": "middle", "font-size": 11,
     }, shortened(caption, plan.vertical ? 34 : 20))));
@@ -138,7 +144,8 @@ function way(plan, edge) {
   const first = points[0], last = points[points.length - 1];
   const [start, end] = [{ x: first.x + out.x, y: first.y + out.y }, { x: last.x - out.x, y: last.y - out.y }];
   if (edge.feedback) {
-    const bow = vertical ? `${start.x + 150} ${start.y} ${end.x + 150} ${end.y}` : `${start.x} ${start.y - 110} ${end.x} ${end.y - 110}`;
+    const bow = vertical ? `${start.x + BOW + node.width / 2} ${start.y} ${end.x + BOW + node.width / 2} ${end.y}`
+      : `${start.x} ${start.y - BOW} ${end.x} ${end.y - BOW}`;
     return `M${start.x} ${start.y}C${bow} ${end.x} ${end.y}`;
   }
   let path = `M${start.x} ${start.y}`, at = start;

@@ -159,13 +159,16 @@ def process(project: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """Start a command in a process of its own, with pipes around it."""
     started: list[subprocess.Popen[str]] = []
 
-    def start(*arguments: str, **environ: str) -> subprocess.Popen[str]:
+    def start(
+        *arguments: str, start_new_session: bool = False, **environ: str
+    ) -> subprocess.Popen[str]:
         running = subprocess.Popen(
             [sys.executable, "-m", "framework.cli", *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             stdin=subprocess.PIPE,
             text=True,
+            start_new_session=start_new_session,
             env={**os.environ, "PYTHONPATH": str(REPOSITORY), **environ},
         )
         started.append(running)

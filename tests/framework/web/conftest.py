@@ -15,7 +15,7 @@ from framework import Bolt, Spout, TopologyBuilder
 from framework.runtime import StopReason, StopSignal
 from framework.runtime.run import Run
 from framework.sinks import CollectingSink
-from framework.web.app import make_app
+from framework.web.app import RunApp
 from framework.web.watch import RunWatch
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.web.asking import Client
@@ -95,4 +95,10 @@ def watch(run: Run, tmp_path: Path) -> RunWatch:
 
 @pytest.fixture
 def client(watch: RunWatch) -> Client:
-    return Client(make_app(watch))
+    return Client(shown(watch))
+
+
+def shown(watch: RunWatch) -> RunApp:
+    app = RunApp()
+    app.show(watch)
+    return app

@@ -75,16 +75,29 @@ class TestToken:
         answer = found.get(f"/?a=1&token={SECRET}&b=%26")
         assert (answer.status, answer.headers["location"]) == (303, "/?a=1&b=%26")
         cookie = answer.headers["set-cookie"].lower()
-        assert "httponly" in cookie and "samesite=strict" in cookie
-        assert found.cookies[COOKIE] == SECRET
+        assert "httponly" in cookie and "samesite=lax" in cookie
+        assert found.cookies == {f"{COOKIE}-8080": SECRET}
         assert found.get("/api/run").status == 200
+
+    @pytest.mark.parametrize("neighbour", ['a={"x":"y z"}', "a[b]=1", "foo", "foo@b(=1", "=", ";;"])
+    def test_cookies_of_others_are_no_hindrance(self, neighbour: str) -> None:
+        headers = {"Cookie": f"{neighbour}; {COOKIE}-8080={SECRET}"}
+        assert client(SECRET, self.HOST).get("/api/run", headers=headers).status == 200
+
+    def test_nor_is_that_of_a_view_at_another_port(self) -> None:
+        headers = {"Cookie": f"{COOKIE}-8081=other; {COOKIE}-8080={SECRET}"}
+        assert client(SECRET, self.HOST).get("/api/run", headers=headers).status == 200
+
+    @pytest.mark.parametrize("headers", [{"Host": "["}, {"Origin": "http://["}])
+    def test_what_is_no_address_is_refused(self, headers: dict[str, str]) -> None:
+        assert client().post("/api/run", headers=headers).status in (400, 403)
 
     def test_a_wrong_one_in_the_address_is_none(self) -> None:
         assert client(SECRET, self.HOST).get("/?token=other").status == 401
 
     def test_a_page_of_another_site_has_no_use_of_the_cookie(self) -> None:
         found = client(SECRET, self.HOST)
-        found.cookies[COOKIE] = SECRET
+        found.cookies[f"{COOKIE}-8080"] = SECRET
         assert found.post("/api/run/drain", headers={"Origin": "http://evil.example"}).status == 403
 
 

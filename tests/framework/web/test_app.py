@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -10,12 +13,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from framework.errors import SuspendError
 from framework.observing.times import bound_s
 from framework.runtime.run import Run
-from framework.web.app import make_app
+from framework.web.app import RunApp
 from framework.web.prometheus import _buckets
 from framework.web.watch import RunWatch
 from tests.framework.runtime.workers.running import Workers, every_kind
 from tests.framework.web.asking import Client
-from tests.framework.web.conftest import COUNT, going_on, until
+from tests.framework.web.conftest import COUNT, going_on, shown, until
 
 KEPT = COUNT - COUNT // 10
 """Tuples that come to the sink."""
@@ -35,7 +38,7 @@ class TestPage:
         assert {"rate", "busy", "idle", "capacity", "p50_s", "p99_s"} <= set(seen["rates"]["picky"])
         first, second = seen["samples"]
         assert (first["number"], second["number"]) == (1, 2)
-        assert second["components"]["picky"]["errors"] == COUNT // 10
+        assert {"rate", "capacity", "p50_s", "p99_s", "fill"} == set(second["components"]["picky"])
         assert [s["number"] for s in client.get("/api/run?since=1").json()["samples"]] == [2]
 
     def test_a_number_that_is_none_begins_at_the_beginning(self, client: Client) -> None:
@@ -119,7 +122,7 @@ class TestCommands:
 
 
 class TestStorm:
-    """Storm's names; its own client of these addresses is tried in the tests of streamparse's commands."""
+    """Storm's names, as streamparse's own client asks for them."""
 
     def test_summaries(self, client: Client) -> None:
         (topology,) = client.get("/api/v1/topology/summary").json()["topologies"]
@@ -142,14 +145,17 @@ class TestStorm:
             assert bolts["picky"]["executed"] == COUNT and bolts["picky"]["executors"] == 2
             assert bolts["picky"]["lastError"].startswith("ValueError: a tenth (conftest.py:")
             assert all(isinstance(bolts["sink"][name], str) for name in ("capacity", "executeLatency"))
-            assert {each["window"] for each in told["topologyStats"]} == {"600", ":all-time"}
+            windows = [each["window"] for each in told["topologyStats"]]
+            assert windows == ["600", "10800", "86400", ":all-time"]
             assert told["topologyStats"][0]["emitted"] == COUNT + KEPT
 
     def test_a_component(self, client: Client) -> None:
         told = client.get("/api/v1/topology/tested/component/picky").json()
         assert (told["componentType"], told["tasks"]) == ("bolt", 2)
         assert told["componentErrors"][0]["count"] == COUNT // 10
-        assert told["inputStats"] == [{"component": "orders", "stream": "default", "grouping": "shuffle"}]
+        (given,), (made,) = told["inputStats"], told["outputStats"]
+        assert (given["component"], given["stream"], given["grouping"]) == ("orders", "default", "shuffle")
+        assert (given["executed"], given["failed"], made["emitted"]) == (COUNT, COUNT // 10, KEPT)
         assert {each["worker"] for each in told["executorStats"]} == {1}
 
     @pytest.mark.parametrize(
@@ -157,12 +163,49 @@ class TestStorm:
         [
             ("topology/tsted", "tested-1-"),
             ("topology/tested/component/piky", "did you mean 'picky'"),
-            ("topology/tested?window=7", "expected 600 or :all-time"),
+            ("topology/tested?window=x", "expected a number of seconds, or :all-time"),
         ],
     )
     def test_what_there_is_not(self, client: Client, path: str, message: str) -> None:
         answer = client.get(f"/api/v1/{path}")
         assert answer.status == 400 and message in answer.json()["errorMessage"]
+
+    def test_streamparse_shows_all_of_it(
+        self,
+        client: Client,
+        watch: RunWatch,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        watch.look()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what it is written with
+            from streamparse.cli import stats, worker_uptime
+
+        def answered(env: str | None, path: str, config_file: str | None = None) -> Any:
+            answer = client.get(path)
+            assert answer.status == 200, path
+            return answer.json()
+
+        def all_answered(env: str | None, paths: Iterable[str], config_file: str | None = None) -> Any:
+            return {path: answered(env, path) for path in paths}
+
+        for module in (stats, worker_uptime):
+            monkeypatch.setattr(module, "get_ui_json", answered)
+            monkeypatch.setattr(module, "get_ui_jsons", all_answered)
+        monkeypatch.setattr(stats, "get_env_config", lambda *args, **options: (None, {}))
+        stats.display_stats(None)
+        stats.display_stats(None, "tested")
+        for component in ("orders", "picky", "sink"):
+            stats.display_stats(None, "tested", component)
+        worker_uptime.display_worker_uptime(None)
+        told = capsys.readouterr().out
+        assert "picky" in told and str(COUNT) in told and "1d 0h 0m 0s" in told
+
+    def test_any_window_is_as_long_as_it_was_seen(self, client: Client) -> None:
+        told = client.get("/api/v1/topology/tested?window=60").json()
+        assert (told["window"], told["windowHint"]) == ("60", "1m 0s")
+        assert told["bolts"][0]["executed"] == COUNT
 
     def test_rebalance_and_kill(self, client: Client, run: Run) -> None:
         options = {"rebalanceOptions": {"executors": {"picky": 3}}}
@@ -203,16 +246,30 @@ class TestPrometheus:
         assert counts == sorted(counts) and counts[0] == 2.0 and bound_s(20) < 1e-4 and counts[1] == 5.0
 
 
+class TestBeginning:
+    def test_a_run_that_has_not_begun_is_told_so(self, watch: RunWatch) -> None:
+        app = RunApp()
+        client = Client(app)
+        assert client.get("/healthz").json() == {"status": "ok", "run": "starting"}
+        assert "is starting" in client.get("/").text
+        assert (client.get("/metrics").status, client.get("/api/run").status) == (503, 503)
+        app.show(watch)
+        assert client.get("/healthz").json()["run"] == "running"
+
+
 class TestEnd:
     def test_health_follows_the_run(self, tmp_path: Path) -> None:
         with going_on(tmp_path / "control"):
             watch = RunWatch(tmp_path / "control")
-            client = Client(make_app(watch))
+            client = Client(shown(watch))
             assert client.get("/healthz").json() == {"status": "ok", "run": "running"}
         watch.look()
         answer = client.get("/healthz")
         assert (answer.status, answer.json()) == (503, {"status": "fail", "run": "ended"})
         assert client.get("/api/run").json()["state"] == "ended"
+        with going_on(tmp_path / "control"):  # another run in the same place is not the same
+            watch.look()
+            assert watch.state == "ended"
         assert 'viperstorm_up{topology="tested"} 0.0' in client.get("/metrics").text
         assert client.post("/api/run/drain").status == 400
 

@@ -52,18 +52,27 @@ def fetched(url: str) -> dict[str, object]:
         return found
 
 
-def answers(url: str) -> bool:
+def status_of(url: str) -> int | None:
+    """The status of an answer; None if nobody listens."""
     try:
         fetched(url)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
     except OSError:
-        return False
-    return True
+        return None
+    return 200
+
+
+def answers(url: str) -> bool:
+    return status_of(url) == 200
 
 
 class TestBesideARun:
     def test_it_is_there_with_the_run_and_gone_with_it(self, process: Process) -> None:
         running = process("run", "endless", "--ui-listen", "127.0.0.1:0")
         url = url_of(running)
+        until(lambda: answers(f"{url}api/run"))
         seen = fetched(f"{url}api/run")
         assert seen["snapshot"]["topology"] == "endless"  # type: ignore[index]
         assert fetched(f"{url}api/run/description")["pid"] == running.pid
@@ -71,6 +80,23 @@ class TestBesideARun:
         running.communicate(timeout=60)
         assert running.returncode == ExitCode.OK
         assert not answers(f"{url}healthz")
+
+    def test_ctrl_c_drains_the_run_and_the_view_is_there_meanwhile(self, process: Process) -> None:
+        running = process("run", "stuck", "--ui-listen", "127.0.0.1:0", start_new_session=True)
+        url = url_of(running)
+        until(lambda: answers(f"{url}api/run"))
+        os.killpg(running.pid, signal.SIGINT)
+        until(lambda: fetched(f"{url}api/run")["state"] == "draining")
+        os.killpg(running.pid, signal.SIGINT)
+        running.communicate(timeout=60)
+        assert running.returncode == ExitCode.STOPPED and not answers(f"{url}healthz")
+
+    def test_a_token_that_its_user_knows_is_not_printed(self, process: Process) -> None:
+        running = process("run", "endless", "--ui-listen", "127.0.0.1:0", VIPERSTORM_UI_TOKEN="open-sesame")
+        url = url_of(running)
+        assert "token" not in url
+        until(lambda: answers(f"{url}healthz"))
+        assert status_of(f"{url}api/run") == 401
 
     def test_it_dies_with_a_run_that_is_killed(self, process: Process) -> None:
         running = process("run", "endless", "--ui-listen", "127.0.0.1:0")
@@ -97,17 +123,14 @@ class TestBesideARun:
         assert running.returncode == ExitCode.USAGE and "'b' is no port" in told
 
     def test_others_than_this_machine_need_the_token(self, process: Process) -> None:
-        running = process("run", "endless", "--ui-listen", "0.0.0.0:0", VIPERSTORM_UI_TOKEN="open-sesame")
-        url = url_of(running)
-        base, _, token = url.partition("?token=")
+        running = process("run", "endless", "--ui-listen", "0.0.0.0:0")
+        base, _, token = url_of(running).partition("?token=")
         port = base.rsplit(":", 1)[1].strip("/")
-        assert token == "open-sesame"
         local = f"http://127.0.0.1:{port}"
+        until(lambda: fetched(f"{local}/healthz")["run"] == "running")
         assert answers(f"{local}/healthz")
-        with pytest.raises(urllib.error.HTTPError) as refused:
-            fetched(f"{local}/api/run")
-        assert refused.value.code == 401
-        request = urllib.request.Request(f"{local}/api/run", headers={"Authorization": "Bearer open-sesame"})
+        assert status_of(f"{local}/api/run") == 401
+        request = urllib.request.Request(f"{local}/api/run", headers={"Authorization": f"Bearer {token}"})
         with urllib.request.urlopen(request, timeout=60) as answer:
             assert answer.status == 200
 
@@ -118,6 +141,7 @@ class TestUi:
         until(lambda: "endless" in _known())
         shown = process("ui", "endless", "--listen", "127.0.0.1:0")
         url = url_of(shown)
+        until(lambda: answers(f"{url}api/run"))
         assert fetched(f"{url}api/run/description")["pid"] == running.pid
         running.send_signal(signal.SIGINT)
         running.communicate(timeout=60)
