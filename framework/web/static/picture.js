@@ -80,8 +80,8 @@ export class Picture {
     const [from, to] = [edge.path[0], edge.path[1]].map((id) => plan.centres.get(id));
     const middle = { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 };
     if (edge.feedback) { // at the peak of its bow
-      if (plan.vertical) middle.x += plan.node.width / 4 + 0.75 * BOW;
-      else middle.y -= 0.75 * BOW;
+      if (plan.vertical) middle.x += plan.node.width / 2 + 0.75 * BOW;
+      else middle.y -= plan.node.height / 2 + 0.75 * BOW;
     }
     edge.captions.forEach((caption, index) => root.append(svg("text", {
       class: "halo soft", x: middle.x, y: middle.y - 6 + 13 * index, "text-anchor": "middle", "font-size": 11,
@@ -143,10 +143,10 @@ function way(plan, edge) {
   const out = vertical ? { x: 0, y: node.height / 2 } : { x: node.width / 2, y: 0 };
   const first = points[0], last = points[points.length - 1];
   const [start, end] = [{ x: first.x + out.x, y: first.y + out.y }, { x: last.x - out.x, y: last.y - out.y }];
-  if (edge.feedback) {
-    const bow = vertical ? `${start.x + BOW + node.width / 2} ${start.y} ${end.x + BOW + node.width / 2} ${end.y}`
-      : `${start.x} ${start.y - BOW} ${end.x} ${end.y - BOW}`;
-    return `M${start.x} ${start.y}C${bow} ${end.x} ${end.y}`;
+  if (edge.feedback) { // from the top of a component to that of another, or from side to side
+    const [from, to] = [first, last].map(({ x, y }) => (vertical ? { x: x + node.width / 2, y } : { x, y: y - node.height / 2 }));
+    const bow = vertical ? `${from.x + BOW} ${from.y} ${to.x + BOW} ${to.y}` : `${from.x} ${from.y - BOW} ${to.x} ${to.y - BOW}`;
+    return `M${from.x} ${from.y}C${bow} ${to.x} ${to.y}`;
   }
   let path = `M${start.x} ${start.y}`, at = start;
   for (const next of [...points.slice(1, -1), end]) {

@@ -170,7 +170,7 @@ def killing(victim: str) -> type[Kill]:
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """More rows than all buffers on the way hold, so that the job goes on while the topology runs."""
-    return write_rows(tmp_path_factory.mktemp("many") / "rows", count=40_000, wide=1000)
+    return write_rows(tmp_path_factory.mktemp("many") / "rows", count=80_000, wide=1000)
 
 
 MANY = {"conf": {**SMALL, "spark.sql.execution.arrow.maxRecordsPerBatch": "500"}}
