@@ -36,7 +36,7 @@ class RunApp:
 
     def __init__(self, token: str | None = None) -> None:
         self._access = Access(self._answer, token)
-        self._app: ASGIApp = _starting
+        self._app: ASGIApp = _app_before()
 
     def show(self, watch: RunWatch) -> None:
         """The run has begun; from any thread.
@@ -54,18 +54,20 @@ class RunApp:
         await self._app(scope, receive, send)
 
 
-async def _starting(scope: Scope, receive: Receive, send: Send) -> None:
+def _app_before() -> Starlette:
     """Answers as long as there is no run to be seen: a page looks again every second."""
-    if scope["path"] in OPEN:
-        answer: Response = JSONResponse({"status": "ok", "run": "starting"})
-    elif scope["path"] == "/":
-        answer = FileResponse(STATIC / "starting.html")
-    elif scope["path"].startswith("/static/"):
-        answer = FileResponse(STATIC / "page.css")
-    else:
+
+    def unavailable(request: Request) -> Response:
         told = {"error": "Service Unavailable", "errorMessage": "the run is starting"}
-        answer = JSONResponse(told, 503, {"Retry-After": "1"})
-    await answer(scope, receive, send)
+        return JSONResponse(told, 503, {"Retry-After": "1"})
+
+    routes: list[BaseRoute] = [
+        Route("/", lambda request: FileResponse(STATIC / "starting.html")),
+        *(Route(path, lambda request: JSONResponse({"status": "ok", "run": "starting"})) for path in OPEN),
+        *_of_page(),
+        Route("/{path:path}", unavailable, methods=["GET", "POST"]),
+    ]
+    return Starlette(routes=routes)
 
 
 def _app_of(watch: RunWatch) -> Starlette:
@@ -75,9 +77,15 @@ def _app_of(watch: RunWatch) -> Starlette:
         Route("/metrics", partial(_metrics, watch)),
         *_own(watch),
         *_of_storm(watch, StormView(watch)),
-        Mount("/static", StaticFiles(directory=STATIC)),
+        *_of_page(),
     ]
     return Starlette(routes=routes)
+
+
+def _of_page() -> list[BaseRoute]:
+    """What the page is made of."""
+    icon = Route("/favicon.ico", lambda request: FileResponse(STATIC / "icon.svg"))
+    return [icon, Mount("/static", StaticFiles(directory=STATIC))]
 
 
 # -- for the page

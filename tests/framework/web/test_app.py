@@ -253,6 +253,9 @@ class TestBeginning:
         assert client.get("/healthz").json() == {"status": "ok", "run": "starting"}
         assert "is starting" in client.get("/").text
         assert (client.get("/metrics").status, client.get("/api/run").status) == (503, 503)
+        assert client.post("/api/run/drain").status == 503
+        assert client.get("/static/page.css").headers["content-type"].startswith("text/css")
+        assert client.get("/favicon.ico").headers["content-type"].startswith("image/svg")
         app.show(watch)
         assert client.get("/healthz").json()["run"] == "running"
 

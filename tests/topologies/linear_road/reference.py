@@ -1,0 +1,153 @@
+"""Linear Road, answered line by line by one plain loop: the rules once more, in another way.
+
+Each rule is a value of `Rules`, so that a test can change it and see whether any answer changes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+Line = tuple[int, ...]
+Segment = tuple[int, int, int]
+"""Expressway, direction and number."""
+Place = tuple[int, int, int, int, int]
+"""Expressway, direction, lane, segment and position."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What decides the answers."""
+
+    crowd: int = 50
+    slow: int = 40
+    minutes: int = 5
+    rounds_up: bool = True
+    stopped_after: int = 4
+    reach: int = 4
+    told_after: int = 1
+    """Minutes behind that of an accident from which on vehicles are told of it."""
+    exit: int = 4
+    charged_at_once: bool = False
+    queries_behind: bool = True
+    """Whether queries know of all reports of their second."""
+
+
+@dataclass
+class Accident:
+    """One that has not been cleared."""
+
+    segment: Segment
+    minute: int
+
+
+@dataclass
+class Vehicle:
+    """What is known of one."""
+
+    segment: Segment | None = None
+    place: Place | None = None
+    reports: int = 0
+    announced: int = 0
+    balance: int = 0
+
+
+@dataclass
+class Reference:
+    """Answers lines in their order.
+
+    Args:
+        history: what vehicles have paid, by vehicle, day and expressway.
+        rules: what decides the answers.
+    """
+
+    history: Mapping[tuple[int, int, int], int] = field(default_factory=dict)
+    rules: Rules = Rules()
+
+    def __post_init__(self) -> None:
+        self._vehicles: defaultdict[int, Vehicle] = defaultdict(Vehicle)
+        self._seen: defaultdict[tuple[Segment, int], set[int]] = defaultdict(set)
+        self._speeds: defaultdict[tuple[Segment, int], list[int]] = defaultdict(list)
+        self._standing: defaultdict[Place, set[int]] = defaultdict(set)
+        self._accidents: dict[Place, Accident] = {}
+
+    def answers(self, lines: Iterable[Line]) -> Iterator[str]:
+        """All answers, in the order of the lines; those of a second's queries behind its reports."""
+        second, queries = -1, list[Line]()
+        for line in lines:
+            if line[1] != second:
+                yield from self._answered(queries)
+                second, queries = line[1], []
+            if line[0] == 0:
+                yield from self._report(*line[1:9])
+            elif self.rules.queries_behind:
+                queries.append(line)
+            else:
+                yield from self._answered([line])
+        yield from self._answered(queries)
+
+    def _answered(self, queries: Iterable[Line]) -> Iterator[str]:
+        for line in queries:
+            type, time, vid, xway, qid, day = (line[n] for n in (0, 1, 2, 4, 9, 14))
+            if type == 2:
+                yield f"2,{time},{qid},{self._vehicles[vid].balance}"
+            elif type == 3 and (vid, day, xway) in self.history:
+                yield f"3,{time},{qid},{self.history[vid, day, xway]}"
+
+    def _report(
+        self, time: int, vid: int, speed: int, xway: int, lane: int, dir: int, seg: int, pos: int
+    ) -> Iterator[str]:
+        segment, minute, vehicle = (xway, dir, seg), time // 60 + 1, self._vehicles[vid]
+        self._seen[segment, minute].add(vid)
+        self._speeds[segment, minute].append(speed)
+        if lane != self.rules.exit and vehicle.segment != segment:
+            yield from self._crossing(time, vid, segment, minute)
+        vehicle.segment = segment
+        self._stand(vid, (xway, dir, lane, seg, pos), minute)
+
+    def _crossing(self, time: int, vid: int, segment: Segment, minute: int) -> Iterator[str]:
+        rules, vehicle = self.rules, self._vehicles[vid]
+        count, speed = len(self._seen.get((segment, minute - 1), ())), self._speed(segment, minute)
+        accident = self._ahead(segment, minute)
+        toll = 0
+        if accident is not None:
+            xway, dir, where = accident.segment
+            yield f"1,{time},{xway},{where},{dir},{vid}"
+        elif count > rules.crowd and speed < rules.slow:
+            toll = 2 * (count - rules.crowd) ** 2
+        yield f"0,{vid},{time},{speed},{toll}"
+        vehicle.balance += toll if rules.charged_at_once else vehicle.announced
+        vehicle.announced = toll
+
+    def _speed(self, segment: Segment, minute: int) -> int:
+        last = range(minute - self.rules.minutes, minute)
+        speeds = [speed for each in last for speed in self._speeds.get((segment, each), ())]
+        if not speeds:
+            return 0
+        return int(sum(speeds) / len(speeds) + 0.5) if self.rules.rounds_up else sum(speeds) // len(speeds)
+
+    def _ahead(self, segment: Segment, minute: int) -> Accident | None:
+        xway, dir, seg = segment
+        for accident in self._accidents.values():
+            there_xway, there_dir, there = accident.segment
+            ahead = there - seg if dir == 0 else seg - there
+            is_near = (there_xway, there_dir) == (xway, dir) and 0 <= ahead <= self.rules.reach
+            if is_near and minute >= accident.minute + self.rules.told_after:
+                return accident
+        return None
+
+    def _stand(self, vid: int, place: Place, minute: int) -> None:
+        vehicle = self._vehicles[vid]
+        if place == vehicle.place:
+            vehicle.reports += 1
+            if vehicle.reports == self.rules.stopped_after:
+                self._standing[place].add(vid)
+                if len(self._standing[place]) == 2:
+                    self._accidents[place] = Accident((place[0], place[1], place[3]), minute)
+            return
+        if vehicle.place is not None and vid in self._standing[vehicle.place]:
+            self._standing[vehicle.place].discard(vid)
+            if len(self._standing[vehicle.place]) == 1:
+                del self._accidents[vehicle.place]
+        vehicle.place, vehicle.reports = place, 1
