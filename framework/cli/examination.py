@@ -31,7 +31,10 @@ LEAST_JAVA: Final = 17
 TRIED_BYTES: Final = MIB
 _COMPILED: Final = ("viper._backend", "viper._rows")
 _NEEDED: Final = ("click", "cffi", "PyYAML", "simplejson", "streamparse")
-_EXTRAS: Final = {"pyarrow": "columns", "numpy": "columns", "sqlalchemy": "sql", "pyspark": "spark"}
+_EXTRAS: Final = {
+    **{"pyarrow": "columns", "numpy": "columns", "sqlalchemy": "sql", "pyspark": "spark"},
+    **dict.fromkeys(("starlette", "uvicorn", "prometheus-client"), "ui"),
+}
 """Packages that an extra installs, by name."""
 
 

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from framework.web.address import Address
 
 _ENDS_WITHIN_S = 5.0
+LAST_LOOK_S = 3.0
+"""Seconds that a page may take to hear how the run has ended."""
 _BEGINS_WITHIN_S = 10.0
 
 
@@ -101,10 +103,11 @@ class WebView:
             raise ViperError("--ui finds the run by a folder, and none was made: name one (--control FOLDER)")
         descriptor = self._listening.fileno()
         environment = {**os.environ, **({} if self._token is None else {TOKEN: self._token})}
-        command = [sys.executable, "-m", "framework.web", str(descriptor), str(control)]
+        # -P: the modules of the current folder are not its own.
+        command = [sys.executable, "-P", "-m", "framework.web", str(descriptor), str(control)]
         serving = subprocess.Popen(
             command,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             pass_fds=[descriptor],
             env=environment,
@@ -112,10 +115,14 @@ class WebView:
             preexec_fn=ending_with_this_thread(),
         )
         self.close()  # so that nobody waits for an answer where that process is gone
+        outcome = "ended"
         try:
             yield
+        except BaseException as error:
+            outcome = f"failed: {error}"
+            raise
         finally:
-            _ended(serving)
+            _ended(serving, outcome)
 
     def close(self) -> None:
         """Serve no more."""
@@ -153,10 +160,15 @@ def _check_installed() -> None:
         raise click.UsageError(str(error)) from None
 
 
-def _ended(serving: subprocess.Popen[bytes]) -> None:
+def _ended(serving: subprocess.Popen[bytes], outcome: str) -> None:
+    """End the process that serves, once the page that somebody looks at has heard how the run has ended."""
+    assert serving.stdin is not None
     if serving.poll():
         warning_line(f"the web view has ended before the run, with exit code {serving.returncode}")
+        serving.stdin.close()
         return
+    with suppress(OSError, subprocess.TimeoutExpired):
+        serving.communicate(outcome.encode(), LAST_LOOK_S)
     serving.terminate()
     try:
         serving.wait(_ENDS_WITHIN_S)

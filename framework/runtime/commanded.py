@@ -82,8 +82,9 @@ def commanded(
         "statistics": lambda: shown.statistics().as_object(),
     }
     with ExitStack() as stack:
-        if checkpointing is not None:
-            stack.enter_context(checkpointing.commanded(commands))
+        # What is entered last ends first: whoever waits for the last checkpoint hears of it, then answers.
         if folder is not None:
             stack.enter_context(answering(folder, commands))
+        if checkpointing is not None:
+            stack.enter_context(checkpointing.commanded(commands))
         yield

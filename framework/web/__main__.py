@@ -10,17 +10,21 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import threading
 from pathlib import Path
 
 from framework.web.address import TOKEN
 from framework.web.serving import serve
+from framework.web.watch import Outcome
 
 
 def main() -> None:
     """Serve until the run has ended."""
     descriptor, control = sys.argv[1:]
     listening = socket.socket(fileno=int(descriptor))
-    serve(Path(control), listening, os.environ.get(TOKEN) or None, within_s=float("inf"))
+    outcome = Outcome()
+    threading.Thread(target=lambda: outcome.tell(sys.stdin.read()), name="viper-outcome", daemon=True).start()
+    serve(Path(control), listening, os.environ.get(TOKEN) or None, within_s=float("inf"), outcome=outcome)
 
 
 if __name__ == "__main__":

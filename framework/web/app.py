@@ -117,6 +117,7 @@ def _seen(watch: RunWatch, request: Request) -> Mapping[str, Any]:
             del task["times"]  # of which the page has percentiles
     return {
         "run": watch.description.run,
+        "outcome": watch.outcome.asked(),
         "state": watch.state,
         "at_s": last.at_s,
         "to_go_s": watch.to_go_s,

@@ -15,14 +15,25 @@ from framework.errors import SuspendError, ViperError
 
 if TYPE_CHECKING:
     from framework.web.app import RunApp
-    from framework.web.watch import RunWatch
+    from framework.web.watch import Outcome, RunWatch
 
 _LAST_ANSWERS_S = 2
+_TOLD_WITHIN_S = 10.0
+"""Seconds that whoever has started the run may take to tell how it has ended."""
+_HEARD_WITHIN_S = 2.0
+"""Seconds that a page may take to hear of it; it asks once a second."""
 _LOOKS_S = 0.1
 """Seconds between two looks for a run that is about to begin, or may have ended."""
 
 
-def serve(control: Path, listening: socket.socket, token: str | None, *, within_s: float = 0.0) -> None:
+def serve(
+    control: Path,
+    listening: socket.socket,
+    token: str | None,
+    *,
+    within_s: float = 0.0,
+    outcome: Outcome | None = None,
+) -> None:
     """Serve the view of a run until it has ended, or the process is interrupted.
 
     Args:
@@ -30,6 +41,7 @@ def serve(control: Path, listening: socket.socket, token: str | None, *, within_
         listening: the socket that browsers reach.
         token: that they must have; None for none.
         within_s: seconds within which the run begins, if it is known and has not.
+        outcome: how it has ended, once that is known; None where nobody will tell.
 
     Raises:
         ViperError: there is no such run, or it is of another version; or what serves is not installed.
@@ -48,7 +60,7 @@ def serve(control: Path, listening: socket.socket, token: str | None, *, within_
         timeout_graceful_shutdown=_LAST_ANSWERS_S,
     )
     server = uvicorn.Server(config)
-    showing = _Showing(control, within_s, app, ended)
+    showing = _Showing(control, within_s, app, ended, outcome)
 
     async def serving() -> None:
         async def end_with_the_run() -> None:
@@ -69,11 +81,14 @@ def serve(control: Path, listening: socket.socket, token: str | None, *, within_
 class _Showing:
     """Has an application show a run as soon as that answers, and for as long as it goes on."""
 
-    def __init__(self, control: Path, within_s: float, app: RunApp, ended: threading.Event) -> None:
+    def __init__(
+        self, control: Path, within_s: float, app: RunApp, ended: threading.Event, outcome: Outcome | None
+    ) -> None:
         self._control = control
         self._within_s = within_s
         self._app = app
         self._ended = ended
+        self._outcome = outcome
         self._over = threading.Event()
         self.failure: ViperError | None = None
         """Why the run cannot be shown; None if it can."""
@@ -95,8 +110,11 @@ class _Showing:
                 return
             self._app.show(watch)
             with watch.watching():
-                while not (self._over.is_set() or watch.ended.wait(_LOOKS_S)):
+                while not (self._over.is_set() or watch.outcome.told.is_set() or watch.ended.wait(_LOOKS_S)):
                     pass
+            if self._outcome is not None and not self._over.is_set():
+                self._outcome.told.wait(_TOLD_WITHIN_S)
+                self._outcome.wait_for_pages(_HEARD_WITHIN_S)
         except ViperError as error:
             self.failure = error
         finally:
@@ -109,11 +127,12 @@ class _Showing:
         ends_s = time.monotonic() + self._within_s
         while True:
             try:
-                return RunWatch(self._control)
+                return RunWatch(self._control, self._outcome)
             except SuspendError:
                 if time.monotonic() >= ends_s:
                     raise
-            if self._over.wait(_LOOKS_S):
+            is_over = self._outcome is not None and self._outcome.told.is_set()
+            if is_over or self._over.wait(_LOOKS_S):
                 return None
 
 

@@ -29,6 +29,36 @@ _COMMANDS = ("suspend", "checkpoint", "scale")
 """Commands that may take their time."""
 
 
+class Outcome:
+    """How a run has ended, as whoever has started it tells."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        """``ended``, or ``failed:`` and the error; empty as long as nobody has told."""
+        self.told = threading.Event()
+        self.looked_s = 0.0
+        """The monotonic time at which a page has asked last, in seconds."""
+        self.heard = threading.Event()
+        """Set when a page has heard of it."""
+
+    def tell(self, text: str) -> None:
+        """The run has ended; from any thread."""
+        self.text = text
+        self.told.set()
+
+    def asked(self) -> str:
+        """A page asks."""
+        self.looked_s = time.monotonic()
+        if self.told.is_set():
+            self.heard.set()
+        return self.text
+
+    def wait_for_pages(self, within_s: float) -> None:
+        """Wait until a page that somebody looks at has heard of it, if there is one."""
+        if time.monotonic() - self.looked_s < within_s:
+            self.heard.wait(within_s)
+
+
 @dataclass(frozen=True, slots=True)
 class Look:
     """What one look has shown."""
@@ -47,14 +77,16 @@ class RunWatch:
 
     Args:
         control: the folder by which it is found.
+        outcome: how it has ended, once that is known.
 
     Raises:
         SuspendError: no run is going on that has this folder, or it gives no answer.
         ViperError: it is of another version.
     """
 
-    def __init__(self, control: Path) -> None:
+    def __init__(self, control: Path, outcome: Outcome | None = None) -> None:
         self.control = control
+        self.outcome = Outcome() if outcome is None else outcome
         self.description = RunDescription.from_object(self.ask("describe"))
         """What the run is."""
         self.ended = threading.Event()
@@ -100,7 +132,7 @@ class RunWatch:
     def state(self) -> str:
         """``starting``, ``running``, ``inactive``, ``draining``, ``silent`` or ``ended``."""
         last = self.last
-        if self.ended.is_set():
+        if self.ended.is_set() or self.outcome.told.is_set():
             return "ended"
         if time.time() - last.at_s > SILENT_AFTER_S:
             return "silent"

@@ -36,6 +36,7 @@ class Scaling:
         self._asked_by: dict[str, str] = {}
         """Who has asked last for what is being carried out, by component."""
         self._others = {c.id for c in plan.topology.components} - self._most.keys()
+        self._spouts = {spout.id for spout in plan.topology.spouts}
         self._record: ScaleRecord | None = None
         self._reconfiguring: Reconfiguring | None = None
         self._changing = threading.Lock()
@@ -118,6 +119,8 @@ class Scaling:
             self._reconfiguring.want(asked)
 
     def _complaint(self, name: str, count: object) -> str | None:
+        if name in self._spouts:
+            return f"{name!r} is a spout, and spouts keep their tasks while they run"
         if name in self._others:
             return f"component {name!r} cannot be scaled, as viper.parallelism.max says nothing of it"
         if name not in self._most:

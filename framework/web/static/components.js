@@ -61,7 +61,8 @@ function showScaling(described, component) {
   button.hidden = !described.scalable;
   button.disabled = false;
   setText(byId("scalehint"), described.scalable ? `of at most ${described.tasks} (viper.parallelism.max)`
-    : "cannot be changed while it runs; a bolt that declares its state can, with viper.parallelism.max");
+    : component.role === "spout" ? "those of a spout cannot be changed while it runs"
+      : "cannot be changed while it runs: a bolt whose state is by key, or that has none, can with viper.parallelism.max");
 }
 
 export function showErrors(snapshot) {

@@ -7,7 +7,10 @@ const short = new Intl.NumberFormat("en", { notation: "compact", maximumFraction
 const known = (show) => (value) => (value === null || value === undefined ? UNKNOWN : show(value));
 
 export const count = known((value) => whole.format(value));
-export const compact = known((value) => (value < 10_000 ? whole.format(value) : short.format(value)));
+export const compact = known((value) => {
+  if (value < 10 && !Number.isInteger(value)) return value.toFixed(1);
+  return value < 10_000 ? whole.format(value) : short.format(value);
+});
 export const percent = known((value) => `${Math.round(value * 100)} %`);
 export const ratio = known((value) => value.toFixed(2));
 export const micros = known((value) => (value * 1e6).toLocaleString("en", { maximumFractionDigits: 1 }));

@@ -7,7 +7,7 @@ import { Picture, showLegend } from "./picture.js";
 import { showComponents, showDetail, showErrors } from "./components.js";
 import { showConfiguration, showStatistics } from "./parts.js";
 
-const PERIOD_MS = 1000, KEPT = 900;
+const PERIOD_MS = 1000, SLOW_MS = 10_000, KEPT = 900;
 
 const page = { description: null, seen: null, samples: [], chosen: null };
 const picture = new Picture(byId("picture"), choose);
@@ -28,12 +28,14 @@ async function look() {
     if (seen.run !== page.description.run) location.reload(); // another run is shown here now
     page.samples = [...page.samples, ...seen.samples].slice(-KEPT);
     page.seen = seen;
+    page.isOver = seen.state === "ended";
     show();
+    if (seen.outcome.startsWith("failed")) tell(`The run has ${seen.outcome}`, true);
     if (document.querySelector("details[open][data-part]")) showStatistics(await fetched("/api/run/statistics"));
   } catch (error) {
     lost(error);
   }
-  setTimeout(look, PERIOD_MS);
+  setTimeout(look, page.isOver ? SLOW_MS : PERIOD_MS);
 }
 
 function begin(description) {
@@ -52,7 +54,9 @@ function begin(description) {
 // The run has ended, or its view has; what was seen last stays. Whatever else is wrong is said.
 function lost(error) {
   const isGone = error instanceof TypeError && page.description; // nobody listens there any more
-  setText(byId("state"), isGone ? "ended" : "no answer");
+  page.isOver = isGone;
+  const how = page.seen?.outcome.startsWith("failed") ? "failed" : "ended";
+  setText(byId("state"), isGone ? how : "no answer");
   byId("state").classList.add("bad");
   for (const button of document.querySelectorAll("header button, #scale button")) button.disabled = true;
   if (!isGone) tell(`The view gives no answer: ${error.message}`, true);
@@ -78,14 +82,15 @@ function busiest(byComponent) {
 
 function showHead(snapshot, rates, state) {
   const element = byId("state"), bad = state === "ended" || state === "silent";
-  setText(element, { silent: "no answer", inactive: "paused" }[state] ?? state);
+  const hasFailed = state === "ended" && page.seen.outcome.startsWith("failed");
+  setText(element, hasFailed ? "failed" : { silent: "no answer", inactive: "paused" }[state] ?? state);
   element.classList.toggle("bad", bad);
   const sum = (name, role) => snapshot.components.filter((each) => !role || each.role === role).reduce((total, each) => total + each[name], 0);
   const rate = snapshot.components.filter((each) => each.role === "bolt").reduce((total, each) => total + (rates[each.id]?.rate ?? 0), 0);
   showFacts(byId("facts"), [
     ["elapsed", format.duration(snapshot.elapsed_s)], ["emitted", format.count(sum("emitted", "spout"))],
     ["processed", format.count(sum("processed", "bolt"))], ["processed/s", format.count(rate)],
-    ["errors", format.count(sum("errors"))], ["failed", format.count(sum("failed", "spout"))],
+    ["errors", format.count(sum("errors"))], ["tracked tuples failed", format.count(sum("failed", "spout"))],
     ["lost", format.count(sum("lost") + snapshot.lost)], ["worker deaths", format.count(snapshot.deaths)],
   ]);
   byId("share").hidden = snapshot.share === null;

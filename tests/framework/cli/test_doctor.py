@@ -160,7 +160,7 @@ def test_no_shared_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_packages_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {"click": "8", "cffi": "1", "PyYAML": "6", "simplejson": "3", "streamparse": "5"}
     monkeypatch.setattr(examination, "_version", known.get)
-    assert examination.packages().found.endswith("only needed where it is used: columns, spark, sql")
+    assert examination.packages().found.endswith("only needed where it is used: columns, spark, sql, ui")
     del known["cffi"]
     assert examination.packages() == Finding("packages", Health.PROBLEM, "missing: cffi", "pip install cffi")
 

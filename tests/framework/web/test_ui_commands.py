@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import subprocess
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -97,6 +98,47 @@ class TestBesideARun:
         assert "token" not in url
         until(lambda: answers(f"{url}healthz"))
         assert status_of(f"{url}api/run") == 401
+
+    def test_a_page_hears_why_the_run_has_failed(self, process: Process, project: Path) -> None:
+        parts, wait = project / "src" / "parts.py", "while not os.path.exists('go'): time.sleep(0.01)"
+        raises = "        raise ZeroDivision"
+        text = parts.read_text().replace(raises, f"        {wait}\n{raises}")
+        parts.write_text(f"import os, time\n{text}")
+        running = process("run", "broken", "--ui-listen", "127.0.0.1:0")
+        url = url_of(running)
+        until(lambda: answers(f"{url}api/run"))
+        Path("go").touch()
+        until(lambda: str(fetched(f"{url}api/run")["outcome"]).startswith("failed: component 'double'"))
+        assert running.wait(60) == ExitCode.FAILED
+
+    def test_a_run_that_fails_at_once_is_not_held_up(self, process: Process) -> None:
+        running = process("run", "broken", "--ui-listen", "127.0.0.1:0")
+        _, told = running.communicate(timeout=60)
+        assert running.returncode == ExitCode.FAILED and "no such number" in told
+
+    def test_modules_of_the_current_folder_are_not_its_own(self, process: Process, project: Path) -> None:
+        (project / "h11.py").write_text("raise ImportError('mine')")
+        running = process("run", "endless", "--ui-listen", "127.0.0.1:0")
+        url = url_of(running)
+        until(lambda: answers(f"{url}api/run"))
+
+    def test_a_run_is_suspended_by_either_of_its_folders_at_once(
+        self, process: Process, project: Path
+    ) -> None:
+        text = (project / "topologies" / "endless.py").read_text().replace("Endless", "Counted")
+        (project / "topologies" / "counted.py").write_text(text)
+        parts = project / "src" / "parts.py"
+        text = parts.read_text().replace("            raise StopIteration\n", "            return\n")
+        parts.write_text(text)
+        running = process("run", "counted", "--checkpoints", "kept", "--ui-listen", "127.0.0.1:0")
+        url = url_of(running)
+        until(lambda: answers(f"{url}api/run"))
+        began_s = time.monotonic()
+        request = urllib.request.Request(f"{url}api/run/suspend", data=b"{}", method="POST")
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            assert json.load(answer)["id"] == 1
+        assert time.monotonic() - began_s < 4.5  # before, it waited for itself for 5 s
+        assert running.wait(60) == ExitCode.OK
 
     def test_it_dies_with_a_run_that_is_killed(self, process: Process) -> None:
         running = process("run", "endless", "--ui-listen", "127.0.0.1:0")
