@@ -3,9 +3,10 @@
 It runs in a process of its own and knows a run only by the folder through which ``viper top`` sees it too. So
 it takes nothing of the run but a look a second, and cannot hold it up.
 
-watch                  looks at the run once a second, and remembers the last minutes
+watch, history         looks at the run once a second, and remembers what it saw
 storm, prometheus      what was seen, in the forms that scrapers of Storm and Prometheus know
 address, access        where it is served; who may ask for what there
-app, serving           the addresses, and the server behind them
+app                    the addresses, and what answers at each
+serving, showing       the server, and the thread beside it that finds the run
 static/                the page
 """

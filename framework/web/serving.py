@@ -5,25 +5,18 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framework.errors import SuspendError, ViperError
+from framework.errors import ViperError
 
 if TYPE_CHECKING:
-    from framework.web.app import RunApp
-    from framework.web.watch import Outcome, RunWatch
+    from framework.web.watch import Outcome
 
 _LAST_ANSWERS_S = 2
-_TOLD_WITHIN_S = 10.0
-"""Seconds that whoever has started the run may take to tell how it has ended."""
-_HEARD_WITHIN_S = 2.0
-"""Seconds that a page may take to hear of it; it asks once a second."""
 _LOOKS_S = 0.1
-"""Seconds between two looks for a run that is about to begin, or may have ended."""
+"""Seconds between two looks whether the run has ended."""
 
 
 def serve(
@@ -50,6 +43,7 @@ def serve(
     import uvicorn
 
     from framework.web.app import RunApp
+    from framework.web.showing import Showing
 
     app, ended = RunApp(token), threading.Event()
     config = uvicorn.Config(
@@ -60,7 +54,7 @@ def serve(
         timeout_graceful_shutdown=_LAST_ANSWERS_S,
     )
     server = uvicorn.Server(config)
-    showing = _Showing(control, within_s, app, ended, outcome)
+    showing = Showing(control, within_s, app, ended, outcome)
 
     async def serving() -> None:
         async def end_with_the_run() -> None:
@@ -76,64 +70,6 @@ def serve(
         asyncio.run(serving())
     if showing.failure is not None:
         raise showing.failure
-
-
-class _Showing:
-    """Has an application show a run as soon as that answers, and for as long as it goes on."""
-
-    def __init__(
-        self, control: Path, within_s: float, app: RunApp, ended: threading.Event, outcome: Outcome | None
-    ) -> None:
-        self._control = control
-        self._within_s = within_s
-        self._app = app
-        self._ended = ended
-        self._outcome = outcome
-        self._over = threading.Event()
-        self.failure: ViperError | None = None
-        """Why the run cannot be shown; None if it can."""
-
-    @contextmanager
-    def going_on(self) -> Iterator[None]:
-        """For as long as the block runs, a thread looks; `ended` is set when there is no more to see."""
-        thread = threading.Thread(target=self._run, name="viper-show", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            self._over.set()
-
-    def _run(self) -> None:
-        try:
-            watch = self._found()
-            if watch is None:
-                return
-            self._app.show(watch)
-            with watch.watching():
-                while not (self._over.is_set() or watch.outcome.told.is_set() or watch.ended.wait(_LOOKS_S)):
-                    pass
-            if self._outcome is not None and not self._over.is_set():
-                self._outcome.told.wait(_TOLD_WITHIN_S)
-                self._outcome.wait_for_pages(_HEARD_WITHIN_S)
-        except ViperError as error:
-            self.failure = error
-        finally:
-            self._ended.set()
-
-    def _found(self) -> RunWatch | None:
-        """Watches the run as soon as it answers; None if nobody waits for it any more."""
-        from framework.web.watch import RunWatch
-
-        ends_s = time.monotonic() + self._within_s
-        while True:
-            try:
-                return RunWatch(self._control, self._outcome)
-            except SuspendError:
-                if time.monotonic() >= ends_s:
-                    raise
-            is_over = self._outcome is not None and self._outcome.told.is_set()
-            if is_over or self._over.wait(_LOOKS_S):
-                return None
 
 
 def check_installed() -> None:
