@@ -18,7 +18,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -27,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from counting_words import wordcount
-from running import output_of, print_row, run_with
+from running import output_of, print_rates_by_cpu, run_with
 
 from framework.cli.ui import WebView
 from framework.observing import TimeHistogram
@@ -91,12 +90,7 @@ def main() -> None:
             size = "--words", args.words, "--workers", args.workers
             words, seconds, cpu = output_of(__file__, "--kind", kind, *size)
             found.append((words / seconds, words / cpu))
-    medians = {kind: [statistics.median(c) for c in zip(*all_, strict=True)] for kind, all_ in rates.items()}
-    widths = (-9, 12, 6, 18, 6)
-    print_row(("", "words/s", "ratio", "words/CPU second", "ratio"), widths)
-    for kind, (rate, per_cpu) in medians.items():
-        ratios = (f"{rate / medians['plain'][0]:.3f}", f"{per_cpu / medians['plain'][1]:.3f}")
-        print_row((kind, round(rate), ratios[0], round(per_cpu), ratios[1]), widths)
+    print_rates_by_cpu(rates, "plain", 3)
 
 
 if __name__ == "__main__":

@@ -76,6 +76,22 @@ def print_rates(rates: Mapping[str, Sequence[float]], *bases: str) -> None:
         print(f"{kind:{width}} {medians[kind]:12,.0f} words/s  {ratios}  {spread}")
 
 
+def print_rates_by_cpu(rates: Mapping[str, Sequence[tuple[float, float]]], base: str, digits: int) -> None:
+    """Print the medians of each kind, and their ratios to those of one of them.
+
+    Args:
+        rates: by kind, each time the words per second and per CPU second.
+        base: the kind that the others are compared with.
+        digits: of the ratios, behind the point.
+    """
+    medians = {kind: [statistics.median(c) for c in zip(*all_, strict=True)] for kind, all_ in rates.items()}
+    widths = (-9, 12, 6, 18, 6)
+    print_row(("", "words/s", "ratio", "words/CPU second", "ratio"), widths)
+    for kind, (rate, per_cpu) in medians.items():
+        ratios = [f"{a / b:.{digits}f}" for a, b in zip((rate, per_cpu), medians[base], strict=True)]
+        print_row((kind, round(rate), ratios[0], round(per_cpu), ratios[1]), widths)
+
+
 def print_row(cells: Sequence[Any], widths: Sequence[int]) -> None:
     """Print one line of a table, at once.
 

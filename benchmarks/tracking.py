@@ -18,13 +18,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
 import subprocess
 import sys
 from typing import Any
 
 from counting_words import Count, Split, read_lines
-from running import print_row, run_with
+from running import print_rates_by_cpu, run_with
 
 from framework import ReliableSpout, Spout, TopologyBuilder
 from framework.sinks import CountingSink
@@ -109,12 +108,7 @@ def main() -> None:
     for _ in range(args.rounds):
         for kind, found in rates.items():
             found.append(measure(kind, args.words, args.workers))
-    medians = {kind: [statistics.median(c) for c in zip(*all_, strict=True)] for kind, all_ in rates.items()}
-    widths = (-9, 12, 6, 18, 6)
-    print_row(("", "words/s", "ratio", "words/CPU second", "ratio"), widths)
-    for kind, (rate, per_cpu) in medians.items():
-        ratios = (f"{rate / medians['plain'][0]:.2f}", f"{per_cpu / medians['plain'][1]:.2f}")
-        print_row((kind, round(rate), ratios[0], round(per_cpu), ratios[1]), widths)
+    print_rates_by_cpu(rates, "plain", 2)
 
 
 if __name__ == "__main__":

@@ -211,7 +211,7 @@ def run(
             plan = make_plan(_printing(topology, printed), opened.settings)
         view = stack.enter_context(web_view(ui_listen, wanted=ui))
         record = stack.enter_context(trace.recording(record))
-        stack.callback(trace.tell, record)
+        stack.enter_context(trace.telling(record))
         done = _watched(
             plan,
             opened.settings,

@@ -89,12 +89,19 @@ class Trace:
         with tempfile.TemporaryDirectory(prefix="viper-trace-") as folder:
             yield Path(folder) / "run.viper"
 
-    def tell(self, recorded: Path | None) -> None:
-        """Show the trees when the run is over, also where it has failed; nothing may be recorded then."""
+    @contextmanager
+    def telling(self, recorded: Path | None) -> Iterator[None]:
+        """Show the trees when the block is over, also where it has failed, if it has recorded anything."""
+        before = _stamp(recorded)
+        try:
+            yield
+        finally:
+            if self.wanted and recorded is not None and _stamp(recorded) != before:
+                self._tell(recorded)
+
+    def _tell(self, recorded: Path) -> None:
         from framework.errors import RecordingError
 
-        if not self.wanted or recorded is None or not recorded.exists():
-            return
         try:
             note("\n".join(self.lines(recorded)))
         except RecordingError as error:  # which must not hide why the run has failed
@@ -131,6 +138,14 @@ class Trace:
             yield f"{mark} {'  ' * depth}{_named(node)}  {_values(node)}{whence}"
         if len(nodes) > MOST_TUPLES:
             yield f"  and {counted(len(nodes) - MOST_TUPLES, 'more tuple')} of this tree"
+
+
+def _stamp(path: Path | None) -> tuple[int, int] | None:
+    """What tells a file from the one that was there before; None if there is none."""
+    if path is None or not path.exists():
+        return None
+    found = path.stat()
+    return found.st_ino, found.st_mtime_ns
 
 
 def _named(node: TreeNode) -> str:

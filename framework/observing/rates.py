@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from framework.observing.snapshot import ComponentSnapshot, RunSnapshot, TaskSnapshot
-from framework.observing.times import Counts, added, percentile_s, since
+from framework.observing.times import Counts, added, percentile_s
 
 WINDOW_S = 2.0
 """Seconds that rates are the average of."""
@@ -105,15 +105,12 @@ def _work(before: Sequence[TaskSnapshot], now: Sequence[TaskSnapshot]) -> Sequen
     Worker processes tell several times a second, so that these are not quite the ones between two snapshots.
     """
     earlier = {task.id: task for task in before}
-    return [_worked(earlier.get(task.id, replace(task, busy_s=0.0)), task) for task in now]
-
-
-def _worked(before: TaskSnapshot, now: TaskSnapshot) -> tuple[float, float]:
-    has_begun_anew = now.busy_s < before.busy_s
-    return now.busy_s - (0.0 if has_begun_anew else before.busy_s), now.at_s - before.at_s
+    return [
+        (task.worked_since(earlier.get(task.id)), task.at_s - earlier.get(task.id, task).at_s) for task in now
+    ]
 
 
 def _times(before: Sequence[TaskSnapshot], now: Sequence[TaskSnapshot]) -> Counts:
     """How long the tuples of all tasks together took meanwhile."""
-    earlier = {task.id: task.times for task in before}
-    return added(since(earlier.get(task.id, ()), task.times) for task in now)
+    earlier = {task.id: task for task in before}
+    return added(task.times_since(earlier.get(task.id)) for task in now)

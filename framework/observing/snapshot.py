@@ -8,7 +8,7 @@ from typing import Any
 
 from framework.errors import ViperError
 from framework.observing.error_sites import ErrorSite
-from framework.observing.times import Counts
+from framework.observing.times import Counts, since
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,15 @@ class TaskSnapshot:
     times: Counts = ()
     """How long its tuples took: of a bolt from when it has taken one from its input until what it emitted for
     that is handed on, of a spout from when it has emitted a tracked one until that is acked."""
+
+
+    def worked_since(self, before: TaskSnapshot | None) -> float:
+        """Seconds of work since an earlier snapshot, or in all; in another process since that has begun."""
+        return self.busy_s if before is None or self.busy_s < before.busy_s else self.busy_s - before.busy_s
+
+    def times_since(self, before: TaskSnapshot | None) -> Counts:
+        """How long its tuples took since an earlier snapshot, or all of them."""
+        return self.times if before is None else since(before.times, self.times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +104,6 @@ class RunSnapshot:
     """How many it has written."""
     components: Sequence[ComponentSnapshot]
     """In order of definition."""
-
-    @property
-    def emitted(self) -> int:
-        """Tuples emitted by the spouts."""
-        return sum(each.emitted for each in self.components if each.role == "spout")
-
-    @property
-    def processed(self) -> int:
-        """Tuples processed by all bolts together."""
-        return sum(each.processed for each in self.components if each.role == "bolt")
 
     def as_object(self) -> dict[str, Any]:
         """The same as JSON can hold it; numbers stay numbers."""

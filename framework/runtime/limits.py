@@ -71,7 +71,7 @@ class Limits:
 
         Args:
             elapsed_s: seconds since the spouts were activated.
-            emitted: tuples emitted by the spouts, and for the same
+            emitted: tuples that the spouts have emitted.
             expected: about how many they will emit if nothing ends the run before; 0 if nobody knows.
         """
         shares = [min(emitted / expected, _ALMOST)] if expected else []

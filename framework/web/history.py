@@ -91,7 +91,6 @@ class History:
         busy_s, times = before.busy_s, before.times
         for task in now.tasks:
             earlier = self._tasks.get(task.id)
-            has_begun_anew = earlier is None or task.busy_s < earlier.busy_s
-            busy_s += task.busy_s - (0.0 if has_begun_anew or earlier is None else earlier.busy_s)
-            times = added((times, since(() if earlier is None else earlier.times, task.times)))
+            busy_s += task.worked_since(earlier)
+            times = added((times, task.times_since(earlier)))
         return Done(now.emitted, now.processed, now.acked, now.failed, busy_s, times)

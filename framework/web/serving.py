@@ -37,9 +37,9 @@ def serve(
         outcome: how it has ended, once that is known; None where nobody will tell.
 
     Raises:
-        ViperError: there is no such run, or it is of another version; or what serves is not installed.
+        ViperError: there is no such run, or it is of another version.
+        ImportError: what serves is not installed (`check_installed`).
     """
-    check_installed()
     import uvicorn
 
     from framework.web.app import RunApp

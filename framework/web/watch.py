@@ -24,9 +24,8 @@ KEPT = 900
 SILENT_AFTER_S = 10.0
 """Seconds without an answer after which a run counts as silent."""
 _ANSWERS_WITHIN_S = 5.0
-_COMMANDS_WITHIN_S = 120.0
-_COMMANDS = ("suspend", "checkpoint", "scale")
-"""Commands that may take their time."""
+_TAKING_TIME = ("suspend", "checkpoint", "scale")
+"""Commands that take as long as the run's own configuration lets them."""
 
 
 class Outcome:
@@ -162,7 +161,7 @@ class RunWatch:
             SuspendError: the run has ended, or gives no answer.
             ViperError: it refuses.
         """
-        within_s = _COMMANDS_WITHIN_S if command in _COMMANDS else _ANSWERS_WITHIN_S
+        within_s = None if command in _TAKING_TIME else _ANSWERS_WITHIN_S
         return ask(self.control, command, refused=ViperError, within_s=within_s, **arguments)
 
     def _taken(self, number: int, snapshot: RunSnapshot) -> Look:

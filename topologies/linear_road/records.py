@@ -49,6 +49,11 @@ def parsed(line):
     values = list(map(int, line.split(",")))
     if len(values) != 15:
         raise ValueError(f"found {len(values)} numbers: expected 15: {line!r:.100}")
+    return record_of(values)
+
+
+def record_of(values):
+    """The record of a line's fifteen numbers."""
     return Record(*values[:10], values[14])
 
 

@@ -3,8 +3,8 @@
 from array import array
 from pathlib import Path
 
-from linear_road.generator import Generator, Traffic, as_text
-from linear_road.records import REPORT, Record, Times, parsed
+from linear_road.generator import Generator, Traffic
+from linear_road.records import REPORT, Record, Times, parsed, record_of
 from viperstorm import Block, PartitionedSpout
 
 ROWS = 512
@@ -28,13 +28,13 @@ class Injector(PartitionedSpout):
     def partitions(self):
         return self._injectors
 
-    def lines(self):
-        """All lines, in order."""
+    def records(self):
+        """All records, in the order of the lines."""
         raise NotImplementedError
 
     def blocks(self, partition, start_us):
         times, rows = array("q"), []
-        for time_us, record in in_order(self.lines(), self._injectors, partition):
+        for time_us, record in in_order(self.records(), self._injectors, partition):
             if start_us is not None and time_us < start_us:
                 continue
             times.append(time_us)
@@ -46,17 +46,16 @@ class Injector(PartitionedSpout):
             yield Block(times, rows)
 
 
-def in_order(lines, injectors, injector):
+def in_order(records, injectors, injector):
     """The records of one injector with their times, in the order of these: queries come behind their second.
 
     Args:
-        lines: all of them, as those of others count as well.
+        records: all of them, as those of others count as well.
         injectors: how many there are.
         injector: the number of this one, from 0.
     """
     times, second, queries = Times(), -1, []
-    for number, line in enumerate(lines):
-        record = parsed(line)
+    for number, record in enumerate(records):
         if record.time != second:
             yield from queries
             second, queries = record.time, []
@@ -86,9 +85,9 @@ class Lines(Injector):
     def identity(self):
         return f"{self._path}, {Path(self._path).stat().st_size} bytes"
 
-    def lines(self):
+    def records(self):
         with open(self._path, encoding="ascii") as file:
-            yield from file
+            yield from map(parsed, file)
 
 
 class Generated(Injector):
@@ -110,8 +109,8 @@ class Generated(Injector):
     def identity(self):
         return f"generated, {self._given}"
 
-    def lines(self):
+    def records(self):
         seconds, xways, seed, traffic = self._given
         generator = Generator(xways, seed, traffic)
         for _ in range(seconds):
-            yield from as_text(generator.second())
+            yield from map(record_of, generator.second().tolist())

@@ -186,3 +186,10 @@ def test_a_run_that_fails_shows_how_far_they_came() -> None:
     assert done.exit_code == ExitCode.FAILED
     told = shown(done)
     assert "* lines  ('the cow',)" in told and any("ValueError" in line for line in told)
+
+
+def test_a_run_that_records_nothing_shows_nothing_of_the_one_before() -> None:
+    assert run("--record", "run.viper").exit_code == ExitCode.OK
+    refused = run("--record", "run.viper", "--trace", "line=the cow", "--checkpoints", "kept")
+    assert refused.exit_code != ExitCode.OK
+    assert "the cow" not in refused.stderr
