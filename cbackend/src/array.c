@@ -162,3 +162,16 @@ int vp_positions_extend(vp_positions *out, const vp_positions *from, uint64_t fi
     out->length += count;
     return 0;
 }
+
+int vp_positions_interleave(vp_positions *out, vp_positions *const *from, uint64_t *firsts, uint32_t from_count,
+                            const uint16_t *order, uint64_t count)
+{
+    for (uint32_t i = 0; i < from_count; i++)
+        if (vp_positions_apart(from[i]))
+            return VP_NO_MEMORY;
+    if (vp_positions_reserve(out, count))
+        return VP_NO_MEMORY;
+    for (uint64_t i = 0; i < count; i++)
+        out->data[out->length++] = from[order[i]]->data[firsts[order[i]]++];
+    return 0;
+}

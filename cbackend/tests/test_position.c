@@ -181,6 +181,27 @@ static void test_scatter_and_growth(void)
     vp_positions_free(from);
 }
 
+static void test_interleaving_takes_each_array_from_its_first_on(void)
+{
+    vp_positions *from[] = {vp_positions_new(), vp_positions_new()}, *out = vp_positions_new();
+    for (int i = 0; i < 4; i++) {
+        CHECK_EQUAL(vp_positions_append(from[0], at(i)), 0);
+        CHECK_EQUAL(vp_positions_append(from[1], at(10 + i)), 0);
+    }
+    CHECK_EQUAL(vp_positions_set_trees(from[1], (uint32_t[]){3}, (uint64_t[]){5}, 1), 0);
+    CHECK_EQUAL(vp_positions_append(out, at(-1)), 0);
+    uint64_t firsts[] = {1, 2};
+    CHECK_EQUAL(vp_positions_interleave(out, from, firsts, 2, (uint16_t[]){1, 0, 0, 1}, 4), 0);
+    const int64_t expected[] = {-1, 12, 1, 2, 13};
+    for (int i = 0; i < 5; i++)
+        CHECK_EQUAL(vp_positions_at(out, i).ts, expected[i]);
+    CHECK_EQUAL(vp_positions_at(out, 4).tree, 5);
+    CHECK(firsts[0] == 3 && firsts[1] == 4);
+    vp_positions_free(from[0]);
+    vp_positions_free(from[1]);
+    vp_positions_free(out);
+}
+
 static void test_trees_travel_with_their_positions(void)
 {
     vp_position data[] = {{1, 0, 0, 7}, {2, 0, 0, 0}, {3, 0, 0, 9}};
@@ -214,5 +235,6 @@ int main(void)
     test_a_tag_without_room_saturates();
     test_sources();
     test_scatter_and_growth();
+    test_interleaving_takes_each_array_from_its_first_on();
     test_trees_travel_with_their_positions();
 }

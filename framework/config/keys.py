@@ -50,6 +50,11 @@ _ALL = (
     Key("viper.scheduling", choice("downstream", "random"), "Which of the tasks that have work runs next."),
     Key("viper.seed", integer(0, 2**64 - 1), "What random scheduling draws from."),
     Key("viper.chains", flag(), "Whether tasks hand tuples over without a channel where they can."),
+    Key(
+        "viper.merge.layer",
+        choice("communication", "operator", "operator-python"),
+        "What puts the tuples of several tasks into one order.",
+    ),
     Key("viper.slice.tuples", integer(1), "The most tuples that a task processes in one turn."),
     Key("viper.poll.pause.max.ms", duration(zero=True), "The longest pause between two polls of a spout."),
     Key("viper.drain.timeout.secs", duration(zero=True), "How long a stop waits for what is in flight."),

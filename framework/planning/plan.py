@@ -66,6 +66,8 @@ class Channel:
     """Ids of the producing tasks whose tuples come back through a cycle; then there is one reader."""
     chained: bool = False
     """Whether the only producing task hands its tuples to the only consuming one without a gate."""
+    arriving: bool = False
+    """Whether the tuples of each producing task come by a gate of their own, in no order with the others'."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,8 @@ class Plan:
     tasks stand by."""
     controlled: Mapping[str, Any] = field(default_factory=dict)
     """For each of these that has a controller, what the configuration says of that (``viper.controller``)."""
+    merges: Mapping[int, int] = field(default_factory=dict)
+    """For each task behind a merge bolt the task of that, by ids; empty but in the operator layer."""
 
     @property
     def handing_over(self) -> tuple[str, ...]:
@@ -112,6 +116,28 @@ class Plan:
     def tasks_of(self, component: str) -> tuple[TaskSpec, ...]:
         """The tasks of a component, by index."""
         return tuple(task for task in self.tasks if task.component == component)
+
+    def reached_by(self, reader: int) -> int:
+        """The id of the task that gets what is sent to a task: its own, or that of its merge bolt."""
+        return self.merges.get(reader, reader)
+
+    def behind(self, merge: int) -> int | None:
+        """The id of the task behind a merge bolt's task; None for the task of any other bolt."""
+        return next((reader for reader, found in self.merges.items() if found == merge), None)
+
+    def is_behind_cycle(self, component: str) -> bool:
+        """Whether a component receives tuples that go round in a cycle, or that descend from such tuples."""
+        seen, todo = {component}, [component]
+        while todo:
+            target = todo.pop()
+            for subscription in self.subscriptions:
+                if subscription.target == target:
+                    if subscription.cyclic:
+                        return True
+                    if subscription.source not in seen:
+                        seen.add(subscription.source)
+                        todo.append(subscription.source)
+        return False
 
     def channel_of(self, reader: int) -> Channel:
         """The channel that a task of a bolt reads from.

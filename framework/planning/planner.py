@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from framework.config import Settings, component_conf
@@ -22,6 +23,7 @@ from framework.planning.joins import join_problems
 from framework.planning.key_input import key_input_problems, with_key_input
 from framework.planning.keys import group_problems, state_problems, with_keys
 from framework.planning.layout import Layout, make_layout
+from framework.planning.merge_bolts import merge_layer_problems, with_merge_bolts
 from framework.planning.placement import Placement
 from framework.planning.plan import Plan, Subscription, TaskSpec
 from framework.planning.recovery import recovery_problems
@@ -68,6 +70,7 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
             raise TopologyError(problems)
     counts = most_tasks(topology, confs, begins_with)
     problems = [
+        *merge_layer_problems(topology, settings, can_be_scaled),
         *group_problems(topology, settings, counts),
         *state_problems(topology, settings, confs, traits, counts),
         *key_input_problems(topology, confs, traits),
@@ -96,12 +99,12 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
     channels = make_channels(topology, tasks, draft.subscriptions)
     placement = _complete(strategy.placement(draft, tasks), tasks)
     cyclic = {task.id for task in tasks if task.component in cycles(draft.subscriptions)}
-    return Plan(
+    plan = Plan(
         topology=topology,
         time=time,
         tasks=tasks,
         subscriptions=draft.subscriptions,
-        channels=with_chains(channels, placement, cyclic, settings),
+        channels=channels,
         placement=placement,
         layout=layout,
         confs=confs,
@@ -112,6 +115,8 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         scalable=can_be_scaled,
         controlled=controlled(confs, can_be_scaled),
     )
+    plan = with_merge_bolts(plan, settings)
+    return replace(plan, channels=with_chains(plan.channels, plan.placement, cyclic, settings))
 
 
 def _ticked(topology: Topology, draft: Draft) -> frozenset[str]:

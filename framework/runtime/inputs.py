@@ -12,7 +12,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from framework.runtime.pieces import Cutter, InputSource, Piece, grouped
+from framework.runtime.pieces import Cutter, Delivering, InputSource, Piece, grouped
 from viper.link import Link
 from viper.position import Level, Position, Positions
 from viper.reader import Reader
@@ -26,7 +26,7 @@ class Inlet:
 
     def __init__(
         self,
-        reader: Reader | Link,
+        reader: Delivering,
         sources: Sequence[InputSource],
         shares: bool,
         whole: bool,
@@ -56,7 +56,7 @@ class BoltInput:
 
     def __init__(
         self,
-        reader: Reader | Link,
+        reader: Delivering,
         sources: Sequence[InputSource],
         feedback: Sequence[tuple[Reader, InputSource]],
         shares: bool,

@@ -15,6 +15,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
+from framework.runtime.merging.reader import SortedInPython
 from viper.addressed import own_rows
 from viper.link import Link
 from viper.payload import Payload, Row, Rows, interleaved, worth_joining
@@ -58,6 +59,8 @@ class InputSource:
     """Its streams by their tags, which are their indexes among the producer's outputs."""
 
 
+Delivering: TypeAlias = Reader | Link | SortedInPython
+"""Delivers runs of jumbo tuples."""
 Streams: TypeAlias = tuple[InputStream, ...]
 PieceOfOne: TypeAlias = tuple[Any, int, int, InputStream]
 """Rows, first, count, stream: ``rows[first:first + count]`` came one after the other on that stream. The rows
@@ -84,7 +87,7 @@ class Cutter:
 
     def __init__(
         self,
-        reader: Reader | Link,
+        reader: Delivering,
         sources: Sequence[InputSource],
         *,
         copies: bool,

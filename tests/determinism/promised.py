@@ -28,6 +28,7 @@ from tests.determinism.components import FIELDS, STATELESS, Fork, Forward, Histo
 from tests.determinism.noise import NOISE
 from tests.determinism.promised_components import Asked, Gathers, Holds, OneByTrail, Points, Sums
 from tests.determinism.special_components import Asks, ByTrail, Several, Where
+from tests.determinism.variants import MERGE_BOLTS
 
 Output = tuple[str, str]
 """Component and stream."""
@@ -219,4 +220,5 @@ def _options(
         options["topology.max.spout.pending"] = draw.choice((1, 2, 10))
         options["viper.tracked.max"] = draw.choice((1, 8, 262144))
     options["viper.chains"] = draw.choice((True, True, True, False))
+    options["viper.merge.layer"] = draw.choice((*["communication"] * 3, *MERGE_BOLTS))
     return options

@@ -16,6 +16,8 @@ from tests.determinism.topologies import FOR_ONE_PARALLELISM, TOPOLOGIES
 PARALLELISMS = (1, 2, 3, 4, 6)
 JUMBO_SIZES = (1, 2, 7, 64, 1024, 4096)
 SEEDS = range(20)
+MERGE_BOLTS = ("operator", "operator-python")
+"""The layers that put streams into one order, besides that of the gates."""
 WORKERS = {"inline": (1,), "thread": (1, 2, 3), "process": (1, 2, 3)}
 """Numbers of workers of each kind that the matrix knows."""
 
@@ -64,6 +66,7 @@ class Variant:
             "viper.slice.tuples": draw.choice((1, 3, 64, 4096)),
             **self._groups(),
             "viper.chains": self._draw("chains").random() < 0.75,
+            "viper.merge.layer": self._draw("layer").choice((*["communication"] * 3, *MERGE_BOLTS)),
             "viper.scheduling": "random" if self.seed else "downstream",
             "viper.seed": self.seed,
             "viper.drain.timeout.secs": 1,  # a run that stands still need not be waited for

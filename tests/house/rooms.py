@@ -60,7 +60,7 @@ ORDERS: Mapping[str, Rows] = {
         ("pieces",),
         ("edges",),
         ("recovery", "tracking"),
-        ("positions", "state"),
+        ("merging", "positions", "state"),
         ("metrics",),
     ),
     "spark_ingest": (

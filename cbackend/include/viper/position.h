@@ -132,6 +132,12 @@ bool vp_positions_tracked(const vp_positions *positions, uint64_t first);
 /* From `first` on none has a tree any more. */
 void vp_positions_forget_trees(vp_positions *positions, uint64_t first);
 
+/* Appends the positions of several arrays in one order: next that of from[order[i]] behind the last one taken
+ * of it, of which the first is firsts[order[i]]; these go on. The arrays are apart then. 0, or VP_NO_MEMORY, which
+ * changes nothing that can be seen in `out`. */
+int vp_positions_interleave(vp_positions *out, vp_positions *const *from, uint64_t *firsts, uint32_t from_count,
+                            const uint16_t *order, uint64_t count);
+
 /* Appends positions[i] to outs[targets[i]]; a target past the last out drops its position. */
 int vp_positions_scatter(const vp_positions *positions, const uint16_t *targets, vp_positions *const *outs,
                          uint32_t out_count);

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from framework.config import Settings
 from framework.planning import Plan, Subscription, TaskSpec
 from framework.runtime.assembly.network import Network
 from framework.runtime.inputs import BoltInput, values_class
+from framework.runtime.merging.reader import SortedInPython
 from framework.runtime.pieces import InputSource, InputStream
 from framework.windows.key_input import InputMode
 from viper.addressed import VALUES, mask_of
@@ -20,12 +22,13 @@ class InputFactory:
 
     Args:
         plan: says which tasks feed which.
+        settings: the configuration it was planned with.
         network: the channels, as this process sees them.
-        groups: the number of key groups.
     """
 
-    def __init__(self, plan: Plan, network: Network, groups: int) -> None:
-        self._groups = groups
+    def __init__(self, plan: Plan, settings: Settings, network: Network) -> None:
+        self._settings = settings
+        self._groups = settings["viper.key.groups"]
         self._plan = plan
         self._network = network
         self._tasks = {task.id: task for task in plan.tasks}
@@ -39,6 +42,9 @@ class InputFactory:
             whole: whether it takes many tuples at once, and so payloads, not lists of rows.
             borrows: whether it keeps none of the columns that it receives.
         """
+        behind = self._plan.behind(task.id)
+        if behind is not None:
+            return self._of_merge(task, self._tasks[behind])
         channel, own = self._plan.channel_of(task.id), self._skipping(task)
         reader = self._network.reader(task.id)
         if own is not None and isinstance(reader, Reader):
@@ -52,6 +58,22 @@ class InputFactory:
             borrows=borrows,
             own=own,
         )
+
+    def _of_merge(self, task: TaskSpec, behind: TaskSpec) -> BoltInput:
+        """The input of a merge bolt's task: what the task behind it would get."""
+        channel, streams = self._plan.channel_of(task.id), streams_of_merge(self._plan, behind.component)
+        sources = [self._source(source, behind) for source in channel.sources]
+        if not channel.arriving:
+            return BoltInput(self._network.reader(task.id), sources, (), shares=False, whole=True)
+        readers = [self._network.reader_of(source, task.id) for source in channel.sources]
+        indexes = [
+            {tag: streams[stream.component, stream.name] for tag, stream in source.streams.items()}
+            for source in sources
+        ]
+        found = {(s.component, s.name): s for source in sources for s in source.streams.values()}
+        of_streams = [InputSource(":".join(name), {0: found[name]}) for name in streams]
+        reader = SortedInPython(readers, indexes, self._settings["viper.channel.tuples"])
+        return BoltInput(reader, of_streams, (), shares=False, whole=True)
 
     def _skipping(self, task: TaskSpec) -> range | None:
         """The key groups of a task that skips what concerns none of them; None if it gets no such thing.
@@ -85,6 +107,8 @@ class InputFactory:
 
     def _source(self, source_id: int, reader: TaskSpec) -> InputSource:
         source = self._tasks[source_id]
+        if self._plan.behind(source_id) is not None:
+            return self._merged(source, reader)
         component = self._plan.topology.component(source.component)
         tags = {stream.name: tag for tag, stream in enumerate(component.outputs or ())}
         streams = {
@@ -92,6 +116,16 @@ class InputFactory:
             for subscription in subscriptions_between(self._plan, source.component, reader.component)
         }
         return InputSource(f"{source.component}:{source.id}", streams)
+
+    def _merged(self, merge: TaskSpec, reader: TaskSpec) -> InputSource:
+        """A merge bolt's task, whose tuples are of the streams that it has merged."""
+        streams = streams_of_merge(self._plan, reader.component)
+        found = {
+            streams[s.source, s.stream]: self._stream(s, merge.id, reader)
+            for s in self._plan.subscriptions
+            if s.target == reader.component
+        }
+        return InputSource(f"{merge.component}:{merge.id}", found)
 
     def _stream(self, subscription: Subscription, producer: int, reader: TaskSpec) -> InputStream:
         stream = self._plan.topology.component(subscription.source).stream(subscription.stream)
@@ -115,6 +149,12 @@ class InputFactory:
         if subscription.copies:
             return level.level(copy=reader.index)
         return level.behind_ticks if reader.component in self._plan.layout.ticked else level.level()
+
+
+def streams_of_merge(plan: Plan, behind: str) -> Mapping[tuple[str, str], int]:
+    """The index of each stream that the merge bolts before a bolt pass on, by its component and name."""
+    names = dict.fromkeys((s.source, s.stream) for s in plan.subscriptions if s.target == behind)
+    return {name: index for index, name in enumerate(names)}
 
 
 def subscriptions_between(plan: Plan, source: str, target: str) -> list[Subscription]:

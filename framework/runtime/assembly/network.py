@@ -206,11 +206,12 @@ class Network:
 
     def reader(self, reader: int) -> Reader | Link:
         """The consuming end of a task's channel."""
-        channel = self._plan.channel_of(reader)
-        link = self.link(channel.sources[0], reader)
-        if link is not None:
-            return link
-        gate, _, index = self._between[channel.sources[0], reader]
+        first = self._plan.channel_of(reader).sources[0]
+        return self.link(first, reader) or self.reader_of(first, reader)
+
+    def reader_of(self, producer: int, reader: int) -> Reader:
+        """The consuming end of the gate between two tasks."""
+        gate, _, index = self._between[producer, reader]
         return gate.reader(index)
 
     def feedback(self, reader: int) -> list[Reader]:

@@ -9,7 +9,7 @@ from framework.config import Settings
 from framework.instantiate import Beans
 from framework.planning import Plan, Subscription, TaskSpec, is_exact
 from framework.routing import Router, ScalableRouter, SwitchingRouter, make_router
-from framework.runtime.assembly.inputs import subscriptions_between
+from framework.runtime.assembly.inputs import streams_of_merge, subscriptions_between
 from framework.runtime.assembly.network import Network
 from framework.runtime.control.route_switch import RouteSwitch, Switched
 from framework.runtime.edges.addressed import AddressedEdge
@@ -23,7 +23,7 @@ from framework.runtime.edges.groupings import (
     SpreadEdge,
     WholeEdge,
 )
-from framework.runtime.edges.output import Output, Port
+from framework.runtime.edges.output import ForwardingOutput, Output, Port
 from framework.runtime.edges.typed import TypedForm
 from framework.runtime.hosts.context import make_context
 from framework.runtime.inputs import values_class
@@ -55,6 +55,9 @@ class OutputFactory:
             task: the task that will emit to it.
             kept: whether tuples matter that nobody subscribes to, because they are recorded.
         """
+        behind = self._plan.behind(task.id)
+        if behind is not None:
+            return self._of_merge(task, behind)
         component = self._plan.topology.component(task.component)
         ports = [
             Port(tag, stream, kept=kept, form=_form(component.id, stream))
@@ -72,9 +75,25 @@ class OutputFactory:
                     if isinstance(edge, SpreadEdge) and isinstance(edge.router, SwitchingRouter):
                         switched.append(Switched(port.tag, subscription.target, edge.router))
         fed = [destination for group in destinations.values() for destination in group]
-        readers = frozenset(reader for destination in fed for reader in destination.tasks)
+        reached = self._plan.reached_by
+        readers = frozenset(reached(reader) for destination in fed for reader in destination.tasks)
         heard = fed + self._only_heartbeats(task, readers)
         return Output(ports, heard, self._network.forest, self._switch(task, switched))
+
+    def _of_merge(self, task: TaskSpec, behind: int) -> Output:
+        """The output of a merge bolt's task: all to the task behind it."""
+        component = self._plan.tasks[behind - 1].component
+        subscription = next(s for s in self._plan.subscriptions if s.target == component)
+        destination = self._destination(
+            Destination,
+            task,
+            (behind,),
+            self._settings["viper.jumbo.size"],
+            self._settings["viper.columns.rows"],
+            tagged=len(streams_of_merge(self._plan, component)) > 1,
+            mask_shift=self._mask_shift(subscription),
+        )
+        return ForwardingOutput(destination, self._network.forest)
 
     def _switch(self, task: TaskSpec, switched: Sequence[Switched]) -> RouteSwitch | None:
         """What has routers divide anew from the cut of a reconfiguration on; None where there are none."""
@@ -122,12 +141,14 @@ class OutputFactory:
         tagged: bool,
         mask_shift: int | None = None,
     ) -> Destination:
+        reached = self._plan.reached_by if self._plan.behind(task.id) is None else int
         link = self._network.link(task.id, readers[0])
         if link is not None:
             return LinkedDestination(readers[0], link, tagged)
         # `Destination` wants the gates first that other processes read from.
-        abroad = sorted(readers, key=lambda reader: not self._network.leaves_process(task.id, reader))
-        sources = dict.fromkeys(self._network.source(task.id, reader) for reader in abroad)
+        ends = [reached(reader) for reader in readers]
+        abroad = sorted(ends, key=lambda end: not self._network.leaves_process(task.id, end))
+        sources = dict.fromkeys(self._network.source(task.id, end) for end in abroad)
         return kind(readers, list(sources), size, tagged, columns_rows, mask_shift)
 
     def _edge(

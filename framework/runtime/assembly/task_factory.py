@@ -15,7 +15,7 @@ from framework.instantiate import Beans
 from framework.log import Origin, speaking_as
 from framework.planning import Plan, TaskSpec, TimeMode
 from framework.recording import Recorder
-from framework.runtime.assembly.inputs import InputFactory
+from framework.runtime.assembly.inputs import InputFactory, streams_of_merge
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.outputs import OutputFactory
 from framework.runtime.assembly.recording import RecordingIO
@@ -47,6 +47,7 @@ from framework.runtime.tasks.checkpointed_spout import Emitted
 from framework.runtime.tasks.column_folder import ColumnFolder
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import NO_OUTPUT, Emitter
+from framework.runtime.tasks.forwarder import Forwarder
 from framework.runtime.tasks.group_outputs import GroupOutputs
 from framework.runtime.tasks.hand_over import HandOver
 from framework.runtime.tasks.interludes import Interludes
@@ -100,7 +101,7 @@ class TaskFactory:
         self._network = network
         self._beans = beans
         self._recording_io = recording_io
-        self._inputs = InputFactory(plan, network, settings["viper.key.groups"])
+        self._inputs = InputFactory(plan, settings, network)
         self._outputs = OutputFactory(plan, settings, network, beans)
         self._spouts = SpoutParts(plan, settings, network)
         self._tasks = {task.id: task for task in plan.tasks}
@@ -125,7 +126,8 @@ class TaskFactory:
         """The ids of tasks that may become runnable when this one has run: those that read from it, and those
         that wait in a cycle for room to send to it."""
         output = task.emitter.output
-        reading = [reader for destination in output.destinations for reader in destination.tasks]
+        reached = self._plan.reached_by if self._plan.behind(task.context.spec.id) is None else int
+        reading = [reached(reader) for destination in output.destinations for reader in destination.tasks]
         sending = [
             producer.id
             for subscription in self._plan.subscriptions
@@ -142,7 +144,8 @@ class TaskFactory:
             # What nobody subscribes to has its part in the order of what a spout holds back.
             is_kept = self._recording_io.records or self._spouts.holds_back(context)
             output = self._outputs.make(spec, kept=is_kept)
-            recorder = self._recording_io.recorder(spec)
+            is_merge = self._plan.behind(spec.id) is not None
+            recorder = None if is_merge else self._recording_io.recorder(spec)
             if spec.role is Role.SPOUT and self._recording_io.replays:
                 return self._replay(context, output, recorder)
             host = self._host(spec)
@@ -318,7 +321,11 @@ class TaskFactory:
         parts_of_agenda = slot, received, emitter, interludes, acker, end, commits
         agenda = partial(make_agenda, due, context, *parts_of_agenda)
         processor: Processor
-        if host.takes_rows:
+        behind = self._plan.behind(spec.id)
+        if behind is not None:
+            streams = streams_of_merge(self._plan, self._tasks[behind].component)
+            processor = Forwarder(emitter, context.counters, acker, streams)
+        elif host.takes_rows:
             processor = BatchProcessor(slot, collector.bulk, acker, context.counters, keeps=keeps)
         elif isinstance(host.component, Sink):
             processor = SinkProcessor(slot, acker, context.counters, commits)
@@ -372,24 +379,10 @@ class TaskFactory:
         return DueBy(
             event_time=self._plan.time is TimeMode.EVENT,
             recorded=self._recording_io.ticks(spec),
-            sources_wait=self._network.forest is not None and not self._is_behind_cycle(spec.component),
+            sources_wait=self._network.forest is not None and not self._plan.is_behind_cycle(spec.component),
             tick_path=self._plan.layout.tick_path,
             level=self._plan.layout.components[spec.component],
         )
-
-    def _is_behind_cycle(self, component: str) -> bool:
-        """Whether a component receives tuples that go round in a cycle, or that descend from such tuples."""
-        seen, todo = {component}, [component]
-        while todo:
-            target = todo.pop()
-            for subscription in self._plan.subscriptions:
-                if subscription.target == target:
-                    if subscription.cyclic:
-                        return True
-                    if subscription.source not in seen:
-                        seen.add(subscription.source)
-                        todo.append(subscription.source)
-        return False
 
 
 def _keep_what_was_taken(hand_over: HandOver, cut: BoltCut) -> None:

@@ -15,7 +15,9 @@ Way = tuple[tuple[int, ...], tuple[int, ...]]
 def ways_of(plan: Plan) -> Iterator[Way]:
     """Every way of a plan that has a gate."""
     for channel in plan.channels:
-        if not channel.chained:
+        if channel.arriving:
+            yield from (((source,), channel.readers) for source in channel.sources)
+        elif not channel.chained:
             yield channel.sources, channel.readers
         for source in channel.feedback:
             yield (source,), channel.readers

@@ -263,3 +263,24 @@ class Output:
         for destination in self.destinations:
             for outlet in destination.outlets:
                 outlet.close()
+
+
+class ForwardingOutput(Output):
+    """Sends all that a merge bolt's task passes on to the one task behind it.
+
+    Args:
+        destination: leads there.
+        forest: as in the base class.
+    """
+
+    def __init__(self, destination: Destination, forest: Forest | None) -> None:
+        super().__init__((), (destination,), forest)
+        self._destination = destination
+
+    def deliver(self, emission: Emission) -> None:
+        """Put tuples on their way as in the base class, whose tags are those of the streams behind it."""
+        destination = self._destination
+        destination.positions.extend(emission.positions)
+        destination.put(emission.payload, () if emission.tags is None else array("H", emission.tags))
+        if self._forest is not None and emission.may_be_tracked:
+            destination.count_tracked(self._forest)

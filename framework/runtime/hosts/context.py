@@ -13,8 +13,9 @@ from framework.validation.subscriptions import SYSTEM_STREAMS
 def make_context(plan: Plan, task: TaskSpec) -> dict[str, Any]:
     """Make the context of one task; each call returns a new dict."""
     component = plan.topology.component(task.component)
+    merges = set(plan.merges.values())  # which nobody has written
     return {
-        "task->component": {str(other.id): other.component for other in plan.tasks},
+        "task->component": {str(o.id): o.component for o in plan.tasks if o.id not in merges},
         "taskid": task.id,
         "componentid": task.component,
         "streams": [stream.name for stream in component.outputs or ()],

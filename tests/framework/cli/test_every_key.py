@@ -30,6 +30,7 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.scheduling": ("downstream", "random"),
     "viper.seed": (0, 2**64 - 1),
     "viper.chains": (True, False),
+    "viper.merge.layer": ("communication", "operator", "operator-python"),
     "viper.slice.tuples": (1, HUGE),
     "viper.poll.pause.max.ms": (0, SHORT, LONG, HUGE),
     "viper.checkpoint.keep": (1, HUGE),

@@ -1,0 +1,191 @@
+"""The reading ends of several gates, each with one source, whose tuples are sorted in Python."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from struct import Struct
+from typing import Any, Final
+
+from framework.runtime.merging.merge_sort import MergeSort
+from viper.interleaving import interleave_positions
+from viper.jumbo import Jumbo
+from viper.payload import Row, Rows
+from viper.position import Position, Positions
+from viper.reader import Reader, Run
+
+_PLACE: Final = Struct("=qQQ")
+"""A position in `Positions.to_bytes`."""
+
+
+class SortedInPython:
+    """Stands in the place of the reading end of a gate, for one thread.
+
+    What arrives is queued and sorted tuple by tuple, as a bolt would do it that a user has written. The rows
+    of each stream come as one run.
+
+    Args:
+        readers: one for each producing task.
+        streams: for each producing task the index of each of its streams among all, by tag.
+        room: the most tuples of one producing task that are taken ahead of the others'.
+    """
+
+    carries_tracked = True
+    """Whether tracked tuples may come: nobody says that none do."""
+
+    def __init__(
+        self, readers: Sequence[Reader], streams: Sequence[Mapping[int, int]], room: int
+    ) -> None:
+        self._readers = tuple(readers)
+        self._streams = tuple(streams)
+        self._stream_count = 1 + max(index for of_task in streams for index in of_task.values())
+        self._room = room
+        self._places: list[Positions] = [Positions() for _ in readers]
+        """Of each producing task the positions of what it has brought, some of which has been passed on."""
+        self._passed = array("Q", [0] * len(readers))
+        """How many of those have been passed on."""
+        self._order = array("H")
+        """The producing task of each tuple that was delivered last."""
+        self._values: list[tuple[int, Row]] = []
+        """The tuples that were delivered last, each with the index of its stream."""
+        self._is_mutable = False
+        """Whether a value can be changed by a consumer."""
+        self._sort = MergeSort(len(readers), self._emit)
+
+    def _emit(self, source: int, values: tuple[int, Row]) -> None:
+        self._order.append(source)
+        self._values.append(values)
+
+    # -- what a task takes
+
+    def get_ready(self, limit: int, into: Positions, *, borrows: bool = False) -> list[Run]:
+        """Deliver up to `limit` tuples in order, where there is one stream; as `Reader.get_ready`."""
+        return self.get_interleaved(limit, into)[0]
+
+    def get_interleaved(
+        self, limit: int, into: Positions, *, borrows: bool = False
+    ) -> tuple[list[Run], bytes | None]:
+        """Deliver up to `limit` tuples; as `Reader.get_interleaved`, where runs are those of streams."""
+        self._forget()
+        for source in range(len(self._readers)):
+            self._pull(source, limit)
+        del self._order[:]
+        self._values = []
+        if not self._sort.emit_ready(limit):
+            return [], None
+        interleave_positions(self._places, self._passed, self._order, into)
+        return self._as_runs()
+
+    def _pull(self, source: int, limit: int) -> None:
+        reader = self._readers[source]
+        room = min(limit, self._room) - self._sort.waiting(source)
+        if room > 0 and reader.ready():
+            arrived = Positions()
+            rows = self._rows(source, reader.get_ready(room, arrived))
+            take = partial(self._sort.process, source)
+            for place, row in zip(_PLACE.iter_unpack(arrived.to_bytes()), rows, strict=True):
+                take(place, row)
+            self._places[source].extend(arrived)
+            reader.working(self._sort.waiting(source))
+        self._sort.promise(source, reader.watermark())
+
+    def _rows(self, source: int, runs: Iterable[Run]) -> list[tuple[int, Row]]:
+        streams, found = self._streams[source], list[tuple[int, Row]]()
+        for _, jumbo, first, count in runs:
+            rows = jumbo.payload.rows[first : first + count]
+            self._is_mutable = self._is_mutable or jumbo.payload.mutable
+            if jumbo.tags is None:
+                (only,) = streams.values()
+                found += [(only, row) for row in rows]
+            else:
+                tags = jumbo.tags[first : first + count]
+                found += [(streams[tag], row) for tag, row in zip(tags, rows, strict=True)]
+        return found
+
+    def _as_runs(self) -> tuple[list[Run], bytes | None]:
+        if self._stream_count == 1:
+            rows = [row for _, row in self._values]
+            return [(0, Jumbo(Rows(rows, self._is_mutable)), 0, len(rows))], None
+        of_streams: list[list[Row]] = [[] for _ in range(self._stream_count)]
+        for stream, row in self._values:
+            of_streams[stream].append(row)
+        order = array("H", [stream for stream, _ in self._values])
+        jumbos = [Jumbo(Rows(rows, self._is_mutable)) for rows in of_streams]
+        runs = [(stream, jumbo, 0, jumbo.size) for stream, jumbo in enumerate(jumbos)]
+        return runs, order.tobytes()
+
+    def _forget(self) -> None:
+        """Forget the positions of what has been passed on, in a time that is constant for each tuple."""
+        for source, places in enumerate(self._places):
+            passed = int(self._passed[source])
+            if 2 * passed > len(places):
+                kept = Positions()
+                kept.extend_from(places, passed, len(places) - passed)
+                self._places[source], self._passed[source] = kept, 0
+
+    # -- what a task puts back
+
+    def defer(self) -> None:
+        """Nothing: what was delivered can be put back until more is."""
+
+    def accept(self) -> None:
+        """Nothing: what was delivered lies in no memory that others wait for."""
+
+    def put_back(self, rest: object, positions: Positions, kept: int) -> None:
+        """Have all that was delivered last but the first `kept` tuples come again, as `Reader.put_back`."""
+        back: list[list[tuple[Any, Any]]] = [[] for _ in self._readers]
+        places = list(_PLACE.iter_unpack(positions.to_bytes()))[kept:]
+        for source, place, values in zip(self._order[kept:], places, self._values[kept:], strict=True):
+            back[source].append((place, values))
+        for source, taken in enumerate(back):
+            if taken:
+                self._passed[source] -= len(taken)
+                self._sort.take_back(source, taken)
+        positions.truncate(kept)
+
+    # -- how far it is
+
+    def outlook(self) -> tuple[bool, Position, int]:
+        """`ready`, `watermark` and `last_ts` in one call."""
+        return self.ready(), self.watermark(), self.last_ts()
+
+    def ready(self) -> bool:
+        """Whether anything has arrived that can be sorted in, or can go."""
+        if self._sort.is_ready:
+            return True
+        waiting = self._sort.waiting
+        return any(r.ready() for n, r in enumerate(self._readers) if waiting(n) < self._room)
+
+    def watermark(self) -> Position:
+        """The smallest position that can still be delivered; END when it is drained."""
+        for source, reader in enumerate(self._readers):
+            self._sort.promise(source, reader.watermark())
+        return Position(*self._sort.next)
+
+    def drained(self) -> bool:
+        """Whether all sources were closed and everything was delivered."""
+        return not self.waiting_tuples() and all(reader.drained() for reader in self._readers)
+
+    def holding_source(self) -> int | None:
+        """The index of a stream of the source that holds the others back; None where nothing has to wait."""
+        if self.ready() or self.drained():
+            return None
+        return next(iter(self._streams[self._sort.holding].values()))
+
+    def last_ts(self) -> int:
+        """How far event time came at the source that came furthest."""
+        return max(reader.last_ts() for reader in self._readers)
+
+    def waiting_tuples(self) -> int:
+        """Tuples that have not been delivered."""
+        arrived = sum(reader.waiting_tuples() for reader in self._readers)
+        return arrived + sum(map(self._sort.waiting, range(len(self._readers))))
+
+    def working(self, untracked: int) -> None:
+        """Say how many of the tuples that were delivered are not finished; those that wait here are not."""
+        for source, reader in enumerate(self._readers):
+            reader.working(self._sort.waiting(source) + (0 if source else untracked))
+
+    def give_back(self) -> None:
+        """Nothing: what is lent is copied where it arrives."""
