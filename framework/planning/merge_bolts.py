@@ -2,9 +2,9 @@
 
 That is how streams were put into one order before communication layers did it: a compiler adds dedicated
 operators, as in StreamCloud (Gulisano et al., IEEE TPDS 2012), each of which is a task with an input and an
-output of its own. Here they are what the gates are measured against. A bolt with several producing tasks gets a
-merge bolt before each of its tasks, which passes the tuples on as they are, at the positions that they have.
-So the output is the same with every layer.
+output of its own. Here they are what the gates are measured against. A bolt with several producing tasks gets
+a merge bolt before each of its tasks, which passes the tuples on as they are, at the positions that they
+have. So the output is the same with every layer.
 """
 
 from __future__ import annotations
@@ -112,9 +112,7 @@ def _component(topology: Topology, bolt: str) -> ComponentSpec:
     return ComponentSpec(name, Role.BOLT, made, config=config)
 
 
-def _through(
-    channels: Sequence[Channel], merges: Mapping[int, int], *, arriving: bool
-) -> Iterator[Channel]:
+def _through(channels: Sequence[Channel], merges: Mapping[int, int], *, arriving: bool) -> Iterator[Channel]:
     """The channels, of which those to some readers lead through their merge bolts."""
     for channel in channels:
         if not merges.keys() >= set(channel.readers):

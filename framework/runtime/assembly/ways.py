@@ -67,11 +67,16 @@ def room_of_link(plan: Plan, settings: Settings, channel: Channel) -> dict[str, 
 
 def _is_typed(plan: Plan, way: Way) -> bool:
     """Whether any stream on a way has a schema."""
-    producing, consuming = ({task.component for task in plan.tasks if task.id in end} for end in way)
+    sources, readers = way
+    behind = {found for reader in readers if (found := plan.behind(reader)) is not None} or set(readers)
+    producing, consuming = (
+        {task.component for task in plan.tasks if task.id in end} for end in (sources, behind)
+    )
+    is_merged = any(plan.behind(source) is not None for source in sources)
     return any(
         stream is not None and stream.schema is not None
         for s in plan.subscriptions
-        if s.source in producing and s.target in consuming
+        if s.target in consuming and (is_merged or s.source in producing)
         for stream in [plan.topology.component(s.source).stream(s.stream)]
     )
 

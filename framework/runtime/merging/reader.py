@@ -34,9 +34,7 @@ class SortedInPython:
     carries_tracked = True
     """Whether tracked tuples may come: nobody says that none do."""
 
-    def __init__(
-        self, readers: Sequence[Reader], streams: Sequence[Mapping[int, int]], room: int
-    ) -> None:
+    def __init__(self, readers: Sequence[Reader], streams: Sequence[Mapping[int, int]], room: int) -> None:
         self._readers = tuple(readers)
         self._streams = tuple(streams)
         self._stream_count = 1 + max(index for of_task in streams for index in of_task.values())
