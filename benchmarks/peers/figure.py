@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from benchmarks.peers.alternation import Measured, best_of_each
+from benchmarks.peers.drawing import DASHES, MARKS, Scale, line, mark, text
 from benchmarks.peers.registry import Experiment
 from benchmarks.peers.table import by_series, rounded
 
@@ -21,8 +21,6 @@ PATTERNS = """<defs>
 </defs>"""
 FILLS = {"ours": "#222", "plain": "white"}
 """By program; peers are striped."""
-DASHES = ("", "8 4", "2 3", "10 3 2 3", "5 5", "1 5", "14 4", "6 2 2 2")
-MARKS = ("circle", "square", "diamond", "triangle")
 
 
 def to_svg(experiment: Experiment, measured: Sequence[Measured]) -> str:
@@ -44,11 +42,6 @@ def to_svg(experiment: Experiment, measured: Sequence[Measured]) -> str:
     return "\n".join([*parts, *body, "</svg>"]) + "\n"
 
 
-def text(x: float, y: float, content: str, *, anchor: str = "start", size: int = 13) -> str:
-    """A line of text, which has been escaped."""
-    return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" font-size="{size}">{content}</text>'
-
-
 def _bars(best: Sequence[Measured]) -> tuple[int, Iterator[str]]:
     longest = max((one.spread[1] for one in best), default=1.0)
     return TOP + ROW * len(best) + MARGIN, _drawn_bars(best, PLOT / longest)
@@ -67,7 +60,7 @@ def _drawn_bars(best: Sequence[Measured], scale: float) -> Iterator[str]:
         middle = y + BAR / 2
         # White around the whisker sets it off from a dark bar.
         for colour, width in (("white", 4), ("#888", 2)):
-            yield _line((low, middle), (high, middle), f'stroke="{colour}" stroke-width="{width}"')
+            yield line((low, middle), (high, middle), f'stroke="{colour}" stroke-width="{width}"')
         yield text(max(high, left + one.rate * scale) + 6, y + BAR - 3, rounded(one.rate))
 
 
@@ -82,15 +75,15 @@ def _drawn_delays(best: Sequence[Measured]) -> Iterator[str]:
     bottom = TOP + ROW * len(best)
     for tick in scale.ticks():
         x = scale(tick)
-        yield _line((x, TOP - 8), (x, bottom), 'stroke="#ccc"')
+        yield line((x, TOP - 8), (x, bottom), 'stroke="#ccc"')
         yield text(x, bottom + 18, duration(tick), anchor="middle")
     for number, one in enumerate(best):
         y = TOP + ROW * number + BAR / 2
         p50, p99 = (scale(delay) for delay in one.delays_us.values())
         yield text(MARGIN + LABELS - 8, y + 5, escape(one.entry.system), anchor="end")
-        yield _line((p50, y), (p99, y), 'stroke="#222" stroke-width="2"')
-        yield _mark("circle", p50, y, "white")
-        yield _mark("square", p99, y, "#222")
+        yield line((p50, y), (p99, y), 'stroke="#222" stroke-width="2"')
+        yield mark("circle", p50, y, "white")
+        yield mark("square", p99, y, "#222")
         yield text(p99 + 10, y + 5, " / ".join(map(duration, one.delays_us.values())))
     yield text(MARGIN, bottom + 38, "circle: median; square: 99th percentile")
 
@@ -110,7 +103,7 @@ def _drawn_lines(
     across = Scale(xs[0], xs[-1], left, right - left, is_log=True)
     up = Scale(0.0, max(rates), bottom, -height, is_log=False)
     for tick in up.ticks():
-        yield _line((left, up(tick)), (right, up(tick)), 'stroke="#ddd"')
+        yield line((left, up(tick)), (right, up(tick)), 'stroke="#ddd"')
         yield text(left - 8, up(tick) + 4, f"{tick:,.0f}", anchor="end")
     for x in xs:
         yield text(across(x), bottom + 20, f"{x:,}", anchor="middle")
@@ -130,7 +123,7 @@ def _series(number: int, kind: str, path: Sequence[tuple[float, float]]) -> Iter
     yield f'<polyline class="{kind}" points="{joined}" {style}/>'
     fill = "#222" if number // len(MARKS) % 2 else "white"
     for x, y in path:
-        yield _mark(MARKS[number % len(MARKS)], x, y, fill)
+        yield mark(MARKS[number % len(MARKS)], x, y, fill)
 
 
 def duration(microseconds: float) -> str:
@@ -139,59 +132,3 @@ def duration(microseconds: float) -> str:
         if microseconds >= size:
             return f"{microseconds / size:.3g} {unit}"
     return f"{microseconds:.3g} µs"
-
-
-class Scale:
-    """Where numbers stand on an axis.
-
-    Args:
-        low: the least number.
-        high: the largest.
-        start: pixel of the axis's beginning.
-        length: pixels from there to its end; negative where it runs upwards.
-        is_log: whether it has equal steps for equal ratios.
-    """
-
-    def __init__(self, low: float, high: float, start: float, length: float, *, is_log: bool) -> None:
-        self._is_log = is_log
-        self._low, self._high = self._at(low), self._at(high)
-        self._start = start
-        self._length = length
-
-    def __call__(self, number: float) -> float:
-        """The pixel of a number."""
-        whole = self._high - self._low or 1.0
-        return self._start + (self._at(number) - self._low) / whole * self._length
-
-    def ticks(self) -> list[float]:
-        """Round numbers within it: powers of ten, maybe three times these, or four to ten equal steps."""
-        if self._is_log:
-            powers = range(math.floor(self._low), math.ceil(self._high) + 1)
-            # Beyond three powers of ten there is no room for further numbers.
-            factors = (1, 3) if self._high - self._low < 3 else (1,)
-            found = [factor * 10.0**power for power in powers for factor in factors]
-            return [tick for tick in found if self._low <= self._at(tick) <= self._high]
-        step = 10.0 ** math.floor(math.log10(self._high / 2 or 1.0))
-        step *= next(factor for factor in (1, 2, 5, 10) if self._high / (step * factor) <= 10)
-        return [step * number for number in range(int(self._high / step) + 1)]
-
-    def _at(self, number: float) -> float:
-        return math.log10(number) if self._is_log else number
-
-
-def _line(start: tuple[float, float], end: tuple[float, float], style: str) -> str:
-    (x1, y1), (x2, y2) = start, end
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" {style}/>'
-
-
-def _mark(kind: str, x: float, y: float, fill: str) -> str:
-    style = f'fill="{fill}" stroke="#222" stroke-width="1.6"'
-    if kind == "circle":
-        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" {style}/>'
-    corners = {
-        "square": ((-4, -4), (4, -4), (4, 4), (-4, 4)),
-        "diamond": ((0, -5.5), (5.5, 0), (0, 5.5), (-5.5, 0)),
-        "triangle": ((0, -5), (5, 4), (-5, 4)),
-    }[kind]
-    joined = " ".join(f"{x + dx:.1f},{y + dy:.1f}" for dx, dy in corners)
-    return f'<polygon points="{joined}" {style}/>'

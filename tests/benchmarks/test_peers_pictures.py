@@ -7,7 +7,8 @@ from xml.etree import ElementTree
 import pytest
 
 from benchmarks.peers.alternation import Measured
-from benchmarks.peers.figure import Scale, duration, to_svg
+from benchmarks.peers.drawing import Scale
+from benchmarks.peers.figure import duration, to_svg
 from benchmarks.peers.jobs import Outcome
 from benchmarks.peers.launching import Run
 from benchmarks.peers.registry import Entry, Experiment, bytewax, ours, pathway, plain

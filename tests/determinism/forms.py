@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from framework import Rows, Spout, Stream
+from framework import Grouping, Rows, Spout, Stream
 from framework.importing import import_class
 from framework.sinks import Sink
 from framework.state import declared_states
@@ -33,7 +33,8 @@ _UNTYPED: Final = (MixedKeys, Wares)
 _SINGLE: Final = (Asks, Batches, Directs, Sink)
 """Bolts that ask who receives a tuple, or name who does; batches of their own; and sinks."""
 _BY_ROWS: Final = {Counted: CountedInRows}
-"""What declares state has none within another bolt; these do the same by rows."""
+"""What declares state has none within another bolt; these do the same by rows, where the key is one field."""
+_BY_KEY: Final = Grouping.fields("key")
 MOST_ROWS: Final = 9
 
 
@@ -149,7 +150,9 @@ def _changed(component: ComponentSpec, form: str, draw: random.Random) -> Compon
     if form == "typed" or issubclass(cls, _SINGLE):
         return component
     if declared_states(cls):
-        return _made(component, _BY_ROWS.get(cls, cls), _definition(component).args)
+        by_key = all(read.grouping == _BY_KEY for read in component.inputs)
+        chosen_class = _BY_ROWS.get(cls, cls) if by_key else cls
+        return _made(component, chosen_class, _definition(component).args)
     if component.role is Role.SPOUT:
         brings = is_typed and issubclass(cls, Numbers) and draw.random() < 0.6
         return _within(component, BringsColumns) if brings else component
