@@ -2,9 +2,9 @@
 
 The operators, ``pos_rep`` and ``new_seg``, are those of the paper, and so is the grid: 1, 2, 4 and 6
 injectors, as many instances, and a sink for each instance. Line n comes from injector n mod their number, so
-that the streams interleave as finely as they can. The layers are gates; merge bolts that call the merge of the
-gates; and merge bolts in plain Python (``viper.merge.layer``). A merge bolt stands before each task that has
-several producing tasks.
+that the streams interleave as finely as they can. The layers are gates; merge bolts that call the merge of
+the gates; and merge bolts in plain Python (``viper.merge.layer``). A merge bolt stands before each task that
+has several producing tasks.
 
 Each measurement is a run in processes of its own, as fast as it goes. The layers take turns, round by round,
 in another order each time, and ratios are those of one round. What is told is rows a second, from the first

@@ -9,6 +9,7 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 from pathlib import Path
 
 from benchmarks.peers.drawing import DASHES, MARKS, Scale, line, mark, text
@@ -141,7 +142,7 @@ def _plot(
             for cell in sorted(cells, key=lambda cell: cell.instances)
             if cell.injectors == injectors
         ]
-        for start, end in zip(points, points[1:], strict=False):
+        for start, end in pairwise(points):
             yield line(start, end, _style(number))
         for x, y in points:
             yield mark(MARKS[number % len(MARKS)], x, y, "white")

@@ -1,8 +1,8 @@
 """The two operators that Viper's evaluation measures: one without state, and one with state by vehicle.
 
-They take the reports of vehicles as a few bare fields, and pass some of them on as they are. From the reports
-of an expressway ``PositionReports`` passes on 99 % of the lines, ``NewSegments`` a third (Walulya et al.,
-"Viper: A module for communication-layer determinism and scaling in low-latency stream processing", FGCS 2018).
+They take lines as a few bare fields, and pass some of them on as they are: ``PositionReports`` 99 % of an
+expressway's lines, ``NewSegments`` a third of them (Walulya et al., "Viper: A module for communication-layer
+determinism and scaling in low-latency stream processing", FGCS 2018).
 """
 
 from linear_road.records import REPORT, SEGMENTS
@@ -23,7 +23,7 @@ class PositionReports(Bolt):
 
 
 class NewSegments(Bolt):
-    """Passes on the reports of vehicles that come into another segment, the first one included (``new_seg``)."""
+    """Passes on each vehicle's first report, and those from another segment than before (``new_seg``)."""
 
     outputs = [*FIELDS, "stamp"]
     place = ValueState("int64", default=-1)
