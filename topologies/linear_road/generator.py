@@ -11,6 +11,7 @@ import numpy as np
 
 from linear_road.records import (
     BALANCE,
+    COLUMNS,
     ENTRY,
     EVERY_S,
     EXIT,
@@ -27,7 +28,6 @@ TRAVEL_TIME = 4
 FEET = SEGMENTS * SEGMENT_FEET
 FEET_A_MILE_AN_HOUR = SEGMENT_FEET / 3600 * EVERY_S
 """How far a mile an hour takes a vehicle between two reports."""
-COLUMNS = 15
 
 
 @dataclass(frozen=True)
