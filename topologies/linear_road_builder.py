@@ -3,14 +3,22 @@
     viper run topologies/linear_road_builder.py
 """
 
-from linear_road import bolts
+from linear_road.bolts import (
+    Accidents,
+    Accounts,
+    Crossings,
+    Dispatch,
+    Expenditures,
+    Stops,
+    Tolls,
+)
 from linear_road.spouts import Generated
 
 from viperstorm import TopologyBuilder
 from viperstorm.sinks import TextSink
 
 
-def linear_road(cars, sink, tasks=2, history=None, forms=bolts):
+def linear_road(cars, sink, tasks=2, history=None):
     """The application.
 
     Args:
@@ -18,22 +26,21 @@ def linear_road(cars, sink, tasks=2, history=None, forms=bolts):
         sink: takes the answers.
         tasks: of each component but the sink.
         history: as of `Expenditures`.
-        forms: the module that the bolts are of.
     """
     builder = TopologyBuilder()
     builder.set_config("viper.time", "event")
     builder.set_spout("cars", cars, tasks)
-    builder.set_bolt("dispatch", forms.Dispatch, tasks).shuffle_grouping("cars")
-    for name, bolt in (("crossings", forms.Crossings), ("stops", forms.Stops)):
+    builder.set_bolt("dispatch", Dispatch, tasks).shuffle_grouping("cars")
+    for name, bolt in (("crossings", Crossings), ("stops", Stops)):
         builder.set_bolt(name, bolt, tasks).fields_grouping("dispatch", "vid", stream="reports")
-    builder.set_bolt("accidents", forms.Accidents, tasks).fields_grouping("stops", "road")
-    tolls = builder.set_bolt("tolls", forms.Tolls, tasks)
+    builder.set_bolt("accidents", Accidents, tasks).fields_grouping("stops", "road")
+    tolls = builder.set_bolt("tolls", Tolls, tasks)
     for source in ("crossings", "accidents"):
         tolls.fields_grouping(source, "segment")
-    accounts = builder.set_bolt("accounts", forms.Accounts, tasks)
+    accounts = builder.set_bolt("accounts", Accounts, tasks)
     accounts.fields_grouping("tolls", "vid", stream="tolls")
     accounts.fields_grouping("dispatch", "vid", stream="balances")
-    spent = builder.set_bolt("expenditures", forms.Expenditures(history), tasks)
+    spent = builder.set_bolt("expenditures", Expenditures(history), tasks)
     spent.fields_grouping("dispatch", "vid", stream="expenditures")
     answers = builder.set_bolt("answers", sink)
     for source in ("tolls", "accounts", "expenditures"):

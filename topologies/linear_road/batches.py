@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from linear_road import rules, spouts
-from linear_road.bolts import BALANCES, EXPENDITURES, REPORTS, SEEN, TOLLS, Accidents, Expenditures
+from linear_road.bolts import BALANCES, EXPENDITURES, REPORTS, SEEN, Accidents, Expenditures
 from linear_road.bolts import Stops as StopsOfTuples
 from linear_road.records import BALANCE, EXIT, EXPENDITURE, FIELDS, REPORT, SEGMENTS, minute_of
 from viperstorm import BatchBolt, Block, Stream, ValueState
@@ -18,12 +18,15 @@ from viperstorm import BatchBolt, Block, Stream, ValueState
 __all__ = [
     "Accidents",
     "Accounts",
+    "Balances",
     "Crossings",
-    "Dispatch",
     "Expenditures",
+    "Expenses",
     "Generated",
     "Lines",
+    "Reports",
     "Stops",
+    "Told",
     "Tolls",
 ]
 
@@ -119,28 +122,46 @@ class Runs:
 # -- bolts
 
 
-class Dispatch(BatchBolt):
-    """Passes reports and queries on, each to those who want them; what nobody answers ends here."""
+class Chosen(BatchBolt):
+    """Passes the lines of one type on. There is one such bolt for each type, as columns stay columns where a
+    bolt emits to a single stream."""
 
-    outputs = [
-        whole_numbers(REPORTS, "reports"),
-        whole_numbers(BALANCES, "balances"),
-        whole_numbers(EXPENDITURES, "expenditures"),
-    ]
     config = {"viper.stateless": True}
+    kind = REPORT
 
     def process_rows(self, rows):
-        columns = {field: rows.numpy(field) for field in FIELDS}
-        columns["segment"] = rules.segment_of(columns["xway"], columns["dir"], columns["seg"])
-        for kind, stream, fields in (
-            (REPORT, "reports", REPORTS),
-            (BALANCE, "balances", BALANCES),
-            (EXPENDITURE, "expenditures", EXPENDITURES),
-        ):
-            at = np.flatnonzero(columns["type"] == kind)
-            if len(at):
-                chosen = {field: columns[field][at] for field in fields}
-                self.emit_rows(chosen, at, stream=stream, gives_away=True)
+        at = np.flatnonzero(rows.numpy("type") == self.kind)
+        if len(at):
+            lines = {field: rows.numpy(field)[at] for field in FIELDS}
+            self.emit_rows(self.columns(lines), at, gives_away=True)
+
+    def columns(self, lines):
+        """What is passed on of some lines."""
+        return {field: lines[field] for field in self.outputs[0].fields}
+
+
+class Reports(Chosen):
+    """Passes reports on, with the number of their segment."""
+
+    outputs = [whole_numbers(REPORTS)]
+
+    def columns(self, lines):
+        segment = rules.segment_of(lines["xway"], lines["dir"], lines["seg"])
+        return super().columns({**lines, "segment": segment})
+
+
+class Balances(Chosen):
+    """Passes queries for balances on."""
+
+    outputs = [whole_numbers(BALANCES)]
+    kind = BALANCE
+
+
+class Expenses(Chosen):
+    """Passes queries for expenditures on."""
+
+    outputs = [whole_numbers(EXPENDITURES)]
+    kind = EXPENDITURE
 
 
 class Crossings(BatchBolt):
@@ -201,6 +222,7 @@ class Stops(BatchBolt):
         runs.write(self.standing, vids, standing, runs.before(standing, stored))
         stops = ~moved & (reports == rules.STOPPED_AFTER)
         at = np.flatnonzero(stops | (moved & stood))
+        at = at[np.argsort(order[at])]
         if len(at):
             where = np.where(stops, place, before)[at]
             of = order[at]
@@ -210,9 +232,9 @@ class Stops(BatchBolt):
 
 
 class Tolls(BatchBolt):
-    """Tells each vehicle that comes into a segment of the toll, and of an accident if there is one ahead."""
+    """Finds for each vehicle that comes into a segment the toll, and the accident if there is one ahead."""
 
-    outputs = [ANSWERS, whole_numbers(TOLLS, "tolls")]
+    outputs = [whole_numbers(("vid", "time", "speed", "toll", "where"))]
     minute = ValueState("int64", default=0)
     vehicles = ValueState("int64", default=0)
     total = ValueState("int64", default=0)
@@ -230,11 +252,14 @@ class Tolls(BatchBolt):
         minutes = minute_of(rows.numpy("time"))
         ends = [*(np.flatnonzero(np.diff(minutes)) + 1).tolist(), len(minutes)]
         columns = {field: rows.numpy(field) for field in SEEN}
-        begin = 0
+        begin, made = 0, []
         for end in ends:
             part = {field: column[begin:end] for field, column in columns.items()}
-            self._of_minute(int(minutes[begin]), begin, part)
+            made += self._of_minute(int(minutes[begin]), part)
             begin = end
+        if made:
+            joined = {field: np.concatenate([each[field] for each in made]) for field in made[0]}
+            self.emit_rows(joined, np.flatnonzero(columns["enters"]), gives_away=True)
 
     def _accident(self, segment, place, since):
         (known,) = self.accidents.get_all([segment])
@@ -244,18 +269,23 @@ class Tolls(BatchBolt):
             known = rules.with_accident(known, place, since)
         self.accidents.put_all([segment], [known])
 
-    def _of_minute(self, minute, begin, part):
-        """Take reports of one minute; `begin` is the row of the first one."""
+    def _of_minute(self, minute, part):
+        """Take reports of one minute; gives the tolls of those that enter, if there are any."""
         numbers, group = np.unique(part["segment"], return_inverse=True)
         keys = pa.array(numbers)
         before = read(self.minute, keys)
         self._begin(numbers[before != minute], minute, minute - before[before != minute])
-        entering = np.flatnonzero(part["enters"])
-        if len(entering):
-            self._enter(minute, keys, group[entering], begin + entering, part, entering)
         count = len(numbers)
         for state, of in ((self.vehicles, part["is_new"]), (self.total, part["speed"]), (self.reports, None)):
             state.add_all(keys, np.bincount(group, of, count).astype(np.int64))
+        enters = part["enters"]
+        if not enters.any():
+            return
+        speed, where = read(self.speed, keys), self._accidents_ahead(minute, keys)
+        toll = np.where(where < 0, rules.toll_of(read(self.crowd, keys), speed), 0)
+        entered = group[enters]
+        of_segment = {"speed": speed[entered], "toll": toll[entered], "where": where[entered]}
+        yield {"vid": part["vid"][enters], "time": part["time"][enters], **of_segment}
 
     def _begin(self, segments, minute, later):
         """A minute begins in segments, so much later than the one that they know of."""
@@ -272,25 +302,34 @@ class Tolls(BatchBolt):
         for state, numbers in ((self.vehicles, vehicles), (self.total, total), (self.reports, reports)):
             state.add_all(keys, -numbers)
 
-    def _enter(self, minute, keys, group, of, part, at):
-        """Tell vehicles that come into the segments of groups."""
-        vid, time = part["vid"][at], part["time"][at]
-        speed = read(self.speed, keys)[group]
-        toll = rules.toll_of(read(self.crowd, keys)[group], speed)
-        told = self._told(minute, keys)
-        warned = np.flatnonzero(np.isin(group, list(told))) if told else np.empty(0, np.int64)
-        toll[warned] = 0
-        where = [told[each] for each in group[warned].tolist()]
-        texts = list(map(rules.accident_answer, time[warned].tolist(), where, vid[warned].tolist()))
-        texts += map(rules.toll_answer, vid.tolist(), time.tolist(), speed.tolist(), toll.tolist())
-        self.emit_rows({"answer": texts}, np.concatenate((of[warned], of)))
-        self.emit_rows({"vid": vid, "toll": toll}, of, stream="tolls", gives_away=True)
+    def _accidents_ahead(self, minute, keys):
+        """For each segment that of the accident ahead, -1 for none."""
+        found = np.full(len(keys), -1)
+        for number, known in enumerate(self.accidents.get_all(keys)):
+            where = rules.ahead(known, minute) if known else None
+            if where is not None:
+                found[number] = where
+        return found
 
-    def _told(self, minute, keys):
-        """Where the accident is that is ahead, by the number of its group."""
-        known = {number: each for number, each in enumerate(self.accidents.get_all(keys)) if each}
-        found = {number: rules.ahead(each, minute) for number, each in known.items()}
-        return {number: where for number, where in found.items() if where is not None}
+
+class Told(BatchBolt):
+    """Writes the answers for tolls and accidents."""
+
+    outputs = [ANSWERS]
+    config = {"viper.stateless": True}
+
+    def process_rows(self, rows):
+        columns = [rows.column(field) for field in ("vid", "time", "speed", "toll")]
+        texts = list(map(rules.toll_answer, *columns))
+        where = rows.numpy("where")
+        of = np.arange(len(texts))
+        warned = np.flatnonzero(where >= 0)
+        if len(warned):
+            whom = rows.numpy("time")[warned], where[warned], rows.numpy("vid")[warned]
+            # Each stands before the answer for the toll of the same vehicle.
+            texts = np.insert(np.array(texts, object), warned, list(map(rules.accident_answer, *whom)))
+            of = np.insert(of, warned, warned)
+        self.emit_rows({"answer": texts}, of)
 
 
 class Accounts(BatchBolt):

@@ -28,12 +28,15 @@ FORMS = ("bolts", "batches")
 
 @pytest.fixture(scope="module", autouse=True)
 def application() -> Iterator[Any]:
-    """The modules of the application."""
+    """What builds each form of the application."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(TOPOLOGIES))
-        for name in ("linear_road_batches", "linear_road.batches", "linear_road.bolts"):
+        for name in ("linear_road_builder", "linear_road_batches"):
             __import__(name)
-        yield sys.modules["linear_road_builder"]
+        yield {
+            "bolts": sys.modules["linear_road_builder"].linear_road,
+            "batches": sys.modules["linear_road_batches"].linear_road_batches,
+        }
 
 
 def part_of(name: str) -> Any:
@@ -71,7 +74,7 @@ def history(tmp_path_factory: pytest.TempPathFactory, paid: Mapping[tuple[int, i
 def answered(
     application: Any, cars: Any, history: str | None, tasks: int, workers: Workers, form: str = "batches"
 ) -> list[str]:
-    builder = application.linear_road(cars, CollectingSink, tasks, history, part_of(form))
+    builder = application[form](cars, CollectingSink, tasks, history)
     options = {key.replace("__", "."): value for key, value in workers.options.items()}
     report = run(builder.build("linear-road"), conf=options)
     return [line for (line,) in report.result("answers")]
