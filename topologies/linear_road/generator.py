@@ -32,10 +32,7 @@ FEET_A_MILE_AN_HOUR = SEGMENT_FEET / 3600 * EVERY_S
 
 @dataclass(frozen=True)
 class Traffic:
-    """How much there is of everything, on each expressway.
-
-    Of what is here by default, an expressway brings RATES.
-    """
+    """How much there is of everything, on each expressway; see `rates` for how many lines that makes."""
 
     vehicles: float = 12.0
     """That come in a second, at the peak; in each direction half of them."""
@@ -53,10 +50,9 @@ class Traffic:
     travel_times: float = 0.004
 
 
-ORIGINAL = Traffic(vehicles=64.0, peak_s=1500.0, trip=16.0, crowd=400.0)
-"""As much as the original benchmark has at its end, within half an hour instead of three: 1,700 rows a second
-from each expressway in the 31st minute, 102,000 in that minute, and 51,000 a minute on the average until then.
-`rates` computes such numbers."""
+ORIGINAL = Traffic(vehicles=60.0, peak_s=1500.0, trip=16.0, crowd=400.0)
+"""As much as the original benchmark has at its end, within half an hour instead of three: about 1,700 rows a
+second from each expressway in the 31st minute; `rates` tells how many in each."""
 
 
 class Vehicles:
