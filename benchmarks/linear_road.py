@@ -1,14 +1,14 @@
 """Linear Road: rows per CPU second beside a plain sequential program, and the peak minute at its own pace.
 
-The input is that of ``topologies/linear_road/generator.py``, of the original benchmark's scale; how many rows an
-expressway brings is told first. Both forms of the application are measured, tuple by tuple and on columns.
+The input is drawn by ``topologies/linear_road/generator.py`` at the original benchmark's scale; how many rows
+an expressway brings is told first. Both forms of the application are measured, tuple by tuple and on columns.
 
 Some seconds of the input at its peak go through both forms and through the plain loop of the tests, in turn,
 in fresh processes: CPU time from the first line, which lies in an array, to the last answer. What counts is
 the share that a form has of the plain program's speed, each at its best of all rounds.
 
-Then the input begins 30 minutes before its peak. These pass as fast as they can, so that there is the state of
-as many minutes. The peak minute follows at its own pace: the rows of each second come when it begins, and
+Then the input begins 30 minutes before its peak. These pass as fast as they can, so that there is the state
+of as many minutes. The peak minute follows at its own pace: the rows of each second come when it begins, and
 all answers are looked at for how late they are, on one core. An answer may be 5 seconds late. That takes
 MINUTES. More expressways can be tried in turn, until one number is too many.
 
