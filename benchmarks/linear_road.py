@@ -12,7 +12,7 @@ of as many minutes. The peak minute follows at its own pace: the rows of each se
 all answers are looked at for how late they are, on one core. An answer may be 5 seconds late. That takes
 MINUTES. More expressways can be tried in turn, until one number is too many.
 
-    python -m benchmarks.linear_road [--rounds N] [--peak] [--form tuples batches] [--xways N ...]
+    python -m benchmarks.linear_road [--only shares|peak] [--rounds N] [--form tuples batches] [--xways N ...]
 """
 
 from __future__ import annotations
@@ -239,9 +239,9 @@ def of_the_generator(minutes: int) -> Mapping[str, Any]:
 def arguments() -> argparse.Namespace:
     """What was asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--peak", action="store_true", help="measure the peak minute only")
+    parser.add_argument("--only", choices=("shares", "peak"), help="measure one of both (both)")
     parser.add_argument("--form", nargs="+", choices=FORMS, default=list(FORMS), help="(both)")
-    parser.add_argument("--rounds", type=int, default=3, help="of each program (3); none without shares")
+    parser.add_argument("--rounds", type=int, default=3, help="of each program (3)")
     parser.add_argument("--xways", type=int, nargs="+", help="expressways (8; at the peak 25 and 50)")
     parser.add_argument("--warm", type=int, default=1800, help="seconds before those that count (1,800)")
     parser.add_argument("--seconds", type=int, default=60, help="that count (60)")
@@ -261,12 +261,13 @@ def main() -> None:
         print(json.dumps(peak(args.peak_once, args)))
         return
     print(json.dumps(of_the_generator(max(1, (args.warm + args.seconds) // 60))), flush=True)
-    if not args.peak:
+    if args.only != "peak":
         once = argparse.Namespace(**{**vars(args), "xways": args.xways or [8]})
         for line in shares(once):
             print(json.dumps(line), flush=True)
-    for line in peaks(args):
-        print(json.dumps(line), flush=True)
+    if args.only != "shares":
+        for line in peaks(args):
+            print(json.dumps(line), flush=True)
 
 
 if __name__ == "__main__":
