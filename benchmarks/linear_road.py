@@ -10,7 +10,7 @@ the share that a form has of the plain program's speed, each at its best of all 
 Then the input begins 30 minutes before its peak. These pass as fast as they can, so that there is the state
 of as many minutes. The peak minute follows at its own pace: the rows of each second come when it begins, and
 all answers are looked at for how late they are, on one core. An answer may be 5 seconds late. That takes
-MINUTES. More expressways can be tried in turn, until one number is too many.
+some ten minutes for each form. More expressways can be tried in turn, until one number is too many.
 
     python -m benchmarks.linear_road [--only shares|peak] [--rounds N] [--form tuples batches] [--xways N ...]
 """
@@ -27,6 +27,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -113,7 +114,9 @@ class Paced:
 
 
 class Latest(Sink):
-    """Its result: by how many seconds the latest answer was late, and how many answers there were.
+    """Its result: by how many seconds answers were late, the latest and a median one, and how many there were.
+
+    The first answer of a call stands for all of them: it is the latest, as they come in order.
 
     Args:
         warm_s: the second from which on they count.
@@ -122,20 +125,20 @@ class Latest(Sink):
     def __init__(self, warm_s: int) -> None:
         super().__init__()
         self._warm_s = warm_s
-        self._latest_s = 0.0
+        self._late_s: list[float] = []
         self._answers = 0
 
     def consume(self, rows: Sequence[Any]) -> None:
-        """Note how late the first one is, which is the latest of them, as they come in order."""
+        """Note how late they are."""
         kind, first, second, *_ = rows[0][0].split(",")
         due_s = int(second if kind == "0" else first) - self._warm_s
         if due_s >= 0:
-            self._latest_s = max(self._latest_s, time.monotonic() - Paced.begun_s - due_s)
+            self._late_s.append(time.monotonic() - Paced.begun_s - due_s)
             self._answers += len(rows)
 
-    def result(self) -> tuple[float, int]:
-        """Both."""
-        return self._latest_s, self._answers
+    def result(self) -> tuple[float, float, int]:
+        """All three."""
+        return max(self._late_s), median(self._late_s), self._answers
 
 
 def answered(form: str, cars: Any, given: Sequence[Any], sink: Any, state_gib: float) -> Any:
@@ -168,9 +171,8 @@ def peak(form: str, args: argparse.Namespace) -> Mapping[str, Any]:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     (xways,) = args.xways
     began_s = time.monotonic()
-    latest_s, answers = answered(
-        form, Paced, (xways, args.warm, args.seconds), Latest(args.warm), args.state_gib
-    )
+    given = xways, args.warm, args.seconds
+    latest_s, median_s, answers = answered(form, Paced, given, Latest(args.warm), args.state_gib)
     return {
         "form": form,
         "xways": xways,
@@ -179,6 +181,7 @@ def peak(form: str, args: argparse.Namespace) -> Mapping[str, Any]:
         "rows": Paced.rows,
         "answers": answers,
         "latest_s": round(latest_s, 2),
+        "median_s": round(median_s, 2),
         "in_time": latest_s <= LATEST_S,
         "cpu_share": round((time.process_time() - Paced.begun_cpu_s) / args.seconds, 2),
         "warmed_in_s": round(Paced.begun_s - began_s),
