@@ -9,18 +9,13 @@ from linear_road.bolts import (
     Crossings,
     Dispatch,
     Expenditures,
-    Speeds,
     Stops,
     Tolls,
-    Vehicles,
 )
 from linear_road.spouts import Generated
 
 from viperstorm import TopologyBuilder
 from viperstorm.sinks import TextSink
-
-ROAD = ("xway", "dir")
-SEGMENT = (*ROAD, "seg")
 
 
 def linear_road(cars, sink, tasks=2, history=None):
@@ -36,17 +31,12 @@ def linear_road(cars, sink, tasks=2, history=None):
     builder.set_config("viper.time", "event")
     builder.set_spout("cars", cars, tasks)
     builder.set_bolt("dispatch", Dispatch, tasks).shuffle_grouping("cars")
-    for name, bolt, fields in (
-        ("crossings", Crossings, ("vid",)),
-        ("stops", Stops, ("vid",)),
-        ("vehicles", Vehicles, SEGMENT),
-        ("speeds", Speeds, SEGMENT),
-    ):
-        builder.set_bolt(name, bolt, tasks).fields_grouping("dispatch", *fields, stream="reports")
-    builder.set_bolt("accidents", Accidents, tasks).fields_grouping("stops", *ROAD)
+    for name, bolt in (("crossings", Crossings), ("stops", Stops)):
+        builder.set_bolt(name, bolt, tasks).fields_grouping("dispatch", "vid", stream="reports")
+    builder.set_bolt("accidents", Accidents, tasks).fields_grouping("stops", "road")
     tolls = builder.set_bolt("tolls", Tolls, tasks)
-    for source in ("vehicles", "speeds", "accidents", "crossings"):
-        tolls.fields_grouping(source, *SEGMENT)
+    for source in ("crossings", "accidents"):
+        tolls.fields_grouping(source, "segment")
     accounts = builder.set_bolt("accounts", Accounts, tasks)
     accounts.fields_grouping("tolls", "vid", stream="tolls")
     accounts.fields_grouping("dispatch", "vid", stream="balances")

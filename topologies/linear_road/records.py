@@ -6,7 +6,7 @@ Every line has a time of its own, so that nothing depends on who brings it: the 
 order of their lines, and half a second later its queries, which know of all reports of that second.
 """
 
-from typing import NamedTuple
+import numpy as np
 
 SECOND_US = 1_000_000
 MINUTE_S = 60
@@ -23,57 +23,58 @@ SEGMENT_FEET = 5280
 EVERY_S = 30
 """Seconds between two reports of a vehicle."""
 
-
-class Record(NamedTuple):
-    """What is used of a line."""
-
-    type: int
-    time: int
-    vid: int
-    speed: int
-    xway: int
-    lane: int
-    dir: int
-    seg: int
-    pos: int
-    qid: int
-    day: int
+COLUMNS = 15
+FIELDS = ("type", "time", "vid", "speed", "xway", "lane", "dir", "seg", "pos", "qid", "day")
+"""What is used of a line."""
+USED = [*range(10), 14]
+"""Where that stands in a line."""
+TYPE, TIME = 0, 1
 
 
 def parsed(line):
-    """The record of a line.
+    """The numbers of a line.
 
     Raises:
         ValueError: it has not fifteen whole numbers.
     """
     values = list(map(int, line.split(",")))
-    if len(values) != 15:
-        raise ValueError(f"found {len(values)} numbers: expected 15: {line!r:.100}")
-    return record_of(values)
+    if len(values) != COLUMNS:
+        raise ValueError(f"found {len(values)} numbers: expected {COLUMNS}: {line!r:.100}")
+    return values
 
 
-def record_of(values):
-    """The record of a line's fifteen numbers."""
-    return Record(*values[:10], values[14])
+def whole_seconds(lines):
+    """The lines of arrays, divided anew: none of the seconds is divided."""
+    rest = np.empty((0, COLUMNS), np.int64)
+    for array in lines:
+        found = np.concatenate((rest, array)) if len(rest) else array
+        begins = np.flatnonzero(np.diff(found[:, TIME])) + 1
+        last = begins[-1] if len(begins) else 0
+        if last:
+            yield found[:last]
+        rest = found[last:]
+    if len(rest):
+        yield rest
 
 
-class Times:
-    """Tells when each line stands, line by line in their order."""
+def in_order(lines):
+    """When each line of whole seconds stands in time: the lines' indexes in that order, and their times.
 
-    def __init__(self):
-        self._second = -1
-        self._reports = self._queries = 0
+    Args:
+        lines: an array of them.
 
-    def next(self, record):
-        """The event time of the next line, in microseconds."""
-        if record.time != self._second:
-            self._second = record.time
-            self._reports = self._queries = 0
-        if record.type == REPORT:
-            self._reports += 1
-            return record.time * SECOND_US + self._reports - 1
-        self._queries += 1
-        return record.time * SECOND_US + QUERIES_US + self._queries - 1
+    Returns:
+        Two arrays; times are in microseconds.
+    """
+    seconds, asks = lines[:, TIME], lines[:, TYPE] != REPORT
+    # By changes, as a second that comes back must not be put in order unseen.
+    number = np.cumsum(np.diff(seconds, prepend=seconds[:1]) != 0) * 2 + asks
+    order = np.argsort(number, kind="stable")
+    number = number[order]
+    places = np.arange(len(order))
+    begins = np.diff(number, prepend=-1) != 0
+    nth = places - np.maximum.accumulate(np.where(begins, places, 0))
+    return order, seconds[order] * SECOND_US + asks[order] * QUERIES_US + nth
 
 
 def minute_of(second):

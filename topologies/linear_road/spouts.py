@@ -1,14 +1,17 @@
 """Spouts that divide lines among injectors: each line has a time of its own, whoever brings it."""
 
 from array import array
+from itertools import islice
 from pathlib import Path
 
+import numpy as np
+
 from linear_road.generator import Generator, Traffic
-from linear_road.records import REPORT, Record, Times, parsed, record_of
+from linear_road.records import FIELDS, USED, in_order, parsed, whole_seconds
 from viperstorm import Block, PartitionedSpout
 
 ROWS = 512
-"""In a block."""
+"""In a block, and lines of a file that are read at once; a block has whole seconds before it is divided."""
 
 
 class Injector(PartitionedSpout):
@@ -18,7 +21,7 @@ class Injector(PartitionedSpout):
         injectors: how many there are.
     """
 
-    outputs = list(Record._fields)
+    outputs = list(FIELDS)
 
     def __init__(self, injectors=1):
         super().__init__()
@@ -28,45 +31,33 @@ class Injector(PartitionedSpout):
     def partitions(self):
         return self._injectors
 
-    def records(self):
-        """All records, in the order of the lines."""
+    def lines(self):
+        """All lines in their order, as arrays with some of them."""
         raise NotImplementedError
 
     def blocks(self, partition, start_us):
-        times, rows = array("q"), []
-        for time_us, record in in_order(self.records(), self._injectors, partition):
-            if start_us is not None and time_us < start_us:
-                continue
-            times.append(time_us)
-            rows.append(tuple(record))
-            if len(rows) == ROWS:
-                yield Block(times, rows)
-                times, rows = array("q"), []
-        if rows:
-            yield Block(times, rows)
+        for times, found in self.portions(partition, start_us):
+            rows = list(map(tuple, found.tolist()))
+            for first in range(0, len(rows), ROWS):
+                part = slice(first, first + ROWS)
+                yield Block(array("q", times[part].tobytes()), rows[part])
 
+    def portions(self, injector, start_us):
+        """The lines of an injector in the order of time: pairs of arrays, times and what is used of lines.
 
-def in_order(records, injectors, injector):
-    """The records of one injector with their times, in the order of these: queries come behind their second.
-
-    Args:
-        records: all of them, as those of others count as well.
-        injectors: how many there are.
-        injector: the number of this one, from 0.
-    """
-    times, second, queries = Times(), -1, []
-    for number, record in enumerate(records):
-        if record.time != second:
-            yield from queries
-            second, queries = record.time, []
-        time_us = times.next(record)
-        if number % injectors != injector:
-            continue
-        if record.type == REPORT:
-            yield time_us, record
-        else:
-            queries.append((time_us, record))
-    yield from queries
+        Args:
+            injector: its number, from 0.
+            start_us: lines before this time are left out, if it is given.
+        """
+        begun = 0
+        for lines in whole_seconds(self.lines()):
+            order, times = in_order(lines)
+            mine = (order + begun) % self._injectors == injector
+            if start_us is not None:
+                mine &= times >= start_us
+            begun += len(lines)
+            if mine.any():
+                yield times[mine], lines[order[mine]][:, USED]
 
 
 class Lines(Injector):
@@ -85,9 +76,10 @@ class Lines(Injector):
     def identity(self):
         return f"{self._path}, {Path(self._path).stat().st_size} bytes"
 
-    def records(self):
+    def lines(self):
         with open(self._path, encoding="ascii") as file:
-            yield from map(parsed, file)
+            while read := list(islice(file, ROWS)):
+                yield np.array(list(map(parsed, read)), np.int64)
 
 
 class Generated(Injector):
@@ -109,8 +101,8 @@ class Generated(Injector):
     def identity(self):
         return f"generated, {self._given}"
 
-    def records(self):
+    def lines(self):
         seconds, xways, seed, traffic = self._given
         generator = Generator(xways, seed, traffic)
         for _ in range(seconds):
-            yield from map(record_of, generator.second().tolist())
+            yield generator.second()
