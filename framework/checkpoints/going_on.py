@@ -194,7 +194,7 @@ def _common(tasks: Sequence[Saved]) -> Saved:
 def _misfits(
     plan: Plan, settings: Settings, manifest: Manifest, spouts: Mapping[str, PartitionedSpout]
 ) -> Iterator[str]:
-    ours = {component.id: component for component in plan.topology.components if not is_tap(component.id)}
+    ours = {component.id: component for component in plan.declared if not is_tap(component.id)}
     for missing in manifest.components.keys() - ours.keys():
         yield (
             f"component {missing!r} is missing: put it back, or start from the beginning; if it has another "

@@ -86,7 +86,7 @@ def manifest_of(
         saved: what each task has saved, by its id.
         states: the states of its bolts.
     """
-    components = [component for component in plan.topology.components if not is_tap(component.id)]
+    components = [component for component in plan.declared if not is_tap(component.id)]
     return Manifest(
         topology=plan.topology.name,
         version=VERSION,

@@ -9,7 +9,7 @@ from typing import Any
 from framework.planning.layout import Layout
 from framework.planning.placement import Placement
 from framework.planning.time_mode import TimeMode
-from framework.topology import Grouping, GroupingKind, Role, Topology
+from framework.topology import ComponentSpec, Grouping, GroupingKind, Role, Topology
 from framework.traits import Traits
 from framework.windows.key_input import InputMode, KeyInput
 
@@ -120,6 +120,12 @@ class Plan:
     def reached_by(self, reader: int) -> int:
         """The id of the task that gets what is sent to a task: its own, or that of its merge bolt."""
         return self.merges.get(reader, reader)
+
+    @property
+    def declared(self) -> tuple[ComponentSpec, ...]:
+        """The components that the topology declares, in order of definition: all but merge bolts."""
+        merges = {self.tasks[merge - 1].component for merge in self.merges.values()}
+        return tuple(component for component in self.topology.components if component.id not in merges)
 
     def behind(self, merge: int) -> int | None:
         """The id of the task behind a merge bolt's task; None for the task of any other bolt."""

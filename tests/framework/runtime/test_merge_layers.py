@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from framework import Bolt, Grouping, Spout, Stream, TopologyBuilder
+from framework.runtime.control.stop import StopReason
 from framework.sinks import CollectingSink
+from tests.framework.checkpoints.suspended import Suspending, built, run_suspended
 from tests.framework.runtime.pieces import Count, Forward, Numbers
 from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, Workers, every_kind
 
@@ -141,3 +145,17 @@ def test_nothing_is_lost_where_a_spout_pauses(layer: str, workers: Workers) -> N
     options = {"viper__slice__tuples": 3, "viper__scheduling": "random", "viper__seed": 5}
     expected = INLINE.run(of_many_kinds()).result("sink")
     assert workers.run(builder, viper__merge__layer=layer, **options).result("sink") == expected
+
+
+@every_layer
+@every_kind
+def test_a_suspended_run_is_gone_on_with_by_any_layer(layer: str, workers: Workers, tmp_path: Path) -> None:
+    whole = INLINE.run(built(Suspending(4, 600, 3), 1, 1)).result("sink")
+    spout, merging = Suspending(4, 600, 3, os.getpid(), 200), {"viper__merge__layer": layer}
+    first = run_suspended(built(spout, 2, 2), tmp_path, **workers.options, **merging)
+    assert first.reason is StopReason.SUSPENDED
+    rows = first.result("sink")
+    assert 0 < len(rows) < len(whole) and rows == whole[: len(rows)]
+    for options, tasks in ((merging, 3), ({}, 3), (merging, 1)):
+        second = workers.run(built(Suspending(4, 600, 3), tasks, tasks), {"start": tmp_path}, **options)
+        assert rows + second.result("sink") == whole, (options, tasks)
