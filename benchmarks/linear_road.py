@@ -114,7 +114,7 @@ class Paced:
 
 
 class Latest(Sink):
-    """Its result: by how many seconds answers were late, the latest and a median one, and how many there were.
+    """Its result: by how many seconds answers were late, the latest and a median one, and how many came.
 
     The first answer of a call stands for all of them: it is the latest, as they come in order.
 

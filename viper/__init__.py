@@ -6,6 +6,7 @@
     viper.gate       ScaleGate: one stream of several sources to several readers
     viper.source     the producing task's end of a gate
     viper.reader     the consuming task's end: the merge of its sources
+    viper.interleaving  positions of several sources in an order that somebody has found
     viper.jumbo      what travels: many tuples as one
     viper.payload    the values of its tuples, as rows; viper.columns as Arrow record batches
     viper.schema     the types of a stream's fields
