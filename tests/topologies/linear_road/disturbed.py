@@ -3,7 +3,7 @@
 One injector asks for a change, by the folder of the run, as another process would. The others bring nothing
 behind that second before it has, and all bring a second at a time until the change is carried out. So nobody
 waits for a moment, every change is carried out, and rows stand on both sides of its cut, however many
-sources there are. What has been asked for is marked by files, which those find who take the place of the dead.
+sources there are. What has been asked for is marked by files, for those who take the place of the dead.
 """
 
 from __future__ import annotations
