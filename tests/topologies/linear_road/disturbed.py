@@ -23,7 +23,7 @@ from framework.components.partitioned import Block, Watermark
 from tests.kills import deaths
 
 __all__ = ["MOST", "Change", "Disturbed", "deaths", "drawn"]
-"""Of these, deaths has the worker processes die that import this module, as far as that is planned."""
+"""Whichever worker process imports deaths dies, as far as that is planned."""
 
 MOST = 5
 """Tasks that a bolt may grow to."""
@@ -36,21 +36,27 @@ class Change(NamedTuple):
     tasks: Mapping[str, int]
 
 
-def drawn(seed: int, names: Sequence[str], changes: int, seconds: int) -> list[Change]:
-    """So many changes, each of several bolts at once, at seconds that a seed draws; each bolt changes.
+def drawn(seed: int, names: Sequence[str], tasks: int, changes: int, seconds: int) -> list[Change]:
+    """So many changes, at seconds that a seed draws: of all bolts at first, and then of some of them.
 
     Each is far from the next one and from the end, so that rows are left behind its cut.
+
+    Args:
+        seed: what they are drawn from.
+        names: of the bolts.
+        tasks: that each of them has at first.
+        changes: how many there are.
+        seconds: of the input.
     """
-    draw = random.Random(seed)
-    spacing = seconds // (changes + 1)
-    numbers = {name: [draw.randint(1, MOST) for _ in range(changes)] for name in names}
-    return [
-        Change(
-            spacing * nth + draw.randrange(spacing // 2),
-            {name: numbers[name][nth] for name in names if nth == 0 or draw.random() < 0.7},
-        )
-        for nth in range(changes)
-    ]
+    draw, spacing = random.Random(seed), seconds // (changes + 1)
+    now, found = dict.fromkeys(names, tasks), []
+    for nth in range(changes):
+        chosen = names if nth == 0 else draw.sample(names, draw.randint(1, len(names)))
+        others = {name: [count for count in range(1, MOST + 1) if count != now[name]] for name in chosen}
+        wanted = {name: draw.choice(counts) for name, counts in others.items()}
+        now |= wanted
+        found.append(Change(spacing * nth + draw.randrange(spacing // 2), wanted))
+    return found
 
 
 class Disturbed(Generated):
