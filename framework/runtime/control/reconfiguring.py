@@ -190,8 +190,10 @@ class Reconfiguring:
 
     @property
     def _tracks(self) -> bool:
-        spouts = self._plan.topology.spouts
-        return any(self._plan.confs[spout.id]["topology.acker.executors"] != 0 for spout in spouts)
+        # No row of a partitioned spout is tracked, and so none is repeated.
+        plan = self._plan
+        spouts = [spout.id for spout in plan.topology.spouts if not plan.traits[spout.id].partitioned]
+        return any(plan.confs[spout]["topology.acker.executors"] != 0 for spout in spouts)
 
     @property
     def _all_sources(self) -> Sequence[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
@@ -67,8 +68,9 @@ class RouteSwitch:
         if positions.last() >= place:
             self._is_ahead = False
             first = _first_from(positions, place)
+            tags = None if emission.tags is None else array("H", emission.tags)[:first]
             for tag, component, router in self._switched:
-                before = first if emission.tags is None else list(emission.tags[:first]).count(tag)
+                before = first if tags is None else tags.count(tag)
                 router.become(self._behind[component], before)
 
     def settle(self) -> None:

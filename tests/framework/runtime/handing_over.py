@@ -19,6 +19,7 @@ from framework import (
     OPlus,
     SeekableSpout,
     Spout,
+    Stream,
     TopologyBuilder,
     Tuple,
 )
@@ -106,6 +107,17 @@ class Fan(Bolt):
             self.emit([number, (key + 7 * nth) % KEYS])
 
 
+class Sorted(Bolt):
+    """As `Fan`; what belongs to an even number goes to another stream than the rest."""
+
+    outputs = [Stream(["number", "key"], name="even"), Stream(["number", "key"], name="odd")]
+
+    def process(self, tup: Any) -> None:
+        number, key = tup.values[:2]
+        for nth in range(number % 4):
+            self.emit([number, (key + 7 * nth) % KEYS], stream="odd" if (number + nth) % 2 else "even")
+
+
 class Keyed(Bolt):
     """Emits a row's key, and its number."""
 
@@ -139,6 +151,18 @@ def chain(tasks: int = 2, count: int = 200, spout: type[Spout] = Asking) -> Topo
     builder.set_bolt("fan", Fan, 2).shuffle_grouping("source")
     builder.set_bolt("first", Counted, tasks).fields_grouping("fan", "key")
     builder.set_bolt("second", Counted, tasks).fields_grouping("first", "nth")
+    builder.set_bolt("sink", CollectingSink).global_grouping("second")
+    return builder
+
+
+def streams(tasks: int = 2, count: int = 200) -> TopologyBuilder:
+    """Two streams of one bolt, each of which is divided among the tasks of another one."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", Asking, kwargs={"count": count})
+    builder.set_bolt("fan", Sorted, 2).shuffle_grouping("source")
+    builder.set_bolt("first", Counted, tasks).fields_grouping("fan", "key", stream="even")
+    met = builder.set_bolt("second", Counted, tasks).fields_grouping("first", "nth")
+    met.fields_grouping("fan", "key", stream="odd")
     builder.set_bolt("sink", CollectingSink).global_grouping("second")
     return builder
 
@@ -239,7 +263,14 @@ def steps(tasks: int = 2, count: int = 200) -> TopologyBuilder:
     return builder
 
 
-SHAPES = {"chain": chain, "diamond": diamond, "windows": windows, "joined": joined, "steps": steps}
+SHAPES = {
+    "chain": chain,
+    "diamond": diamond,
+    "windows": windows,
+    "joined": joined,
+    "steps": steps,
+    "streams": streams,
+}
 
 
 def drawn(seed: int, changes: int, count: int = 200, within: int = 12) -> list[Change]:

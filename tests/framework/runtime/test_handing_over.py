@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from framework import Spout, TopologyBuilder
+from framework import Block, PartitionedSpout, Spout, TopologyBuilder
+from framework.checkpoints.control import ask
 from framework.errors import ComponentError
 from framework.runtime import Run, RunReport
 from framework.runtime.control import route_switch
 from framework.runtime.control.reconfiguring import NotChangedError, Reconfiguring
 from framework.runtime.tasks.hand_over import HandOver
-from tests.framework.runtime.handing_over import MOST, SHAPES, Asking, Change, Polled, chain, drawn
+from framework.sinks import CollectingSink
+from tests.framework.runtime.handing_over import (
+    MOST,
+    SHAPES,
+    Asking,
+    Change,
+    Counted,
+    Polled,
+    chain,
+    drawn,
+    row_of,
+)
 from tests.framework.runtime.pieces import plan_of
 from tests.framework.runtime.scaled import received
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
@@ -86,6 +99,39 @@ def test_tasks_that_stood_by_get_keys(workers: Workers, tmp_path: Path) -> None:
     assert after[0] < before[0]
     (change,) = report.statistics.scaled
     assert (change.component, change.before, change.tasks) == ("first", 2, MOST)
+
+
+class AskingPartition(PartitionedSpout):
+    """One partition, which asks for a change in the middle, and takes its time until that is carried out."""
+
+    outputs = ["number", "key", "at"]
+    partitions = 1
+
+    def blocks(self, partition: int, start_us: int | None) -> Iterator[Block | None]:
+        folder = Path(self.storm_conf["control"])
+        is_under_way = False
+        for number in range(5000):
+            if number == 100:
+                ask(folder, "scale", tasks={"first": MOST})
+                is_under_way = True
+            if is_under_way:
+                told = ask(folder, "scale", tasks={})
+                is_under_way = told["tasks"] != told["now"]
+                yield None
+            row = row_of(number)
+            yield Block(array("q", row[2:]), [tuple(row)])
+
+
+@every_kind
+def test_tasks_of_a_spout_may_have_ended_whose_rows_are_not_tracked(workers: Workers, tmp_path: Path) -> None:
+    """A task without a partition ends at once."""
+    builder = TopologyBuilder()
+    builder.set_spout("source", AskingPartition, 2)
+    builder.set_bolt("first", Counted, 2).fields_grouping("source", "key")
+    builder.set_bolt("sink", CollectingSink).global_grouping("first")
+    report = run(builder, workers, tmp_path)
+    assert [row[0] for row in rows(report)] == list(range(5000))
+    assert [(change.before, change.tasks) for change in report.statistics.scaled] == [(2, MOST)]
 
 
 def test_what_comes_too_late_was_not_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+from framework.routing import SwitchingRouter
 from framework.runtime.control.alignment import Alignment
 from framework.runtime.control.cut_record import CutState, Purpose
-from framework.runtime.control.route_switch import RouteSwitch
+from framework.runtime.control.route_switch import RouteSwitch, Switched
 from framework.runtime.control.scale_record import ScaleRecord
 from tests.framework.runtime.handing_over import chain
 from tests.framework.runtime.pieces import plan_of
 from viper.arena import Arena
-from viper.position import END, LEAST, Position
+from viper.jumbo import Emission
+from viper.payload import Rows
+from viper.position import END, LEAST, Position, Positions
 
 CUT_US = 20
 
@@ -74,3 +81,34 @@ def test_a_proposal_that_is_void_or_open_is_nothing_to_wait_behind() -> None:
     switch.committed(LEAST)
     switch.committed(Position(10 * CUT_US, 0, 0))
     assert run.cut.word & 3 == CutState.VOID and not run.scales.is_divided_anew(1)
+
+
+class Counted:
+    """Gives for each row how many tasks there are."""
+
+    def __init__(self, tasks: int) -> None:
+        self._tasks = tasks
+
+    def targets(self, rows: Sequence[Any]) -> list[int]:
+        return [self._tasks] * len(rows)
+
+    def targets_of_columns(self, columns: Sequence[Any], count: int) -> None:
+        return None
+
+
+def test_of_several_streams_each_is_divided_anew_from_its_own_first_row_behind_the_cut() -> None:
+    run, rows = Decided(), [(number,) for number in range(6)]
+    routers = [SwitchingRouter(Counted, 2) for _ in range(2)]
+    switched = [Switched(tag, "second", router) for tag, router in enumerate(routers)]
+    positions = Positions()
+    for number in range(len(rows)):
+        positions.append(Position(CUT_US - 3 + number, 0, 0))
+    tags = [0, 1, 1, 1, 0, 1]
+    switch = RouteSwitch(run.cut, run.scales, run.tasks("first")[0], switched)
+    switch.look(Emission(Rows(rows), array("H", tags).tobytes(), positions))
+    assert [router.targets(rows[: tags.count(tag)]) for tag, router in enumerate(routers)] == [
+        [2, 3],
+        [2, 2, 2, 3],
+    ]
+    switch.settle()
+    assert all(router.targets(rows) == [3] * len(rows) for router in routers)

@@ -21,11 +21,22 @@ class Rules:
     """What decides the answers."""
 
     crowd: int = 50
+    counted_before: int = 1
+    """Minutes before that of a vehicle from which those are counted that are a crowd."""
+    counts_each_once: bool = True
+    factor: int = 2
     slow: int = 40
     minutes: int = 5
     rounds_up: bool = True
     stopped_after: int = 4
+    stopped_together: int = 2
+    """Vehicles that are an accident."""
+    clears: bool = True
     reach: int = 4
+    tells_first: bool = True
+    """Whether of several accidents ahead vehicles are told of that which has happened first."""
+    frees: bool = True
+    """Whether an accident ahead takes the place of a toll."""
     told_after: int = 1
     """Minutes behind that of an accident from which on vehicles are told of it."""
     exit: int = 4
@@ -67,10 +78,12 @@ class Reference:
 
     def __post_init__(self) -> None:
         self._vehicles: defaultdict[int, Vehicle] = defaultdict(Vehicle)
-        self._seen: defaultdict[tuple[Segment, int], set[int]] = defaultdict(set)
+        self._seen: defaultdict[tuple[Segment, int], list[int]] = defaultdict(list)
         self._speeds: defaultdict[tuple[Segment, int], list[int]] = defaultdict(list)
         self._standing: defaultdict[Place, set[int]] = defaultdict(set)
         self._accidents: dict[Place, Accident] = {}
+        self.cleared: list[Segment] = []
+        """Where accidents were that have been cleared."""
 
     def answers(self, lines: Iterable[Line]) -> Iterator[str]:
         """All answers, in the order of the lines; those of a second's queries behind its reports."""
@@ -99,7 +112,7 @@ class Reference:
         self, time: int, vid: int, speed: int, xway: int, lane: int, dir: int, seg: int, pos: int
     ) -> Iterator[str]:
         segment, minute, vehicle = (xway, dir, seg), time // 60 + 1, self._vehicles[vid]
-        self._seen[segment, minute].add(vid)
+        self._seen[segment, minute].append(vid)
         self._speeds[segment, minute].append(speed)
         if lane != self.rules.exit and vehicle.segment != segment:
             yield from self._crossing(time, vid, segment, minute)
@@ -108,14 +121,16 @@ class Reference:
 
     def _crossing(self, time: int, vid: int, segment: Segment, minute: int) -> Iterator[str]:
         rules, vehicle = self.rules, self._vehicles[vid]
-        count, speed = len(self._seen.get((segment, minute - 1), ())), self._speed(segment, minute)
-        accident = self._ahead(segment, minute)
+        seen = self._seen.get((segment, minute - rules.counted_before), ())
+        count = len(set(seen) if rules.counts_each_once else seen)
+        speed, accident = self._speed(segment, minute), self._ahead(segment, minute)
         toll = 0
         if accident is not None:
             xway, dir, where = accident.segment
             yield f"1,{time},{xway},{where},{dir},{vid}"
-        elif count > rules.crowd and speed < rules.slow:
-            toll = 2 * (count - rules.crowd) ** 2
+        is_free = accident is not None and rules.frees
+        if not is_free and count > rules.crowd and speed < rules.slow:
+            toll = rules.factor * (count - rules.crowd) ** 2
         yield f"0,{vid},{time},{speed},{toll}"
         vehicle.balance += toll if rules.charged_at_once else vehicle.announced
         vehicle.announced = toll
@@ -129,7 +144,8 @@ class Reference:
 
     def _ahead(self, segment: Segment, minute: int) -> Accident | None:
         xway, dir, seg = segment
-        for accident in self._accidents.values():
+        accidents = list(self._accidents.values())
+        for accident in accidents if self.rules.tells_first else reversed(accidents):
             there_xway, there_dir, there = accident.segment
             ahead = there - seg if dir == 0 else seg - there
             is_near = (there_xway, there_dir) == (xway, dir) and 0 <= ahead <= self.rules.reach
@@ -143,11 +159,12 @@ class Reference:
             vehicle.reports += 1
             if vehicle.reports == self.rules.stopped_after:
                 self._standing[place].add(vid)
-                if len(self._standing[place]) == 2:
+                if len(self._standing[place]) == self.rules.stopped_together:
                     self._accidents[place] = Accident((place[0], place[1], place[3]), minute)
             return
         if vehicle.place is not None and vid in self._standing[vehicle.place]:
             self._standing[vehicle.place].discard(vid)
-            if len(self._standing[vehicle.place]) == 1:
-                del self._accidents[vehicle.place]
+            is_over = len(self._standing[vehicle.place]) == self.rules.stopped_together - 1
+            if is_over and self.rules.clears:
+                self.cleared.append(self._accidents.pop(vehicle.place).segment)
         vehicle.place, vehicle.reports = place, 1
