@@ -20,17 +20,7 @@ from tests.framework.runtime.workers.running import INLINE, PROCESSES, THREADS, 
 from tests.portions import at_every_change
 from tests.topologies.linear_road.conftest import SECONDS, SEED, TRAFFIC
 
-BOLTS = (
-    "dispatch",
-    "crossings",
-    "stops",
-    "accidents",
-    "vehicles",
-    "speeds",
-    "tolls",
-    "accounts",
-    "expenditures",
-)
+BOLTS = ("dispatch", "crossings", "stops", "accidents", "tolls", "accounts", "expenditures")
 """All that there are; each can be scaled."""
 CHANGES = 4
 KILLS = 6
