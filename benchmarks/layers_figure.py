@@ -25,7 +25,7 @@ MEASURES = {
     "cpu_s_a_million": "CPU s per million rows",
     "delay_ms": "median delay, ms",
 }
-WIDTH, PLOT_WIDTH, PLOT_HEIGHT, LEFT, TOP, GAP = 900, 220, 120, 90, 84, 40
+WIDTH, PLOT_WIDTH, PLOT_HEIGHT, LEFT, TOP, GAP = 900, 220, 120, 90, 100, 46
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def as_svg(cells: Sequence[Cell], caption: str) -> str:
     """
     operators = list(dict.fromkeys(cell.operator for cell in cells))
     block = len(MEASURES) * (PLOT_HEIGHT + GAP) + 40
-    height = TOP + block * len(operators) + 40
+    height = TOP + block * len(operators)
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
         'font-family="sans-serif" font-size="12">'
@@ -112,7 +112,7 @@ def _legend(cells: Sequence[Cell]) -> Iterator[str]:
 
 
 def _block(operator: str, cells: Sequence[Cell], top: float) -> Iterator[str]:
-    yield text(20, top + 16, escape(operator), size=14)
+    yield text(20, top, escape(operator), size=14)
     for row, (measure, unit) in enumerate(MEASURES.items()):
         most = max(cell.median(layer, measure) for cell in cells for layer in LAYERS)
         bottom = top + 30 + PLOT_HEIGHT + row * (PLOT_HEIGHT + GAP)
@@ -120,7 +120,7 @@ def _block(operator: str, cells: Sequence[Cell], top: float) -> Iterator[str]:
         for column, (layer, name) in enumerate(LAYERS.items()):
             left = LEFT + column * (PLOT_WIDTH + GAP)
             if not row:
-                yield text(left + PLOT_WIDTH / 2, top + 16, escape(name), anchor="middle")
+                yield text(left + PLOT_WIDTH / 2, top, escape(name), anchor="middle")
             yield from _plot(cells, layer, measure, left, bottom, up, labels=not column)
         yield text(20, bottom - PLOT_HEIGHT - 6, escape(unit), size=11)
 
@@ -130,10 +130,12 @@ def _plot(
 ) -> Iterator[str]:
     counts = sorted({cell.instances for cell in cells})
     across = Scale(counts[0], counts[-1], left + 10, PLOT_WIDTH - 20, is_log=False)
-    for tick in up.ticks()[::2]:
+    ticks = up.ticks()
+    for tick in ticks[:: 1 + len(ticks) // 6]:
         yield line((left, up(tick)), (left + PLOT_WIDTH, up(tick)), 'stroke="#ddd"')
         if labels:
             yield text(left - 6, up(tick) + 4, f"{tick:,.10g}", anchor="end", size=11)
+    yield text(left + PLOT_WIDTH, bottom + 30, "instances", anchor="end", size=11)
     for count in counts:
         yield text(across(count), bottom + 16, str(count), anchor="middle", size=11)
     for number, injectors in enumerate(sorted({cell.injectors for cell in cells})):
