@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.linear_road_loop import answers as plainly_answered
 from framework import run
 from framework.sinks import CollectingSink
 from framework.validation import validate
@@ -92,6 +93,10 @@ MUTATED: Mapping[str, Any] = {
     "charged_at_once": True,
     "queries_behind": False,
 }
+
+
+def test_the_loop_of_the_benchmark_answers_likewise(lines: list[tuple[int, ...]]) -> None:
+    assert plainly_answered(lines) == list(Reference().answers(lines))
 
 
 @pytest.mark.parametrize("rule", [each.name for each in fields(Rules)])
