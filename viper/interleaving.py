@@ -27,11 +27,6 @@ def interleave_positions(
     """
     if len(firsts) != len(sources) or firsts.typecode != "Q" or order.typecode != "H":
         raise PositionError(f"expected {len(sources)} firsts as array('Q'), and an order as array('H')")
-    if order and max(order) >= len(sources):
-        raise PositionError(f"source {max(order)}: there are {len(sources)}")
-    for number, (source, first) in enumerate(zip(sources, firsts, strict=True)):
-        if first + (taken := order.count(number)) > len(source):
-            raise PositionError(f"{taken} positions of source {number}: it has {len(source) - first} more")
     from_c = ffi.new("vp_positions *[]", [source._handle for source in sources])
     failed = lib.vp_positions_interleave(
         into._handle,
@@ -41,5 +36,17 @@ def interleave_positions(
         ffi.from_buffer("uint16_t[]", order),
         len(order),
     )
+    if failed == lib.VP_OUT_OF_RANGE:
+        raise PositionError(_too_many(sources, firsts, order))
     if failed:
         raise MemoryError("no memory for more positions")
+
+
+def _too_many(sources: Sequence[Positions], firsts: array[int], order: array[int]) -> str:
+    for number in sorted(set(order)):
+        if number >= len(sources):
+            return f"source {number}: there are {len(sources)}"
+        left = len(sources[number]) - firsts[number]
+        if (taken := order.count(number)) > left:
+            return f"{taken} positions of source {number}: it has {left} more"
+    return "the order takes more positions than there are"

@@ -171,7 +171,15 @@ int vp_positions_interleave(vp_positions *out, vp_positions *const *from, uint64
             return VP_NO_MEMORY;
     if (vp_positions_reserve(out, count))
         return VP_NO_MEMORY;
-    for (uint64_t i = 0; i < count; i++)
-        out->data[out->length++] = from[order[i]]->data[firsts[order[i]]++];
+    for (uint64_t i = 0; i < count; i++) {
+        const uint16_t index = order[i];
+        if (index >= from_count || firsts[index] >= from[index]->length) {
+            out->length -= i;
+            while (i-- > 0)
+                firsts[order[i]]--;
+            return VP_OUT_OF_RANGE;
+        }
+        out->data[out->length++] = from[index]->data[firsts[index]++];
+    }
     return 0;
 }

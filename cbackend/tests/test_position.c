@@ -197,6 +197,9 @@ static void test_interleaving_takes_each_array_from_its_first_on(void)
         CHECK_EQUAL(vp_positions_at(out, i).ts, expected[i]);
     CHECK_EQUAL(vp_positions_at(out, 4).tree, 5);
     CHECK(firsts[0] == 3 && firsts[1] == 4);
+    CHECK_EQUAL(vp_positions_interleave(out, from, firsts, 2, (uint16_t[]){0, 1}, 2), VP_OUT_OF_RANGE);
+    CHECK_EQUAL(vp_positions_interleave(out, from, firsts, 2, (uint16_t[]){0, 2}, 2), VP_OUT_OF_RANGE);
+    CHECK(out->length == 5 && firsts[0] == 3 && firsts[1] == 4);
     vp_positions_free(from[0]);
     vp_positions_free(from[1]);
     vp_positions_free(out);

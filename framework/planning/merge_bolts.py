@@ -21,6 +21,8 @@ from framework.traits import Traits
 
 KEY = "viper.merge.layer"
 """The key that says which layer puts streams into one order."""
+_TICKS = "topology.tick.tuple.freq.secs"
+"""Merge bolts get none, whatever the topology says of all its bolts."""
 
 
 class MergeLayer(enum.StrEnum):
@@ -97,7 +99,7 @@ def _with_merges_of(plan: Plan, bolt: ComponentSpec, settings: Settings, *, arri
             plan.layout,
             components={**plan.layout.components, merge.id: plan.layout.components[bolt.id]},
         ),
-        confs={**plan.confs, merge.id: component_conf(settings, plan.topology, merge)},
+        confs={**plan.confs, merge.id: {**component_conf(settings, plan.topology, merge), _TICKS: None}},
         traits={**plan.traits, merge.id: Traits(stateless=True, is_class_known=True)},
         merges={**plan.merges, **merges},
     )

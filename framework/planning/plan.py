@@ -117,9 +117,10 @@ class Plan:
         """The tasks of a component, by index."""
         return tuple(task for task in self.tasks if task.component == component)
 
-    def reached_by(self, reader: int) -> int:
-        """The id of the task that gets what is sent to a task: its own, or that of its merge bolt."""
-        return self.merges.get(reader, reader)
+    def reached(self, sender: int, reader: int) -> int:
+        """The id of the task that gets what one task sends to another: that one, or its merge bolt's."""
+        merge = self.merges.get(reader, reader)
+        return reader if merge == sender else merge
 
     @property
     def declared(self) -> tuple[ComponentSpec, ...]:

@@ -185,15 +185,25 @@ class Crossings(BatchBolt):
         moved, begins = segment != before, minute != before_minute
         first = np.where(begins, segment, known_first)[runs.begun(begins)]
         is_new = begins | (moved & (segment != first))
-        for at in np.flatnonzero(moved & ~begins & (before != first)).tolist():
-            vid, numbers = int(vids[order[at]]), (int(each[at]) for each in (minute, before, segment))
-            between, was_there = rules.seen_between(self.between.get_all([vid])[0], *numbers)
-            self.between.put_all([vid], [between])
-            is_new[at] &= not was_there
+        self._tell_apart(vids[order], minute, segment, before, first, moved & ~begins, is_new)
         runs.write(self.segment, vids, segment, before)
         runs.write(self.minute, vids, minute, before_minute)
         runs.write(self.first, vids, first, runs.before(first, known_first))
         self._emit(rows, runs.in_rows(is_new), runs.in_rows(moved))
+
+    def _tell_apart(self, vids, minute, segment, before, first, comes, is_new):
+        """Who comes into a segment between the first and the last one of the minute is not new there."""
+        notes, asks = comes & (before != first), comes & (before == first) & (segment != first)
+        asking = vids[asks]
+        known = np.fromiter(map(bool, self.between.get_all(asking.tolist())), bool, len(asking))
+        asks[asks] = known | np.isin(asking, vids[notes])
+        for at in np.flatnonzero(notes | asks).tolist():
+            vid, last = int(vids[at]), int(before[at]) if notes[at] else None
+            known = self.between.get_all([vid])[0]
+            between, was_there = rules.seen_between(known, int(minute[at]), last, int(segment[at]))
+            if notes[at]:
+                self.between.put_all([vid], [between])
+            is_new[at] &= not was_there
 
     def _emit(self, rows, is_new, moved):
         made = {field: rows.array(field) for field in ("segment", "vid", "time", "speed")}

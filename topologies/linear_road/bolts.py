@@ -65,12 +65,13 @@ class Crossings(Bolt):
             trip.minute = minute
             trip.first = segment
         elif moved:
-            is_new = segment != trip.first
-            if before != trip.first:
-                self.between.value, was_there = rules.seen_between(
-                    self.between.value, minute, before, segment
-                )
+            first, known = trip.first, self.between.value
+            is_new = segment != first
+            if before != first:
+                self.between.value, was_there = rules.seen_between(known, minute, before, segment)
                 is_new = is_new and not was_there
+            elif known and is_new:
+                is_new = not rules.seen_between(known, minute, None, segment)[1]
         if moved:
             trip.segment = segment
         self.emit([segment, vid, time, speed, is_new, moved and lane != EXIT])

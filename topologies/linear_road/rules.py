@@ -70,7 +70,7 @@ def seen_between(known, minute, before, segment):
     Args:
         known: what was noted before, as bytes.
         minute: the minute.
-        before: the segment that was the last one until now.
+        before: the segment that was the last one until now; None where it is the first one as well.
         segment: the one that is now.
 
     Returns:
@@ -79,6 +79,8 @@ def seen_between(known, minute, before, segment):
     numbers = array("q", known)
     if numbers[:1] != array("q", [minute]):
         numbers = array("q", [minute])
+    if before is None:
+        return known, segment in numbers[1:]
     numbers.append(before)
     return numbers.tobytes(), segment in numbers[1:]
 

@@ -133,8 +133,8 @@ bool vp_positions_tracked(const vp_positions *positions, uint64_t first);
 void vp_positions_forget_trees(vp_positions *positions, uint64_t first);
 
 /* Appends the positions of several arrays in one order: next that of from[order[i]] behind the last one taken
- * of it, of which the first is firsts[order[i]]; these go on. The arrays are apart then. 0, or VP_NO_MEMORY, which
- * changes nothing that can be seen in `out`. */
+ * of it, of which the first is firsts[order[i]]; these go on. The arrays are apart then. 0, VP_NO_MEMORY, or
+ * VP_OUT_OF_RANGE where an array has no more or there is none; then nothing has changed. */
 int vp_positions_interleave(vp_positions *out, vp_positions *const *from, uint64_t *firsts, uint32_t from_count,
                             const uint16_t *order, uint64_t count);
 

@@ -75,8 +75,8 @@ class OutputFactory:
                     if isinstance(edge, SpreadEdge) and isinstance(edge.router, SwitchingRouter):
                         switched.append(Switched(port.tag, subscription.target, edge.router))
         fed = [destination for group in destinations.values() for destination in group]
-        reached = self._plan.reached_by
-        readers = frozenset(reached(reader) for destination in fed for reader in destination.tasks)
+        reached = self._plan.reached
+        readers = frozenset(reached(task.id, reader) for destination in fed for reader in destination.tasks)
         heard = fed + self._only_heartbeats(task, readers)
         return Output(ports, heard, self._network.forest, self._switch(task, switched))
 
@@ -141,12 +141,11 @@ class OutputFactory:
         tagged: bool,
         mask_shift: int | None = None,
     ) -> Destination:
-        reached = self._plan.reached_by if self._plan.behind(task.id) is None else int
         link = self._network.link(task.id, readers[0])
         if link is not None:
             return LinkedDestination(readers[0], link, tagged)
         # `Destination` wants the gates first that other processes read from.
-        ends = [reached(reader) for reader in readers]
+        ends = [self._plan.reached(task.id, reader) for reader in readers]
         abroad = sorted(ends, key=lambda end: not self._network.leaves_process(task.id, end))
         sources = dict.fromkeys(self._network.source(task.id, end) for end in abroad)
         return kind(readers, list(sources), size, tagged, columns_rows, mask_shift)

@@ -126,8 +126,8 @@ class TaskFactory:
         """The ids of tasks that may become runnable when this one has run: those that read from it, and those
         that wait in a cycle for room to send to it."""
         output = task.emitter.output
-        reached = self._plan.reached_by if self._plan.behind(task.context.spec.id) is None else int
-        reading = [reached(reader) for destination in output.destinations for reader in destination.tasks]
+        readers = [reader for destination in output.destinations for reader in destination.tasks]
+        reading = [self._plan.reached(task.context.spec.id, reader) for reader in readers]
         sending = [
             producer.id
             for subscription in self._plan.subscriptions
@@ -376,10 +376,12 @@ class TaskFactory:
         return Acker(forest, task, task - 1, *parts, strict=strict, answers=answers)
 
     def _due_by(self, spec: TaskSpec) -> DueBy:
+        behind = self._plan.behind(spec.id)
+        component = spec.component if behind is None else self._tasks[behind].component
         return DueBy(
             event_time=self._plan.time is TimeMode.EVENT,
             recorded=self._recording_io.ticks(spec),
-            sources_wait=self._network.forest is not None and not self._plan.is_behind_cycle(spec.component),
+            sources_wait=self._network.forest is not None and not self._plan.is_behind_cycle(component),
             tick_path=self._plan.layout.tick_path,
             level=self._plan.layout.components[spec.component],
         )

@@ -11,6 +11,8 @@ from viper.position import LEAST
 
 Place = tuple[int, int, int]
 """Where a tuple stands: its time, and the two words of its path."""
+_NONE: tuple[Place, int] = ((2**63, 0, 0), 0)
+"""Above every place: no source holds the others back."""
 
 
 class MergeSort:
@@ -95,7 +97,3 @@ class MergeSort:
     def _find_limit(self) -> None:
         empty = [(self._promised[n], n) for n, queue in enumerate(self._queues) if not queue]
         self._limit = min(empty, default=_NONE)
-
-
-_NONE: tuple[Place, int] = ((2**63, 0, 0), 0)
-"""Above every place: no source holds the others back."""

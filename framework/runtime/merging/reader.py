@@ -77,7 +77,7 @@ class SortedInPython:
 
     def _pull(self, source: int, limit: int) -> None:
         reader = self._readers[source]
-        room = min(limit, self._room) - self._sort.waiting(source)
+        room = min(limit, self._room - self._sort.waiting(source))
         if room > 0 and reader.ready():
             arrived = Positions()
             rows = self._rows(source, reader.get_ready(room, arrived))
@@ -85,7 +85,7 @@ class SortedInPython:
             for place, row in zip(_PLACE.iter_unpack(arrived.to_bytes()), rows, strict=True):
                 take(place, row)
             self._places[source].extend(arrived)
-            reader.working(self._sort.waiting(source))
+            reader.working(self._untracked(source))
         self._sort.promise(source, reader.watermark())
 
     def _rows(self, source: int, runs: Iterable[Run]) -> list[tuple[int, Row]]:
@@ -146,7 +146,8 @@ class SortedInPython:
 
     def outlook(self) -> tuple[bool, Position, int]:
         """`ready`, `watermark` and `last_ts` in one call."""
-        return self.ready(), self.watermark(), self.last_ts()
+        watermark = self.watermark()  # first, as it may let what waits go
+        return self.ready(), watermark, self.last_ts()
 
     def ready(self) -> bool:
         """Whether anything has arrived that can be sorted in, or can go."""
@@ -183,7 +184,13 @@ class SortedInPython:
     def working(self, untracked: int) -> None:
         """Say how many of the tuples that were delivered are not finished; those that wait here are not."""
         for source, reader in enumerate(self._readers):
-            reader.working(self._sort.waiting(source) + (0 if source else untracked))
+            reader.working(self._untracked(source) + (0 if source else untracked))
+
+    def _untracked(self, source: int) -> int:
+        """How many of the tuples that wait here would be lost with this process: nobody tracks them."""
+        places, passed = self._places[source], int(self._passed[source])
+        waiting = len(places) - passed
+        return places.trees(passed, waiting).count(0) if places.tracked(passed) else waiting
 
     def give_back(self) -> None:
         """Nothing: what is lent is copied where it arrives."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -159,3 +160,43 @@ def test_a_suspended_run_is_gone_on_with_by_any_layer(layer: str, workers: Worke
     for options, tasks in ((merging, 3), ({}, 3), (merging, 1)):
         second = workers.run(built(Suspending(4, 600, 3), tasks, tasks), {"start": tmp_path}, **options)
         assert rows + second.result("sink") == whole, (options, tasks)
+
+
+class Many(Spout):
+    """Brings many tuples at once."""
+
+    outputs = ["source", "number"]
+
+    def tuples(self) -> Iterator[list[Any]]:
+        yield from (["many", number] for number in range(3000))
+
+
+class Few(Spout):
+    """Brings one tuple, then nothing for so many calls, and then another one."""
+
+    outputs = ["source", "number"]
+    calls = 0
+
+    def next_tuple(self) -> bool:
+        self.calls += 1
+        if self.calls in (1, WAITED):
+            self.emit(["few", self.calls])
+        return self.calls in (1, WAITED)
+
+
+WAITED = 200
+
+
+@every_layer
+def test_a_merge_bolt_that_waits_for_a_source_rests(layer: str) -> None:
+    """One source is far ahead, and another one holds everything back; else there are thousands of turns."""
+    builder = TopologyBuilder()
+    builder.set_spout("many", Many)
+    builder.set_spout("few", Few)
+    builder.set_bolt("both", Origins).shuffle_grouping("many").shuffle_grouping("few")
+    builder.set_bolt("sink", CollectingSink).global_grouping("both")
+    options = {"viper__merge__layer": layer, "viper__time": "logical", "viper__poll__pause__max__ms": 1}
+    report = INLINE.run(builder, {"max_tuples": 3002}, **options)
+    assert len(report.result("sink")) == 3002
+    (executor,) = report.statistics.executors
+    assert executor.turns < 10 * WAITED

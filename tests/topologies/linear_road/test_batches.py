@@ -72,11 +72,17 @@ def history(tmp_path_factory: pytest.TempPathFactory, paid: Mapping[tuple[int, i
 
 
 def answered(
-    application: Any, cars: Any, history: str | None, tasks: int, workers: Workers, form: str = "batches"
+    application: Any,
+    cars: Any,
+    history: str | None,
+    tasks: int,
+    workers: Workers,
+    form: str = "batches",
+    **more: Any,
 ) -> list[str]:
     builder = application[form](cars, CollectingSink, tasks, history)
     options = {key.replace("__", "."): value for key, value in workers.options.items()}
-    report = run(builder.build("linear-road"), conf=options)
+    report = run(builder.build("linear-road"), conf={**options, **more})
     return [line for (line,) in report.result("answers")]
 
 
@@ -138,6 +144,41 @@ def test_vehicles_may_report_whenever_they_like(
     expected = list(Reference().answers(lines))
     assert {answer[0] for answer in expected} == {"0", "1", "2"}
     assert answered(application, cars, None, 2, INLINE, form) == expected
+
+
+def to_and_fro(segments: list[int]) -> list[Line]:
+    """Lines of 45 vehicles that go through these segments in one minute, and of some others behind that."""
+    coming = [(second, vid, segment) for second, segment in enumerate(segments) for vid in range(45)]
+    coming += [(60 + segment, 100 + segment, segment) for segment in sorted(set(segments))]
+    return [
+        (0, second, vid, 20, 0, 1, 0, segment, segment * 5280 + vid, *[-1] * 6)
+        for second, vid, segment in sorted(coming)
+    ]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("segments", [[5, 6, 5, 6], [5, 6, 7, 5, 6, 7, 5], [6, 5, 6, 6, 7, 6, 5, 7]], ids=str)
+def test_who_comes_back_in_a_minute_is_counted_once(
+    application: Any, tmp_path: Path, form: str, segments: list[int]
+) -> None:
+    path = tmp_path / "lines.csv"
+    lines = to_and_fro(segments)
+    path.write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
+    cars = part_of("spouts" if form == "bolts" else "batches").Lines(str(path), 1)
+    expected = list(Reference().answers(lines))
+    assert not any(answer.startswith("0,10") and not answer.endswith(",0") for answer in expected)
+    assert answered(application, cars, None, 1, INLINE, form) == expected
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("layer", ["operator", "operator-python"])
+def test_merge_bolts_change_no_answer(application: Any, tmp_path: Path, form: str, layer: str) -> None:
+    lines = disorderly(4)
+    path = tmp_path / "lines.csv"
+    path.write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
+    cars = part_of("spouts" if form == "bolts" else "batches").Lines(str(path), 2)
+    found = answered(application, cars, None, 2, INLINE, form, **{"viper.merge.layer": layer})
+    assert found == list(Reference().answers(lines))
 
 
 def test_blocks_of_both_forms_are_the_same_rows(application: Any) -> None:
