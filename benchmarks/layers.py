@@ -7,10 +7,10 @@ the gates; and merge bolts in plain Python (``viper.merge.layer``). A merge bolt
 has several producing tasks.
 
 Each measurement is a run in processes of its own, as fast as it goes. The layers take turns, round by round,
-in another order each time, and ratios are those of one round. What is told is rows a second, from the first
-row at a sink to the last; CPU seconds of all threads of execution per million rows that were injected; and
-the median time from when an injector had a row until a sink had it, of one row in 512. Before all that, every
-layer's output, with the most injectors and instances, is compared with that of a loop, row for row.
+in another order each time, and ratios are those of one round. What is told is how many rows were injected a
+second, from the first row at a sink to the last; CPU seconds of all threads of execution per million of these
+rows; and the median time from when an injector had a row until a sink had it, of one row in 512. Before all
+that, every layer's output, with the most injectors and instances, is compared with that of a loop.
 
     python -m benchmarks.layers [--rows N] [--rounds N] [--counts 1,2,4,6] [--operators pos_rep,new_seg]
                                 [--worker process] [--workers 2] [--figure FILE.svg]
@@ -27,7 +27,7 @@ import sys
 import time
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -223,7 +223,7 @@ def cell(setting: Setting, rounds: int, chance: random.Random) -> Cell:
     runs: dict[str, list[Measured]] = {layer: [] for layer in LAYERS}
     for _ in range(rounds):
         for layer in chance.sample(LAYERS, len(LAYERS)):
-            runs[layer].append(measured_apart(Setting(**{**asdict(setting), "layer": layer})))
+            runs[layer].append(measured_apart(replace(setting, layer=layer)))
     if len({one.counted for found in runs.values() for one in found}) != 1:
         sys.exit(f"{setting}: the layers have counted different numbers of rows")
     values = {

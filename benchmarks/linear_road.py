@@ -117,7 +117,7 @@ class Paced:
 class Latest(Sink):
     """Its result: by how many seconds answers were late, the latest and a median one, and how many came.
 
-    The first answer of a call stands for all of them: it is the latest, as they come in order.
+    The first answer of a call that counts stands for all of them: it is the latest, as they come in order.
 
     Args:
         warm_s: the second from which on they count.
@@ -131,11 +131,15 @@ class Latest(Sink):
 
     def consume(self, rows: Sequence[Any]) -> None:
         """Note how late they are."""
-        kind, first, second, *_ = rows[0][0].split(",")
-        due_s = int(second if kind == "0" else first) - self._warm_s
-        if due_s >= 0:
-            self._late_s.append(time.monotonic() - Paced.begun_s - due_s)
-            self._answers += len(rows)
+        counted = [due_s for due_s in map(self._due_s, rows) if due_s >= 0]
+        if counted:
+            self._late_s.append(time.monotonic() - Paced.begun_s - counted[0])
+            self._answers += len(counted)
+
+    def _due_s(self, row: Sequence[str]) -> int:
+        """The second of an answer, from the first that counts."""
+        kind, first, second, *_ = row[0].split(",")
+        return int(second if kind == "0" else first) - self._warm_s
 
     def result(self) -> tuple[float, float, int]:
         """All three."""

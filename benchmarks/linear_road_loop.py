@@ -6,7 +6,7 @@ what no answer needs any more. Queries for expenditures are answered without a h
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 Line = tuple[int, ...]
@@ -54,9 +54,7 @@ def answers(lines: Iterable[Line]) -> list[str]:
         if line[1] != second:
             second = line[1]
             minute = second // 60 + 1
-            for query in queries:
-                vehicle = vehicles.get(query[2])
-                tell(f"2,{query[1]},{query[9]},{vehicle[4] if vehicle else 0}")
+            found += _balances(queries, vehicles)
             queries = []
         if line[0] == 2:
             queries.append(line)
@@ -104,10 +102,12 @@ def answers(lines: Iterable[Line]) -> list[str]:
                     for near in _told_of(vehicle[1][0]):
                         del segments[near].ahead[vehicle[1]]
             vehicle[1], vehicle[2] = place, 1
-    for query in queries:
-        vehicle = vehicles.get(query[2])
-        tell(f"2,{query[1]},{query[9]},{vehicle[4] if vehicle else 0}")
-    return found
+    return found + _balances(queries, vehicles)
+
+
+def _balances(queries: Iterable[Line], vehicles: Mapping[int, list[Any]]) -> list[str]:
+    """The answers of queries for what vehicles owe."""
+    return [f"2,{q[1]},{q[9]},{vehicles[q[2]][4] if q[2] in vehicles else 0}" for q in queries]
 
 
 def _told_of(number: int) -> Iterable[int]:

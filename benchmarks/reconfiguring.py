@@ -19,6 +19,7 @@ as soon as they hear of it.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import threading
 import time
@@ -49,6 +50,10 @@ STRIDE = 7919
 """A prime: keys come in an order in which all groups have some soon."""
 BEFORE_S = 1.0
 """Seconds of the schedule before the first change."""
+AFTER_S = 2.0
+"""Seconds that there are tuples behind the last change: a full channel is longer than a period."""
+LOOKED_AT = 64
+"""Tuples between two looks whether there have been enough."""
 BUSY_NS = 20_000
 """How long the bolt is busy with each tuple where channels are to be full."""
 WIDTHS = (-9, 9, 8, 9, 9, 9, 9, 9, 9)
@@ -60,18 +65,20 @@ class Keys(Spout):
     Args:
         keys: how many there are.
         rate: tuples a second; 0 for no schedule.
-        count: tuples behind the first of each key.
+        count: tuples behind the first of each key, at the least.
         filled: a file that says that each key has come once.
+        enough: a file that says that no more tuples are needed than these.
     """
 
     outputs = ["key", "scheduled_ns"]
 
-    def __init__(self, keys: int, rate: float, count: int, filled: str) -> None:
+    def __init__(self, keys: int, rate: float, count: int, filled: str, enough: str) -> None:
         super().__init__()
         self._keys = keys
         self._period_ns = 1e9 / rate if rate else 0.0
         self._count = count
         self._filled = Path(filled)
+        self._enough = Path(enough)
 
     def tuples(self) -> Iterator[tuple[int, int] | None]:
         """What is due by now, and None."""
@@ -79,7 +86,9 @@ class Keys(Spout):
             yield key, 0
         self._filled.touch()
         start_ns = time.monotonic_ns()
-        for number in range(self._count):
+        for number in itertools.count():
+            if number >= self._count and number % LOOKED_AT == 0 and self._enough.exists():
+                break
             due_ns = start_ns + int(number * self._period_ns)
             if not self._period_ns:
                 due_ns = time.monotonic_ns()
@@ -164,14 +173,15 @@ class Seen(Sink):
 
 
 class Commands(threading.Thread):
-    """Changes the number of tasks again and again, once each key has come."""
+    """Changes the number of tasks again and again, once each key has come; then there is enough."""
 
-    def __init__(self, run: Run, filled: Path, changes: int, every_s: float) -> None:
+    def __init__(self, run: Run, filled: Path, enough: Path, changes: int, every_s: float) -> None:
         super().__init__(daemon=True)
         self.given: list[tuple[int, int, int]] = []
         """Monotonic time in nanoseconds of each command, and the numbers of tasks before and behind it."""
         self._run = run
         self._filled = filled
+        self._enough = enough
         self._changes = changes
         self._every_s = every_s
 
@@ -185,6 +195,8 @@ class Commands(threading.Thread):
             self.given.append((time.monotonic_ns(), before, behind))
             self._run.scale({"held": behind})
             time.sleep(self._every_s)
+        time.sleep(AFTER_S if self._changes else 0)
+        self._enough.touch()
 
 
 def first_by_new_owners(
@@ -213,9 +225,10 @@ def owners_among(tasks: int) -> list[int]:
 def once(args: argparse.Namespace) -> dict[str, Any]:
     """One run: in milliseconds when changes took hold, and how late tuples were; and rows a second."""
     with TemporaryDirectory() as folder:
-        filled = Path(folder) / "filled"
+        filled, enough = Path(folder) / "filled", Path(folder) / "enough"
         builder = TopologyBuilder()
-        builder.set_spout("keys", Keys, args=[args.keys, args.rates[0], args.count, str(filled)])
+        given = [args.keys, args.rates[0], args.count, str(filled), str(enough)]
+        builder.set_spout("keys", Keys, args=given)
         busy_ns = BUSY_NS if args.backlog else 0
         held = Held(busy_ns, args.bytes) if args.bytes else Passed(busy_ns)
         builder.set_bolt("held", held, TASKS[0]).fields_grouping("keys", "key")
@@ -230,7 +243,7 @@ def once(args: argparse.Namespace) -> dict[str, Any]:
         settings, problems = resolve(topology, options=options)
         assert not problems, problems
         run = Run(make_plan(topology, settings), settings)
-        commands = Commands(run, filled, args.changes, args.every)
+        commands = Commands(run, filled, enough, args.changes, args.every)
         commands.start()
         report = run.execute()
         commands.join()
@@ -267,7 +280,7 @@ def print_rates(args: argparse.Namespace, place: str) -> None:
     """Measure on a schedule, with changes and without."""
     for rate in args.rates:
         rate = rate or measured(args, place, 0, args.count, 0)["rate"] / 2
-        count = round(rate * (BEFORE_S + args.changes * args.every + 1))
+        count = round(rate * (BEFORE_S + args.changes * args.every + AFTER_S))
         for changes in (0, args.changes):
             print_found(measured(args, place, rate, count, changes), place, round(rate), changes)
 
@@ -277,9 +290,7 @@ def print_backlogs(args: argparse.Namespace, place: str) -> None:
     for tuples in args.backlog:
         for name, size in (("state", args.bytes), ("stateless", 0)):
             more = "--backlog", tuples, "--bytes", size
-            highest = measured(args, place, 0, args.count, 0, *more)["rate"]
-            count = round(highest * (BEFORE_S + args.changes * args.every + 2))
-            print_found(measured(args, place, 0, count, args.changes, *more), place, tuples, name)
+            print_found(measured(args, place, 0, 0, args.changes, *more), place, tuples, name)
 
 
 def at(share: float, ordered: Sequence[float]) -> float:

@@ -202,11 +202,11 @@ def worth_joining(payloads: Sequence[Payload], enough: int = sys.maxsize) -> int
         payloads: at least one, which counts in any case.
         enough: a number of tuples; where there are so many, no more are needed.
     """
-    kind, row_bytes = payloads[0].kind, payloads[0].row_bytes
-    count, rows = 1, len(payloads[0])
+    first, row_bytes = payloads[0], payloads[0].row_bytes
+    count, rows = 1, len(first)
     for payload in payloads[1:]:
         is_too_much = rows >= enough or (rows + len(payload)) * row_bytes > JOINED_BYTES
-        if is_too_much or type(payload) is not type(payloads[0]) or payload.kind != kind:
+        if is_too_much or type(payload) is not type(first) or payload.kind != first.kind:
             break
         rows += len(payload)
         count += 1

@@ -61,19 +61,13 @@ class InputFactory:
 
     def _of_merge(self, task: TaskSpec, behind: TaskSpec) -> BoltInput:
         """The input of a merge bolt's task: what the task behind it would get."""
-        channel, streams = self._plan.channel_of(task.id), streams_of_merge(self._plan, behind.component)
+        channel = self._plan.channel_of(task.id)
         sources = [self._source(source, behind) for source in channel.sources]
         if not channel.arriving:
             return BoltInput(self._network.reader(task.id), sources, (), shares=False, whole=True)
         readers = [self._network.reader_of(source, task.id) for source in channel.sources]
-        indexes = [
-            {tag: streams[stream.component, stream.name] for tag, stream in source.streams.items()}
-            for source in sources
-        ]
-        found = {(s.component, s.name): s for source in sources for s in source.streams.values()}
-        of_streams = [InputSource(":".join(name), {0: found[name]}) for name in streams]
-        reader = SortedInPython(readers, indexes, self._settings["viper.channel.tuples"])
-        return BoltInput(reader, of_streams, (), shares=False, whole=True)
+        reader = SortedInPython(readers, self._settings["viper.channel.tuples"])
+        return BoltInput(reader, sources, (), shares=False, whole=True)
 
     def _skipping(self, task: TaskSpec) -> range | None:
         """The key groups of a task that skips what concerns none of them; None if it gets no such thing.

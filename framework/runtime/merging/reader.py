@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import groupby, repeat
+from operator import itemgetter
 from struct import Struct
-from typing import Any, Final
+from typing import Final
 
-from framework.runtime.merging.merge_sort import MergeSort
+from framework.runtime.merging.merge_sort import MergeSort, Place
 from viper.interleaving import interleave_positions
 from viper.jumbo import Jumbo
 from viper.payload import Row, Rows
@@ -17,27 +19,26 @@ from viper.reader import Reader, Run
 
 _PLACE: Final = Struct("=qQQ")
 """A position in `Positions.to_bytes`."""
+_Values = tuple[Row, "int | None"]
+"""The values of a tuple, and the tag of its stream where its task sends several streams."""
 
 
 class SortedInPython:
     """Stands in the place of the reading end of a gate, for one thread.
 
     What arrives is queued and sorted tuple by tuple, as a bolt would do it that a user has written. The rows
-    of each stream come as one run.
+    of each producing task come as one run.
 
     Args:
-        readers: one for each producing task.
-        streams: for each producing task the index of each of its streams among all, by tag.
+        readers: one for each producing task, of which there are several.
         room: the most tuples of one producing task that are taken ahead of the others'.
     """
 
     carries_tracked = True
     """Whether tracked tuples may come: nobody says that none do."""
 
-    def __init__(self, readers: Sequence[Reader], streams: Sequence[Mapping[int, int]], room: int) -> None:
+    def __init__(self, readers: Sequence[Reader], room: int) -> None:
         self._readers = tuple(readers)
-        self._streams = tuple(streams)
-        self._stream_count = 1 + max(index for of_task in streams for index in of_task.values())
         self._room = room
         self._places: list[Positions] = [Positions() for _ in readers]
         """Of each producing task the positions of what it has brought, some of which has been passed on."""
@@ -45,73 +46,70 @@ class SortedInPython:
         """How many of those have been passed on."""
         self._order = array("H")
         """The producing task of each tuple that was delivered last."""
-        self._values: list[tuple[int, Row]] = []
-        """The tuples that were delivered last, each with the index of its stream."""
+        self._values: list[_Values] = []
+        """The tuples that were delivered last."""
         self._is_mutable = False
         """Whether a value can be changed by a consumer."""
         self._sort = MergeSort(len(readers), self._emit)
 
-    def _emit(self, source: int, values: tuple[int, Row]) -> None:
+    def _emit(self, source: int, values: _Values) -> None:
         self._order.append(source)
         self._values.append(values)
 
     # -- what a task takes
 
     def get_ready(self, limit: int, into: Positions, *, borrows: bool = False) -> list[Run]:
-        """Deliver up to `limit` tuples in order, where there is one stream; as `Reader.get_ready`."""
-        return self.get_interleaved(limit, into)[0]
+        """Deliver up to `limit` tuples as `Reader.get_ready`, in runs that follow one another."""
+        self._take(limit, into)
+        stretches = groupby(zip(self._order, self._values, strict=True), key=itemgetter(0))
+        return [self._run(source, [values for _, values in stretch]) for source, stretch in stretches]
 
     def get_interleaved(
         self, limit: int, into: Positions, *, borrows: bool = False
     ) -> tuple[list[Run], bytes | None]:
-        """Deliver up to `limit` tuples; as `Reader.get_interleaved`, where runs are those of streams."""
+        """Deliver up to `limit` tuples as `Reader.get_interleaved`, in one run for each producing task."""
+        self._take(limit, into)
+        if not self._order:
+            return [], None
+        of_sources: list[list[_Values]] = [[] for _ in self._readers]
+        for source, values in zip(self._order, self._values, strict=True):
+            of_sources[source].append(values)
+        return list(map(self._run, range(len(of_sources)), of_sources)), self._order.tobytes()
+
+    def _take(self, limit: int, into: Positions) -> None:
         self._forget()
         for source in range(len(self._readers)):
-            self._pull(source, limit)
-        del self._order[:]
-        self._values = []
-        if not self._sort.emit_ready(limit):
-            return [], None
+            self._pull(source)
+        self._order, self._values = array("H"), []
+        self._sort.emit_ready(limit)
         interleave_positions(self._places, self._passed, self._order, into)
-        return self._as_runs()
 
-    def _pull(self, source: int, limit: int) -> None:
+    def _pull(self, source: int) -> None:
+        """Take all that there is room for: while nothing can go, slices stay as short as they are."""
         reader = self._readers[source]
-        room = min(limit, self._room - self._sort.waiting(source))
+        room = self._room - self._sort.waiting(source)
         if room > 0 and reader.ready():
             arrived = Positions()
-            rows = self._rows(source, reader.get_ready(room, arrived))
+            tuples = self._tuples(reader.get_ready(room, arrived))
             take = partial(self._sort.process, source)
-            for place, row in zip(_PLACE.iter_unpack(arrived.to_bytes()), rows, strict=True):
-                take(place, row)
+            for place, values in zip(_PLACE.iter_unpack(arrived.to_bytes()), tuples, strict=True):
+                take(place, values)
             self._places[source].extend(arrived)
             reader.working(self._untracked(source))
         self._sort.promise(source, reader.watermark())
 
-    def _rows(self, source: int, runs: Iterable[Run]) -> list[tuple[int, Row]]:
-        streams, found = self._streams[source], list[tuple[int, Row]]()
+    def _tuples(self, runs: Iterable[Run]) -> Iterator[_Values]:
         for _, jumbo, first, count in runs:
-            rows = jumbo.payload.rows[first : first + count]
             self._is_mutable = self._is_mutable or jumbo.payload.mutable
-            if jumbo.tags is None:
-                (only,) = streams.values()
-                found += [(only, row) for row in rows]
-            else:
-                tags = jumbo.tags[first : first + count]
-                found += [(streams[tag], row) for tag, row in zip(tags, rows, strict=True)]
-        return found
+            tags = repeat(None, count) if jumbo.tags is None else jumbo.tags[first : first + count]
+            yield from zip(jumbo.payload.rows[first : first + count], tags, strict=True)
 
-    def _as_runs(self) -> tuple[list[Run], bytes | None]:
-        if self._stream_count == 1:
-            rows = [row for _, row in self._values]
-            return [(0, Jumbo(Rows(rows, self._is_mutable)), 0, len(rows))], None
-        of_streams: list[list[Row]] = [[] for _ in range(self._stream_count)]
-        for stream, row in self._values:
-            of_streams[stream].append(row)
-        order = array("H", [stream for stream, _ in self._values])
-        jumbos = [Jumbo(Rows(rows, self._is_mutable)) for rows in of_streams]
-        runs = [(stream, jumbo, 0, jumbo.size) for stream, jumbo in enumerate(jumbos)]
-        return runs, order.tobytes()
+    def _run(self, source: int, delivered: Sequence[_Values]) -> Run:
+        """The rows of a producing task; those of several streams have tags."""
+        is_tagged = not delivered or delivered[0][1] is not None
+        tags = array("H", (tag for _, tag in delivered if tag is not None)) if is_tagged else None
+        jumbo = Jumbo(Rows([row for row, _ in delivered], self._is_mutable), tags)
+        return source, jumbo, 0, jumbo.size
 
     def _forget(self) -> None:
         """Forget the positions of what has been passed on, in a time that is constant for each tuple."""
@@ -132,7 +130,7 @@ class SortedInPython:
 
     def put_back(self, rest: object, positions: Positions, kept: int) -> None:
         """Have all that was delivered last but the first `kept` tuples come again, as `Reader.put_back`."""
-        back: list[list[tuple[Any, Any]]] = [[] for _ in self._readers]
+        back: list[list[tuple[Place, _Values]]] = [[] for _ in self._readers]
         places = list(_PLACE.iter_unpack(positions.to_bytes()))[kept:]
         for source, place, values in zip(self._order[kept:], places, self._values[kept:], strict=True):
             back[source].append((place, values))
@@ -167,10 +165,8 @@ class SortedInPython:
         return not self.waiting_tuples() and all(reader.drained() for reader in self._readers)
 
     def holding_source(self) -> int | None:
-        """The index of a stream of the source that holds the others back; None where nothing has to wait."""
-        if self.ready() or self.drained():
-            return None
-        return next(iter(self._streams[self._sort.holding].values()))
+        """The source that holds the others back; None where nothing has to wait."""
+        return None if self.ready() or self.drained() else self._sort.holding
 
     def last_ts(self) -> int:
         """How far event time came at the source that came furthest."""

@@ -61,7 +61,8 @@ class Forwarder:
         return DONE
 
     def _part(self, piece: Piece) -> _Part:
-        payload, first, count = piece[0].slice(piece[1], piece[2]), piece[1], piece[2]
+        rows, first, count = piece[:3]
+        payload: Payload = rows.slice(first, count)
         if len(self._streams) == 1:
             return payload, None
         if len(piece) == 4:
@@ -70,7 +71,7 @@ class Forwarder:
         return payload, array("H", map(tags.__getitem__, which[first : first + count]))
 
     def _tag(self, stream: InputStream) -> int:
-        return self._streams.get((stream.component, stream.name), 0)
+        return self._streams[stream.component, stream.name]
 
     def _send(self, payload: Payload, tags: bytes | None) -> None:
         count, positions = len(payload), Positions()

@@ -112,12 +112,15 @@ def test_bolts_that_get_other_numbers_of_tasks(
     check_changes(report, tasks, changes)
 
 
-KILLED = [(6, 3, 3, 1), (1, 1, 2, 2), (2, 2, 1, 3), (3, 6, 2, 4), (4, 2, 3, 5)]
-"""Injectors, tasks, worker processes and a seed."""
+KILLED = [
+    *((6, 3, 3, 1, 0), (1, 1, 2, 2, 0), (2, 2, 1, 3, 0), (3, 6, 2, 4, 0), (4, 2, 3, 5, 0)),
+    *((3, 3, 3, 1, 4), (2, 1, 2, 2, 4), (5, 2, 1, 3, 4), (2, 3, 3, 4, 4), (6, 2, 2, 5, 4)),
+]
+"""Injectors, tasks at first, worker processes, a seed, and how often tasks change their numbers."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("injectors", "tasks", "workers", "seed"), KILLED)
+@pytest.mark.parametrize(("injectors", "tasks", "workers", "seed", "times"), KILLED)
 def test_killed_workers(
     disturb: Any,
     disturbed: Any,
@@ -127,32 +130,10 @@ def test_killed_workers(
     tasks: int,
     workers: int,
     seed: int,
+    times: int,
 ) -> None:
     print(f"seed {seed}")
-    with disturbed.deaths.planned(disturbed.deaths.Plan(str(tmp_path / "deaths"), seed, KILLS, GAP)):
-        report = disturb(injectors, tasks, Workers("process", workers), **EXACT)
-    assert answers(tmp_path) == expected
-    check_deaths(report)
-
-
-SCALED_AND_KILLED = [(3, 3, 3, 1), (2, 1, 2, 2), (5, 2, 1, 3), (2, 3, 3, 4), (6, 2, 2, 5)]
-"""Likewise."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("injectors", "tasks", "workers", "seed"), SCALED_AND_KILLED)
-def test_killed_workers_while_bolts_get_other_numbers_of_tasks(
-    disturb: Any,
-    disturbed: Any,
-    tmp_path: Path,
-    expected: list[str],
-    injectors: int,
-    tasks: int,
-    workers: int,
-    seed: int,
-) -> None:
-    print(f"seed {seed}")
-    changes = disturbed.drawn(seed, BOLTS, tasks, CHANGES, SECONDS)
+    changes = disturbed.drawn(seed, BOLTS, tasks, times, SECONDS)
     with disturbed.deaths.planned(disturbed.deaths.Plan(str(tmp_path / "deaths"), seed, KILLS, GAP)):
         report = disturb(injectors, tasks, Workers("process", workers), changes, **EXACT)
     assert answers(tmp_path) == expected
