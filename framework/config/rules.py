@@ -48,11 +48,11 @@ def integer(low: int, high: int | None = None) -> Rule:
     return Rule(f"an integer {bounds}", lambda v: is_integer(v) and low <= v and (high is None or v <= high))
 
 
-def power_of_two(high: int) -> Rule:
-    """A power of two from 1 to `high`."""
+def power_of_two(high: int, low: int = 1) -> Rule:
+    """A power of two from `low` to `high`."""
     return Rule(
-        f"a power of two from 1 to {high}",
-        lambda v: is_integer(v) and 1 <= v <= high and v & (v - 1) == 0,
+        f"a power of two from {low} to {high}",
+        lambda v: is_integer(v) and low <= v <= high and v & (v - 1) == 0,
     )
 
 

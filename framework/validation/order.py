@@ -149,7 +149,7 @@ def check_order(
     for bolt in topology.bolts:
         conf = confs[bolt.id]
         clocks, windows = _clocks(traits[bolt.id], conf, time), _windows(traits[bolt.id], bolt, conf)
-        reasons = [*_keyless(bolt, conf), *_cycles(going_back[bolt.id]), *clocks, *windows]
+        reasons = [*_keyless(bolt, conf, traits[bolt.id]), *_cycles(going_back[bolt.id]), *clocks, *windows]
         if reasons:
             message = f"is outside the order guarantee: {'; '.join(reasons)}"
             yield about(topology, bolt, message, warning=relaxed)
@@ -165,9 +165,9 @@ def time_of(topology: Topology, confs: Confs, traits: Mapping[str, Traits]) -> T
         return None
 
 
-def _keyless(bolt: ComponentSpec, conf: Mapping[str, Any]) -> Iterator[str]:
+def _keyless(bolt: ComponentSpec, conf: Mapping[str, Any], traits: Traits) -> Iterator[str]:
     tasks = task_count(bolt, conf)
-    if tasks == 1 or conf["viper.stateless"]:
+    if tasks == 1 or conf["viper.stateless"] or traits.tables:  # which all tasks share
         return
     kinds = sorted({str(i.grouping.kind) for i in bolt.inputs if i.grouping.kind in _KEYLESS})
     if kinds:

@@ -18,7 +18,7 @@ from framework.runtime.tasks.progress import Progress
 from framework.runtime.tasks.sink_commits import CheckpointCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.task import TaskState
-from framework.runtime.tasks.task_at_cuts import TaskAtCuts
+from framework.runtime.tasks.task_in_group import TaskInGroup
 from viper.errors import CodecError
 from viper.position import END, Position, Positions
 
@@ -26,7 +26,7 @@ TURN_S: Final = 0.02
 """Seconds after which a turn ends at the next step, as when a million windows end at one time."""
 
 
-class BoltTask(TaskAtCuts):
+class BoltTask(TaskInGroup):
     """Runs one replica of a bolt.
 
     A turn goes through everything in steps: what the wall clock has made due, a slice of the input with what
@@ -86,8 +86,9 @@ class BoltTask(TaskAtCuts):
 
     @property
     def waiting_for(self) -> str | None:
-        """The task that holds this one's input back, if one does."""
-        return self._received.held_by
+        """The task that holds this one back, its input or its transactions, if one does."""
+        membership = self._parts.membership
+        return membership.holder if membership and membership.waits_at else self._received.held_by
 
     @property
     def waits_with_input(self) -> bool:
@@ -117,6 +118,9 @@ class BoltTask(TaskAtCuts):
     def _wants_turn(self, now_s: float) -> bool:
         if self._is_handing_over:
             return self._can_take_over
+        goes_on = self._goes_on_in_group()
+        if goes_on is not None:
+            return goes_on
         return (
             self.is_signalled
             or self._steps is not None
@@ -167,6 +171,7 @@ class BoltTask(TaskAtCuts):
             self.commits.keep("lineage", self._parts.assigner.lineage)
             if self._parts.cut is not None:
                 self.commits.keep("cut", self._parts.cut)
+            self._keep_membership()
             if self._agenda.has_clients:
                 self.commits.keep("ticks", self._parts.interludes)
                 self.commits.keep("agenda", self._agenda)
@@ -212,7 +217,7 @@ class BoltTask(TaskAtCuts):
             if time.monotonic() > until_s:
                 self.emitter.give_way()
                 return self.context.counters.processed - before
-            if not self.unblock() or self.slot.is_gone:
+            if not self.unblock() or self.slot.is_gone or self._waits_for_members():
                 return self.context.counters.processed - before
         self._steps = None
         if self.emitter.commits is not None:  # not the property, here and below: it is asked at each turn
@@ -221,7 +226,8 @@ class BoltTask(TaskAtCuts):
                 self._parts.commits.committed()
         if self.context.checkpoints.pending is not None:
             self.context.checkpoints.go_on(is_committed=self.emitter.commits is None)
-        if self.progress is Progress.OVER:
+        self._called_back()
+        if self.progress is Progress.OVER and self._may_end():
             self.state = TaskState.ENDING
             self.slot.give_up_restart()
             self._finish()
@@ -277,6 +283,8 @@ class BoltTask(TaskAtCuts):
             self._advance(watermark, last_us)
             if self._agenda.has_clients:
                 yield from self._perform(self._agenda.take_until(self._reached(watermark)))
+            if self._parts.membership is not None:
+                self._parts.membership.come_to(watermark)
         if self.emitter.commits is None:
             self.slot.commit(is_last=self.progress is Progress.OVER)
         self._publish()
