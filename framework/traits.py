@@ -148,8 +148,13 @@ def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None)
         window_inputs=cls.inputs if cls is not None and issubclass(cls, components.OPlus) else 1,
         states=() if cls is None else _states(conf, cls),
         state_key=_state_key(conf, cls),
-        tables=() if cls is None or not issubclass(cls, components.Bolt) else declared_tables(cls),
+        tables=() if cls is None or not issubclass(cls, components.Bolt) else _tables(conf, cls),
     )
+
+
+def _tables(conf: Mapping[str, Any], cls: type) -> tuple[SharedTable, ...]:
+    options = conf.get("viper.tables") or {}
+    return tuple(table.with_options(options.get(table.table_name, {})) for table in declared_tables(cls))
 
 
 def _joins(cls: type | None) -> bool:

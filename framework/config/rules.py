@@ -156,6 +156,27 @@ def _has_class_and_args(value: object) -> bool:
     return named and isinstance(value["class"], str)
 
 
+TABLE_OPTIONS = ("rows", "elements", "load", "save")
+"""What the configuration can say of a shared table."""
+
+
+def tables() -> Rule:
+    """For each of some shared tables what differs from its declaration."""
+    return Rule(
+        f"for each shared table a mapping of {', '.join(TABLE_OPTIONS)}: numbers of at least 1, and texts",
+        lambda v: isinstance(v, dict) and all(isinstance(n, str) and _tells_table(o) for n, o in v.items()),
+    )
+
+
+def _tells_table(options: object) -> bool:
+    if not isinstance(options, dict) or not options.keys() <= set(TABLE_OPTIONS):
+        return False
+    return all(
+        is_integer(value) and value >= 1 if name in ("rows", "elements") else isinstance(value, str)
+        for name, value in options.items()
+    )
+
+
 def optional(rule: Rule) -> Rule:
     """What another rule allows, or null."""
     return Rule(f"{rule.allowed}, or null", lambda v: v is None or rule.accepts(v), rule.names)

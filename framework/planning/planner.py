@@ -75,7 +75,7 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         *group_problems(topology, settings, counts),
         *state_problems(topology, settings, confs, traits, counts),
         *key_input_problems(topology, confs, traits),
-        *transaction_problems(topology, confs, traits),
+        *transaction_problems(topology, settings, confs, traits),
     ]
     if problems:
         raise TopologyError(problems)

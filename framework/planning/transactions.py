@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from framework import components
+from framework.config import Settings
 from framework.planning.connections import make_subscriptions
 from framework.planning.plan import Subscription
 from framework.tables import SharedTable, TableGroup
-from framework.topology import ComponentSpec, GroupingKind, Problem, Topology, about
+from framework.topology import ComponentSpec, GroupingKind, Problem, Topology, about, unknown
 from framework.topology.graph import edges
 from framework.traits import Batching, Traits, held_class
 
@@ -46,16 +47,21 @@ def _tables(members: Iterable[str], traits: Mapping[str, Traits]) -> tuple[Share
 
 
 def transaction_problems(
-    topology: Topology, confs: Mapping[str, Mapping[str, Any]], traits: Mapping[str, Traits]
+    topology: Topology,
+    settings: Settings,
+    confs: Mapping[str, Mapping[str, Any]],
+    traits: Mapping[str, Traits],
 ) -> Iterator[Problem]:
     """Bolts that name shared tables whose transactions would have no order, or tables that do not agree.
 
     Args:
         topology: a valid topology.
+        settings: its configuration.
         confs: each component's resolved configuration, by id.
         traits: by id.
     """
     groups = table_groups(topology, traits)
+    yield from _unknown(topology, settings, groups)
     if not groups:
         return
     subscriptions = make_subscriptions(topology)
@@ -67,7 +73,17 @@ def transaction_problems(
             inputs = [s for s in subscriptions if s.target == name]
             reasons = [*_unfit(bolt, confs[name], traits[name]), *_unfit_inputs(inputs)]
             if reasons:
-                yield about(topology, bolt, f"names shared tables ({_named(traits[name])}), but {'; '.join(reasons)}")
+                message = f"names shared tables ({_named(traits[name])}), but {'; '.join(reasons)}"
+                yield about(topology, bolt, message)
+
+
+def _unknown(topology: Topology, settings: Settings, groups: Sequence[TableGroup]) -> Iterator[Problem]:
+    """Options of tables that no bolt names."""
+    known = [table.table_name for group in groups for table in group.tables]
+    for name in settings["viper.tables"]:
+        if name not in known:
+            place = settings.entries["viper.tables"][-1].place
+            yield Problem(place, f"viper.tables has an {unknown('shared table', name, known)}")
 
 
 def _named(traits: Traits) -> str:
@@ -82,8 +98,8 @@ def _differing(topology: Topology, traits: Mapping[str, Traits]) -> Iterator[Pro
             by, known = first.setdefault(table.table_name, (bolt.id, table))
             if known != table:
                 message = (
-                    f"names a shared table {table.table_name!r} with other columns, keys or room than bolt {by!r} "
-                    f"does ({table!r} instead of {known!r}): expected the same, or another name"
+                    f"names a shared table {table.table_name!r} with other columns, keys or room than bolt "
+                    f"{by!r} does ({table!r} instead of {known!r}): expected the same, or another name"
                 )
                 yield about(topology, bolt, message)
 
@@ -100,7 +116,8 @@ def _path_problems(topology: Topology, group: TableGroup) -> Iterator[Problem]:
             tables = ", ".join(table.table_name for table in group.tables)
             message = (
                 f"has transactions on the same tables ({tables}) as {member!r}, from which its input comes "
-                f"({' -> '.join(path)}): expected one bolt with one transaction for both, or tables of its own"
+                f"({' -> '.join(path)}): expected one bolt with one transaction for both, or tables of its "
+                "own"
             )
             yield about(topology, bolt, message)
 
@@ -135,7 +152,8 @@ def _unfit_inputs(inputs: Sequence[Subscription]) -> Iterator[str]:
         if found.cyclic:
             yield f"tuples from {found.source!r} come in a cycle, in no order"
         elif found.copies:
-            instead = "global, shuffle or fields" if found.grouping.kind is GroupingKind.ALL else "copies = False"
+            is_all = found.grouping.kind is GroupingKind.ALL
+            instead = "global, shuffle or fields" if is_all else "copies = False"
             yield (
                 f"each of its tasks may get a copy of what comes from {found.source!r}, and would do the "
                 f"transaction once more: expected {instead}"

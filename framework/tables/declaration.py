@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from framework.errors import StateError
 from viper.transactions.specs import TableSpec
+
+from framework.errors import StateError
 
 Rows = Iterable[Sequence[Any]]
 """Rows of a table: each its key, then the values of its columns in their order."""
@@ -63,6 +64,24 @@ class SharedTable(TableSpec):
         self.save = save
         """The file that gets the last rows; None for none."""
 
+    def with_options(self, options: Mapping[str, Any]) -> SharedTable:
+        """The same with other room, or other first and last rows, as ``viper.tables`` has them.
+
+        Args:
+            options: any of rows, elements, load and save.
+
+        Raises:
+            StateError: that does not make a table.
+        """
+        if not options:
+            return self
+        make, (name, columns, key, rows, elements, default, load, save) = self.__reduce__()
+        given = {"rows": rows, "elements": elements, "load": load, "save": save, **options}
+        made: SharedTable = make(
+            *(name, columns, key, given["rows"], given["elements"], default, given["load"], given["save"])
+        )
+        return made
+
     def __reduce__(self) -> tuple[Any, ...]:
         key = self.key_kinds[0] if self.is_single_key else self.key_kinds
         default = None
@@ -72,7 +91,9 @@ class SharedTable(TableSpec):
         return _made, (self.table_name, columns, key, *room, default, self.load, self.save)
 
 
-def _made(name: str, columns: Mapping[str, str], key: Any, rows: int, elements: int, *rest: Any) -> SharedTable:
+def _made(
+    name: str, columns: Mapping[str, str], key: Any, rows: int, elements: int, *rest: Any
+) -> SharedTable:
     """Make a table again from its pickled form."""
     default, load, save = rest
     return SharedTable(

@@ -299,7 +299,7 @@ class TaskFactory:
         if acker is not None:
             collector.answer_by(acker)
         marks = collector.bulk.marks if host.takes_rows else inbox
-        transactional = self._transactional(spec, slot)
+        transactional = Transactional.of(self._plan, self._network, self._memory, spec, slot)
         beside, ahead = self._inputs.level_beside(spec), host.is_windowed
         distances = (lambda: slot.host.take_distances()) if host.joins else None
         assigner = BoltAssigner(
@@ -351,12 +351,6 @@ class TaskFactory:
         if acker is not None:
             acker.watch(task.stirred, always=slot.presence.is_blocking)
         return task
-
-    def _transactional(self, spec: TaskSpec, slot: ComponentSlot) -> Transactional | None:
-        if not self._plan.traits[spec.component].tables:
-            return None
-        assert self._memory is not None
-        return Transactional(self._plan, self._network, self._memory, spec, slot)
 
     def _hand_over(self, spec: TaskSpec) -> HandOver | None:
         scales = self._network.scales

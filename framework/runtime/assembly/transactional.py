@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from viper.transactions import Recorder
+
 from framework.planning import Plan, TaskSpec
 from framework.runtime.assembly.network import Network
 from framework.runtime.edges.buffer import PAUSE_AT
-from framework.runtime.state import StateMemory
+from framework.runtime.state import MemberState, StateMemory
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.gathering import Gathering
 from framework.runtime.tasks.membership import Membership
@@ -13,7 +15,6 @@ from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.transaction_processor import CallbackProcessor, TransactionProcessor
 from framework.runtime.tracking.acker import Acker
 from viper.rows import Inbox
-from viper.transactions import Recorder
 
 
 class Transactional:
@@ -22,17 +23,14 @@ class Transactional:
     Args:
         plan: says which tasks share its group.
         network: has their bells.
-        memory: has the group.
+        state: the group.
         spec: of the task.
         slot: holds its component.
     """
 
     def __init__(
-        self, plan: Plan, network: Network, memory: StateMemory, spec: TaskSpec, slot: ComponentSlot
+        self, plan: Plan, network: Network, state: MemberState, spec: TaskSpec, slot: ComponentSlot
     ) -> None:
-        assert memory.shared is not None
-        state = memory.shared.member(spec)
-        assert state is not None
         group = next(group for group in plan.table_groups if spec.component in group.members)
         members = plan.transactional(group)
         others = [member.id for member in members if network.crosses(spec.id, member.id)]
@@ -41,6 +39,14 @@ class Transactional:
         self._inbox = Inbox(slot.host.record, None, PAUSE_AT, None)
         recorder = Recorder(self._inbox, state.group, state.number)
         self.membership = Membership(state, recorder, network.bells_of(others), names)
+
+    @classmethod
+    def of(
+        cls, plan: Plan, network: Network, memory: StateMemory | None, spec: TaskSpec, slot: ComponentSlot
+    ) -> Transactional | None:
+        """Those of a task, whose group lies in the run's memory; None for one that has no transactions."""
+        state = None if memory is None or memory.shared is None else memory.shared.member(spec)
+        return None if state is None else cls(plan, network, state, spec, slot)
 
     def processor(
         self, context: TaskContext, inbox: Inbox, acker: Acker | None

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
+from viper.transactions import GroupLayout
+
 from framework.config import Settings
 from framework.errors import ConfigError
 from framework.planning import Plan, TaskSpec, WorkerKind, is_exact
@@ -26,7 +28,6 @@ from viper.hashing import groups_of_task
 from viper.memory import available_bytes
 from viper.page import TaskPage
 from viper.state import KeyedState, KeyedTable, Pool, UndoLog, Writer
-from viper.transactions import GroupLayout
 
 HOTTEST: Final = 5
 """The most key groups of a component that statistics name."""
@@ -281,7 +282,7 @@ class StateMemory:
         return writer, found
 
     def save_tables(self) -> None:
-        """Write the shared tables to their files, if they have some, at the end of the run; errors as there."""
+        """Write the shared tables to their files, if they have some, at the end of the run."""
         if self.shared is not None:
             self.shared.save()
 

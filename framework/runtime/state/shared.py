@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from viper.transactions import Group, GroupLayout, LogSpec, Table
+
 from framework.checkpoints.manifest import Manifest
 from framework.config import Settings
 from framework.errors import ConfigError, LoadError
@@ -18,7 +20,6 @@ from framework.runtime.metrics.statistics import TransactionStatistics
 from framework.tables import SharedTable, TableGroup
 from viper.arena import Arena
 from viper.errors import StateFullError
-from viper.transactions import Group, GroupLayout, LogSpec, Table
 
 Image = Mapping[str, Sequence[Sequence[Any]]]
 """All rows of tables, sorted, by the tables' names, as JSON can hold them."""
@@ -118,7 +119,8 @@ class SharedMemory:
                 what = table.load if isinstance(table.load, str | os.PathLike) else "its function"
                 what = "the checkpoint" if table.table_name in image else what
                 raise ConfigError(
-                    f"the first rows of the shared table {table.table_name} cannot be loaded from {what}: {error}"
+                    f"the first rows of the shared table {table.table_name} cannot be loaded from {what}: "
+                    f"{error}"
                 ) from error
 
     def save(self) -> None:
@@ -200,11 +202,12 @@ def _rows_to_load(table: SharedTable) -> Iterator[Sequence[Any]]:
         lines = csv.reader(file)
         header, keys = next(lines, []), len(table.key_kinds)
         expected = len(keys_of(table)) + len(table.column_kinds)
+        told = f"expected {expected}: {', '.join(_columns(table))}"
         if len(header) != expected:
-            raise ValueError(f"its header has {len(header)} columns, expected {expected}: {_columns(table)}")
+            raise ValueError(f"its header has {len(header)} columns, {told}")
         for number, line in enumerate(lines, 2):
             if len(line) != expected:
-                raise ValueError(f"line {number} has {len(line)} values, expected {expected}: {_columns(table)}")
+                raise ValueError(f"line {number} has {len(line)} values, {told}")
             try:
                 key = tuple(map(_read, table.key_kinds, line[:keys]))
                 values = list(map(_read, table.column_kinds.values(), line[keys:]))

@@ -15,7 +15,6 @@ from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
 from framework.runtime.tasks.progress import Progress
-from framework.runtime.tasks.sink_commits import CheckpointCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.task import TaskState
 from framework.runtime.tasks.task_in_group import TaskInGroup
@@ -145,16 +144,6 @@ class BoltTask(TaskInGroup):
     def save(self) -> dict[str, Any]:
         """As in the base class."""
         return {**super().save(), "agenda": self._agenda.save(), "tick": self._parts.interludes.number}
-
-    def cut(self, number: int) -> None:
-        """As in the base class."""
-        if isinstance(self._parts.commits, CheckpointCommits):
-            self._parts.commits.cut(number)
-
-    def complete(self, number: int) -> None:
-        """As in the base class."""
-        if isinstance(self._parts.commits, CheckpointCommits):
-            self._parts.commits.complete(number)
 
     def _begin(self) -> None:
         self._parts.interludes.begin()

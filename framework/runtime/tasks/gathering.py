@@ -1,4 +1,4 @@
-"""The first of the two calls for a tuple with transactions: the component says what it wants, and nothing else."""
+"""The first of the two calls for a tuple with transactions: the component says what it wants, no more."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NoReturn
 
+from viper.transactions import Recorder
+
 from framework.errors import EmitError
 from framework.runtime.hosts.user_errors import user_errors
 from framework.runtime.pieces import Piece
 from framework.runtime.tasks.slot import ComponentSlot
 from viper.rows import Inbox
-from viper.transactions import Recorder
+
 
 class Gathering:
     """Calls `process` of a bolt with shared tables.
@@ -75,8 +77,8 @@ class Gathering:
 def _refusal(name: str) -> Callable[..., NoReturn]:
     def refuse(*args: Any, **options: Any) -> NoReturn:
         raise EmitError(
-            f"{name}() in process() of a bolt with shared tables: what it wants of them is evaluated later, so "
-            f"{name}() belongs into process_result()"
+            f"{name}() in process() of a bolt with shared tables: what it wants of them is evaluated later, "
+            f"so {name}() belongs into process_result()"
         )
 
     return refuse

@@ -1,13 +1,14 @@
-"""A task's part in a group of shared tables: what it has gathered there, and how far all of it is evaluated."""
+"""A task's part in a group of shared tables: what it has gathered, and how far all is evaluated."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from viper.transactions import Outcome, Recorder
+
 from framework.runtime.state import Image, MemberState, image_of
 from viper.bell import Bell
 from viper.position import Position, Positions
-from viper.transactions import Outcome, Recorder
 
 _WORD = 2**64 - 1
 

@@ -9,6 +9,7 @@ from framework.runtime.tasks.agenda import Agenda, Entry
 from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.hand_over import HandOver
+from framework.runtime.tasks.sink_commits import CheckpointCommits
 from framework.runtime.tasks.task import Task
 from viper.position import Position
 
@@ -21,6 +22,16 @@ class TaskAtCuts(Task):
     """What does the work."""
     _agenda: Agenda
     """What is due."""
+
+    def cut(self, number: int) -> None:
+        """As in the base class."""
+        if isinstance(self._parts.commits, CheckpointCommits):
+            self._parts.commits.cut(number)
+
+    def complete(self, number: int) -> None:
+        """As in the base class."""
+        if isinstance(self._parts.commits, CheckpointCommits):
+            self._parts.commits.complete(number)
 
     @property
     def _is_at_cut(self) -> bool:
@@ -104,8 +115,8 @@ class TaskAtCuts(Task):
     def _save_at_cut(self, proposal: Proposal) -> bool:
         """All that belongs to a checkpoint has been processed, and nothing else: save the task.
 
-        One that saves shared tables waits for their other members. Nothing behind the cut is evaluated until it
-        goes on, so what it finds then is what all transactions below the cut have made of the tables.
+        One that saves shared tables waits for their other members. Nothing behind the cut is evaluated until
+        it goes on, so what it finds then is what all transactions below the cut have made of the tables.
         """
         assert self._parts.cut is not None
         if self._keeps_tables and not self._are_evaluated(self._parts.cut.stands_at):

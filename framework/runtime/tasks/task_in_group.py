@@ -1,4 +1,4 @@
-"""A bolt's task whose transactions share tables with others': where it waits for these, and saves the tables."""
+"""A bolt's task whose transactions share tables with others': where it waits, and saves the tables."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TaskInGroup(TaskAtCuts):
         return (self.progress is Progress.OVER and self._are_evaluated(END)) or None
 
     def _waits_for_members(self) -> bool:
-        """Whether the turn goes on when others have come to its transactions; consumers are told how far it is.
+        """Whether the turn goes on when others have come to its transactions; consumers hear how far it is.
 
         Otherwise these, and with them the others, might wait for this task.
         """
@@ -46,7 +46,7 @@ class TaskInGroup(TaskAtCuts):
         return True
 
     def _may_end(self) -> bool:
-        """Whether a task whose input is over may end: one that saves tables does so behind all who change them."""
+        """Whether a task whose input is over may end: one that saves tables does so behind all others."""
         return not self._keeps_tables or self._are_evaluated(END)
 
     def _called_back(self) -> None:

@@ -101,7 +101,7 @@ class TransactionProcessor:
         self._callbacks.begin(positions)
 
     def process(self, pieces: list[Piece]) -> Iterator[None]:
-        """Process tuples; yields whenever the rest has to wait, for room or for other members of the group."""
+        """Process tuples; yields whenever the rest has to wait, for room or for others of the group."""
         while pieces:
             batch, pieces = split_at(pieces, self._count_at_once(pieces))
             yield from self._process_batch(batch)
