@@ -77,7 +77,7 @@ enum {
     VP_TX_MAX = 6,
     VP_TX_PUT = 7,        /* the row is present with all columns 0 or its defaults from now on; SETs follow */
     VP_TX_PUT_IF_ABSENT = 8, /* register = 1 and as PUT if it was not there, else register = 0; if 0, the next `operand`
-                                instructions are passed over */
+                                instructions are passed over, and registers that they would write are 0 */
     VP_TX_DELETE = 9,     /* the row is not there any more; not an error where it was not */
     VP_TX_SET_ADD = 10,   /* register = whether element row `operand` of table column's elements was new. `column` is the
                              set column; the table of its elements is the one that vp_txgroup knows for (table, column) */
@@ -86,6 +86,11 @@ enum {
     VP_TX_EXISTS = 13,    /* register = whether the row is there */
     /* Conditions: */
     VP_TX_REQUIRE = 20,   /* aborts if register `row` is 0 */
+    VP_TX_REQUIRE_BELOW = 24, /* these abort where the comparison is 0 that VP_TX_BELOW and so on, with the same operands
+                                 and flags, would write; they write no register */
+    VP_TX_REQUIRE_AT_MOST = 25,
+    VP_TX_REQUIRE_EQUAL = 26,
+    VP_TX_REQUIRE_UNEQUAL = 27,
     /* Arithmetic: register = left, operand. Results of comparisons are 0 or 1, as integers */
     VP_TX_PLUS = 32,
     VP_TX_MINUS = 33,
