@@ -14,6 +14,7 @@ from framework.runtime.tasks.agenda import Agenda, AskedFor, Frontier
 from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
+from framework.runtime.tasks.processors import Processor
 from framework.runtime.tasks.progress import Progress
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.task import TaskState
@@ -72,6 +73,11 @@ class BoltTask(TaskInGroup):
     def largest_slice(self) -> int | None:
         """As in the base class."""
         return self._parts.largest_slice
+
+    @property
+    def processor(self) -> Processor:
+        """What gives tuples to the component."""
+        return self._parts.processor
 
     @property
     def is_cyclic(self) -> bool:

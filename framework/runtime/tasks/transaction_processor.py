@@ -77,9 +77,9 @@ class TransactionProcessor:
     def __init__(
         self, gathering: Gathering, callbacks: CallbackProcessor, membership: Membership, most: int
     ) -> None:
-        self._gathering = gathering
+        self.gathering = gathering
         self._callbacks = callbacks
-        self._membership = membership
+        self.membership = membership
         self._most = most
         self._positions = Positions()
         self._first = 0
@@ -117,8 +117,8 @@ class TransactionProcessor:
         return count
 
     def _process_batch(self, batch: list[Piece]) -> Iterator[None]:
-        count, membership = sum(piece[2] for piece in batch), self._membership
-        raised = self._gathering.gather(batch)
+        count, membership = sum(piece[2] for piece in batch), self.membership
+        raised = self.gathering.gather(batch)
         membership.collect(self._positions, self._first, count)
         while count:
             ready = membership.ready()

@@ -179,3 +179,17 @@ def test_there_is_no_transaction_in_other_bolts_nor_in_callbacks() -> None:
         builder.set_bolt("first", bolt).shuffle_grouping("numbers")
         with pytest.raises(ComponentError, match="shared tables"):
             run_built(builder)
+
+
+class Asked(Numbers):
+    def ack(self, tup_id: Any) -> None:
+        pass
+
+
+def test_tuples_that_come_again_are_outside_the_guarantee() -> None:
+    builder = TopologyBuilder()
+    builder.set_spout("numbers", Asked)
+    builder.set_bolt("between", Between).shuffle_grouping("numbers")
+    builder.set_bolt("first", Adds).shuffle_grouping("between")
+    with pytest.raises(TopologyError, match="'numbers' that fails further on comes again"):
+        run_built(builder, viper__order="strict")
