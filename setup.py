@@ -12,6 +12,7 @@ from setuptools import Extension, find_packages, setup
 STATE_NAMES = (
     *("bytes", "changes", "heap", "keyed", "pool", "snapshot", "writer"),
     *("shared", "txlog", "txgroup", "program", "evaluate", "progress"),
+    *("position", "line", "bits", "array"),
 )
 STATE = [f"cbackend/src/{name}.c" for name in STATE_NAMES]
 
