@@ -6,9 +6,8 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from viper.transactions.specs import TableSpec
-
 from framework.errors import StateError
+from viper.transactions.specs import TableSpec
 
 Rows = Iterable[Sequence[Any]]
 """Rows of a table: each its key, then the values of its columns in their order."""

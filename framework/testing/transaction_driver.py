@@ -34,6 +34,7 @@ class TransactionDriver(Driver):
         key: tuple[int, ...] | None = None,
     ) -> None:
         super().__init__(task, key)
+        self._slot = task.slot
         self._membership = processor.membership
         self._gathering = processor.gathering
         self._fields = stream.fields
@@ -50,6 +51,7 @@ class TransactionDriver(Driver):
         fields = self._fields
         values = values_class(tup.component, DEFAULT_STREAM, fields) if fields else None
         stream = InputStream(tup.component, tup.stream, tup.task, values, _LEVEL)
+        self._slot.process = self._host.process
         raised = self._gathering.gather([([tuple(tup.values)], 0, 1, stream)])
         if raised:
             raise raised[0]

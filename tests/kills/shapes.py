@@ -294,7 +294,10 @@ def transactions(shape: Shape) -> None:
     for bolt in (transacting.Pays, transacting.Notes):
         id = shape.named(bolt.__name__.lower())
         setting = shape.builder.set_bolt(id, bolt, shape.tasks())
-        setting.shuffle_grouping(found[0])
+        if bolt is transacting.Notes:
+            setting.fields_grouping(found[0], "key")
+        else:
+            setting.shuffle_grouping(found[0])
         found.append(id)
     saved = {table: {"save": str(shape.folder / "out" / f"{table}.csv")} for table in ("money", "seen")}
     shape.builder.set_config("viper.tables", saved)

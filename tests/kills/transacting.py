@@ -40,11 +40,11 @@ class Pays(Bolt):
 
 
 class Notes(Bolt):
-    """Notes in sets what rows bring; two transactions for some rows, none for others, and state of its own."""
+    """Notes in sets what rows bring; two transactions for some rows, none for others, and state by key."""
 
     outputs = FIELDS
     tables = [seen, money]
-    notes = ValueState("int64", per="task", default=0)
+    notes = ValueState("int64", default=0)
 
     def process(self, tup: Any) -> None:
         key, value = tup.values[:2]
@@ -56,5 +56,4 @@ class Notes(Bolt):
                 t.set(money.moves, key, 0)
 
     def process_result(self, tup: Any, result: Any) -> None:
-        self.notes.add(1)
-        self.emit([tup.values[0], mixed(tup.values, result.values)])
+        self.emit([tup.values[0], mixed(tup.values, result.values, self.notes.add(1))])

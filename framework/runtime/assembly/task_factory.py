@@ -299,7 +299,7 @@ class TaskFactory:
         if acker is not None:
             collector.answer_by(acker)
         marks = collector.bulk.marks if host.takes_rows else inbox
-        transactional = Transactional.of(self._plan, self._network, self._memory, spec, slot)
+        transactional = Transactional.of(self._plan, self._network, self._memory, context, slot)
         beside, ahead = self._inputs.level_beside(spec), host.is_windowed
         distances = (lambda: slot.host.take_distances()) if host.joins else None
         assigner = BoltAssigner(

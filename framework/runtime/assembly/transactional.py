@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from viper.transactions.recorder import Recorder
-
-from framework.planning import Plan, TaskSpec
+from framework.planning import Plan
 from framework.runtime.assembly.network import Network
 from framework.runtime.edges.buffer import PAUSE_AT
 from framework.runtime.state import MemberState, StateMemory
@@ -15,6 +13,7 @@ from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.transaction_processor import CallbackProcessor, TransactionProcessor
 from framework.runtime.tracking.acker import Acker
 from viper.rows import Inbox
+from viper.transactions.recorder import Recorder
 
 
 class Transactional:
@@ -24,13 +23,14 @@ class Transactional:
         plan: says which tasks share its group.
         network: has their bells.
         state: the group.
-        spec: of the task.
+        context: the task's.
         slot: holds its component.
     """
 
     def __init__(
-        self, plan: Plan, network: Network, state: MemberState, spec: TaskSpec, slot: ComponentSlot
+        self, plan: Plan, network: Network, state: MemberState, context: TaskContext, slot: ComponentSlot
     ) -> None:
+        spec = context.spec
         group = next(group for group in plan.table_groups if spec.component in group.members)
         members = plan.transactional(group)
         others = [member.id for member in members if network.crosses(spec.id, member.id)]
@@ -38,15 +38,20 @@ class Transactional:
         self._slot = slot
         self._inbox = Inbox(slot.host.record, None, PAUSE_AT, None)
         recorder = Recorder(self._inbox, state.group, state.number)
-        self.membership = Membership(state, recorder, network.bells_of(others), names)
+        self.membership = Membership(state, recorder, network.bells_of(others), names, context)
 
     @classmethod
     def of(
-        cls, plan: Plan, network: Network, memory: StateMemory | None, spec: TaskSpec, slot: ComponentSlot
+        cls,
+        plan: Plan,
+        network: Network,
+        memory: StateMemory | None,
+        context: TaskContext,
+        slot: ComponentSlot,
     ) -> Transactional | None:
         """Those of a task, whose group lies in the run's memory; None for one that has no transactions."""
-        state = None if memory is None or memory.shared is None else memory.shared.member(spec)
-        return None if state is None else cls(plan, network, state, spec, slot)
+        state = None if memory is None or memory.shared is None else memory.shared.member(context.spec)
+        return None if state is None else cls(plan, network, state, context, slot)
 
     def processor(
         self, context: TaskContext, inbox: Inbox, acker: Acker | None

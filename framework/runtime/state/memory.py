@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
-from viper.transactions.group import GroupLayout
-
 from framework.config import Settings
 from framework.errors import ConfigError
 from framework.planning import Plan, TaskSpec, WorkerKind, is_exact
@@ -28,6 +26,7 @@ from viper.hashing import groups_of_task
 from viper.memory import available_bytes
 from viper.page import TaskPage
 from viper.state import KeyedState, KeyedTable, Pool, UndoLog, Writer
+from viper.transactions.group import GroupLayout
 
 HOTTEST: Final = 5
 """The most key groups of a component that statistics name."""

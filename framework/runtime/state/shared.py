@@ -9,9 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from viper.transactions.group import Group, GroupLayout, LogSpec
-from viper.transactions.tables import Table
-
 from framework.checkpoints.manifest import Manifest
 from framework.config import Settings
 from framework.errors import ConfigError, LoadError
@@ -21,6 +18,8 @@ from framework.runtime.metrics.statistics import TransactionStatistics
 from framework.tables import SharedTable, TableGroup
 from viper.arena import Arena
 from viper.errors import StateFullError
+from viper.transactions.group import Group, GroupLayout, LogSpec
+from viper.transactions.tables import Table
 
 Image = Mapping[str, Sequence[Sequence[Any]]]
 """All rows of tables, sorted, by the tables' names, as JSON can hold them."""

@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NoReturn
 
-from viper.transactions.recorder import Recorder
-
 from framework.errors import EmitError
 from framework.runtime.hosts.user_errors import user_errors
 from framework.runtime.pieces import Piece
 from framework.runtime.tasks.slot import ComponentSlot
 from viper.rows import Inbox
+from viper.transactions.recorder import Recorder
 
 
 class Gathering:

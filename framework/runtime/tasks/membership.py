@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NoReturn
 
-from viper.transactions.group import Outcome
-from viper.transactions.recorder import Recorder
-
+from framework.runtime.hosts.user_errors import user_errors
 from framework.runtime.state import Image, MemberState, image_of
+from framework.runtime.tasks.context import TaskContext
 from viper.bell import Bell
 from viper.errors import LogFullError
 from viper.position import LEAST, Position, Positions
+from viper.transactions.group import Outcome
+from viper.transactions.recorder import Recorder
 
 _WORD = 2**64 - 1
 
@@ -27,11 +28,18 @@ class Membership:
         recorder: writes what the component wants.
         others: the bells of those members that other threads run.
         names: ``component:task id`` of all members, by the numbers of their logs.
+        context: the task's.
     """
 
     def __init__(
-        self, state: MemberState, recorder: Recorder, others: Sequence[Bell], names: Sequence[str]
+        self,
+        state: MemberState,
+        recorder: Recorder,
+        others: Sequence[Bell],
+        names: Sequence[str],
+        context: TaskContext,
     ) -> None:
+        self._context = context
         self.recorder = recorder
         self._group = state.group
         self._state = state
@@ -71,11 +79,23 @@ class Membership:
                 return
             is_mine = outcome is Outcome.WAITS_ALONE and who == me
             if is_mine:
-                self.recorder.run_alone()
+                self._run_alone()
             for bell in self._others:
                 bell.ring()
             if outcome is Outcome.WAITS_ALONE and not is_mine:
                 return
+
+    def _run_alone(self) -> None:
+        """Call the function whose turn it is.
+
+        Raises:
+            ComponentError: it raised. There is no going on, whatever ``viper.on.error`` says: the tuple that it
+                is of may be far from being called back.
+        """
+        try:
+            self.recorder.run_alone()
+        except user_errors() as error:
+            self._context.fail("alone", error)
 
     def ready(self) -> int:
         """How many of the tuples that were gathered, and not called back as yet, can be called back now."""
