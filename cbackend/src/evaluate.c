@@ -100,7 +100,7 @@ static void open_logs(evaluation *run)
         vp_txlog *log = vp_txgroup_log(group, number);
         member->ring = (char *)log + log->ring_at;
         member->mask = log->bytes - 1;
-        member->at = atomic_load_explicit(&member->done, memory_order_relaxed);
+        member->at = member->reached = atomic_load_explicit(&member->done, memory_order_relaxed);
         member->tail = vp_txlog_tail(log);
         find_head(member);
         heads[turn] = &member->head;
@@ -129,8 +129,8 @@ static void commit(evaluation *run)
     run->has_run |= run->counts.transactions > 0;
     for (uint64_t turn = 0; turn < run->order.count; turn++) {
         vp_txmember *member = source_at(run, turn);
-        if (member->at != atomic_load_explicit(&member->done, memory_order_relaxed))
-            run->length = vp_undo_write(undo, run->length, &member->done, member->at);
+        if (member->reached != atomic_load_explicit(&member->done, memory_order_relaxed))
+            run->length = vp_undo_write(undo, run->length, &member->done, member->reached);
     }
     run->length = vp_txgroup_count(run->group, run->length, &run->counts);
     vp_txgroup_commit(run->group);
@@ -178,7 +178,7 @@ static int run_all(evaluation *run, vp_txundo undo)
         run->counts.transactions++;
         run->counts.instructions += tx->program;
         VP_CRASH_POINT("evaluate: between");
-        member->at += tx->size;
+        member->reached = member->at += tx->size;
         find_head(member);
         if (run->length >= COMMIT_EACH)
             commit(run);
@@ -194,7 +194,7 @@ static void note_waiting(const evaluation *run)
         const vp_txmember *member = source_at(run, turn);
         vp_txlog *log = vp_txgroup_log(run->group, run->members[turn].next);
         if (member->at != member->tail)
-            atomic_store_explicit(&log->evaluator.waits, member->at, memory_order_relaxed);
+            atomic_store_explicit(&log->evaluator.waits, member->reached, memory_order_relaxed);
     }
 }
 
@@ -210,6 +210,7 @@ static int evaluate_once(vp_txgroup *group, int32_t *who)
     run.has_run = false;
     run.latest = vp_txgroup_evaluated(group);
     run.frontier = vp_txgroup_frontier(group, &holding);
+    VP_CRASH_POINT("evaluate: frontier");
     open_tables(&run);
     open_logs(&run);
     VP_CRASH_POINT("evaluate: begun");

@@ -164,14 +164,24 @@ bool vp_program_compute(const vp_tx_instruction *step, int64_t left, int64_t rig
 
 /* -- how much is written */
 
+static uint64_t words_of(uint8_t code, uint64_t columns)
+{
+    switch (code) {
+    case VP_TX_DELETE:
+        return 1;
+    case VP_TX_PUT:
+    case VP_TX_PUT_IF_ABSENT:
+        return columns + 1;
+    default: /* makes the row, if need be, and writes one word, or three of a set */
+        return code >= VP_TX_SET && code <= VP_TX_SET_DISCARD ? columns + 4 : 0;
+    }
+}
+
 uint64_t vp_program_words(const vp_txtable *tables, vp_tx *tx)
 {
     uint64_t words = 0;
     const vp_tx_instruction *program = vp_tx_program(tx);
-    for (uint32_t i = 0; i < tx->program; i++) {
-        uint8_t code = program[i].code;
-        if (code >= VP_TX_SET && code <= VP_TX_SET_DISCARD)
-            words += tables[program[i].table].table->columns + 4; /* makes the row, and then three words of a set */
-    }
+    for (uint32_t i = 0; i < tx->program; i++)
+        words += words_of(program[i].code, tables[program[i].table].table->columns);
     return words;
 }

@@ -81,7 +81,7 @@ static const uint64_t facts[] = {
     AT(vp_txlog, task_words.collected), AT(vp_txlog, evaluator.evaluated), AT(vp_txlog, evaluator.waits),
     sizeof(vp_txbefore), AT(vp_txbefore, at), AT(vp_txbefore, before), VP_TX_UNDO_ROOM,
     sizeof(vp_txmember), AT(vp_txmember, log), AT(vp_txmember, done), AT(vp_txmember, next), AT(vp_txmember, at),
-    AT(vp_txmember, tail), AT(vp_txmember, ring), AT(vp_txmember, mask), AT(vp_txmember, head),
+    AT(vp_txmember, tail), AT(vp_txmember, reached), AT(vp_txmember, ring), AT(vp_txmember, mask), AT(vp_txmember, head),
     sizeof(vp_txgroup), AT(vp_txgroup, at), AT(vp_txgroup, tables), AT(vp_txgroup, logs), AT(vp_txgroup, tables_at),
     AT(vp_txgroup, elements_at), AT(vp_txgroup, members_at), AT(vp_txgroup, losers_at), AT(vp_txgroup, heads_at),
     AT(vp_txgroup, entries_at), AT(vp_txgroup, sorted), AT(vp_txgroup, holder), AT(vp_txgroup, alone),

@@ -29,7 +29,7 @@ typedef struct {
     uint64_t log;  /* offset in the arena; 0: none yet */
     vp_word done;  /* bytes evaluated; a committed word */
     uint64_t next; /* of the log whose turn is the how-manieth among equals: its number */
-    uint64_t at, tail;
+    uint64_t at, tail, reached; /* its next transaction, and behind the last one, which may be a pad before that */
     char *ring;
     uint64_t mask;
     vp_position head;

@@ -121,7 +121,7 @@ void *vp_txlog_room(vp_txlog *log, uint64_t *at, uint64_t bytes);
 /* The transaction at a byte counter, pads skipped (then *at moves). */
 vp_tx *vp_txlog_tx(const vp_txlog *log, uint64_t *at);
 
-/* All transactions up to a byte counter are there. */
+/* All transactions up to a byte counter, which is the end of one, are there. */
 void vp_txlog_publish(vp_txlog *log, uint64_t tail);
 /* Nothing below a position will be published any more; positions never descend, a lower one is ignored. */
 void vp_txlog_collected(vp_txlog *log, vp_position position);
@@ -130,7 +130,7 @@ void vp_txlog_release(vp_txlog *log, uint64_t head);
 
 uint64_t vp_txlog_tail(const vp_txlog *log);
 uint64_t vp_txlog_head(const vp_txlog *log);
-/* Up to which byte counter everything has been evaluated, and lasts. */
+/* Up to which byte counter everything has been evaluated, and lasts; the end of a transaction, or 0. */
 uint64_t vp_txlog_evaluated(const vp_txlog *log);
 
 #endif
