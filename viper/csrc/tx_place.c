@@ -24,7 +24,7 @@ static void set_position(vp_tx *tx, vp_position position)
 /* Lets go of what was taken from the front of lists. */
 static int compact(Recorder *self)
 {
-    if (2 * self->reason_first > self->reason_count || self->reason_first == self->reason_count) {
+    if (self->reason_first && 2 * self->reason_first >= self->reason_count) {
         self->reason_count -= self->reason_first;
         memmove(self->reasons, self->reasons + self->reason_first, (size_t)self->reason_count * sizeof *self->reasons);
         self->reason_first = 0;
