@@ -9,7 +9,8 @@
  *   tx_access.c    what a transaction does to columns, numbers and sets
  *   tx_present.c   what it does to whole rows
  *   tx_transaction.c  Transaction: the block of a `with`, which collects instructions
- *   tx_log.c       transactions written into the log, or compared with those of a predecessor's
+ *   tx_log.c       transactions written into the log
+ *   tx_replay.c    transactions compared with those of a predecessor's
  *   tx_place.c     their positions, and telling them
  *   tx_back.c      results, called back in the order of inputs
  *   tx_alone.c     functions that run alone
@@ -193,7 +194,6 @@ struct Recorder {
     PyObject *functions;           /* list: those that have not run, then (whether it returned, value or reason) */
     Py_ssize_t next_function;      /* the first that has not run */
     Py_ssize_t first_function;     /* the first whose result was not taken */
-    PyObject *divergence; /* what differs from a predecessor's; NULL: nothing yet */
 };
 
 extern PyType_Spec tx_recorder_spec;
@@ -280,7 +280,10 @@ void tx_log_back(Recorder *self, const Mark *mark);
 void tx_log_mark(const Recorder *self, Mark *mark);
 /* Forgets all, and begins at a byte counter of the log. */
 void tx_log_reset(Recorder *self, uint64_t head);
-int tx_diverged(Recorder *self, const vp_tx *found, const char *what);
+/* Compares what waits with what a predecessor has published, of inputs up to a position; -1 with an error set. */
+int tx_replay(Recorder *self, vp_position last);
+/* Looks whether a predecessor has published anything below a position that was not said again; -1 with an error set. */
+int tx_check_collected(const Recorder *self, vp_position position);
 int tx_reason_add(Recorder *self, uint32_t condition, PyObject *text);
 
 
@@ -301,6 +304,7 @@ enum { TX_ALONE_WORDS = 64 };
 PyObject *tx_alone(Recorder *self, PyObject *const *args, Py_ssize_t count);
 PyObject *tx_next_alone(Recorder *self, PyObject *ignored);
 PyObject *tx_note_alone(Recorder *self, PyObject *args);
+int tx_know_alone(Recorder *self, const vp_tx *tx);
 /* What came of the next one; NULL with an error set. */
 PyObject *tx_alone_result(Recorder *self, const vp_tx *tx);
 

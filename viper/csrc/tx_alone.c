@@ -7,7 +7,7 @@
 enum { TOO_LARGE = -1, BYTES = (TX_ALONE_WORDS - 1) * sizeof(int64_t) };
 
 /* The result of one that has run, as (whether it returned, value or reason); None where it was too large. */
-static PyObject *outcome_in_log(Recorder *self, const vp_tx *tx)
+static PyObject *outcome_in_log(const Recorder *self, const vp_tx *tx)
 {
     const int64_t *words = tx_words(tx);
     if (words[0] < 0 || words[0] > BYTES)
@@ -15,16 +15,6 @@ static PyObject *outcome_in_log(Recorder *self, const vp_tx *tx)
     PyObject *bytes = PyBytes_FromStringAndSize((const char *)(words + 1), (Py_ssize_t)words[0]);
     PyObject *outcome = bytes == NULL ? NULL : PyObject_CallOneArg(self->loads, bytes);
     Py_XDECREF(bytes);
-    return outcome;
-}
-
-/* What is known of the function whose transaction was recorded last: itself, or, by a predecessor, its result. */
-static PyObject *known_of(Recorder *self, const vp_tx *tx, PyObject *function)
-{
-    if (self->at > vp_txlog_evaluated(self->log) || self->waiting_first < self->waiting_end)
-        return Py_NewRef(function);
-    PyObject *outcome = outcome_in_log(self, tx);
-    self->next_function += outcome != NULL;
     return outcome;
 }
 
@@ -36,15 +26,23 @@ PyObject *tx_alone(Recorder *self, PyObject *const *args, Py_ssize_t count)
     }
     if (tx_log_begin(self, args[0]))
         return NULL;
-    const vp_tx *tx = tx_log_add(self, VP_TX_ALONE, NULL, 0, TX_ALONE_WORDS);
-    PyObject *known = tx == NULL ? NULL : known_of(self, tx, args[1]);
-    int failed = known == NULL || PyList_Append(self->functions, known);
-    Py_XDECREF(known);
-    if (failed) {
+    if (tx_log_add(self, VP_TX_ALONE, NULL, 0, TX_ALONE_WORDS) == NULL || PyList_Append(self->functions, args[1])) {
         tx_log_back(self, &self->block_mark);
         return NULL;
     }
     Py_RETURN_NONE;
+}
+
+/* Takes the result of one that has run for a predecessor, whose transaction is the next; -1 with an error set. */
+int tx_know_alone(Recorder *self, const vp_tx *tx)
+{
+    if (self->at > vp_txlog_evaluated(self->log))
+        return 0;
+    PyObject *outcome = outcome_in_log(self, tx);
+    if (outcome == NULL || PyList_SetItem(self->functions, self->next_function, outcome))
+        return -1;
+    self->next_function++;
+    return 0;
 }
 
 /* The transaction whose turn it is, if it is a function's that was recorded; NULL with an error set. */

@@ -1,7 +1,7 @@
-/* Transactions written into the log, or compared with those that a predecessor has written there.
+/* Transactions written into the log.
  *
- * What the log has no room for waits in memory of the process, in the same form; nobody knows of it yet. What a predecessor
- * has published, and whose inputs it had not released, is recorded again and is there already. */
+ * What the log has no room for waits in memory of the process, in the same form; nobody knows of it yet. So does what may be in
+ * the log already, as a predecessor has published it: see tx_replay.c. */
 #include "tx.h"
 
 enum { MOST = UINT16_MAX };
@@ -103,63 +103,6 @@ void tx_log_reset(Recorder *self, uint64_t head)
     self->base = self->oldest = 0;
     self->has_input = self->recording = 0;
     self->transaction->state = TX_IDLE;
-    Py_CLEAR(self->divergence);
-}
-
-/* -- compared with a predecessor's */
-
-int tx_diverged(Recorder *self, const vp_tx *found, const char *what)
-{
-    PyObject *message = PyUnicode_FromFormat(
-        "the transactions of the tuple at position (%lld, %llu, %llu) are others than those that were said before the worker died: "
-        "%s. A bolt with tables has to say the same for the same tuple again",
-        (long long)found->ts, (unsigned long long)found->hi, (unsigned long long)found->lo, what);
-    if (message != NULL)
-        PyErr_SetObject(self->diverged, message);
-    Py_XSETREF(self->divergence, message);
-    return -1;
-}
-
-static int differs_in_program(Recorder *self, const vp_tx *found, const vp_tx_instruction *program, uint32_t count)
-{
-    const vp_tx_instruction *before = tx_program(found);
-    char what[100];
-    uint32_t i = 0;
-    while (i < count && i < found->program && memcmp(&before[i], &program[i], sizeof *program) == 0)
-        i++;
-    if (i == count && i == found->program)
-        return 0;
-    PyOS_snprintf(what, sizeof what, "transaction %u differs from its operation %lu on (%u operations then, %lu now)",
-                  found->ordinal + 1u, (unsigned long)i + 1, found->program, (unsigned long)count);
-    return tx_diverged(self, found, what);
-}
-
-/* The transaction that a predecessor has said there, if it is the same; NULL with an error set. */
-static vp_tx *compared(Recorder *self, int kind, const vp_tx_instruction *program, uint32_t count, uint32_t registers)
-{
-    uint64_t at = self->at;
-    char what[100];
-    vp_tx *found = vp_txlog_tx(self->log, &at);
-    if (found->ordinal != self->ordinal) {
-        PyOS_snprintf(what, sizeof what, "it was number %u of its tuple, and is number %lu", found->ordinal + 1u,
-                      (unsigned long)self->ordinal + 1);
-        tx_diverged(self, found, what);
-        return NULL;
-    }
-    if (found->kind != kind) {
-        tx_diverged(self, found, kind == VP_TX_ALONE ? "a function is to run alone where operations were said"
-                                                     : "operations are said where a function was to run alone");
-        return NULL;
-    }
-    if (differs_in_program(self, found, program, count))
-        return NULL;
-    if (found->registers != registers) { /* of the same operations there are as many */
-        tx_diverged(self, found, "it has another number of results");
-        return NULL;
-    }
-    found->input = self->input; /* nobody else reads it */
-    self->at = at + found->size;
-    return found;
 }
 
 /* -- written */
@@ -183,7 +126,7 @@ static char *room_for_waiting(Recorder *self, size_t size)
 
 static void *room_for(Recorder *self, size_t size)
 {
-    if (self->waiting_first == self->waiting_end) {
+    if (self->waiting_first == self->waiting_end && self->at >= self->replay_end) {
         uint64_t at = self->at;
         void *place = vp_txlog_room(self->log, &at, size);
         if (place != NULL) {
@@ -211,7 +154,7 @@ static int check_size(const Recorder *self, size_t size, uint32_t count, uint32_
     return -1;
 }
 
-static vp_tx *written(Recorder *self, int kind, const vp_tx_instruction *program, uint32_t count, uint32_t registers)
+vp_tx *tx_log_add(Recorder *self, int kind, const vp_tx_instruction *program, uint32_t count, uint32_t registers)
 {
     size_t words = (registers + 1u) & ~(size_t)1;
     size_t size = sizeof(vp_tx) + words * sizeof(int64_t) + count * sizeof *program;
@@ -227,17 +170,9 @@ static vp_tx *written(Recorder *self, int kind, const vp_tx_instruction *program
                   .program = (uint16_t)count,
                   .input = self->input};
     memset(tx + 1, 0, words * sizeof(int64_t));
-    memcpy((char *)(tx + 1) + words * sizeof(int64_t), program, count * sizeof *program);
-    return tx;
-}
-
-vp_tx *tx_log_add(Recorder *self, int kind, const vp_tx_instruction *program, uint32_t count, uint32_t registers)
-{
-    vp_tx *tx = self->at < self->replay_end ? compared(self, kind, program, count, registers)
-                                            : written(self, kind, program, count, registers);
-    if (tx != NULL) {
-        self->recorded++;
-        self->ordinal++;
-    }
+    if (count)
+        memcpy((char *)(tx + 1) + words * sizeof(int64_t), program, count * sizeof *program);
+    self->recorded++;
+    self->ordinal++;
     return tx;
 }

@@ -24,7 +24,7 @@ static void set_position(vp_tx *tx, vp_position position)
 /* Lets go of what was taken from the front of lists. */
 static int compact(Recorder *self)
 {
-    if (2 * self->reason_first > self->reason_count || self->reason_first == self->reason_count) {
+    if (self->reason_first && 2 * self->reason_first >= self->reason_count) {
         self->reason_count -= self->reason_first;
         memmove(self->reasons, self->reasons + self->reason_first, (size_t)self->reason_count * sizeof *self->reasons);
         self->reason_first = 0;
@@ -53,33 +53,15 @@ PyObject *tx_start(Recorder *self, PyObject *ignored)
 
 /* -- positions */
 
-/* What was told by a predecessor, and is not said any more before a position; -1 with an error set. */
-static int check_missing(Recorder *self, vp_position last)
-{
-    uint64_t at = self->at;
-    if (at >= self->replay_end)
-        return 0;
-    const vp_tx *found = vp_txlog_tx(self->log, &at);
-    int order = compare(found, last);
-    if (order > 0 || (order == 0 && found->ordinal == 0)) /* it is of a tuple to come, which may have the same place */
-        return 0;
-    return tx_diverged(self, found, "one that was said is missing");
-}
-
-static int place_logged(Recorder *self, const vp_positions *positions, uint64_t first)
+static void place_logged(Recorder *self, const vp_positions *positions, uint64_t first)
 {
     uint64_t at = self->placed;
     while (at < self->at) {
         vp_tx *tx = vp_txlog_tx(self->log, &at);
-        vp_position position = vp_positions_at(positions, first + (tx->input - self->base));
-        if (at >= self->replay_end)
-            set_position(tx, position);
-        else if (compare(tx, position))
-            return tx_diverged(self, tx, "what is the same now was said by a tuple at another position");
+        set_position(tx, vp_positions_at(positions, first + (tx->input - self->base)));
         at += tx->size;
     }
     self->placed = at;
-    return 0;
 }
 
 static void place_waiting(Recorder *self, const vp_positions *positions, uint64_t first)
@@ -91,15 +73,6 @@ static void place_waiting(Recorder *self, const vp_positions *positions, uint64_
     }
 }
 
-/* Raises again what has raised within the user's code, which may have kept it. */
-static int check_divergence(Recorder *self)
-{
-    if (self->divergence == NULL)
-        return 0;
-    PyErr_SetObject(self->diverged, self->divergence);
-    return -1;
-}
-
 PyObject *tx_place(Recorder *self, PyObject *const *args, Py_ssize_t count)
 {
     if (count != 2) {
@@ -109,7 +82,7 @@ PyObject *tx_place(Recorder *self, PyObject *const *args, Py_ssize_t count)
     const vp_positions *positions = PyLong_AsVoidPtr(args[0]);
     unsigned long long first = positions == NULL ? 0 : PyLong_AsUnsignedLongLong(args[1]);
     uint64_t handed = self->recording ? (uint64_t)self->inbox->handed : 0;
-    if (PyErr_Occurred() || check_divergence(self))
+    if (PyErr_Occurred())
         return NULL;
     if (positions == NULL || first > positions->length || handed > positions->length - first) {
         PyErr_Format(PyExc_IndexError, "there are no positions of %llu tuples from index %llu on", (unsigned long long)handed, first);
@@ -119,10 +92,10 @@ PyObject *tx_place(Recorder *self, PyObject *const *args, Py_ssize_t count)
         PyErr_SetString(PyExc_RuntimeError, "nothing is recorded that could be placed: call start first");
         return NULL;
     }
-    if (place_logged(self, positions, first) ||
-        (handed && check_missing(self, vp_positions_at(positions, first + handed - 1))))
-        return NULL;
+    place_logged(self, positions, first);
     place_waiting(self, positions, first);
+    if (handed && tx_replay(self, vp_positions_at(positions, first + handed - 1)))
+        return NULL;
     self->base += (uint32_t)handed;
     self->recording = self->has_input = 0;
     Py_RETURN_NONE;
@@ -199,7 +172,7 @@ PyObject *tx_collected(Recorder *self, PyObject *value)
     position.ts = ts;
     position.hi = PyLong_AsUnsignedLongLong(words[0]);
     position.lo = PyErr_Occurred() ? 0 : PyLong_AsUnsignedLongLong(words[1]);
-    if (PyErr_Occurred())
+    if (PyErr_Occurred() || tx_check_collected(self, position))
         return NULL;
     if (self->waiting_first < self->waiting_placed) {
         const vp_tx *first = (vp_tx *)(self->waiting + self->waiting_first);

@@ -208,7 +208,6 @@ static void forget_texts(Recorder *self)
     for (Py_ssize_t i = self->reason_first; i < self->reason_count; i++)
         Py_DECREF(self->reasons[i].text);
     PyMem_Free(self->reasons);
-    Py_CLEAR(self->divergence);
 }
 
 static void recorder_dealloc(Recorder *self)

@@ -78,7 +78,8 @@ class Recorder(_rows.Recorder):
             first: the index of the first.
 
         Raises:
-            DivergedError: a successor does not say what was said for the same tuple before.
+            DivergedError: a successor does not say what was said for the same tuple. `collected` raises it
+                too, for what was not said again.
             IndexError: there are not that many positions.
             RuntimeError: nothing is being recorded.
         """
