@@ -201,8 +201,8 @@ def _repeats(topology: Topology, bolt: ComponentSpec, traits: Mapping[str, Trait
     for spout in topology.spouts:
         if spout.id in before and traits[spout.id].hears_answers:
             yield (
-                f"a tuple of {spout.id!r} that fails further on comes again, and so do its transactions: emit "
-                "it without an id"
+                f"a tuple of {spout.id!r} that fails further on comes again, and so do its transactions: "
+                "emit it without an id"
             )
 
 

@@ -89,8 +89,8 @@ class Membership:
         """Call the function whose turn it is.
 
         Raises:
-            ComponentError: it raised. There is no going on, whatever ``viper.on.error`` says: the tuple that it
-                is of may be far from being called back.
+            ComponentError: it raised. There is no going on, whatever ``viper.on.error`` says: the tuple that
+                it is of may be far from being called back.
         """
         try:
             self.recorder.run_alone()
@@ -115,8 +115,8 @@ class Membership:
 
     def _refuse(self) -> NoReturn:
         raise LogFullError(
-            "the transactions of a slice take more than the task's log, and must stay there until the slice is "
-            "committed: raise viper.transactions.bytes, or lower viper.slice.tuples"
+            "the transactions of a slice take more than the task's log, and must stay there until the slice "
+            "is committed: raise viper.transactions.bytes, or lower viper.slice.tuples"
         )
 
     @property

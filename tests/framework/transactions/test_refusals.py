@@ -68,7 +68,8 @@ def copied(builder: TopologyBuilder) -> None:
 
 
 def scaled(builder: TopologyBuilder) -> None:
-    builder.set_bolt("first", Adds, config={"viper.parallelism.max": 3, "viper.stateless": True}).shuffle_grouping("numbers")
+    config = {"viper.parallelism.max": 3, "viper.stateless": True}
+    builder.set_bolt("first", Adds, config=config).shuffle_grouping("numbers")
 
 
 def blocking(builder: TopologyBuilder) -> None:
