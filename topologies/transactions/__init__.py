@@ -10,7 +10,7 @@ online_bidding     bids for items whose prices and quantities change
 toll_processing    tolls by the speed and the number of vehicles on a segment
 batches            the bolts of all four on columns
 
-They are described in Zhang et al., "Towards Concurrent Stateful Stream Processing on Multicore Processors", ICDE
-2020. The sizes and shares of the paper are the defaults. Each module says where the published code differs
-from the paper, or from what is right.
+They are described in Zhang et al., "Towards Concurrent Stateful Stream Processing on Multicore Processors",
+ICDE 2020. The sizes and shares of the paper are the defaults. Each module says where the published code
+differs from the paper, or from what is right.
 """

@@ -1,7 +1,8 @@
 """The input of each application, drawn from a seed.
 
-Events are numbered from 0 on. They are drawn in chunks of a fixed size, each of which has a chance of its own,
-so that any part of them can be drawn without what comes before it, and is the same whoever draws how much.
+Events are numbered from 0 on. They are drawn in chunks of a fixed size, each of which has a chance of its
+own, so that any part of them can be drawn without what comes before it, and is the same whoever draws how
+much.
 """
 
 from collections.abc import Mapping
@@ -188,7 +189,7 @@ class OnlineBiddingParameters:
 
 
 class OnlineBidding(Events):
-    """Requests: bids for an item, and those that alter the prices or top up the quantities of a list of items.
+    """Requests: bids for an item, and those that alter the prices or top up the quantities of many.
 
     The values of a bid are its price and its quantity; others have one for each of their items.
     """

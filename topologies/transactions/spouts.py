@@ -1,4 +1,4 @@
-"""Spouts that bring what is drawn, divided among injectors: each event has a time of its own, whoever brings it."""
+"""Spouts that divide events among injectors: each event has a time of its own, whoever brings it."""
 
 from array import array
 

@@ -1,8 +1,8 @@
 """The four applications once more, event by event in plain loops over dictionaries.
 
 Each gives what a sink receives, row for row, and what its tables hold at the end. Nothing is shared with the
-applications or with what draws their input. Each rule is a value, so that a test can change it and see whether a
-row changes.
+applications or with what draws their input. Each rule is a value, so that a test can change it and see
+whether a row changes.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class LedgerRules:
     credits_of_source: bool = False
     """As published once: the destination gets the balance of the source and what is moved."""
     undoes: bool = True
-    """Whether what is refused leaves nothing behind; otherwise the destination gets its money, as published."""
+    """Whether what is refused leaves nothing behind; otherwise the destination gets money, as published."""
     takes: bool = True
     """Whether the source has less afterwards."""
     moves_assets: bool = True
@@ -115,7 +115,7 @@ class BiddingRules:
 
 @dataclass
 class OnlineBidding:
-    """Bids and other requests; whether each is accepted, and of a bid that is the price and what there was."""
+    """Bids and other requests; whether each is accepted, and of such a bid the price and what there was."""
 
     prices: dict[int, int]
     quantities: dict[int, int]
@@ -207,6 +207,6 @@ class TollProcessing:
 
     def _toll(self, segment: int) -> Row:
         rules, speed = self.rules, self._speeds.get(segment, self.rules.first_speed)
-        count = len(self._vehicles[segment])
+        count = len(self._vehicles.get(segment, ()))
         is_due = speed < rules.slow and count > rules.crowd
         return speed, count, rules.factor * (count - rules.crowd) ** 2 if is_due else 0
