@@ -46,7 +46,8 @@ def values_of(column, chosen, each):
 class Columns:
     """Brings events as columns, in the place of tuples."""
 
-    def blocks(self, partition, start_us):
+    def made(self, partition, start_us):
+        """Those that are drawn now."""
         lists = self.draws.lists
         for mine in self.portions(partition, start_us):
             columns = [

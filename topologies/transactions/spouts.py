@@ -21,13 +21,16 @@ class Drawn(PartitionedSpout):
         seed: what they are drawn from.
         injectors: among how many they are divided.
         parameters: of the application, see `transactions.generators`.
+        held: whether all of them are drawn before the run begins, so that their drawing is not measured.
     """
 
     draws = None
     """The class that draws them."""
 
-    def __init__(self, events=100_000, seed=1, injectors=1, parameters=None):
+    def __init__(self, events=100_000, seed=1, injectors=1, parameters=None, held=False):
         super().__init__()
+        self._holds = held
+        self._held = {}
         self._events = events
         self._injectors = injectors
         self._drawn = self.draws(seed, **(parameters or {}))
@@ -44,7 +47,15 @@ class Drawn(PartitionedSpout):
     def rows_total(self):
         return self._events
 
+    def initialize(self, conf, context):
+        if self._holds:
+            self._held = {each: list(self.made(each, None)) for each in range(self._injectors)}
+
     def blocks(self, partition, start_us):
+        return iter(self._held[partition]) if self._held else self.made(partition, start_us)
+
+    def made(self, partition, start_us):
+        """Those that are drawn now."""
         for mine in self.portions(partition, start_us):
             times, rows = mine["event"].tolist(), self._drawn.tuples_of(mine)
             for first in range(0, len(rows), ROWS):

@@ -1,4 +1,4 @@
-"""What the applications are tried with: their input, the loops that they are compared with, and their runs."""
+"""What the applications are tried with: their input, the loops beside them, and their runs."""
 
 from __future__ import annotations
 

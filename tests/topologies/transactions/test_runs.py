@@ -49,7 +49,7 @@ def check(report: Any, wanted: Expected) -> None:
 
 
 def matrix() -> list[tuple[str, str, Workers, int]]:
-    """All of them; of the first ones, each is of another application or form, and of the next kind of workers."""
+    """All of them; the first ones have each application in each form, on workers of all kinds."""
     kinds = (INLINE, Workers("thread", 3), Workers("process", 3), Workers("thread", 2), Workers("process", 2))
     ways = list(product(kinds, (2, 1, 3)))
     applications = list(product(NAMES, FORMS))
