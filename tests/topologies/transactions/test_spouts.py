@@ -1,4 +1,4 @@
-"""The spouts of the transactional applications: tuples and columns are the same events, whoever brings them."""
+"""The spouts of the transactional applications: tuples and columns are the same events."""
 
 from __future__ import annotations
 
