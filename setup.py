@@ -8,8 +8,12 @@ from glob import glob
 
 from setuptools import Extension, find_packages, setup
 
-# What both modules are made of: state is written by functions of either.
-STATE_NAMES = ("bytes", "changes", "heap", "keyed", "pool", "snapshot", "writer")
+# What both modules are made of: state is written, and transactions are told, by functions of either.
+STATE_NAMES = (
+    *("bytes", "changes", "heap", "keyed", "pool", "snapshot", "writer"),
+    *("shared", "txlog", "txgroup", "program", "evaluate", "progress"),
+    *("position", "line", "bits", "array"),
+)
 STATE = [f"cbackend/src/{name}.c" for name in STATE_NAMES]
 
 # viper._backend, through cffi, keeps to the stable ABI; this one does not, for its speed (csrc/rows.h).

@@ -36,12 +36,14 @@ from framework.state import (
     ValueState,
 )
 from framework.streams import KeyedStream, StreamBuilder, TupleStream
+from framework.tables import Abort, SharedTable
 from framework.topology import Grouping, Stream
 from framework.windows import Count, Duration, KeyWindow, SideWindow, TupleWindow
 from framework.windows.joins import Band, Equal, SameWindow, Within
 
 __all__ = [
     "APlus",
+    "Abort",
     "AggregatingState",
     "Band",
     "BatchBolt",
@@ -72,6 +74,7 @@ __all__ = [
     "Rows",
     "SameWindow",
     "SeekableSpout",
+    "SharedTable",
     "ShellBolt",
     "ShellSpout",
     "SideWindow",

@@ -16,6 +16,7 @@ from framework.components import Component, PartitionedSpout, SeekableSpout, Spo
 from framework.errors import LoadError
 from framework.importing import import_class
 from framework.state import StateSpec, declared_states
+from framework.tables import SharedTable, declared_tables
 from framework.topology import ComponentSpec, PythonImplementation, Role, ShellImplementation
 from framework.windows.spec import JOIN_HOW
 
@@ -79,6 +80,8 @@ class Traits:
     """The state that it declares."""
     state_key: tuple[str, ...] = ()
     """The fields that name the key of its state, if it says so itself."""
+    tables: tuple[SharedTable, ...] = ()
+    """The shared tables that it names, if it is a bolt of ours."""
 
     @property
     def keyed(self) -> bool:
@@ -145,7 +148,13 @@ def _traits(component: ComponentSpec, conf: Mapping[str, Any], cls: type | None)
         window_inputs=cls.inputs if cls is not None and issubclass(cls, components.OPlus) else 1,
         states=() if cls is None else _states(conf, cls),
         state_key=_state_key(conf, cls),
+        tables=() if cls is None or not issubclass(cls, components.Bolt) else _tables(conf, cls),
     )
+
+
+def _tables(conf: Mapping[str, Any], cls: type) -> tuple[SharedTable, ...]:
+    options = conf.get("viper.tables") or {}
+    return tuple(table.with_options(options.get(table.table_name, {})) for table in declared_tables(cls))
 
 
 def _joins(cls: type | None) -> bool:

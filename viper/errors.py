@@ -8,7 +8,9 @@ ViperLayerError
 ├── PayloadSizeError (ValueError)   a jumbo tuple whose encoding its gate can never take
 ├── CodecError (ValueError)         a payload that cannot be encoded or decoded
 ├── ForestError (MemoryError)       no room for another tree of tracked tuples
-├── StateFullError (MemoryError)    no room for what a task would remember
+├── StateFullError (MemoryError)    no room for what a task would remember, or for a row of a shared table
+├── LogFullError (MemoryError)      transactions that the log of their task never has room for
+├── ResultLostError (RuntimeError)  a result that was lost with its process, and cannot be had again
 ├── SourceClosedError (ValueError)  a jumbo tuple after its source was closed
 ├── ReentryError (RuntimeError)     an add to a source in the middle of another one to it
 └── DivergedError (RuntimeError)    a successor that does not repeat what a killed producer has done
@@ -60,7 +62,15 @@ class ForestError(ViperLayerError, MemoryError):
 
 
 class StateFullError(ViperLayerError, MemoryError):
-    """State by key that there is no room for; it is as it was before the call."""
+    """State by key, or a row of a shared table, that there is no room for; all is as before the call."""
+
+
+class LogFullError(ViperLayerError, MemoryError):
+    """Transactions that have to be evaluated together, and that the log of their task never has room for."""
+
+
+class ResultLostError(ViperLayerError, RuntimeError):
+    """What a function returned that ran alone, and is not run again, was lost with its process."""
 
 
 class SourceClosedError(ViperLayerError, ValueError):
@@ -72,4 +82,4 @@ class ReentryError(ViperLayerError, RuntimeError):
 
 
 class DivergedError(ViperLayerError, RuntimeError):
-    """A successor of a killed producer emits something else for the same input than that one had emitted."""
+    """A successor of a killed task does something else for the same input than that one had done."""

@@ -7,6 +7,7 @@
 #include "layout.h"
 #include "quota.h"
 #include "trees.h"
+#include "txgroup.h"
 #include "viper/arena.h"
 
 #define AT(type, member) offsetof(type, member)
@@ -64,6 +65,28 @@ static const uint64_t facts[] = {
     sizeof(vp_row), AT(vp_row, tag), AT(vp_row, key), AT(vp_row, values),
     sizeof(vp_changes), AT(vp_changes, maps), AT(vp_changes, words), AT(vp_changes, generation), AT(vp_changes, current),
     AT(vp_changes, counts), AT(vp_changes, attempt), AT(vp_changes, saved), AT(vp_changes, tried),
+    VP_ROW_COLUMNS, VP_ROW_LENGTH_SHIFT, VP_SHARED_COLUMNS, VP_SHARED_SPARES,
+    sizeof(vp_shared), AT(vp_shared, at), AT(vp_shared, rows_at), AT(vp_shared, stride), AT(vp_shared, columns),
+    AT(vp_shared, has_defaults), AT(vp_shared, keys_most), AT(vp_shared, numbers), AT(vp_shared, index_at),
+    AT(vp_shared, index_bits), AT(vp_shared, states_at), AT(vp_shared, heap_at), AT(vp_shared, heap_bytes),
+    AT(vp_shared, next), AT(vp_shared, keys), AT(vp_shared, heap_used), AT(vp_shared, spares), AT(vp_shared, defaults),
+    sizeof(vp_tx), AT(vp_tx, size), AT(vp_tx, kind), AT(vp_tx, ordinal), AT(vp_tx, registers), AT(vp_tx, program),
+    AT(vp_tx, status), AT(vp_tx, at), AT(vp_tx, input), AT(vp_tx, ts), AT(vp_tx, hi), AT(vp_tx, lo),
+    sizeof(vp_tx_instruction), AT(vp_tx_instruction, code), AT(vp_tx_instruction, flags),
+    AT(vp_tx_instruction, table), AT(vp_tx_instruction, column), AT(vp_tx_instruction, row),
+    AT(vp_tx_instruction, operand),
+    sizeof(vp_twice), AT(vp_twice, first), AT(vp_twice, second),
+    sizeof(vp_txlog), AT(vp_txlog, ring_at), AT(vp_txlog, bytes), AT(vp_txlog, component), AT(vp_txlog, task),
+    AT(vp_txlog, task_words.tail), AT(vp_txlog, task_words.head), AT(vp_txlog, task_words.said),
+    AT(vp_txlog, task_words.collected), AT(vp_txlog, evaluator.evaluated), AT(vp_txlog, evaluator.waits),
+    sizeof(vp_txbefore), AT(vp_txbefore, at), AT(vp_txbefore, before), VP_TX_UNDO_ROOM,
+    sizeof(vp_txmember), AT(vp_txmember, log), AT(vp_txmember, done), AT(vp_txmember, next), AT(vp_txmember, at),
+    AT(vp_txmember, tail), AT(vp_txmember, reached), AT(vp_txmember, ring), AT(vp_txmember, mask), AT(vp_txmember, head),
+    sizeof(vp_txgroup), AT(vp_txgroup, at), AT(vp_txgroup, tables), AT(vp_txgroup, logs), AT(vp_txgroup, tables_at),
+    AT(vp_txgroup, elements_at), AT(vp_txgroup, members_at), AT(vp_txgroup, losers_at), AT(vp_txgroup, heads_at),
+    AT(vp_txgroup, entries_at), AT(vp_txgroup, sorted), AT(vp_txgroup, holder), AT(vp_txgroup, alone),
+    AT(vp_txgroup, evaluated), AT(vp_txgroup, undo_length), AT(vp_txgroup, committed.ts),
+    AT(vp_txgroup, committed.hi), AT(vp_txgroup, committed.lo), AT(vp_txgroup, committed.counts),
 };
 
 uint64_t vp_arena_layout(void)

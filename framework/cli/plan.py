@@ -49,7 +49,8 @@ def _lines(plan: Plan) -> Iterator[str]:
         yield f"{name}: {tasks} of {most} tasks get tuples at first (viper.parallelism.max)"
     states = [_states(plan)] if any(traits.states for traits in plan.traits.values()) else []
     joins = [_joins(plan)] if any(traits.joins for traits in plan.traits.values()) else []
-    for lines in (_workers(plan), _tasks(plan), _streams(plan), *joins, *states, _levels(plan)):
+    tables = [_tables(plan)] if plan.table_groups else []
+    for lines in (_workers(plan), _tasks(plan), _streams(plan), *joins, *states, *tables, _levels(plan)):
         yield ""
         yield from lines
 
@@ -160,6 +161,39 @@ def _keys(plan: Plan, component: str) -> dict[str, list[str]]:
     return keys
 
 
+def _tables(plan: Plan) -> Sequence[str]:
+    rows = [
+        (
+            *(group, table["name"], ", ".join(table["key"])),
+            ", ".join(f"{name} {kind}" for name, kind in table["columns"].items()),
+            *(table["rows"], " ".join(found["members"]), found["evaluator"]),
+        )
+        for group, found in enumerate(_table_groups(plan), 1)
+        for table in found["tables"]
+    ]
+    return table(("group", "shared table", "key", "columns", "rows", "transactions of", "evaluated"), rows)
+
+
+def _table_groups(plan: Plan) -> list[dict[str, Any]]:
+    """The groups of shared tables, with who has transactions on them."""
+    return [
+        {
+            "tables": [
+                {
+                    "name": table.table_name,
+                    "key": list(table.key_kinds),
+                    "columns": dict(table.column_kinds),
+                    "rows": table.most_rows,
+                }
+                for table in group.tables
+            ],
+            "members": list(group.members),
+            "evaluator": "serial",
+        }
+        for group in plan.table_groups
+    ]
+
+
 def _levels(plan: Plan) -> Sequence[str]:
     rows = [
         (component, level.depth, _bits(level), level.ordinal_bits)
@@ -185,6 +219,7 @@ def _as_json(plan: Plan) -> dict[str, Any]:
         "channels": [asdict(channel) for channel in plan.channels],
         "joins": _joining(plan),
         "states": _declared(plan),
+        "tables": _table_groups(plan),
         "levels": {name: asdict(level) for name, level in plan.layout.components.items()},
     }
 

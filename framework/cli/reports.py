@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def report_json(report: RunReport) -> str:
     """A JSON object with the report's fields, and the rate; results that are no JSON are shown as text."""
-    told = {**asdict(report), "rate": report.rate, "lost": report.lost}
+    told = {**asdict(replace(report, shared=None)), "rate": report.rate, "lost": report.lost}
     return json.dumps(told, indent=2, ensure_ascii=False, default=str) + "\n"
 
 

@@ -29,7 +29,8 @@ def statistics_lines(statistics: RunStatistics) -> Iterator[str]:
         yield ""
         states = [(s.component, s.state, s.per, s.keys, s.bytes) for s in statistics.states]
         yield from table(("state of", "name", "per", "keys", "bytes of all"), states)
-    for lines in (_groups(statistics), _scaled(statistics), _checkpoints(statistics), _repeats(statistics)):
+    found = _groups, _transactions, _scaled, _checkpoints, _repeats
+    for lines in (of_kind(statistics) for of_kind in found):
         if lines:
             yield from ("", *lines)
 
@@ -40,6 +41,18 @@ def _groups(statistics: RunStatistics) -> Sequence[str]:
         for g in statistics.groups
     ]
     header = ("hottest of", "group", "task", "accesses", "share", "keys", "bytes")
+    return table(header, rows) if rows else ()
+
+
+def _transactions(statistics: RunStatistics) -> Sequence[str]:
+    rows = [
+        (
+            *(" ".join(t.tables), " ".join(t.members), t.transactions, t.aborted),
+            *(t.evaluations, t.late, t.held_by),
+        )
+        for t in statistics.transactions
+    ]
+    header = ("tables", "transactions of", "all", "aborted", "evaluations", "late", "held by")
     return table(header, rows) if rows else ()
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from framework.components.collector import EmitResult
 from framework.components.component import Component
 from framework.components.tuple import TICK_COMPONENT, TICK_STREAM, Tuple
 from framework.errors import StateError
 from framework.specs import Spec, SpecMethod, bolt_spec
+from framework.tables import SharedTable
+
+if TYPE_CHECKING:
+    from viper.transactions import Result, Transaction, View
 
 
 def no_key() -> bool:
@@ -29,6 +33,9 @@ class Bolt(Component):
     state_key: str | Sequence[str] | None = None
     """The field, or the fields, that name the key of the bolt's declared state, where no fields grouping does
     (``viper.state.key`` stands above it)."""
+
+    tables: Sequence[SharedTable] = ()
+    """The shared tables that its transactions read and write."""
 
     _owns_key: Callable[[], bool] = staticmethod(no_key)
 
@@ -55,6 +62,50 @@ class Bolt(Component):
     def process(self, tup: Tuple) -> None:
         """Process one tuple; must be overridden."""
         raise NotImplementedError(f"{type(self).__name__} must define process(self, tup)")
+
+    def process_result(self, tup: Tuple, result: Result) -> None:
+        """Process what has come of a transaction; must be overridden where `tables` names any.
+
+        Called once for each transaction that `process` has told for a tuple, in their order. What is emitted
+        here stands below that tuple.
+
+        Args:
+            tup: the tuple.
+            result: true if the transaction was done: then `values` has what was read, in order, and
+                ``result[handle]`` the value of one read. False if it was aborted: `aborted` says why.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define process_result(self, tup, result)")
+
+    def transaction(self, tup: Tuple) -> Transaction:
+        """Begin a transaction of the tuple in process: ``with self.transaction(tup) as t:``.
+
+        What is called on `t` is evaluated later, all of it or nothing, in the order of all transactions on
+        the same tables. To be called in `process` only.
+
+        Raises:
+            StateError: the bolt names no `tables`, or no tuple is being given to `process`.
+            ValueError: another tuple than the one in process.
+        """
+        raise StateError(
+            "transaction() is for the tuple that process() of a bolt with shared tables has just been given: "
+            "name them in the attribute tables, and call it there"
+        )
+
+    def alone(self, tup: Tuple, function: Callable[[View], Any]) -> None:
+        """Have a function called alone, at the place of the tuple in process among all transactions.
+
+        It is for what operations cannot tell: keys that depend on data, scans, any Python. Everything before
+        it has been done when it is called, and nothing behind it.
+
+        Args:
+            tup: the tuple in process.
+            function: is given a view of the tables, for as long as it runs. What it returns is the value of
+                the result. If it raises `Abort`, it has changed nothing.
+
+        Raises:
+            StateError: as for `transaction`.
+        """
+        self.transaction(tup)
 
     def process_tick(self, tup: Tuple) -> None:
         """Process a tick; does nothing unless a subclass overrides it.

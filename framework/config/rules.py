@@ -48,11 +48,11 @@ def integer(low: int, high: int | None = None) -> Rule:
     return Rule(f"an integer {bounds}", lambda v: is_integer(v) and low <= v and (high is None or v <= high))
 
 
-def power_of_two(high: int) -> Rule:
-    """A power of two from 1 to `high`."""
+def power_of_two(high: int, low: int = 1) -> Rule:
+    """A power of two from `low` to `high`."""
     return Rule(
-        f"a power of two from 1 to {high}",
-        lambda v: is_integer(v) and 1 <= v <= high and v & (v - 1) == 0,
+        f"a power of two from {low} to {high}",
+        lambda v: is_integer(v) and low <= v <= high and v & (v - 1) == 0,
     )
 
 
@@ -154,6 +154,27 @@ def _has_class_and_args(value: object) -> bool:
     args = value.get("args") or {}
     named = isinstance(args, dict) and all(isinstance(name, str) for name in args)
     return named and isinstance(value["class"], str)
+
+
+TABLE_OPTIONS = ("rows", "elements", "load", "save")
+"""What the configuration can say of a shared table."""
+
+
+def tables() -> Rule:
+    """For each of some shared tables what differs from its declaration."""
+    return Rule(
+        f"for each shared table a mapping of {', '.join(TABLE_OPTIONS)}: numbers of at least 1, and texts",
+        lambda v: isinstance(v, dict) and all(isinstance(n, str) and _tells_table(o) for n, o in v.items()),
+    )
+
+
+def _tells_table(options: object) -> bool:
+    if not isinstance(options, dict) or not options.keys() <= set(TABLE_OPTIONS):
+        return False
+    return all(
+        is_integer(value) and value >= 1 if name in ("rows", "elements") else isinstance(value, str)
+        for name, value in options.items()
+    )
 
 
 def optional(rule: Rule) -> Rule:

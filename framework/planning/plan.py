@@ -9,6 +9,7 @@ from typing import Any
 from framework.planning.layout import Layout
 from framework.planning.placement import Placement
 from framework.planning.time_mode import TimeMode
+from framework.tables import TableGroup
 from framework.topology import ComponentSpec, Grouping, GroupingKind, Role, Topology
 from framework.traits import Traits
 from framework.windows.key_input import InputMode, KeyInput
@@ -107,11 +108,17 @@ class Plan:
     """For each of these that has a controller, what the configuration says of that (``viper.controller``)."""
     merges: Mapping[int, int] = field(default_factory=dict)
     """For each task behind a merge bolt the task of that, by ids; empty but in the operator layer."""
+    table_groups: tuple[TableGroup, ...] = ()
+    """The groups of shared tables."""
 
     @property
     def handing_over(self) -> tuple[str, ...]:
         """The bolts among those whose tasks hand state by key over to one another then, by id."""
         return tuple(name for name in sorted(self.scalable) if self.traits[name].keyed)
+
+    def transactional(self, group: TableGroup) -> tuple[TaskSpec, ...]:
+        """The tasks that have transactions in a group: by component in order of definition, then by index."""
+        return tuple(task for member in group.members for task in self.tasks_of(member))
 
     def tasks_of(self, component: str) -> tuple[TaskSpec, ...]:
         """The tasks of a component, by index."""

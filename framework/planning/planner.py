@@ -36,6 +36,7 @@ from framework.planning.strategy import (
     placement_problems,
 )
 from framework.planning.time_mode import choose_time, deadlock_problems, time_problems
+from framework.planning.transactions import table_groups, transaction_problems
 from framework.planning.windows import window_problems
 from framework.topology import ShellImplementation, Topology
 from framework.traits import Batching, traits_of
@@ -74,6 +75,7 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         *group_problems(topology, settings, counts),
         *state_problems(topology, settings, confs, traits, counts),
         *key_input_problems(topology, confs, traits),
+        *transaction_problems(topology, settings, confs, traits),
     ]
     if problems:
         raise TopologyError(problems)
@@ -114,6 +116,7 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         aligned_sources=aligned_sources(tasks, draft.subscriptions),
         scalable=can_be_scaled,
         controlled=controlled(confs, can_be_scaled),
+        table_groups=table_groups(topology, traits),
     )
     plan = with_merge_bolts(plan, settings)
     return replace(plan, channels=with_chains(plan.channels, plan.placement, cyclic, settings))

@@ -116,7 +116,9 @@ def _unfit_bolt(
 ) -> Iterator[str]:
     if traits.batching is Batching.TIMER:
         yield "a timer processes its batches, by the wall clock: derive it from BatchingBolt"
-    elif traits.is_class_known and not (traits.stateless or traits.states or traits.goes_back):
+    elif traits.is_class_known and not (
+        traits.stateless or traits.states or traits.tables or traits.goes_back
+    ):
         yield (
             "it neither declares state nor is stateless: declare what it remembers, or set viper.stateless "
             "to true if that is nothing"

@@ -18,6 +18,7 @@ from framework.runtime.metrics.statistics import (
     RunStatistics,
     WorkerReport,
 )
+from framework.runtime.state import SharedMemory
 from framework.tap import is_tap
 from framework.topology import Role
 
@@ -71,6 +72,8 @@ class RunReport:
     """The last checkpoint that it has written; None for none."""
     checkpoints: int = 0
     """How many it has written."""
+    shared: SharedMemory | None = field(default=None, repr=False, compare=False)
+    """The shared tables; None where no bolt names any."""
 
     @property
     def lost(self) -> int:
@@ -85,11 +88,23 @@ class RunReport:
         total = sum(counters.processed for counters in self.components.values())
         return total / self.elapsed_s if self.elapsed_s else 0.0
 
-    def of_all(self, statistics: RunStatistics, sources: Mapping[str, str]) -> RunReport:
-        """The same with what its processes do not know: the statistics of all, and what spouts brought."""
+    def of_all(
+        self, statistics: RunStatistics, sources: Mapping[str, str], shared: SharedMemory | None = None
+    ) -> RunReport:
+        """The same with what its processes do not know: the statistics of all, what spouts brought, and the
+        shared tables."""
         made = statistics.checkpoints
-        known = replace(self, statistics=statistics, sources=sources)
+        known = replace(self, statistics=statistics, sources=sources, shared=shared)
         return replace(known, checkpoint=made.last, checkpoints=made.count)
+
+    def table(self, name: str) -> tuple[tuple[Any, ...], ...]:
+        """All rows of a shared table at the end of the run, sorted: each its key and its values, sets as
+        sorted tuples.
+
+        Raises:
+            KeyError: no bolt names such a table.
+        """
+        return (self.shared.rows() if self.shared is not None else {})[name]
 
     def result(self, component: str) -> Any:
         """The result of a sink with one task.

@@ -193,8 +193,8 @@ class Run:
         replays, went_back = self._replay is not None, self._attempts.went_back > 0
         found = found_beginning(*asked, replays=replays, went_back=went_back)
         self._plan = found.plan
+        load_states(self._memory, found.checkpoint)
         if found.checkpoint is not None:
-            load_states(self._memory, found.checkpoint)
             self._start = found.checkpoint.path  # whatever comes into its folder later
         if self._folder is not None and self._leader is not None:
             saved = self._plan, self._settings, self._network, self._leader, self._memory, self._folder
@@ -265,6 +265,8 @@ class Run:
             ended = time.monotonic()
             self._watching.tell_end(self._plan, workers, ended)
             self.report = self._made_report(workers, ended)
+            if self._memory is not None:
+                self._memory.save_tables()
             return self.report
 
     def _made_report(self, workers: WorkerGroup, ended: float) -> RunReport:
@@ -273,7 +275,8 @@ class Run:
         elapsed_s = self._limits.elapsed_s(ended)
         incidents = self._incidents(workers)
         report = run_report(self._plan, workers.reports(), channels, reason, elapsed_s, incidents)
-        return report.of_all(self._statistics(channels, report.statistics.executors), self._sources)
+        shared = None if self._memory is None else self._memory.shared
+        return report.of_all(self._statistics(channels, report.statistics.executors), self._sources, shared)
 
     def activate(self) -> None:
         """Have the spouts asked for tuples (again); from any thread."""
@@ -359,6 +362,7 @@ class Run:
             *(channels, executors),
             states=() if memory is None else memory.statistics(),
             groups=() if memory is None else memory.hottest(),
+            transactions=() if memory is None else memory.transactions(),
             checkpoints=self._checkpoints_made,
             repeats=RepeatStatistics.of(self._incidents(workers), self._attempts.went_back),
             scaled=self._journal.changes,

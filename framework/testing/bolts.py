@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from framework.builder import TopologyBuilder
@@ -17,14 +17,17 @@ from framework.runtime.assembly.recording import NO_RECORDING, RecordingIO
 from framework.runtime.assembly.task_factory import TaskFactory
 from framework.runtime.edges.typed import TypedForm
 from framework.runtime.inputs import values_class
-from framework.runtime.state import StateMemory
+from framework.runtime.state import StateMemory, load_states
+from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.task import Task
+from framework.runtime.tasks.transaction_processor import TransactionProcessor
 from framework.sinks import CollectingSink
 from framework.tap import tapped
 from framework.testing.batch_driver import BatchDriver
 from framework.testing.driver import Driver, is_tick
 from framework.testing.given import GivenRows
 from framework.testing.preparing import Conf, loaded, own_config, planned, settled
+from framework.testing.transaction_driver import TransactionDriver
 from framework.testing.window_driver import KeyWindowDriver, WindowDriver
 from framework.topology import DEFAULT_STREAM, Argument, Stream, unknown
 from framework.windows.spec import TIME_FIELD
@@ -49,6 +52,8 @@ class BoltRun:
     """What it logged, at any level."""
     metrics: Mapping[str, Any]
     """The last value of each metric that it reported."""
+    tables: Mapping[str, Sequence[tuple[Any, ...]]] = field(default_factory=dict)
+    """The rows of the shared tables that it names, sorted by key: each its key and its values."""
 
     def emitted(self, stream: str = DEFAULT_STREAM) -> list[tuple[Any, ...]]:
         """What it emitted on a stream, in order.
@@ -101,7 +106,7 @@ def run_bolt(
         Exception: whatever its callbacks raise, as it is, unless ``exit_on_exception`` is False.
     """
     stream = Stream(fields or (None if isinstance(schema, Mapping) else ()), schema=schema)
-    task, state_key = _task(bolt, stream, conf or {}, key, args, kwargs)
+    task, state_key, memory = _task(bolt, stream, conf or {}, key, args, kwargs)
     task.context.identity.context.update(context or {})
     record = task.slot.host.record
     received = [_received(record, number, values, stream) for number, values in enumerate(tuples, start=1)]
@@ -116,12 +121,15 @@ def run_bolt(
         failed=[values[tup_id] for tup_id, acked in responses.items() if not acked and tup_id in values],
         logs=driver.logs,
         metrics=dict(driver.recorder.counters.metrics),
+        tables=memory.shared.rows() if memory is not None and memory.shared is not None else {},
     )
 
 
 def _driver(
     task: Task, stream: Stream, most_rows: int | None, state_key: tuple[int, ...] | None
 ) -> Driver:
+    if isinstance(task, BoltTask) and isinstance(task.processor, TransactionProcessor):
+        return TransactionDriver(task, task.processor, stream, state_key)
     if task.slot.host.takes_rows:
         return BatchDriver(task, stream, most_rows, state_key)
     host = task.slot.host
@@ -136,8 +144,8 @@ def _task(
     key: Sequence[str],
     args: Sequence[Argument],
     kwargs: Mapping[str, Argument] | None,
-) -> tuple[Task, tuple[int, ...] | None]:
-    """The bolt's task, and the indexes of the fields that name the key of its state."""
+) -> tuple[Task, tuple[int, ...] | None, StateMemory | None]:
+    """The bolt's task, the indexes of the fields that name the key of its state, and what it remembers in."""
     builder = TopologyBuilder()
     own = own_config(bolt, conf)
     timed = {"viper.timestamp.field": own[TIME_FIELD]} if own.get(TIME_FIELD) else None
@@ -149,14 +157,15 @@ def _task(
     for stream in topology.component(_BOLT).outputs or ():
         topology = tapped(topology, _BOLT, CollectingSink, stream.name)
     plan, settings = planned(topology, conf)
-    _, bolts = _factory(plan, settings).tasks([task.id for task in plan.tasks])
+    memory = StateMemory.create(plan, settings)
+    load_states(memory, None)
+    _, bolts = _factory(plan, settings, memory).tasks([task.id for task in plan.tasks])
     (subscription,) = (s for s in plan.subscriptions if s.target == _BOLT)
-    return next(task for task in bolts if task.context.spec.component == _BOLT), subscription.key
+    return next(t for t in bolts if t.context.spec.component == _BOLT), subscription.key, memory
 
 
-def _factory(plan: Plan, settings: Settings) -> TaskFactory:
-    beans = Beans(plan.topology.beans)
-    network, memory = Network.create(plan, settings), StateMemory.create(plan, settings)
+def _factory(plan: Plan, settings: Settings, memory: StateMemory | None) -> TaskFactory:
+    beans, network = Beans(plan.topology.beans), Network.create(plan, settings)
     return TaskFactory(plan, settings, network, beans, RecordingIO(NO_RECORDING, plan), memory)
 
 

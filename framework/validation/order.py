@@ -149,7 +149,8 @@ def check_order(
     for bolt in topology.bolts:
         conf = confs[bolt.id]
         clocks, windows = _clocks(traits[bolt.id], conf, time), _windows(traits[bolt.id], bolt, conf)
-        reasons = [*_keyless(bolt, conf), *_cycles(going_back[bolt.id]), *clocks, *windows]
+        keyless, cycles = _keyless(bolt, conf, traits[bolt.id]), _cycles(going_back[bolt.id])
+        reasons = [*keyless, *cycles, *clocks, *windows, *_repeats(topology, bolt, traits)]
         if reasons:
             message = f"is outside the order guarantee: {'; '.join(reasons)}"
             yield about(topology, bolt, message, warning=relaxed)
@@ -165,9 +166,9 @@ def time_of(topology: Topology, confs: Confs, traits: Mapping[str, Traits]) -> T
         return None
 
 
-def _keyless(bolt: ComponentSpec, conf: Mapping[str, Any]) -> Iterator[str]:
+def _keyless(bolt: ComponentSpec, conf: Mapping[str, Any], traits: Traits) -> Iterator[str]:
     tasks = task_count(bolt, conf)
-    if tasks == 1 or conf["viper.stateless"]:
+    if tasks == 1 or conf["viper.stateless"] or traits.tables:  # which all tasks share
         return
     kinds = sorted({str(i.grouping.kind) for i in bolt.inputs if i.grouping.kind in _KEYLESS})
     if kinds:
@@ -185,6 +186,24 @@ def _sources_going_back(topology: Topology) -> defaultdict[str, set[str]]:
 def _cycles(sources: set[str]) -> Iterator[str]:
     for source in sorted(sources):
         yield f"tuples from {source!r} come back through a cycle"
+
+
+def _repeats(topology: Topology, bolt: ComponentSpec, traits: Mapping[str, Traits]) -> Iterator[str]:
+    """Spouts that emit a tuple once more which has failed, where a bolt has done its transactions before."""
+    if not traits[bolt.id].tables:
+        return
+    before, todo = set[str](), [bolt.id]
+    while todo:
+        inputs = topology.component(todo.pop()).inputs
+        found = {given.source for given in inputs if given.source in traits} - before
+        before |= found
+        todo += found
+    for spout in topology.spouts:
+        if spout.id in before and traits[spout.id].hears_answers:
+            yield (
+                f"a tuple of {spout.id!r} that fails further on comes again, and so do its transactions: emit "
+                "it without an id"
+            )
 
 
 def _windows(traits: Traits, bolt: ComponentSpec, conf: Mapping[str, Any]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from framework.planning.joins import join_problems
 from framework.planning.keys import group_problems, state_problems
 from framework.planning.recovery import recovery_problems
 from framework.planning.scaling import most_tasks, scalable, scaling_problems
+from framework.planning.transactions import transaction_problems
 from framework.planning.windows import window_problems
 from framework.topology import Problem, Topology
 from framework.traits import known_traits
@@ -80,6 +81,7 @@ def validate(topology: Topology, settings: Settings | None = None) -> list[Probl
         counts = most_tasks(topology, confs, begins_with)
         problems += group_problems(topology, settings, counts)
         problems += state_problems(topology, settings, confs, traits, counts)
+        problems += transaction_problems(topology, settings, confs, traits)
         problems += check_ticks(topology, confs, traits)
         problems += check_slack(topology, confs, traits)
         problems += check_answers(topology, confs, traits)

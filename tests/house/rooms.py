@@ -36,7 +36,7 @@ ORDERS: Mapping[str, Rows] = {
         ("controllers", "instantiate", "windows"),
         (
             *("arguments", "breakpoints", "config", "importing", "lifeline", "prints"),
-            *("programs", "render", "routing", "state", "tracebacks"),
+            *("programs", "render", "routing", "state", "tables", "tracebacks"),
         ),
         ("observing",),
         ("errors",),

@@ -46,6 +46,7 @@ _OF_TASKS: Final = (
     ("framework.runtime.control.scale_record", "ScaleRecord", ("hand_over", "take_over", "divide_anew")),
     ("framework.runtime.state", "TaskState", ("hand_over", "own")),
     ("framework.runtime.tasks.checkpoints", "TaskCheckpoints", ()),
+    ("framework.runtime.tasks.membership", "Membership", ()),
     ("framework.runtime.state.snapshot", "Snapshot", ()),
 )
 """Modules, classes and methods, no methods for all public ones: what a task does."""

@@ -45,6 +45,7 @@ def drawn_settings(chance: random.Random, builder: TopologyBuilder, workers: int
         "viper__poll__pause__max__ms": chance.choice((0, 1, 100)),
         "viper__sink__apply__rows": chance.choice((20, 100, 100_000)),  # each time with an fsync
         "viper__sink__apply__secs": chance.choice((0.001, 1.0)),
+        "viper__transactions__gather": chance.choice((1, 3, 512)),
         "viper__state__bytes": 1 << chance.choice((26, 29)),
         "topology__state__checkpoint__interval__ms": chance.choice((1, 1000)),
         "topology__acker__executors": chance.choice((0, None)),

@@ -17,7 +17,7 @@ from framework.sinks import CsvSink, JsonLinesSink, ParquetSink, SqliteSink, Tex
 from framework.sources import CsvSource, JsonLinesSource, ParquetSource, TextSource
 from framework.streams import AggregateByKey, CountByKey, Map, ReduceByKey
 from tests.kills import components as parts
-from tests.kills import gathering, sources, windows
+from tests.kills import gathering, sources, transacting, windows
 from tests.kills.sources import FIELDS, line_of, rows_of
 
 MOST_TASKS = 3
@@ -288,6 +288,20 @@ def drawn(shape: Shape) -> None:
         shape.sink(kind, *ends)
 
 
+def transactions(shape: Shape) -> None:
+    """Two bolts whose transactions share tables, which are written at the end."""
+    found = [shape.bolt("fan", *shape.sources(2))]
+    for bolt in (transacting.Pays, transacting.Notes):
+        id = shape.named(bolt.__name__.lower())
+        setting = shape.builder.set_bolt(id, bolt, shape.tasks())
+        setting.shuffle_grouping(found[0])
+        found.append(id)
+    saved = {table: {"save": str(shape.folder / "out" / f"{table}.csv")} for table in ("money", "seen")}
+    shape.builder.set_config("viper.tables", saved)
+    for kind in ("table", "written"):
+        shape.sink(kind, *found[1:])
+
+
 def _is_read(shape: Shape, id: str) -> bool:
     components = shape.builder.build("tested").components
     return any(found.source == id for component in components for found in component.inputs)
@@ -308,6 +322,7 @@ SHAPES: dict[str, Callable[[Shape], None]] = {
     "batching": pipeline("fan", "gather", "stumbles over batches", "count"),
     "owners": pipeline("forward", "owns", "owns", "count"),
     "windows by key": pipeline("fan", "windows by key", "windows of derived keys"),
+    "transactions": transactions,
     "drawn": drawn,
 }
 

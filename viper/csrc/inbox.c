@@ -345,6 +345,11 @@ static PyGetSetDef inbox_getset[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
+int rows_is_inbox(PyObject *candidate)
+{
+    return Py_TYPE(candidate)->tp_iternext == (iternextfunc)inbox_next;
+}
+
 static PyType_Slot inbox_slots[] = {
     {Py_tp_doc, "Inbox(record, outbox, pause_at, scope=None): the records that a component is about to process.\n"
                 "Iteration pauses between two records once the outbox holds `pause_at` rows. The scope, if there is one,\n"

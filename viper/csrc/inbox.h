@@ -32,6 +32,9 @@ typedef struct {
     int paused;          /* whether the last iteration ended for a full outbox, with records left */
 } Inbox;
 
+/* Whether an object is an Inbox. */
+int rows_is_inbox(PyObject *candidate);
+
 /* Whether instances of a tuple class are their items and nothing else, and nothing happens when they go. */
 int rows_is_bare(PyTypeObject *type);
 

@@ -4,6 +4,7 @@
 #include "addressed.h"
 #include "hashing.h"
 #include "state.h"
+#include "tx.h"
 
 static int add_type(PyObject *module, const char *name, PyType_Spec *spec)
 {
@@ -20,6 +21,9 @@ static int rows_exec(PyObject *module)
                  add_type(module, "Scope", &rows_scope_spec) || add_type(module, "KeyedTable", &rows_table_spec) ||
                  add_type(module, "StateCell", &rows_cell_spec) || add_type(module, "TableCell", &rows_columns_spec) ||
                  add_type(module, "ListCell", &rows_list_spec) || add_type(module, "MapCell", &rows_map_spec) ||
+                 add_type(module, "SharedRows", &tx_rows_spec) || add_type(module, "Recorder", &tx_recorder_spec) ||
+                 add_type(module, "Transaction", &tx_transaction_spec) || add_type(module, "Handle", &tx_handle_spec) ||
+                 add_type(module, "Result", &tx_result_spec) ||
                  PyModule_AddFunctions(module, hashing_methods);
     return failed ? -1 : 0;
 }

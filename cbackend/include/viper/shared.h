@@ -41,7 +41,8 @@ int64_t vp_shared_enter(vp_shared *table, uint64_t hash, const void *key, uint64
 /* Likewise, but VP_SHARED_NONE if there is none. */
 int64_t vp_shared_find(const vp_shared *table, uint64_t hash, const void *key, uint64_t length);
 
-/* Below what the numbers of rows are, entered ones of no use included. */
+/* Below what the numbers of rows are, entered ones of no use included; and below what they will ever be, which is more
+ * than the keys there is room for. */
 uint64_t vp_shared_entered(const vp_shared *table);
 uint64_t vp_shared_capacity(const vp_shared *table);
 

@@ -24,8 +24,9 @@ enum {
     VP_TX_NOTHING = 0,   /* nothing could be evaluated, or somebody else is at it, who looks again behind it */
     VP_TX_PROGRESSED = 1, /* logs have been told of progress */
     VP_TX_WAITS_ALONE = 2, /* likewise, up to a function of a task's; `who` is its log. If that is `me`, the lease is held,
-                              and vp_txgroup_alone_done must follow; else it is that task's turn */
-    VP_TX_NO_MEMORY = 3
+                              and vp_txgroup_alone_done must follow; else it is that task's turn, and it must be woken.
+                              Others are told VP_TX_NOTHING until then */
+    VP_TX_NO_MEMORY = 3    /* the next transaction changes more words than the undo log has room for */
 };
 
 typedef struct {
@@ -45,7 +46,7 @@ void vp_txgroup_set_elements(vp_txgroup *group, uint32_t table, uint32_t column,
  * caller's log, or -1. */
 int vp_txgroup_evaluate(vp_txgroup *group, uint32_t holder, int32_t me, int32_t *who);
 
-/* Whether evaluate might do something; cheap, and never false where it stays so. */
+/* Whether evaluate might do something; cheap. False while somebody is at it, who looks again. */
 bool vp_txgroup_is_due(const vp_txgroup *group, int32_t me);
 
 /* For the function of a task that is alone now: writes of it, which are undone if it fails, or if its process dies.
@@ -62,7 +63,8 @@ void vp_txgroup_counts(const vp_txgroup *group, vp_txcounts *counts);
 /* Before a run that goes on from a checkpoint, or never: below this everything was evaluated. */
 void vp_txgroup_begin_at(vp_txgroup *group, vp_position position);
 
-/* Sets right what a dead process has left, if it held the lease: from a process that outlives it. Whether it did. */
+/* Sets right what a dead process has left, if it held the lease: from a process that outlives it. Whether it did. Somebody
+ * must evaluate behind it in any case: the dead one may have been about to look again. */
 bool vp_txgroup_bury(vp_txgroup *group, uint32_t holder);
 
 #endif

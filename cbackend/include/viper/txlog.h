@@ -77,7 +77,7 @@ enum {
     VP_TX_MAX = 6,
     VP_TX_PUT = 7,        /* the row is present with all columns 0 or its defaults from now on; SETs follow */
     VP_TX_PUT_IF_ABSENT = 8, /* register = 1 and as PUT if it was not there, else register = 0; if 0, the next `operand`
-                                instructions are passed over */
+                                instructions are passed over, and registers that they would write are 0 */
     VP_TX_DELETE = 9,     /* the row is not there any more; not an error where it was not */
     VP_TX_SET_ADD = 10,   /* register = whether element row `operand` of table column's elements was new. `column` is the
                              set column; the table of its elements is the one that vp_txgroup knows for (table, column) */
@@ -86,6 +86,11 @@ enum {
     VP_TX_EXISTS = 13,    /* register = whether the row is there */
     /* Conditions: */
     VP_TX_REQUIRE = 20,   /* aborts if register `row` is 0 */
+    VP_TX_REQUIRE_BELOW = 24, /* these abort where the comparison is 0 that VP_TX_BELOW and so on, with the same operands
+                                 and flags, would write; they write no register */
+    VP_TX_REQUIRE_AT_MOST = 25,
+    VP_TX_REQUIRE_EQUAL = 26,
+    VP_TX_REQUIRE_UNEQUAL = 27,
     /* Arithmetic: register = left, operand. Results of comparisons are 0 or 1, as integers */
     VP_TX_PLUS = 32,
     VP_TX_MINUS = 33,
@@ -116,7 +121,7 @@ void *vp_txlog_room(vp_txlog *log, uint64_t *at, uint64_t bytes);
 /* The transaction at a byte counter, pads skipped (then *at moves). */
 vp_tx *vp_txlog_tx(const vp_txlog *log, uint64_t *at);
 
-/* All transactions up to a byte counter are there. */
+/* All transactions up to a byte counter, which is the end of one, are there. */
 void vp_txlog_publish(vp_txlog *log, uint64_t tail);
 /* Nothing below a position will be published any more; positions never descend, a lower one is ignored. */
 void vp_txlog_collected(vp_txlog *log, vp_position position);
@@ -125,7 +130,7 @@ void vp_txlog_release(vp_txlog *log, uint64_t head);
 
 uint64_t vp_txlog_tail(const vp_txlog *log);
 uint64_t vp_txlog_head(const vp_txlog *log);
-/* Up to which byte counter everything has been evaluated, and lasts. */
+/* Up to which byte counter everything has been evaluated, and lasts; the end of a transaction, or 0. */
 uint64_t vp_txlog_evaluated(const vp_txlog *log);
 
 #endif

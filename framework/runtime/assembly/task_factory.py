@@ -18,8 +18,10 @@ from framework.recording import Recorder
 from framework.runtime.assembly.inputs import InputFactory, streams_of_merge
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.outputs import OutputFactory
+from framework.runtime.assembly.processing import make_processor
 from framework.runtime.assembly.recording import RecordingIO
 from framework.runtime.assembly.spout_parts import SpoutParts
+from framework.runtime.assembly.transactional import Transactional
 from framework.runtime.control.alignment import BoltAlignment, SourceAlignment
 from framework.runtime.control.source_cut import SourceCut
 from framework.runtime.edges.buffer import PAUSE_AT, SPILL_AT
@@ -37,14 +39,12 @@ from framework.runtime.state import StateMemory, TaskState
 from framework.runtime.tasks.aligned_stop import OF_THE_DRAIN, AlignedStop
 from framework.runtime.tasks.allowance import Allowance
 from framework.runtime.tasks.answering import Answering
-from framework.runtime.tasks.batch_processor import BatchProcessor
 from framework.runtime.tasks.bolt_agenda import DueBy, make_agenda
 from framework.runtime.tasks.bolt_assigner import BoltAssigner
 from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.bolt_task import BoltTask
 from framework.runtime.tasks.checkpointed_spout import Emitted
-from framework.runtime.tasks.column_folder import ColumnFolder
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import NO_OUTPUT, Emitter
 from framework.runtime.tasks.forwarder import Forwarder
@@ -55,7 +55,7 @@ from framework.runtime.tasks.outcomes import Outcomes
 from framework.runtime.tasks.partition_merger import PartitionMerger
 from framework.runtime.tasks.partitioned_task import PartitionedTask, Partitioning
 from framework.runtime.tasks.presence import BlockingPresence, Presence
-from framework.runtime.tasks.processors import Processor, SinkProcessor, TupleProcessor
+from framework.runtime.tasks.processors import Processor
 from framework.runtime.tasks.pullers import make_puller
 from framework.runtime.tasks.replay_task import ReplayTask
 from framework.runtime.tasks.sink_commits import CheckpointCommits, SinkCommits
@@ -66,7 +66,7 @@ from framework.runtime.tasks.spout_task import Asking, SpoutTask
 from framework.runtime.tasks.task import Task
 from framework.runtime.tracking.acker import Acker
 from framework.runtime.tracking.committed import CommittedAnswers
-from framework.sinks import Sink, TransactionalSink
+from framework.sinks import TransactionalSink
 from framework.topology import Role
 from viper.rows import Inbox
 
@@ -299,6 +299,7 @@ class TaskFactory:
         if acker is not None:
             collector.answer_by(acker)
         marks = collector.bulk.marks if host.takes_rows else inbox
+        transactional = Transactional.of(self._plan, self._network, self._memory, spec, slot)
         beside, ahead = self._inputs.level_beside(spec), host.is_windowed
         distances = (lambda: slot.host.take_distances()) if host.joins else None
         assigner = BoltAssigner(
@@ -320,22 +321,29 @@ class TaskFactory:
                 slice_commits.call_behind(partial(_keep_what_was_taken, hand_over, cut))
         parts_of_agenda = slot, received, emitter, interludes, acker, end, commits
         agenda = partial(make_agenda, due, context, *parts_of_agenda)
-        processor: Processor
         behind = self._plan.behind(spec.id)
+        processor: Processor
         if behind is not None:
             streams = streams_of_merge(self._plan, self._tasks[behind].component)
             processor = Forwarder(emitter, context.counters, acker, streams)
-        elif host.takes_rows:
-            processor = BatchProcessor(slot, collector.bulk, acker, context.counters, keeps=keeps)
-        elif isinstance(host.component, Sink):
-            processor = SinkProcessor(slot, acker, context.counters, commits)
+        elif transactional is not None:
+            processor = transactional.processor(context, inbox, acker)
         else:
-            of_tuples = ColumnFolder if host.aggregates else TupleProcessor
-            processor = of_tuples(slot, inbox, acker, context.counters)
+            processor = make_processor(context, slot, inbox, collector.bulk, acker, commits)
         largest = self._settings["viper.columns.rows"] if whole and received.is_typed else None
         answering = Answering(slot, emitter, assigner, processor, acker, context.counters)
         parts = BoltParts(
-            assigner, processor, interludes, answering, acker, largest, commits, cut, hand_over, agenda
+            assigner=assigner,
+            processor=processor,
+            interludes=interludes,
+            answering=answering,
+            acker=acker,
+            largest_slice=largest,
+            commits=commits,
+            cut=cut,
+            hand_over=hand_over,
+            membership=None if transactional is None else transactional.membership,
+            make_agenda=agenda,
         )
         task = BoltTask(context, slot, emitter, received, parts)
         collector.attach(task)

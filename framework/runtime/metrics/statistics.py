@@ -111,6 +111,25 @@ class StateStatistics:
 
 
 @dataclass(frozen=True, slots=True)
+class TransactionStatistics:
+    """The transactions of one group of shared tables."""
+
+    tables: Mapping[str, int]
+    """How many keys each table has room taken for, whether their rows are there or not."""
+    members: Sequence[str]
+    """The bolts whose transactions they are, in order of definition."""
+    transactions: int
+    """How many were evaluated, those that were aborted included."""
+    aborted: int
+    evaluations: int
+    """How often somebody has evaluated what was gathered."""
+    late: int
+    """Transactions that came when others behind their place had been evaluated."""
+    held_by: str
+    """``component:task id`` of the member that has come least far, and so holds the others."""
+
+
+@dataclass(frozen=True, slots=True)
 class GroupStatistics:
     """One key group of a component, of those that are used most."""
 
@@ -214,6 +233,8 @@ class RunStatistics:
     """What was done once more after deaths."""
     scaled: Sequence[ScaleChange] = ()
     """The changes of numbers of tasks, in their order."""
+    transactions: Sequence[TransactionStatistics] = ()
+    """Those of each group of shared tables."""
 
     def as_object(self) -> dict[str, Any]:
         """The same as JSON can hold it."""

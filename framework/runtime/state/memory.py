@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
+from viper.transactions import GroupLayout
+
 from framework.config import Settings
 from framework.errors import ConfigError
 from framework.planning import Plan, TaskSpec, WorkerKind, is_exact
-from framework.runtime.metrics.statistics import GroupStatistics, StateStatistics
+from framework.runtime.metrics.statistics import GroupStatistics, StateStatistics, TransactionStatistics
+from framework.runtime.state.shared import SharedMemory
 from framework.runtime.state.snapshot import OwnState
 from framework.runtime.state.task_state import NoStateRoomError, TaskParts, TaskState
 from framework.state import StateSpec
@@ -54,6 +57,8 @@ class StateMap:
     """Whether it is noted which rows of state change, for checkpoints."""
     spare_log: int
     """For the process that leads the run, before and after the tasks have their state open."""
+    shared: Sequence[GroupLayout]
+    """The groups of shared tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,8 @@ class StateMemory:
         self._owners = _Owners(plan, self._groups)
         self._owned: Callable[[TaskSpec], range] = self._planned
         self._pool = Pool.attach(arena, offsets.pool)
+        self.shared = SharedMemory(plan, arena, offsets.shared) if offsets.shared else None
+        """The shared tables; None where no bolt names any."""
         self._by_key = {
             component: KeyedState.attach(
                 arena,
@@ -126,7 +133,7 @@ class StateMemory:
         """
         exact = is_exact(plan, settings)
         tasks = [task for task in plan.tasks if exact or plan.traits[task.component].states]
-        if not tasks:
+        if not (tasks or plan.table_groups):
             return None
         ends = {task.id: _ends(plan, task.id) for task in tasks if exact}
         groups = settings["viper.key.groups"]
@@ -142,6 +149,7 @@ class StateMemory:
         )
         fixed += (len(tasks) + 1) * UndoLog.size()
         fixed += sum(TaskPage.size(*found) + KeyedState.size(1, 1) for found in ends.values())
+        fixed += SharedMemory.size(plan, settings)
         arena = _arena(plan, size_bytes, Pool.size(size_bytes) + fixed)
         offsets = StateMap(
             pool=Pool.create(arena, size_bytes).offset,
@@ -176,6 +184,7 @@ class StateMemory:
             },
             tracked=tracked,
             spare_log=UndoLog.create(arena, owner=len(plan.tasks) + 1).offset,
+            shared=SharedMemory.create(plan, settings, arena),
         )
         return cls(plan, settings, arena, offsets)
 
@@ -271,6 +280,15 @@ class StateMemory:
                     tables = _tables(state, writer, spec, number, groups)
                     found.append(OwnState(spec, tables, task.component, task.id, index, groups))
         return writer, found
+
+    def save_tables(self) -> None:
+        """Write the shared tables to their files, if they have some, at the end of the run."""
+        if self.shared is not None:
+            self.shared.save()
+
+    def transactions(self) -> Sequence[TransactionStatistics]:
+        """The transactions of each group of shared tables; from any process, at any time."""
+        return () if self.shared is None else self.shared.statistics()
 
     def statistics(self) -> Sequence[StateStatistics]:
         """How much every component remembers; from any process, at any time."""

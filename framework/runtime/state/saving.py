@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from framework.checkpoints import Checkpoint
+from framework.checkpoints.manifest import Manifest
 from framework.checkpoints.states import SavedState, groups_of, states_in
 from framework.errors import CheckpointError
 from framework.planning import TaskSpec
 from framework.runtime.state.memory import StateMemory
+from framework.runtime.state.shared import image_in
 from framework.runtime.state.snapshot import written_at_once
 from viper.errors import StateFullError
 from viper.state import load
@@ -37,18 +39,23 @@ class StateSaver:
         writer.close()
 
 
-def load_states(memory: StateMemory | None, checkpoint: Checkpoint) -> None:
-    """Enter what a checkpoint holds into the memory of a run that has not begun.
+def load_states(memory: StateMemory | None, checkpoint: Checkpoint | None) -> None:
+    """Enter what a run begins with into its memory: what a checkpoint holds, and the first rows of tables.
 
     Args:
-        memory: of a plan that fits the checkpoint.
-        checkpoint: of another run.
+        memory: of a plan that fits the checkpoint; None where nothing is remembered.
+        checkpoint: of another run; None where none is gone on with.
 
     Raises:
         CheckpointError: a part is damaged, or has another form, or there is no room for all of it.
+        ConfigError: the first rows of a shared table cannot be had, or do not fit.
     """
-    saved = states_in(checkpoint.content["states"])
-    if memory is None or not saved:
+    if memory is None:
+        return
+    if memory.shared is not None:
+        memory.shared.begin({} if checkpoint is None else image_in(Manifest.read(checkpoint.content)))
+    saved = [] if checkpoint is None else states_in(checkpoint.content["states"])
+    if checkpoint is None or not saved:
         return
     writer, opened = memory.opened()
     tables = {(state.component, state.spec.name, state.index): state.tables for state in opened}

@@ -57,6 +57,8 @@ class BoltCut:
         """Where the cut is; None for none that the task has to come to."""
         self.is_there = False
         """Whether the task stands at the cut."""
+        self.stands_at = LEAST
+        """Where the last cut was that the task has stood at."""
         self.stands_since_s = 0.0
         """Monotonic time in seconds since which it has stood at the last one."""
 
@@ -144,6 +146,8 @@ class BoltCut:
 
     def come(self) -> None:
         """All below the cut has been processed: the task stands there."""
+        assert self._place is not None
+        self.stands_at = self._place
         self.is_there, self._place = True, None
         self.stands_since_s = time.monotonic()
 

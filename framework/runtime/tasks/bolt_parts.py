@@ -11,6 +11,7 @@ from framework.runtime.tasks.bolt_assigner import BoltAssigner
 from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.hand_over import HandOver
 from framework.runtime.tasks.interludes import Interludes
+from framework.runtime.tasks.membership import Membership
 from framework.runtime.tasks.processors import Processor
 from framework.runtime.tasks.sink_commits import SinkCommits
 from framework.runtime.tracking.acker import Acker
@@ -38,5 +39,7 @@ class BoltParts:
     """Where the task is saved for checkpoints, or hands key groups over; None where it never does."""
     hand_over: HandOver | None
     """Hands key groups over, and takes others; None where its component keeps its tasks."""
+    membership: Membership | None
+    """Its part in a group of shared tables; None for a component that names none."""
     make_agenda: Callable[[], Agenda]
     """Makes the list of what is due; called when the component has been initialized, which may have a say."""

@@ -14,11 +14,11 @@ from framework.runtime.tasks.agenda import Agenda, AskedFor, Frontier
 from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.emitter import Emitter
+from framework.runtime.tasks.processors import Processor
 from framework.runtime.tasks.progress import Progress
-from framework.runtime.tasks.sink_commits import CheckpointCommits
 from framework.runtime.tasks.slot import ComponentSlot
 from framework.runtime.tasks.task import TaskState
-from framework.runtime.tasks.task_at_cuts import TaskAtCuts
+from framework.runtime.tasks.task_in_group import TaskInGroup
 from viper.errors import CodecError
 from viper.position import END, Position, Positions
 
@@ -26,7 +26,7 @@ TURN_S: Final = 0.02
 """Seconds after which a turn ends at the next step, as when a million windows end at one time."""
 
 
-class BoltTask(TaskAtCuts):
+class BoltTask(TaskInGroup):
     """Runs one replica of a bolt.
 
     A turn goes through everything in steps: what the wall clock has made due, a slice of the input with what
@@ -75,6 +75,11 @@ class BoltTask(TaskAtCuts):
         return self._parts.largest_slice
 
     @property
+    def processor(self) -> Processor:
+        """What gives tuples to the component."""
+        return self._parts.processor
+
+    @property
     def is_cyclic(self) -> bool:
         """Whether tuples come back to the task through a cycle."""
         return self._received.is_cyclic
@@ -86,8 +91,9 @@ class BoltTask(TaskAtCuts):
 
     @property
     def waiting_for(self) -> str | None:
-        """The task that holds this one's input back, if one does."""
-        return self._received.held_by
+        """The task that holds this one back, its input or its transactions, if one does."""
+        membership = self._parts.membership
+        return membership.holder if membership and membership.waits_at else self._received.held_by
 
     @property
     def waits_with_input(self) -> bool:
@@ -117,6 +123,9 @@ class BoltTask(TaskAtCuts):
     def _wants_turn(self, now_s: float) -> bool:
         if self._is_handing_over:
             return self._can_take_over
+        goes_on = self._goes_on_in_group()
+        if goes_on is not None:
+            return goes_on
         return (
             self.is_signalled
             or self._steps is not None
@@ -142,16 +151,6 @@ class BoltTask(TaskAtCuts):
         """As in the base class."""
         return {**super().save(), "agenda": self._agenda.save(), "tick": self._parts.interludes.number}
 
-    def cut(self, number: int) -> None:
-        """As in the base class."""
-        if isinstance(self._parts.commits, CheckpointCommits):
-            self._parts.commits.cut(number)
-
-    def complete(self, number: int) -> None:
-        """As in the base class."""
-        if isinstance(self._parts.commits, CheckpointCommits):
-            self._parts.commits.complete(number)
-
     def _begin(self) -> None:
         self._parts.interludes.begin()
         if self._parts.commits is not None:
@@ -167,6 +166,7 @@ class BoltTask(TaskAtCuts):
             self.commits.keep("lineage", self._parts.assigner.lineage)
             if self._parts.cut is not None:
                 self.commits.keep("cut", self._parts.cut)
+            self._keep_membership()
             if self._agenda.has_clients:
                 self.commits.keep("ticks", self._parts.interludes)
                 self.commits.keep("agenda", self._agenda)
@@ -212,7 +212,7 @@ class BoltTask(TaskAtCuts):
             if time.monotonic() > until_s:
                 self.emitter.give_way()
                 return self.context.counters.processed - before
-            if not self.unblock() or self.slot.is_gone:
+            if not self.unblock() or self.slot.is_gone or self._waits_for_members():
                 return self.context.counters.processed - before
         self._steps = None
         if self.emitter.commits is not None:  # not the property, here and below: it is asked at each turn
@@ -221,7 +221,8 @@ class BoltTask(TaskAtCuts):
                 self._parts.commits.committed()
         if self.context.checkpoints.pending is not None:
             self.context.checkpoints.go_on(is_committed=self.emitter.commits is None)
-        if self.progress is Progress.OVER:
+        self._called_back()
+        if self.progress is Progress.OVER and self._may_end():
             self.state = TaskState.ENDING
             self.slot.give_up_restart()
             self._finish()
@@ -277,6 +278,8 @@ class BoltTask(TaskAtCuts):
             self._advance(watermark, last_us)
             if self._agenda.has_clients:
                 yield from self._perform(self._agenda.take_until(self._reached(watermark)))
+            if self._parts.membership is not None:
+                self._parts.membership.come_to(watermark)
         if self.emitter.commits is None:
             self.slot.commit(is_last=self.progress is Progress.OVER)
         self._publish()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 from framework.runtime.hosts.user_errors import user_errors
@@ -95,7 +95,7 @@ class TupleProcessor:
         """Process tuples until they end, or have to wait; whether they have ended."""
         inbox, acker, tup = self._inbox, self._acker, None
         while True:
-            process = self._slot.process
+            process = self._callback()
             try:
                 if acker is None or acker.automatic or not acker.tracking:
                     for tup in inbox:
@@ -115,6 +115,10 @@ class TupleProcessor:
         if acker is not None:
             acker.passed(inbox.handed)
         return True
+
+    def _callback(self) -> Callable[[Any], object]:
+        """What a tuple is given to; another one when the component was made anew."""
+        return self._slot.process
 
     def _raised(self, error: BaseException, tup: Any) -> None:
         self._slot.take_back()

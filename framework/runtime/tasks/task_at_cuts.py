@@ -9,6 +9,7 @@ from framework.runtime.tasks.agenda import Agenda, Entry
 from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.hand_over import HandOver
+from framework.runtime.tasks.sink_commits import CheckpointCommits
 from framework.runtime.tasks.task import Task
 from viper.position import Position
 
@@ -21,6 +22,16 @@ class TaskAtCuts(Task):
     """What does the work."""
     _agenda: Agenda
     """What is due."""
+
+    def cut(self, number: int) -> None:
+        """As in the base class."""
+        if isinstance(self._parts.commits, CheckpointCommits):
+            self._parts.commits.cut(number)
+
+    def complete(self, number: int) -> None:
+        """As in the base class."""
+        if isinstance(self._parts.commits, CheckpointCommits):
+            self._parts.commits.complete(number)
 
     @property
     def _is_at_cut(self) -> bool:
@@ -40,10 +51,22 @@ class TaskAtCuts(Task):
         is_due = now_s >= self.context.checkpoints.write_at_s
         return is_due or cut.has_come_to(self._parts.assigner.lineage.frontier)
 
+    @property
+    def _keeps_tables(self) -> bool:
+        """Whether the task saves the shared tables of its group."""
+        return self._parts.membership is not None and self._parts.membership.is_keeper
+
+    def _are_evaluated(self, position: Position) -> bool:
+        """Whether all transactions below a position have been evaluated, if the task has part in any."""
+        return self._parts.membership is None or self._parts.membership.is_evaluated(position)
+
     def _come_to(self, cut: BoltCut, watermark: Position) -> Iterator[None]:
         """Do what is due below a cut that all input has come to; the task stands there then."""
         lineage, promised = self._parts.assigner.lineage, cut.promised(watermark)
-        yield from self._perform(self._agenda.take_until(cut.frontier(watermark)))
+        there = cut.frontier(watermark)
+        yield from self._perform(self._agenda.take_until(there))
+        if self._parts.membership is not None:
+            self._parts.membership.come_to(there.position)
         self.slot.save()
         lineage.advance(max(promised, lineage.frontier))
         cut.come()
@@ -90,8 +113,14 @@ class TaskAtCuts(Task):
         return True
 
     def _save_at_cut(self, proposal: Proposal) -> bool:
-        """All that belongs to a checkpoint has been processed, and nothing else: save the task."""
+        """All that belongs to a checkpoint has been processed, and nothing else: save the task.
+
+        One that saves shared tables waits for their other members. Nothing behind the cut is evaluated until
+        it goes on, so what it finds then is what all transactions below the cut have made of the tables.
+        """
         assert self._parts.cut is not None
+        if self._keeps_tables and not self._are_evaluated(self._parts.cut.stands_at):
+            return False
         self.cut(proposal.number)
         since_s = self._parts.cut.stands_since_s
         self.context.checkpoints.cut(proposal, self.save(), self.slot.state, since_s)

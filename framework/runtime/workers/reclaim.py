@@ -14,6 +14,7 @@ from framework.planning import Plan
 from framework.runtime.assembly.network import Network
 from framework.runtime.assembly.ways import Way
 from framework.runtime.recovery import RecoveryMemory, Repeat
+from framework.runtime.state import SharedMemory
 from viper.gate import ScaleGate
 
 
@@ -30,7 +31,11 @@ class Loss:
 
 
 def reclaim(
-    plan: Plan, network: Network, process: int, recovery: RecoveryMemory | None = None
+    plan: Plan,
+    network: Network,
+    process: int,
+    recovery: RecoveryMemory | None = None,
+    shared: SharedMemory | None = None,
 ) -> Loss:
     """Repair everything that a dead process was in the midst of, before it is replaced; return the loss.
 
@@ -39,6 +44,7 @@ def reclaim(
         network: its channels, as the parent sees them.
         process: index of the process in the plan's placement.
         recovery: the pages of its tasks; None where what was in process is lost.
+        shared: the tables that transactions share; None where there are none.
     """
     executors = plan.placement.processes[process]
     dead = frozenset(task for index in executors for task in plan.placement.executors[index].tasks)
@@ -48,6 +54,10 @@ def reclaim(
     for index in executors:
         network.bells[index].take_over()
     network.take_over_stand_in(process)
+    if shared is not None:
+        shared.bury(process)
+        for bell in network.bells:  # of those who wait for what the dead had begun to evaluate
+            bell.ring()
     network.quota_of(process).bury()
     network.black_box(process).clear()
     if network.forest is not None:

@@ -15,6 +15,7 @@ from framework.runtime.assembly.recording import NO_RECORDING, RecordingPaths
 from framework.runtime.hosts.faults import RestartBudget
 from framework.runtime.metrics.incidents import Incident
 from framework.runtime.recovery import RecoveryMemory, Suspect
+from framework.runtime.state import SharedMemory
 from framework.runtime.workers.going_back import Attempts, GoneBackError, living_processes
 from framework.runtime.workers.handle import Phase, WorkerHandle
 from framework.runtime.workers.reclaim import reclaim
@@ -39,7 +40,10 @@ class RestartPolicy:
         recording: RecordingPaths,
         recovery: RecoveryMemory | None = None,
         attempts: Attempts | None = None,
+        shared: SharedMemory | None = None,
     ) -> None:
+        self._shared_tables = shared
+        """The tables that transactions share; None where there are none."""
         self._plan = plan
         self._network = network
         self._recording = recording
@@ -231,7 +235,7 @@ class RestartPolicy:
 
     def _note(self, index: int, worker: WorkerHandle, now: float) -> None:
         incident = self._incident(worker, now)
-        loss = reclaim(self._plan, self._network, index, self._recovery)
+        loss = reclaim(self._plan, self._network, index, self._recovery, self._shared_tables)
         incident = replace(
             incident,
             lost=loss.tuples,

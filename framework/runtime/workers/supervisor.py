@@ -100,7 +100,8 @@ class Supervisor:
         self._stop = stop
         self._on_look = on_look
         recovery = RecoveryMemory.of(plan, settings, memory, network.gates())
-        self._restarts = RestartPolicy(plan, settings, network, recording, recovery, attempts)
+        shared = None if memory is None else memory.shared
+        self._restarts = RestartPolicy(plan, settings, network, recording, recovery, attempts, shared)
         self._on_report = on_report
         self._on_want = on_want
         self._is_drained = True

@@ -1,0 +1,244 @@
+"""The memory of shared tables: each group with its tables, and a log for each task that has transactions."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from viper.transactions import Group, GroupLayout, LogSpec, Table
+
+from framework.checkpoints.manifest import Manifest
+from framework.config import Settings
+from framework.errors import ConfigError, LoadError
+from framework.importing import import_class
+from framework.planning import Plan, TaskSpec
+from framework.runtime.metrics.statistics import TransactionStatistics
+from framework.tables import SharedTable, TableGroup
+from viper.arena import Arena
+from viper.errors import StateFullError
+
+Image = Mapping[str, Sequence[Sequence[Any]]]
+"""All rows of tables, sorted, by the tables' names, as JSON can hold them."""
+TABLES: Final = "tables"
+"""The name under which a task saves the tables of its group."""
+_SEPARATOR: Final = " "
+"""Between the elements of a set in a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemberState:
+    """A group as one of its tasks sees it."""
+
+    group: Group
+    number: int
+    """Of the task's log."""
+    holder: int
+    """What the task's process holds the lease by."""
+    is_keeper: bool
+    """Whether the task saves the tables for checkpoints."""
+
+
+class SharedMemory:
+    """All groups of shared tables of a run. Made by `create`; a worker process has its own view of them.
+
+    Args:
+        plan: says which groups there are.
+        arena: holds them.
+        layouts: where each lies.
+    """
+
+    def __init__(self, plan: Plan, arena: Arena, layouts: Sequence[GroupLayout]) -> None:
+        self.layouts = tuple(layouts)
+        self._plan = plan
+        self._groups = [Group.attach(arena, layout) for layout in layouts]
+        self._numbers = {
+            task.id: (index, number)
+            for index, group in enumerate(plan.table_groups)
+            for number, task in enumerate(plan.transactional(group))
+        }
+        self._processes = {
+            task: process
+            for process, executors in enumerate(plan.placement.processes)
+            for executor in executors
+            for task in plan.placement.executors[executor].tasks
+        }
+
+    @staticmethod
+    def size(plan: Plan, settings: Settings) -> int:
+        """Bytes of an arena that all groups take; memory that is not touched takes none."""
+        log_bytes = settings["viper.transactions.bytes"]
+        return sum(
+            Group.size(group.tables, len(plan.transactional(group)), log_bytes) for group in plan.table_groups
+        )
+
+    @classmethod
+    def create(cls, plan: Plan, settings: Settings, arena: Arena) -> Sequence[GroupLayout]:
+        """Make all groups, with empty tables; returns where they lie."""
+        return [
+            Group.create(
+                arena,
+                [Table.create(arena, table) for table in group.tables],
+                [
+                    LogSpec(group.members.index(task.component), task.id)
+                    for task in plan.transactional(group)
+                ],
+                settings["viper.transactions.bytes"],
+            ).layout
+            for group in plan.table_groups
+        ]
+
+    def member(self, task: TaskSpec) -> MemberState | None:
+        """The group of a task; None if it has no transactions."""
+        if task.id not in self._numbers:
+            return None
+        index, number = self._numbers[task.id]
+        return MemberState(self._groups[index], number, 1 + self._processes[task.id], number == 0)
+
+    # -- for the process that leads the run
+
+    def begin(self, image: Image) -> None:
+        """Enter the first rows of all tables, before any task has begun.
+
+        Args:
+            image: what a checkpoint has, for those tables that it knows; the others have rows of their own.
+
+        Raises:
+            ConfigError: a table's rows cannot be had, or do not fit.
+        """
+        for table, memory in self._tables():
+            try:
+                if table.table_name in image:
+                    _restore(table, memory, image[table.table_name])
+                elif table.load is not None:
+                    memory.load(_rows_to_load(table))
+            except (OSError, ValueError, TypeError, StateFullError, LoadError) as error:
+                what = table.load if isinstance(table.load, str | os.PathLike) else "its function"
+                what = "the checkpoint" if table.table_name in image else what
+                raise ConfigError(
+                    f"the first rows of the shared table {table.table_name} cannot be loaded from {what}: "
+                    f"{error}"
+                ) from error
+
+    def save(self) -> None:
+        """Write the tables to their files, if they have some, at the end of the run.
+
+        Raises:
+            OSError: a file cannot be written.
+        """
+        for table, memory in self._tables():
+            if table.save is not None:
+                _write(table, memory, Path(table.save))
+
+    def rows(self) -> Mapping[str, tuple[tuple[Any, ...], ...]]:
+        """All rows of all tables, sorted by key, by the tables' names; where nobody evaluates."""
+        return {table.table_name: tuple(memory.rows()) for table, memory in self._tables()}
+
+    def statistics(self) -> Sequence[TransactionStatistics]:
+        """How many transactions each group has had, and who holds it back; from any process, at any time."""
+        return [
+            self._statistics_of(group, memory)
+            for group, memory in zip(self._plan.table_groups, self._groups, strict=True)
+        ]
+
+    def _statistics_of(self, group: TableGroup, memory: Group) -> TransactionStatistics:
+        counts, holding = memory.counts(), self._plan.transactional(group)[memory.holding()]
+        return TransactionStatistics(
+            tables={table.table_name: memory.table(table.table_name).entered() for table in group.tables},
+            members=group.members,
+            transactions=counts.transactions,
+            aborted=counts.aborted,
+            evaluations=counts.evaluations,
+            late=counts.late,
+            held_by=f"{holding.component}:{holding.id}",
+        )
+
+    def bury(self, process: int) -> None:
+        """Take back what a dead worker process had begun to evaluate.
+
+        Args:
+            process: its index in the plan's placement.
+        """
+        for group in self._groups:
+            group.bury(1 + process)
+
+    def _tables(self) -> Iterator[tuple[SharedTable, Table]]:
+        for group, memory in zip(self._plan.table_groups, self._groups, strict=True):
+            for table in group.tables:
+                yield table, memory.table(table.table_name)
+
+
+def image_of(group: Group) -> Image:
+    """All rows of a group's tables, for a checkpoint; where nobody evaluates."""
+    return {table.spec.table_name: list(table.rows()) for table in group.tables}
+
+
+def image_in(manifest: Manifest) -> Image:
+    """What a checkpoint has of shared tables: nothing where it was made of a topology without any."""
+    found: dict[str, Sequence[Sequence[Any]]] = {}
+    for tasks in manifest.tasks.values():
+        for saved in tasks:
+            found.update(saved.get(TABLES, {}))
+    return found
+
+
+def _restore(table: SharedTable, memory: Table, rows: Sequence[Sequence[Any]]) -> None:
+    for key, *values in rows:
+        memory.put(key if table.is_single_key else tuple(key), *values)
+
+
+def _rows_to_load(table: SharedTable) -> Iterator[Sequence[Any]]:
+    load = table.load
+    if isinstance(load, str) and ":" in load and not Path(load).exists():
+        load = import_class(load.replace(":", "."))
+    if callable(load):
+        yield from load()
+        return
+    assert load is not None
+    with open(load, newline="", encoding="utf-8") as file:
+        lines = csv.reader(file)
+        header, keys = next(lines, []), len(table.key_kinds)
+        expected = len(keys_of(table)) + len(table.column_kinds)
+        told = f"expected {expected}: {', '.join(_columns(table))}"
+        if len(header) != expected:
+            raise ValueError(f"its header has {len(header)} columns, {told}")
+        for number, line in enumerate(lines, 2):
+            if len(line) != expected:
+                raise ValueError(f"line {number} has {len(line)} values, {told}")
+            try:
+                key = tuple(map(_read, table.key_kinds, line[:keys]))
+                values = list(map(_read, table.column_kinds.values(), line[keys:]))
+            except ValueError as error:
+                raise ValueError(f"line {number}: {error}") from error
+            yield [key[0] if table.is_single_key else key, *values]
+
+
+def _read(kind: str, text: str) -> Any:
+    if kind == "set":
+        return [int(part) if part.lstrip("-").isdigit() else part for part in text.split(_SEPARATOR) if part]
+    return text if kind == "text" else float(text) if kind == "float64" else int(text)
+
+
+def _write(table: SharedTable, memory: Table, path: Path) -> None:
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(_columns(table))
+        for key, *values in memory.rows():
+            keys = [key] if table.is_single_key else key
+            lines.writerow([*keys, *map(_written, values)])
+
+
+def _written(value: Any) -> Any:
+    return _SEPARATOR.join(map(str, value)) if isinstance(value, tuple) else value
+
+
+def _columns(table: SharedTable) -> list[str]:
+    return [*keys_of(table), *table.column_kinds]
+
+
+def keys_of(table: SharedTable) -> list[str]:
+    """The names of a key's values, as files have them."""
+    return ["key"] if table.is_single_key else [f"key{n}" for n in range(1, len(table.key_kinds) + 1)]

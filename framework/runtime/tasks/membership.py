@@ -1,0 +1,116 @@
+"""A task's part in a group of shared tables: what it has gathered, and how far all is evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from viper.transactions import Outcome, Recorder
+
+from framework.runtime.state import Image, MemberState, image_of
+from viper.bell import Bell
+from viper.position import Position, Positions
+
+_WORD = 2**64 - 1
+
+
+class Membership:
+    """Hands a task's transactions over to its group, and evaluates what can be, like every other member.
+
+    Whoever finds that the least position that all members have come to lies ahead of what was evaluated
+    evaluates up to there, and rings those who may wait for it.
+
+    Args:
+        state: the group's tables and logs, as this process sees them.
+        recorder: writes what the component wants.
+        others: the bells of those members that other threads run.
+        names: ``component:task id`` of all members, by the numbers of their logs.
+    """
+
+    def __init__(
+        self, state: MemberState, recorder: Recorder, others: Sequence[Bell], names: Sequence[str]
+    ) -> None:
+        self.recorder = recorder
+        self._group = state.group
+        self._state = state
+        self._others = tuple(others)
+        self._names = tuple(names)
+        self.waits_at: Position | None = None
+        """Where the first tuple stands whose transactions wait for others to come there; None for none."""
+
+    @property
+    def is_keeper(self) -> bool:
+        """Whether the task saves the group's tables for checkpoints."""
+        return self._state.is_keeper
+
+    def collect(self, positions: Positions, first: int, count: int) -> None:
+        """Hand over what was gathered for some tuples, at the positions from index `first` on."""
+        self.recorder.place(positions, first)
+        self.recorder.publish()
+        self.come_to(_behind(positions[first + count - 1]))
+
+    def come_to(self, position: Position) -> None:
+        """No tuple below a position will have transactions any more; evaluate what that allows."""
+        self.recorder.collected(position)
+        self.evaluate()
+
+    def evaluate(self) -> None:
+        """Evaluate what can be, unless somebody else is at it."""
+        me = None if self.recorder.is_replaying else self._state.number
+        while self._group.is_due(me):
+            outcome, who = self._group.evaluate(self._state.holder, me)
+            if outcome is Outcome.NOTHING:
+                return
+            is_mine = outcome is Outcome.WAITS_ALONE and who == me
+            if is_mine:
+                self.recorder.run_alone()
+            for bell in self._others:
+                bell.ring()
+            if outcome is Outcome.WAITS_ALONE and not is_mine:
+                return
+
+    def ready(self) -> int:
+        """How many of the tuples that were gathered, and not called back as yet, can be called back now."""
+        return self.recorder.evaluated_inputs()
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether a task that waits could go on now."""
+        self.evaluate()
+        return self.ready() > 0
+
+    def is_evaluated(self, position: Position) -> bool:
+        """Whether everything below a position has been evaluated."""
+        self.evaluate()
+        return self._group.evaluated() >= position
+
+    def image(self) -> Image:
+        """The group's tables, as they are where all members wait for this task."""
+        return image_of(self._group)
+
+    @property
+    def holder(self) -> str:
+        """``component:task id`` of the member that all others wait for."""
+        return self._names[self._group.holding()]
+
+    def release(self) -> None:
+        """What was called back is needed no more."""
+        self.recorder.release()
+
+    # -- as a part of the task's commits
+
+    def save(self) -> int:
+        """How far in its log the task has called back."""
+        return self.recorder.called_back
+
+    def restore(self, noted: int) -> None:
+        """A process before this one has called back so far; what it has published behind that comes again."""
+        self.recorder.go_on_from(noted)
+
+
+def _behind(position: Position) -> Position:
+    """The next place behind a position."""
+    if position.lo < _WORD:
+        return Position(position.ts, position.hi, position.lo + 1)
+    if position.hi < _WORD:
+        return Position(position.ts, position.hi + 1, 0)
+    return Position(position.ts + 1, 0, 0)

@@ -1,0 +1,8 @@
+"""Shared tables: rows that the transactions of several bolts, and of all their tasks, read and write."""
+
+from viper.transactions.specs import Abort
+
+from framework.tables.declaration import SharedTable, declared_tables
+from framework.tables.group import TableGroup
+
+__all__ = ["Abort", "SharedTable", "TableGroup", "declared_tables"]

@@ -1,0 +1,149 @@
+/* Results, called back in the order of inputs. */
+#include "tx.h"
+
+/* Up to where transactions of placed inputs are evaluated, and not beyond what is recorded: a successor's log may hold more. */
+static uint64_t evaluated(const Recorder *self)
+{
+    uint64_t evaluated = vp_txlog_evaluated(self->log);
+    return evaluated < self->placed ? evaluated : self->placed;
+}
+
+static const vp_tx *placed_at(const Recorder *self, uint64_t at)
+{
+    if (at < self->placed)
+        return vp_txlog_tx(self->log, &at);
+    return self->waiting_first < self->waiting_placed ? (vp_tx *)(self->waiting + self->waiting_first) : NULL;
+}
+
+const vp_tx *tx_oldest(const Recorder *self)
+{
+    return placed_at(self, self->called);
+}
+
+int64_t tx_evaluated_inputs(const Recorder *self)
+{
+    uint64_t at = evaluated(self);
+    const vp_tx *next = placed_at(self, at > self->called ? at : self->called);
+    return (uint32_t)((next == NULL ? self->base : next->input) - self->oldest);
+}
+
+/* -- why one was aborted */
+
+static uint32_t condition_at(const vp_tx *tx)
+{
+    const vp_tx_instruction *at = &tx_program(tx)[tx->at];
+    return at->table | (uint32_t)at->column << 8;
+}
+
+static PyObject *reason_of_condition(const Recorder *self, const vp_tx *tx)
+{
+    uint32_t condition = condition_at(tx);
+    for (Py_ssize_t i = self->reason_first; i < self->reason_count && self->reasons[i].transaction == self->taken; i++)
+        if (self->reasons[i].condition == condition)
+            return Py_NewRef(self->reasons[i].text);
+    return PyUnicode_FromFormat("condition %u", condition);
+}
+
+static PyObject *reason_of_missing(const Recorder *self, const vp_tx *tx)
+{
+    uint64_t length;
+    const vp_tx_instruction *at = &tx_program(tx)[tx->at];
+    const SharedRows *table = tx_table(self, at->table);
+    const unsigned char *data = vp_shared_key(table->rows, at->row, &length);
+    PyObject *key = data == NULL ? Py_NewRef(Py_None) : tx_key_value(table, data, length);
+    PyObject *text = key == NULL ? NULL : PyUnicode_FromFormat("no row %R in %U", key, table->name);
+    Py_XDECREF(key);
+    return text;
+}
+
+/* NULL with an error set, or without one if it was not aborted. */
+static PyObject *reason_of(const Recorder *self, const vp_tx *tx)
+{
+    int is_known = tx->at < tx->program;
+    switch (tx->status) {
+    case VP_TX_DONE:
+        return NULL;
+    case VP_TX_FAILED_CONDITION:
+        return is_known ? reason_of_condition(self, tx) : PyUnicode_FromString("a condition");
+    case VP_TX_MISSING:
+        return is_known && tx_program(tx)[tx->at].table < PyTuple_GET_SIZE(self->tables) ? reason_of_missing(self, tx)
+                                                                                          : PyUnicode_FromString("no row");
+    case VP_TX_OVERFLOW:
+        return PyUnicode_FromString("overflow");
+    default:
+        PyErr_Format(PyExc_SystemError, "a transaction has status %u", tx->status);
+        return NULL;
+    }
+}
+
+static PyObject *result_of(Recorder *self, const vp_tx *tx)
+{
+    if (tx->kind == VP_TX_ALONE)
+        return tx_alone_result(self, tx);
+    PyObject *reason = reason_of(self, tx);
+    if (reason == NULL && PyErr_Occurred())
+        return NULL;
+    return tx_result_new(self->result_type, tx, reason);
+}
+
+/* -- one input after the other */
+
+/* The transaction at a byte counter, which moves behind it, if it is evaluated and of the oldest input; else NULL. */
+static const vp_tx *next_of_oldest(const Recorder *self, uint64_t *at)
+{
+    uint64_t end = evaluated(self);
+    if (*at >= end)
+        return NULL;
+    const vp_tx *tx = vp_txlog_tx(self->log, at);
+    if (*at >= end || tx->input != self->oldest) /* there may have been nothing but a pad before the end */
+        return NULL;
+    *at += tx->size;
+    return tx;
+}
+
+static void forget_reasons(Recorder *self)
+{
+    while (self->reason_first < self->reason_count && self->reasons[self->reason_first].transaction <= self->taken)
+        Py_DECREF(self->reasons[self->reason_first++].text);
+}
+
+static Py_ssize_t count_results(const Recorder *self)
+{
+    Py_ssize_t count = 0;
+    for (uint64_t at = self->called; next_of_oldest(self, &at) != NULL;)
+        count++;
+    return count;
+}
+
+PyObject *tx_take_results(Recorder *self, PyObject *ignored)
+{
+    (void)ignored;
+    if (tx_evaluated_inputs(self) < 1) {
+        PyErr_SetString(PyExc_IndexError, "no tuple is left whose transactions are all evaluated");
+        return NULL;
+    }
+    PyObject *results = PyTuple_New(count_results(self));
+    for (Py_ssize_t i = 0; results != NULL && i < PyTuple_GET_SIZE(results); i++) {
+        uint64_t at = self->called;
+        PyObject *result = result_of(self, next_of_oldest(self, &at));
+        if (result == NULL) {
+            Py_DECREF(results);
+            return NULL;
+        }
+        PyTuple_SET_ITEM(results, i, result);
+        self->called = at;
+        forget_reasons(self);
+        self->taken++;
+    }
+    if (results != NULL)
+        self->oldest++;
+    return results;
+}
+
+PyObject *tx_release(Recorder *self, PyObject *ignored)
+{
+    (void)ignored;
+    if (self->called > vp_txlog_head(self->log))
+        vp_txlog_release(self->log, self->called);
+    Py_RETURN_NONE;
+}
