@@ -210,6 +210,7 @@ static int evaluate_once(vp_txgroup *group, int32_t *who)
     run.has_run = false;
     run.latest = vp_txgroup_evaluated(group);
     run.frontier = vp_txgroup_frontier(group, &holding);
+    VP_CRASH_POINT("evaluate: frontier");
     open_tables(&run);
     open_logs(&run);
     VP_CRASH_POINT("evaluate: begun");

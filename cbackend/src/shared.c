@@ -6,7 +6,8 @@
  *         the others find it there then, and leave their rows to whoever enters next.
  * Death.  Between taking a number and the place, it leaves a number that stays without a key. `states` tells those in
  *         use, but is written behind the place; so the index has the last word.
- * Room.   Some more rows than keys, for those that go to waste.
+ * Room.   Some more rows than keys, and more bytes than these have, for those that go to waste. A row that comes too late
+ *         keeps its bytes for the next key.
  */
 #include "shared.h"
 
@@ -37,7 +38,7 @@ static vp_shared shape_of(uint64_t rows, uint32_t columns, uint64_t key_bytes, u
     shape.numbers = rows + rows / 64 + WASTE;
     while (UINT64_C(1) << shape.index_bits < 2 * shape.numbers)
         shape.index_bits++;
-    shape.heap_bytes = key_bytes ? key_bytes + key_bytes / 64 + rows * WORD + WASTE * WORD : 0;
+    shape.heap_bytes = key_bytes ? 2 * key_bytes + (rows + WASTE) * WORD : 0;
     shape.index_at = round_up(sizeof shape, VP_LINE);
     shape.states_at = shape.index_at + (WORD << shape.index_bits);
     shape.rows_at = round_up(shape.states_at + shape.numbers, VP_LINE);
@@ -162,6 +163,14 @@ static int64_t take_bytes(vp_shared *table, uint64_t length)
     return at + bytes <= table->heap_bytes ? (int64_t)at : VP_SHARED_FULL;
 }
 
+/* Where a key goes: where that of the row was before, if it fits there. */
+static int64_t place_for(vp_shared *table, const vp_word *row, uint64_t length)
+{
+    uint64_t before = vp_row_word(&row[VP_ROW_HEADER]) >> VP_ROW_LENGTH_SHIFT;
+    bool fits = before > WORD && length <= round_up(before, WORD);
+    return fits ? (int64_t)vp_row_word(&row[VP_ROW_KEY]) : take_bytes(table, length);
+}
+
 /* The key's word: its bytes, or where they were copied to. */
 static bool write_key(vp_shared *table, vp_word *row, const void *key, uint64_t length)
 {
@@ -169,7 +178,7 @@ static bool write_key(vp_shared *table, vp_word *row, const void *key, uint64_t 
     if (length <= WORD) {
         memcpy(&word, key, length);
     } else {
-        int64_t at = take_bytes(table, length);
+        int64_t at = place_for(table, row, length);
         if (at < 0)
             return false;
         memcpy((char *)table + table->heap_at + at, key, length);
@@ -200,6 +209,25 @@ static int64_t take_row(vp_shared *table, const void *key, uint64_t length)
 
 /* -- entering and finding */
 
+int64_t vp_shared_find(const vp_shared *table, uint64_t hash, const void *key, uint64_t length)
+{
+    const vp_word *index = index_of(table);
+    for (uint64_t at = first_place(table, hash);; at = (at + 1) & mask_of(table)) {
+        uint64_t place = atomic_load_explicit(&index[at], memory_order_acquire); /* S1 <- S0 */
+        if (!place)
+            return VP_SHARED_NONE;
+        if (has_key(table, place, hash, key, length))
+            return (uint32_t)place - 1;
+    }
+}
+
+/* Without room for a key: whoever took the last may have entered this one. */
+static int64_t find_or_full(const vp_shared *table, uint64_t hash, const void *key, uint64_t length)
+{
+    int64_t row = vp_shared_find(table, hash, key, length);
+    return row >= 0 ? row : VP_SHARED_FULL;
+}
+
 static void tell_use(vp_shared *table, uint64_t row)
 {
     VP_CRASH_POINT("shared: entered");
@@ -215,7 +243,7 @@ int64_t vp_shared_enter(vp_shared *table, uint64_t hash, const void *key, uint64
         uint64_t place = atomic_load_explicit(&index[at], memory_order_acquire); /* S1 <- S0 */
         if (!place) {
             if (mine < 0 && (mine = take_row(table, key, length)) < 0)
-                return mine;
+                return find_or_full(table, hash, key, length);
             uint64_t entry = (hash & ~(uint64_t)UINT32_MAX) | ((uint64_t)mine + 1);
             VP_CRASH_POINT("shared: written");
             if (atomic_compare_exchange_strong_explicit(&index[at], &place, entry, memory_order_release, /* S0 -> S1 */
@@ -229,18 +257,6 @@ int64_t vp_shared_enter(vp_shared *table, uint64_t hash, const void *key, uint64
                 leave_spare(table, (uint64_t)mine);
             return (uint32_t)place - 1;
         }
-    }
-}
-
-int64_t vp_shared_find(const vp_shared *table, uint64_t hash, const void *key, uint64_t length)
-{
-    const vp_word *index = index_of(table);
-    for (uint64_t at = first_place(table, hash);; at = (at + 1) & mask_of(table)) {
-        uint64_t place = atomic_load_explicit(&index[at], memory_order_acquire); /* S1 <- S0 */
-        if (!place)
-            return VP_SHARED_NONE;
-        if (has_key(table, place, hash, key, length))
-            return (uint32_t)place - 1;
     }
 }
 

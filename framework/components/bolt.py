@@ -13,7 +13,7 @@ from framework.specs import Spec, SpecMethod, bolt_spec
 from framework.tables import SharedTable
 
 if TYPE_CHECKING:
-    from viper.transactions import Result, Transaction, View
+    from viper.transactions.recorder import Result, Transaction, View
 
 
 def no_key() -> bool:

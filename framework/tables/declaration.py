@@ -86,7 +86,8 @@ class SharedTable(TableSpec):
         key = self.key_kinds[0] if self.is_single_key else self.key_kinds
         default = None
         if self.default_values is not None:
-            default = dict(zip(self.column_kinds, self.default_values, strict=True))
+            values = zip(self.column_kinds.items(), self.default_values, strict=True)
+            default = {name: value for (name, kind), value in values if kind != "set"}
         columns, room = dict(self.column_kinds), (self.most_rows, self.most_elements)
         return _made, (self.table_name, columns, key, *room, default, self.load, self.save)
 

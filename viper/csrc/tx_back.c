@@ -143,7 +143,9 @@ PyObject *tx_take_results(Recorder *self, PyObject *ignored)
 PyObject *tx_release(Recorder *self, PyObject *ignored)
 {
     (void)ignored;
-    if (self->called > vp_txlog_head(self->log))
-        vp_txlog_release(self->log, self->called);
+    /* What a predecessor has left is nobody's to call back, and is evaluated all the same. */
+    uint64_t evaluated = vp_txlog_evaluated(self->log), end = self->called < evaluated ? self->called : evaluated;
+    if (end > vp_txlog_head(self->log))
+        vp_txlog_release(self->log, end);
     Py_RETURN_NONE;
 }

@@ -36,6 +36,35 @@ static PyObject *reset_to_head(Recorder *self, PyObject *ignored)
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(go_on_from_doc,
+             "go_on_from(called): begin as a successor of one that has called back up to a byte counter, as `called_back` told.");
+
+static PyObject *go_on_from(Recorder *self, PyObject *value)
+{
+    unsigned long long called = PyLong_AsUnsignedLongLong(value);
+    if (PyErr_Occurred())
+        return NULL;
+    if (called > vp_txlog_head(self->log))
+        vp_txlog_release(self->log, called);
+    tx_log_reset(self, called);
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(leave_doc, "leave_published(): begin behind all that a predecessor has published, which nobody calls back.");
+
+static PyObject *leave_published(Recorder *self, PyObject *ignored)
+{
+    (void)ignored;
+    tx_log_reset(self, vp_txlog_tail(self->log));
+    Py_RETURN_NONE;
+}
+
+static PyObject *called_back(Recorder *self, void *ignored)
+{
+    (void)ignored;
+    return PyLong_FromUnsignedLongLong(self->called);
+}
+
 static PyObject *head(Recorder *self, void *ignored)
 {
     (void)ignored;
@@ -223,6 +252,8 @@ static PyMethodDef recorder_methods[] = {
     {"release", (PyCFunction)tx_release, METH_NOARGS, "release(): what was called back is needed no more."},
     {"reset_to_head", (PyCFunction)reset_to_head, METH_NOARGS,
      "reset_to_head(): forget all, and begin as a successor does; what was published from the head on is to be recorded again."},
+    {"go_on_from", (PyCFunction)go_on_from, METH_O, go_on_from_doc},
+    {"leave_published", (PyCFunction)leave_published, METH_NOARGS, leave_doc},
     {"next_alone", (PyCFunction)tx_next_alone, METH_NOARGS, "next_alone() -> function: the one that is to run now."},
     {"note_alone", (PyCFunction)tx_note_alone, METH_VARARGS,
      "note_alone((returned, value or reason), bytes): what it came to, and bytes of that for a successor."},
@@ -231,6 +262,7 @@ static PyMethodDef recorder_methods[] = {
 
 static PyGetSetDef recorder_getset[] = {
     {"head", (getter)head, NULL, "Byte counter of the log up to which all was released.", NULL},
+    {"called_back", (getter)called_back, NULL, "Byte counter of the log up to which all was called back.", NULL},
     {"pending", (getter)pending, NULL, "Bytes of a predecessor's transactions that were not recorded again yet.", NULL},
     {"is_replaying", (getter)is_replaying, NULL, "Whether there are any.", NULL},
     {"in_flight", (getter)in_flight, NULL, "Placed tuples that are not called back yet.", NULL},

@@ -25,8 +25,8 @@ from viper.errors import DivergedError, LogFullError, ResultLostError, StateFull
 from viper.position import Position, Positions
 from viper.rows import Inbox
 from viper.transactions.group import Group
-from viper.transactions.specs import ColumnSpec, TableSpec
-from viper.transactions.view import Abort, View
+from viper.transactions.specs import Abort, ColumnSpec, TableSpec
+from viper.transactions.view import View
 
 __all__ = ["Abort", "Handle", "Recorder", "Result", "Transaction", "View"]
 

@@ -18,6 +18,10 @@ Number = int | float
 Key = str | tuple[str, ...]
 
 
+class Abort(Exception):
+    """Raised by a function that runs alone: it leaves no trace, and its text is the reason."""
+
+
 class ColumnSpec:
     """A column of a table."""
 

@@ -39,6 +39,7 @@ class Table:
 
     def __init__(self, arena: Arena, layout: TableLayout) -> None:
         spec = layout.spec
+        self._arena = arena
         self.layout = layout
         """Where it lies."""
         self.spec = spec
@@ -101,6 +102,10 @@ class Table:
             StateFullError: there is no room for another key.
         """
         return self.native.enter(key, StateFullError)
+
+    def entered(self) -> int:
+        """How many keys were named, whether their rows are there or not."""
+        return int(lib.vp_shared_entered(lib.vp_shared_at(self._arena._header, self.layout.offset)))
 
     def find(self, key: Any) -> int | None:
         """The number of a key's row; None if it was never named. TypeError: the key is of another kind."""

@@ -12,10 +12,6 @@ from viper.transactions.specs import ColumnSpec, TableSpec
 from viper.transactions.tables import Table
 
 
-class Abort(Exception):
-    """Raised by a function that runs alone: it leaves no trace, and the text is its result's reason."""
-
-
 class View:
     """What a function that runs alone reads and writes; everything before it in the order is done."""
 

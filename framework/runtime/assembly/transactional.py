@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viper.transactions import Recorder
+from viper.transactions.recorder import Recorder
 
 from framework.planning import Plan, TaskSpec
 from framework.runtime.assembly.network import Network

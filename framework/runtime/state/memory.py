@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
-from viper.transactions import GroupLayout
+from viper.transactions.group import GroupLayout
 
 from framework.config import Settings
 from framework.errors import ConfigError

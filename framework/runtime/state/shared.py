@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from viper.transactions import Group, GroupLayout, LogSpec, Table
+from viper.transactions.group import Group, GroupLayout, LogSpec
+from viper.transactions.tables import Table
 
 from framework.checkpoints.manifest import Manifest
 from framework.config import Settings

@@ -142,6 +142,7 @@ class BoltTask(TaskInGroup):
         super().resume(floor)
         if self.commits is None:
             self._parts.assigner.lineage.resume(floor)
+            self._leave_published()
         if self._parts.acker is not None:
             self._parts.acker.resume()
         if self._parts.commits is not None and (self.commits is None or self.commits.has_begun):
@@ -212,7 +213,7 @@ class BoltTask(TaskInGroup):
             if time.monotonic() > until_s:
                 self.emitter.give_way()
                 return self.context.counters.processed - before
-            if not self.unblock() or self.slot.is_gone or self._waits_for_members():
+            if not self.unblock() or self.slot.is_gone or self._waits_for_members:
                 return self.context.counters.processed - before
         self._steps = None
         if self.emitter.commits is not None:  # not the property, here and below: it is asked at each turn

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NoReturn
 
-from viper.transactions import Recorder
+from viper.transactions.recorder import Recorder
 
 from framework.errors import EmitError
 from framework.runtime.hosts.user_errors import user_errors

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NoReturn
 
-from viper.transactions import Outcome, Recorder
+from viper.transactions.group import Outcome
+from viper.transactions.recorder import Recorder
 
 from framework.runtime.state import Image, MemberState, image_of
 from viper.bell import Bell
-from viper.position import Position, Positions
+from viper.errors import LogFullError
+from viper.position import LEAST, Position, Positions
 
 _WORD = 2**64 - 1
 
@@ -34,6 +37,11 @@ class Membership:
         self._state = state
         self._others = tuple(others)
         self._names = tuple(names)
+        self._has_told_all = True
+        """Whether none of what was gathered waits for room in the log."""
+        self._come_to = LEAST
+        self.repeats = False
+        """Whether a successor would repeat what is called back, until the task commits."""
         self.waits_at: Position | None = None
         """Where the first tuple stands whose transactions wait for others to come there; None for none."""
 
@@ -45,11 +53,12 @@ class Membership:
     def collect(self, positions: Positions, first: int, count: int) -> None:
         """Hand over what was gathered for some tuples, at the positions from index `first` on."""
         self.recorder.place(positions, first)
-        self.recorder.publish()
+        self._has_told_all = self.recorder.publish()
         self.come_to(_behind(positions[first + count - 1]))
 
     def come_to(self, position: Position) -> None:
         """No tuple below a position will have transactions any more; evaluate what that allows."""
+        self._come_to = position
         self.recorder.collected(position)
         self.evaluate()
 
@@ -70,7 +79,25 @@ class Membership:
 
     def ready(self) -> int:
         """How many of the tuples that were gathered, and not called back as yet, can be called back now."""
-        return self.recorder.evaluated_inputs()
+        ready = self.recorder.evaluated_inputs()
+        if not (ready or self._has_told_all):
+            if self.repeats:
+                self._refuse()
+            self._tell_more()
+            ready = self.recorder.evaluated_inputs()
+        return ready
+
+    def _tell_more(self) -> None:
+        """Hand over what has waited for room, now that others have been called back."""
+        self.recorder.release()
+        self._has_told_all = self.recorder.publish()
+        self.come_to(self._come_to)
+
+    def _refuse(self) -> NoReturn:
+        raise LogFullError(
+            "the transactions of a slice take more than the task's log, and must stay there until the slice is "
+            "committed: raise viper.transactions.bytes, or lower viper.slice.tuples"
+        )
 
     @property
     def may_go_on(self) -> bool:

@@ -34,16 +34,21 @@ class TaskInGroup(TaskAtCuts):
             return self._are_evaluated(cut.stands_at) or None
         return (self.progress is Progress.OVER and self._are_evaluated(END)) or None
 
+    @property
     def _waits_for_members(self) -> bool:
-        """Whether the turn goes on when others have come to its transactions; consumers hear how far it is.
+        """Whether the turn goes on when others have come to its transactions."""
+        return self._parts.membership is not None and self._parts.membership.waits_at is not None
+
+    def unblock(self) -> bool:
+        """As in the base class; consumers of a task that waits for others hear how far it is.
 
         Otherwise these, and with them the others, might wait for this task.
         """
+        done = super().unblock()
         membership = self._parts.membership
-        if membership is None or membership.waits_at is None:
-            return False
-        self.emitter.publish(self._agenda.held(membership.waits_at))
-        return True
+        if done and membership is not None and membership.waits_at is not None:
+            self.emitter.publish(self._agenda.held(membership.waits_at))
+        return done
 
     def _may_end(self) -> bool:
         """Whether a task whose input is over may end: one that saves tables does so behind all others."""
@@ -54,9 +59,15 @@ class TaskInGroup(TaskAtCuts):
         if self._parts.membership is not None and self.commits is None:
             self._parts.membership.release()
 
+    def _leave_published(self) -> None:
+        """Begin behind what a dead process has gathered: nobody calls that back."""
+        if self._parts.membership is not None:
+            self._parts.membership.recorder.leave_published()
+
     def _keep_membership(self) -> None:
         """Have a successor repeat transactions that it has not called back at the last commit."""
         if self._parts.membership is not None and self.commits is not None:
+            self._parts.membership.repeats = True
             self.commits.keep("transactions", self._parts.membership)
             self.commits.call_behind(self._parts.membership.release)
 

@@ -116,7 +116,9 @@ class Partners(Bolt):
 BOLTS = {"transfer": Transfer, "interest": Interest, "partners": Partners}
 
 
-def bank(given: Sequence[Order], parallelism: int = 1, config: dict[str, Any] | None = None) -> TopologyBuilder:
+def bank(
+    given: Sequence[Order], parallelism: int = 1, config: dict[str, Any] | None = None
+) -> TopologyBuilder:
     """The bolts behind one spout, each with so many tasks, and a sink."""
     builder = TopologyBuilder()
     builder.set_spout("orders", Orders(given))
@@ -139,8 +141,9 @@ def expected(given: Sequence[Order]) -> tuple[list[tuple[int, str]], list[Any], 
 
 
 def _done(
-    money: dict[int, int], moves: dict[int, int], paid: dict[int, set[int]], source: int, target: int, amount: int
+    money: dict[int, int], moves: dict[int, int], paid: dict[int, set[int]], *order: int
 ) -> Iterator[str]:
+    source, target, amount = order
     missing = next((account for account in (source, target) if account not in money), None)
     if source in money and money[source] < amount:
         yield "transfer () not enough"

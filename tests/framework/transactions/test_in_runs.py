@@ -12,7 +12,7 @@ from tests.framework.transactions.bank import bank, expected, orders
 MATRIX: list[tuple[int, int, dict[str, Any]]] = [
     (1, 1, {}),
     (3, 2, {"viper__transactions__gather": 1}),
-    (2, 3, {"viper__transactions__gather": 7, "viper__channel__tuples": 1}),
+    (2, 3, {"viper__transactions__gather": 7, "viper__channel__tuples": 1, "viper__jumbo__size": 1}),
     (3, 4, {"viper__slice__tuples": 5}),
     (2, 5, {"viper__jumbo__size": 3, "viper__channel__tuples": 8}),
 ]
@@ -43,7 +43,7 @@ def test_any_schedule_does_the_same(seed: int) -> None:
         "viper__seed": seed,
         "viper__transactions__gather": 1 + seed % 9,
         "viper__slice__tuples": 1 + seed % 13,
-        "viper__channel__tuples": 1 + seed % 5,
         "viper__jumbo__size": 1 + seed % 7,
+        "viper__channel__tuples": 1 + seed % 7 + seed % 5,
     }
     check(INLINE.run(bank(given, 1 + seed % 4), **options), given)

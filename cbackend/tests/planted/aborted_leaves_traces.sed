@@ -1,0 +1,1 @@
+s/length = vp_undo_back(undo, length, begun);/(void)begun;/

@@ -1,0 +1,1 @@
+s/vp_txgroup_said(group) == said/(said || !said)/

@@ -1,0 +1,1 @@
+s/^        find_head(member);/&\n        member->reached = member->at;/

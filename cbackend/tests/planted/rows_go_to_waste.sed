@@ -1,0 +1,1 @@
+s/^                leave_spare(table, (uint64_t)mine);/                (void)mine;/

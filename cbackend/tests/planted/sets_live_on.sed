@@ -1,0 +1,1 @@
+s/header = vp_header_turned(header);/header |= 0;/

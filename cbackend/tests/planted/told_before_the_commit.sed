@@ -1,0 +1,1 @@
+s/^    VP_CRASH_POINT("commit: not yet");/    tell(group);\n&/
