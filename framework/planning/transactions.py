@@ -124,7 +124,8 @@ def _path_problems(topology: Topology, group: TableGroup) -> Iterator[Problem]:
 
 def _path(outgoing: Mapping[str, Sequence[str]], start: str, members: set[str]) -> tuple[str, ...] | None:
     """The shortest way from a member to a member, itself included; None if there is none."""
-    seen, paths = set[str](), [(start,)]
+    seen = set[str]()
+    paths: list[tuple[str, ...]] = [(start,)]
     for path in paths:
         for target in outgoing.get(path[-1], ()):
             if target in members:

@@ -24,8 +24,9 @@ WAITING: tuple[None, ...] = (None,)
 class Processor(Protocol):
     """Gives the tuples of a slice to the component of a task."""
 
-    left_open: int
-    """Tuples that raised and were neither acked nor failed, as the component's `auto_fail` is off."""
+    @property
+    def left_open(self) -> int:
+        """Tuples that raised and were neither acked nor failed, as the component's `auto_fail` is off."""
 
     @property
     def last_begun(self) -> int:
