@@ -14,6 +14,15 @@ static int add_type(PyObject *module, const char *name, PyType_Spec *spec)
     return failed ? -1 : 0;
 }
 
+/* Has numpy leave operators to instances of a type, which it would else ask for each item of an array. */
+static int let_numpy_pass(PyObject *module, const char *name)
+{
+    PyObject *type = PyObject_GetAttrString(module, name);
+    int failed = type == NULL || PyObject_SetAttrString(type, "__array_ufunc__", Py_None);
+    Py_XDECREF(type);
+    return failed ? -1 : 0;
+}
+
 static int rows_exec(PyObject *module)
 {
     int failed = add_type(module, "Outbox", &rows_outbox_spec) || add_type(module, "Inbox", &rows_inbox_spec) ||
@@ -24,6 +33,7 @@ static int rows_exec(PyObject *module)
                  add_type(module, "SharedRows", &tx_rows_spec) || add_type(module, "Recorder", &tx_recorder_spec) ||
                  add_type(module, "Transaction", &tx_transaction_spec) || add_type(module, "Handle", &tx_handle_spec) ||
                  add_type(module, "Result", &tx_result_spec) ||
+                 add_type(module, "RowResults", &tx_row_results_spec) || let_numpy_pass(module, "Handle") ||
                  PyModule_AddFunctions(module, hashing_methods);
     return failed ? -1 : 0;
 }

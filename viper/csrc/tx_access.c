@@ -1,37 +1,24 @@
-/* What a transaction does to columns of rows. */
-#include "tx.h"
+/* What a transaction does to columns of rows: numbers, and sets. */
+#include "tx_record.h"
 
-/* What `method` does, to what, and in which row; NULL with an error set. */
-static Recorder *open_column(Transaction *self, PyObject *const *args, const char *method, Target *target, int64_t *row)
+/* What `method` does something to, and in which row; NULL with an error set. */
+static Recorder *open_column(Transaction *self, PyObject *const *args, const char *method, Target *target)
 {
     Recorder *recorder = tx_enter(self);
     if (recorder == NULL)
         return NULL;
-    if (tx_column(recorder, args[0], method, target) == 0 &&
-        (*row = tx_row(target->table, args[1], &recorder->scratch, recorder->state_full)) >= 0)
+    if (tx_column(recorder, args[0], method, target) == 0 && tx_name_row(self, recorder, args[1], target) == 0)
         return recorder;
     tx_leave(recorder);
     return NULL;
 }
 
-static vp_tx_instruction on_column(int code, const Target *target, int64_t row)
+/* What is to fit the column. */
+static int take_operand(Transaction *self, const Target *target, PyObject *value, Operand *operand, const char *what)
 {
-    int is_float = target->table->kinds[target->column] == TX_FLOAT;
-    return (vp_tx_instruction){.code = (uint8_t)code,
-                               .flags = is_float ? VP_TX_FLOAT : 0,
-                               .table = (uint8_t)target->number,
-                               .column = (uint8_t)target->column,
-                               .row = (uint32_t)row};
-}
-
-static int set_operand(Transaction *self, const Target *target, PyObject *value, vp_tx_instruction *made, const char *what)
-{
-    Operand operand;
-    if (tx_operand(self, value, &operand, what) || tx_fit(self, target->table, target->column, &operand))
+    if (tx_operand(self, value, operand, what))
         return -1;
-    made->flags |= operand.is_register ? VP_TX_REGISTER : 0;
-    made->operand = operand.word;
-    return 0;
+    return tx_fit(self, target->table, target->column, operand);
 }
 
 static PyObject *refuse_count(const char *method, const char *arguments, Py_ssize_t count)
@@ -53,21 +40,17 @@ static PyObject *default_of(PyObject *const *args, Py_ssize_t count, PyObject *n
 PyObject *tx_read(Transaction *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     Target target;
-    int64_t row;
+    Operand operand;
     PyObject *made = NULL, *otherwise = default_of(args, count, names);
     if (otherwise == NULL && PyErr_Occurred())
         return NULL;
-    Recorder *recorder = open_column(self, args, "read", &target, &row);
+    Recorder *recorder = open_column(self, args, "read", &target);
     if (recorder == NULL)
         return NULL;
-    vp_tx_instruction read = on_column(VP_TX_READ, &target, row);
-    int failed = 0;
-    if (otherwise != NULL) {
-        read.flags |= VP_TX_DEFAULT;
-        failed = set_operand(self, &target, otherwise, &read, "the default");
-    }
+    int has_default = otherwise != NULL;
     char kind = target.table->kinds[target.column] == TX_FLOAT ? TX_FLOAT : TX_INT;
-    if (!failed && tx_append(self, read, kind) == 0)
+    if ((!has_default || take_operand(self, &target, otherwise, &operand, "the default") == 0) &&
+        tx_append_on(self, VP_TX_READ, &target, has_default ? &operand : NULL, has_default ? VP_TX_DEFAULT : 0, kind) == 0)
         made = tx_handle_new(self);
     tx_leave(recorder);
     return made;
@@ -86,16 +69,15 @@ static int refuse_set(const Target *target, const char *method)
 static PyObject *write_column(Transaction *self, PyObject *const *args, Py_ssize_t count, int code, const char *method)
 {
     Target target;
-    int64_t row;
+    Operand operand;
     if (count != 3)
         return refuse_count(method, code == VP_TX_SET ? "column, key, value" : "column, key, operand", count);
-    Recorder *recorder = open_column(self, args, method, &target, &row);
+    Recorder *recorder = open_column(self, args, method, &target);
     if (recorder == NULL)
         return NULL;
-    vp_tx_instruction written = on_column(code, &target, row);
     int failed = target.table->kinds[target.column] == TX_SET ? refuse_set(&target, method)
-                                                              : set_operand(self, &target, args[2], &written, "the operand");
-    failed = failed || tx_append(self, written, 0);
+                                                              : take_operand(self, &target, args[2], &operand, "the operand");
+    failed = failed || tx_append_on(self, code, &target, &operand, 0, 0);
     tx_leave(recorder);
     return failed ? NULL : Py_NewRef(Py_None);
 }
@@ -127,28 +109,40 @@ PyObject *tx_max(Transaction *self, PyObject *const *args, Py_ssize_t count)
 
 /* -- sets */
 
+static int check_set(const Target *target, const char *method)
+{
+    if (target->table->kinds[target->column] == TX_SET)
+        return 0;
+    PyObject *name = tx_column_name(target->table, target->column);
+    if (name != NULL)
+        PyErr_Format(PyExc_TypeError, "%s needs a column of sets; %U is none", method, name);
+    Py_XDECREF(name);
+    return -1;
+}
+
+/* The number of an element, or those of elements. */
+static int name_element(Transaction *self, Recorder *recorder, PyObject *element, const Target *target, Operand *operand)
+{
+    if (target->rows != NULL || tx_is_wide(self, element))
+        return tx_wide_elements(self, recorder, element, target, operand);
+    *operand = (Operand){.kind = TX_INT};
+    operand->word = tx_element(target->table, target->row, target->column, element, &recorder->scratch, recorder->state_full);
+    return operand->word < 0 ? -1 : 0;
+}
+
 /* What is done to an element of the set in a column; the register says what was found. */
 static PyObject *on_element(Transaction *self, PyObject *const *args, Py_ssize_t count, int code, const char *method)
 {
     Target target;
-    int64_t row, element = -1;
+    Operand operand;
     PyObject *made = NULL;
     if (count != 3)
         return refuse_count(method, "set_column, key, element", count);
-    Recorder *recorder = open_column(self, args, method, &target, &row);
+    Recorder *recorder = open_column(self, args, method, &target);
     if (recorder == NULL)
         return NULL;
-    if (target.table->kinds[target.column] == TX_SET) {
-        element = tx_element(target.table, row, target.column, args[2], &recorder->scratch, recorder->state_full);
-    } else {
-        PyObject *name = tx_column_name(target.table, target.column);
-        if (name != NULL)
-            PyErr_Format(PyExc_TypeError, "%s needs a column of sets; %U is none", method, name);
-        Py_XDECREF(name);
-    }
-    vp_tx_instruction found = on_column(code, &target, row);
-    found.operand = element;
-    if (element >= 0 && tx_append(self, found, TX_BOOL) == 0)
+    if (check_set(&target, method) == 0 && name_element(self, recorder, args[2], &target, &operand) == 0 &&
+        tx_append_on(self, code, &target, &operand, 0, TX_BOOL) == 0)
         made = tx_handle_new(self);
     tx_leave(recorder);
     return made;

@@ -2,7 +2,7 @@
  *
  * What a function returns stands in the log too, as bytes, where there is room for it. So a successor has it, which does not
  * run the function again. */
-#include "tx.h"
+#include "tx_record.h"
 
 enum { TOO_LARGE = -1, BYTES = (TX_ALONE_WORDS - 1) * sizeof(int64_t) };
 

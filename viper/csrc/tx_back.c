@@ -1,5 +1,5 @@
 /* Results, called back in the order of inputs. */
-#include "tx.h"
+#include "tx_record.h"
 
 /* Up to where transactions of placed inputs are evaluated, and not beyond what is recorded: a successor's log may hold more. */
 static uint64_t evaluated(const Recorder *self)
@@ -29,29 +29,24 @@ int64_t tx_evaluated_inputs(const Recorder *self)
 
 /* -- why one was aborted */
 
-static uint32_t condition_at(const vp_tx *tx)
-{
-    const vp_tx_instruction *at = &tx_program(tx)[tx->at];
-    return at->table | (uint32_t)at->column << 8;
-}
-
 static PyObject *reason_of_condition(const Recorder *self, const vp_tx *tx)
 {
-    uint32_t condition = condition_at(tx);
+    uint32_t condition = tx_condition(&tx_program(tx)[tx->at]);
     for (Py_ssize_t i = self->reason_first; i < self->reason_count && self->reasons[i].transaction == self->taken; i++)
         if (self->reasons[i].condition == condition)
             return Py_NewRef(self->reasons[i].text);
     return PyUnicode_FromFormat("condition %u", condition);
 }
 
-static PyObject *reason_of_missing(const Recorder *self, const vp_tx *tx)
+PyObject *tx_reason_missing(PyObject *tables, uint32_t table, uint32_t row)
 {
     uint64_t length;
-    const vp_tx_instruction *at = &tx_program(tx)[tx->at];
-    const SharedRows *table = tx_table(self, at->table);
-    const unsigned char *data = vp_shared_key(table->rows, at->row, &length);
-    PyObject *key = data == NULL ? Py_NewRef(Py_None) : tx_key_value(table, data, length);
-    PyObject *text = key == NULL ? NULL : PyUnicode_FromFormat("no row %R in %U", key, table->name);
+    if (table >= PyTuple_GET_SIZE(tables))
+        return PyUnicode_FromString("no row");
+    const SharedRows *of = (SharedRows *)PyTuple_GET_ITEM(tables, table);
+    const unsigned char *data = vp_shared_key(of->rows, row, &length);
+    PyObject *key = data == NULL ? Py_NewRef(Py_None) : tx_key_value(of, data, length);
+    PyObject *text = key == NULL ? NULL : PyUnicode_FromFormat("no row %R in %U", key, of->name);
     Py_XDECREF(key);
     return text;
 }
@@ -66,8 +61,8 @@ static PyObject *reason_of(const Recorder *self, const vp_tx *tx)
     case VP_TX_FAILED_CONDITION:
         return is_known ? reason_of_condition(self, tx) : PyUnicode_FromString("a condition");
     case VP_TX_MISSING:
-        return is_known && tx_program(tx)[tx->at].table < PyTuple_GET_SIZE(self->tables) ? reason_of_missing(self, tx)
-                                                                                          : PyUnicode_FromString("no row");
+        return tx_reason_missing(self->tables, is_known ? tx_program(tx)[tx->at].table : UINT32_MAX,
+                                 is_known ? tx_program(tx)[tx->at].row : 0);
     case VP_TX_OVERFLOW:
         return PyUnicode_FromString("overflow");
     default:
@@ -88,8 +83,7 @@ static PyObject *result_of(Recorder *self, const vp_tx *tx)
 
 /* -- one input after the other */
 
-/* The transaction at a byte counter, which moves behind it, if it is evaluated and of the oldest input; else NULL. */
-static const vp_tx *next_of_oldest(const Recorder *self, uint64_t *at)
+const vp_tx *tx_next_taken(const Recorder *self, uint64_t *at)
 {
     uint64_t end = evaluated(self);
     if (*at >= end)
@@ -110,7 +104,7 @@ static void forget_reasons(Recorder *self)
 static Py_ssize_t count_results(const Recorder *self)
 {
     Py_ssize_t count = 0;
-    for (uint64_t at = self->called; next_of_oldest(self, &at) != NULL;)
+    for (uint64_t at = self->called; tx_next_taken(self, &at) != NULL;)
         count++;
     return count;
 }
@@ -118,6 +112,10 @@ static Py_ssize_t count_results(const Recorder *self)
 PyObject *tx_take_results(Recorder *self, PyObject *ignored)
 {
     (void)ignored;
+    if (self->batch_first < self->batch_count) {
+        PyErr_SetString(PyExc_RuntimeError, "the results of a batch's rows are taken by take_rows");
+        return NULL;
+    }
     if (tx_evaluated_inputs(self) < 1) {
         PyErr_SetString(PyExc_IndexError, "no tuple is left whose transactions are all evaluated");
         return NULL;
@@ -125,7 +123,7 @@ PyObject *tx_take_results(Recorder *self, PyObject *ignored)
     PyObject *results = PyTuple_New(count_results(self));
     for (Py_ssize_t i = 0; results != NULL && i < PyTuple_GET_SIZE(results); i++) {
         uint64_t at = self->called;
-        PyObject *result = result_of(self, next_of_oldest(self, &at));
+        PyObject *result = result_of(self, tx_next_taken(self, &at));
         if (result == NULL) {
             Py_DECREF(results);
             return NULL;

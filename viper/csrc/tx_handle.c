@@ -1,5 +1,5 @@
 /* Handles: values that are known only when the transaction is evaluated, and what is computed of them. */
-#include "tx.h"
+#include "tx_record.h"
 
 static void handle_dealloc(Handle *self)
 {
@@ -170,7 +170,7 @@ static PyObject *disjunction(PyObject *left, PyObject *right)
 
 static PyObject *inverted(PyObject *self)
 {
-    Operand left, right = {0, TX_BOOL, 0};
+    Operand left, right = {0, TX_BOOL, 0, NULL};
     Transaction *transaction = ((Handle *)self)->transaction;
     PyObject *made = NULL;
     Recorder *recorder = tx_enter(transaction);

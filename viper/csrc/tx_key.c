@@ -63,8 +63,8 @@ static int refuse_key(const SharedRows *table, PyObject *value)
     return -1;
 }
 
-/* 1: it is one of 64 bits; 0: it is none, without an error; -1 with an error set. Numbers of numpy's are ints, too. */
-static int take_int64(PyObject *value, int64_t *number)
+/* Numbers of numpy's are ints, too. */
+int tx_take_int64(PyObject *value, int64_t *number)
 {
     int overflow = 0;
     if (PyLong_CheckExact(value)) {
@@ -85,13 +85,13 @@ static int take_int64(PyObject *value, int64_t *number)
 
 int tx_int64(PyObject *value, int64_t *number)
 {
-    int taken = take_int64(value, number);
+    int taken = tx_take_int64(value, number);
     if (taken == 0)
         PyErr_Format(PyExc_TypeError, "expected an int; found %.100R of type %.100s", value, Py_TYPE(value)->tp_name);
     return taken == 1 ? 0 : -1;
 }
 
-static void number_key(RowKey *key, int64_t number)
+void tx_key_of_number(RowKey *key, int64_t number)
 {
     key->word = (uint64_t)number;
     key->data = (const unsigned char *)&key->word;
@@ -124,7 +124,7 @@ static PyObject *exact_part(char kind, PyObject *value)
     int64_t number;
     if (kind == TX_TEXT)
         return PyUnicode_Check(value) ? PyUnicode_FromObject(value) : NULL;
-    return take_int64(value, &number) == 1 ? PyLong_FromLongLong(number) : NULL;
+    return tx_take_int64(value, &number) == 1 ? PyLong_FromLongLong(number) : NULL;
 }
 
 static int tuple_key(const SharedRows *table, RowKey *key, PyObject *value)
@@ -152,9 +152,9 @@ int tx_key_make(const SharedRows *table, PyObject *value, RowKey *key)
     if (table->parts_kinds[0] == TX_TEXT)
         return PyUnicode_Check(value) ? text_key(key, value) : refuse_key(table, value);
     int64_t number;
-    int taken = take_int64(value, &number);
+    int taken = tx_take_int64(value, &number);
     if (taken == 1)
-        number_key(key, number);
+        tx_key_of_number(key, number);
     return taken == 1 ? 0 : taken == 0 ? refuse_key(table, value) : -1;
 }
 
@@ -210,14 +210,19 @@ static int refuse_element(const SharedRows *table, int column, PyObject *value)
     return -1;
 }
 
+int tx_element_of_number(RowKey *key, int64_t row, int column, int64_t number)
+{
+    return join(key, 'i', &number, sizeof number, row, column);
+}
+
 int tx_element_make(const SharedRows *table, int64_t row, int column, PyObject *value, RowKey *key)
 {
     int64_t number;
     if (PyUnicode_Check(value)) /* its bytes lie in `canonical`, those of the element in `joined` */
         return text_key(key, value) ? -1 : join(key, 't', key->data, key->length, row, column);
-    int taken = take_int64(value, &number);
+    int taken = tx_take_int64(value, &number);
     if (taken == 1)
-        return join(key, 'i', &number, sizeof number, row, column);
+        return tx_element_of_number(key, row, column, number);
     return taken == 0 ? refuse_element(table, column, value) : -1;
 }
 
@@ -243,18 +248,24 @@ static int64_t refuse_full(const SharedRows *table, const char *what, unsigned l
     return -1;
 }
 
+int64_t tx_enter_key(const SharedRows *table, const RowKey *key, PyObject *full)
+{
+    int64_t row = vp_shared_enter(table->rows, key->hash, key->data, key->length);
+    return row >= 0 ? row : refuse_full(table, "key", table->most_rows, "rows", full);
+}
+
+int64_t tx_enter_element(const SharedRows *table, const RowKey *key, PyObject *full)
+{
+    int64_t element = vp_shared_enter(table->elements, key->hash, key->data, key->length);
+    return element >= 0 ? element : refuse_full(table, "element of its sets", table->most_elements, "elements", full);
+}
+
 int64_t tx_row(const SharedRows *table, PyObject *value, RowKey *scratch, PyObject *full)
 {
-    if (tx_key_make(table, value, scratch))
-        return -1;
-    int64_t row = vp_shared_enter(table->rows, scratch->hash, scratch->data, scratch->length);
-    return row >= 0 ? row : refuse_full(table, "key", table->most_rows, "rows", full);
+    return tx_key_make(table, value, scratch) ? -1 : tx_enter_key(table, scratch, full);
 }
 
 int64_t tx_element(const SharedRows *table, int64_t row, int column, PyObject *value, RowKey *scratch, PyObject *full)
 {
-    if (tx_element_make(table, row, column, value, scratch))
-        return -1;
-    int64_t element = vp_shared_enter(table->elements, scratch->hash, scratch->data, scratch->length);
-    return element >= 0 ? element : refuse_full(table, "element of its sets", table->most_elements, "elements", full);
+    return tx_element_make(table, row, column, value, scratch) ? -1 : tx_enter_element(table, scratch, full);
 }

@@ -2,7 +2,7 @@
  *
  * What the log has no room for waits in memory of the process, in the same form; nobody knows of it yet. So does what may be in
  * the log already, as a predecessor has published it: see tx_replay.c. */
-#include "tx.h"
+#include "tx_record.h"
 
 enum { MOST = UINT16_MAX };
 
@@ -23,7 +23,7 @@ static int is_decimal(PyObject *text, uint64_t number)
 static int check_tuple(const Recorder *self, PyObject *tup)
 {
     const Inbox *inbox = self->inbox;
-    if (!self->recording || !inbox->open) {
+    if (self->recording != TX_TUPLES || !inbox->open) {
         PyErr_SetString(PyExc_RuntimeError, "transactions are said while a tuple is processed: in process or process_rows");
         return -1;
     }
@@ -101,7 +101,9 @@ void tx_log_reset(Recorder *self, uint64_t head)
     self->told = self->replay_end = vp_txlog_tail(self->log);
     self->taken = 0;
     self->base = self->oldest = 0;
-    self->has_input = self->recording = 0;
+    self->has_input = 0;
+    self->recording = TX_OFF;
+    tx_batches_clear(self);
     self->transaction->state = TX_IDLE;
 }
 
@@ -124,7 +126,7 @@ static char *room_for_waiting(Recorder *self, size_t size)
     return place;
 }
 
-static void *room_for(Recorder *self, size_t size)
+void *tx_log_room(Recorder *self, size_t size)
 {
     if (self->waiting_first == self->waiting_end && self->at >= self->replay_end) {
         uint64_t at = self->at;
@@ -137,7 +139,7 @@ static void *room_for(Recorder *self, size_t size)
     return room_for_waiting(self, size);
 }
 
-static int check_size(const Recorder *self, size_t size, uint32_t count, uint32_t registers)
+int tx_check_size(const Recorder *self, size_t size, uint32_t count, uint32_t registers)
 {
     if (count > MOST || registers > MOST || self->ordinal > MOST) {
         PyErr_Format(PyExc_ValueError,
@@ -158,9 +160,9 @@ vp_tx *tx_log_add(Recorder *self, int kind, const vp_tx_instruction *program, ui
 {
     size_t words = (registers + 1u) & ~(size_t)1;
     size_t size = sizeof(vp_tx) + words * sizeof(int64_t) + count * sizeof *program;
-    if (check_size(self, size, count, registers))
+    if (tx_check_size(self, size, count, registers))
         return NULL;
-    vp_tx *tx = room_for(self, size);
+    vp_tx *tx = tx_log_room(self, size);
     if (tx == NULL)
         return NULL;
     *tx = (vp_tx){.size = (uint32_t)size,

@@ -1,6 +1,6 @@
 /* Which table and column the objects of a user's stand for. A worker has copies of its own of what the topology names, so that they
  * are matched by name once; from then on the object itself is looked up, which takes 2 ns. */
-#include "tx.h"
+#include "tx_record.h"
 
 static uint32_t place_of(const Recorder *self, const PyObject *object)
 {
@@ -71,7 +71,7 @@ static int look_up(Recorder *self, PyObject *object, Target *target)
         found = *place(self, object);
     if (found.object == NULL && resolve(self, object, &found))
         return -1;
-    *target = (Target){tx_table(self, found.table), found.table, found.column};
+    *target = (Target){.table = tx_table(self, found.table), .number = found.table, .column = found.column};
     return 0;
 }
 

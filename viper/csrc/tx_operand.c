@@ -1,5 +1,5 @@
 /* Numbers and handles as operands of instructions. */
-#include "tx.h"
+#include "tx_record.h"
 
 int tx_append(Transaction *self, vp_tx_instruction instruction, char kind)
 {
@@ -46,20 +46,22 @@ int tx_operand(Transaction *self, PyObject *value, Operand *operand, const char 
 {
     if (tx_is_handle(value)) {
         const Handle *handle = (Handle *)value;
-        *operand = (Operand){handle->number, handle->kind, 1};
+        *operand = (Operand){handle->number, handle->kind, 1, NULL};
         return handle->transaction == self && handle->serial == self->serial ? 0 : refuse_foreign(what);
     }
     if (PyBool_Check(value)) {
-        *operand = (Operand){value == Py_True, TX_BOOL, 0};
+        *operand = (Operand){value == Py_True, TX_BOOL, 0, NULL};
         return 0;
     }
     if (PyFloat_Check(value)) {
-        *operand = (Operand){word_of_double(PyFloat_AS_DOUBLE(value)), TX_FLOAT, 0};
+        *operand = (Operand){word_of_double(PyFloat_AS_DOUBLE(value)), TX_FLOAT, 0, NULL};
         return 0;
     }
+    if (tx_is_wide(self, value))
+        return tx_wide_operand(self, value, operand, what);
     if (!PyIndex_Check(value))
         return refuse_operand(value, what);
-    *operand = (Operand){0, TX_INT, 0};
+    *operand = (Operand){0, TX_INT, 0, NULL};
     return tx_int64(value, &operand->word);
 }
 
@@ -68,11 +70,14 @@ int tx_to_float(Transaction *self, Operand *operand)
     if (operand->kind == TX_FLOAT)
         return 0;
     if (!operand->is_register) {
-        *operand = (Operand){word_of_double((double)operand->word), TX_FLOAT, 0};
+        for (uint32_t i = 0; operand->values != NULL && i < self->block->rows; i++)
+            operand->values[i] = word_of_double((double)operand->values[i]);
+        operand->word = word_of_double((double)operand->word);
+        operand->kind = TX_FLOAT;
         return 0;
     }
     vp_tx_instruction made = {.code = VP_TX_TO_FLOAT, .row = (uint32_t)operand->word};
-    *operand = (Operand){self->registers, TX_FLOAT, 1};
+    *operand = (Operand){self->registers, TX_FLOAT, 1, NULL};
     return tx_append(self, made, TX_FLOAT);
 }
 
@@ -115,5 +120,6 @@ PyObject *tx_compute(Transaction *self, int code, Operand left, Operand right, c
         made.row = (uint32_t)right.word;
         made.operand = left.word;
     }
-    return tx_append(self, made, kind) ? NULL : tx_handle_new(self);
+    const int64_t *values = left.is_register ? right.values : left.values;
+    return tx_append(self, made, kind) || tx_patch(self, 0, values) ? NULL : tx_handle_new(self);
 }

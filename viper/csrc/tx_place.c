@@ -1,7 +1,7 @@
 /* The positions of transactions, and telling them to those who evaluate.
  *
  * Transactions are recorded while their tuples are processed, which know no positions; those are filled in for a whole load. */
-#include "tx.h"
+#include "tx_record.h"
 
 #include "viper/position.h"
 
@@ -46,7 +46,7 @@ PyObject *tx_start(Recorder *self, PyObject *ignored)
     }
     if (compact(self))
         return NULL;
-    self->recording = self->inbox != NULL; /* NULL: it is garbage */
+    self->recording = self->inbox != NULL ? TX_TUPLES : TX_OFF; /* NULL: it is garbage */
     self->has_input = 0;
     Py_RETURN_NONE;
 }
@@ -81,7 +81,9 @@ PyObject *tx_place(Recorder *self, PyObject *const *args, Py_ssize_t count)
     }
     const vp_positions *positions = PyLong_AsVoidPtr(args[0]);
     unsigned long long first = positions == NULL ? 0 : PyLong_AsUnsignedLongLong(args[1]);
-    uint64_t handed = self->recording ? (uint64_t)self->inbox->handed : 0;
+    uint64_t handed = self->recording == TX_ROWS ? tx_batch(self)->rows
+                      : self->recording      ? (uint64_t)self->inbox->handed
+                                             : 0;
     if (PyErr_Occurred())
         return NULL;
     if (positions == NULL || first > positions->length || handed > positions->length - first) {
@@ -92,12 +94,22 @@ PyObject *tx_place(Recorder *self, PyObject *const *args, Py_ssize_t count)
         PyErr_SetString(PyExc_RuntimeError, "nothing is recorded that could be placed: call start first");
         return NULL;
     }
-    place_logged(self, positions, first);
-    place_waiting(self, positions, first);
+    if (self->transaction->state == TX_OPEN) {
+        PyErr_SetString(PyExc_RuntimeError, "a transaction is still being said");
+        return NULL;
+    }
+    if (self->recording == TX_ROWS) {
+        if (tx_batch_place(self, positions, first))
+            return NULL;
+    } else {
+        place_logged(self, positions, first);
+        place_waiting(self, positions, first);
+    }
     if (handed && tx_replay(self, vp_positions_at(positions, first + handed - 1)))
         return NULL;
     self->base += (uint32_t)handed;
-    self->recording = self->has_input = 0;
+    self->recording = TX_OFF;
+    self->has_input = 0;
     Py_RETURN_NONE;
 }
 

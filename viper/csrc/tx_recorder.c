@@ -1,11 +1,13 @@
 /* Recorder: what a task wants of shared tables, from the tuple in process to the results that are called back. */
-#include "tx.h"
+#include "tx_record.h"
 
 static PyObject *begin(Recorder *self, PyObject *tup)
 {
     Transaction *block = self->transaction;
     if (tx_log_begin(self, tup))
         return NULL;
+    tx_block_free(block->block);
+    block->block = NULL;
     block->serial++;
     block->state = TX_BEGUN;
     block->count = block->registers = block->conditions = 0;
@@ -16,7 +18,9 @@ static PyObject *discard_input(Recorder *self, PyObject *ignored)
 {
     (void)ignored;
     self->transaction->state = TX_IDLE;
-    if (self->recording && self->has_input && self->input == self->base + (uint32_t)(self->inbox->handed - 1)) {
+    if (self->recording == TX_ROWS)
+        tx_batch_drop(self);
+    if (self->recording == TX_TUPLES && self->has_input && self->input == self->base + (uint32_t)(self->inbox->handed - 1)) {
         tx_log_back(self, &self->input_mark);
         self->has_input = 0;
     }
@@ -117,7 +121,8 @@ static int make_transaction(Recorder *self)
     PyTypeObject *block = module == NULL ? NULL : type_named(module, "Transaction");
     PyTypeObject *handle = block == NULL ? NULL : type_named(module, "Handle");
     self->result_type = handle == NULL ? NULL : type_named(module, "Result");
-    if (self->result_type != NULL)
+    self->row_results_type = self->result_type == NULL ? NULL : type_named(module, "RowResults");
+    if (self->row_results_type != NULL)
         self->transaction = tx_transaction_new(block, handle, self);
     Py_XDECREF(module);
     Py_XDECREF((PyObject *)block);
@@ -197,7 +202,7 @@ static int recorder_clear(Recorder *self)
         PyList_SetSlice(self->functions, 0, PY_SSIZE_T_MAX, NULL);
     self->first_function = self->next_function = 0;
     Py_CLEAR(self->resolve);
-    self->recording = 0;
+    self->recording = TX_OFF;
     Py_CLEAR(self->inbox);
     tx_names_clear(self);
     return 0;
@@ -220,6 +225,8 @@ static void recorder_dealloc(Recorder *self)
     recorder_clear(self);
     forget_texts(self);
     PyMem_Free(self->waiting);
+    tx_batches_clear(self);
+    tx_known_clear(self);
     tx_key_clear(&self->scratch);
     Py_CLEAR(self->functions);
     Py_CLEAR(self->loads);
@@ -228,6 +235,7 @@ static void recorder_dealloc(Recorder *self)
     Py_CLEAR(self->state_full);
     Py_CLEAR(self->lost);
     Py_XDECREF((PyObject *)self->result_type);
+    Py_XDECREF((PyObject *)self->row_results_type);
     Py_CLEAR(self->tables);
     Py_CLEAR(self->owner);
     type->tp_free(self);
@@ -240,7 +248,10 @@ static PyMethodDef recorder_methods[] = {
     {"begin", (PyCFunction)begin, METH_O, "begin(tup) -> Transaction: a block of the tuple in process."},
     {"alone", FAST(tx_alone), "alone(tup, function): run it with a view of the tables, at the tuple's place in the order."},
     {"start", (PyCFunction)tx_start, METH_NOARGS, "start(): what the inbox is loaded with next is recorded."},
-    {"discard_input", (PyCFunction)discard_input, METH_NOARGS, "discard_input(): drop what the tuple in process wanted."},
+    {"start_rows", (PyCFunction)tx_start_rows, METH_O, "start_rows(count): the rows of a batch are recorded."},
+    {"begin_rows", FAST(tx_begin_rows), "begin_rows(where=None) -> Transaction: a block for rows of the batch."},
+    {"take_rows", (PyCFunction)tx_take_rows, METH_O, "take_rows(count) -> RowResults: of the next rows."},
+    {"discard_input", (PyCFunction)discard_input, METH_NOARGS, "discard_input(): drop what the tuple in process wanted, or the batch."},
     {"place_at", FAST(tx_place), "place_at(address, first): give what was recorded since the last start its positions."},
     {"publish", (PyCFunction)tx_publish, METH_NOARGS, "publish() -> bool: tell of what has positions; whether it is all."},
     {"collected", (PyCFunction)tx_collected, METH_O, "collected(position): nothing below it comes any more."},

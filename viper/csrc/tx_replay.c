@@ -2,7 +2,7 @@
  *
  * It is compared when positions are known, and the process of all tuples is over: what one of them wanted that raises in the
  * end was never published. */
-#include "tx.h"
+#include "tx_record.h"
 
 static int diverged(const Recorder *self, const vp_tx *found, const char *what)
 {

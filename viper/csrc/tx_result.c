@@ -1,5 +1,5 @@
 /* Result: what came of one transaction. It has what the log had, which goes. */
-#include "tx.h"
+#include "tx_record.h"
 
 typedef struct {
     PyObject_VAR_HEAD  /* the size is the number of registers */

@@ -1,6 +1,6 @@
 /* Transaction: the block of a `with` in which a tuple says what it wants of shared tables. There is one for each recorder, used for
  * one block after the other. */
-#include "tx.h"
+#include "tx_record.h"
 
 Recorder *tx_enter(Transaction *self)
 {
@@ -10,83 +10,6 @@ Recorder *tx_enter(Transaction *self)
                                           ? "a transaction is said within its block: with self.transaction(tup) as t"
                                           : "the transaction's block is over");
     return NULL;
-}
-
-/* The number of a condition that is never true without a register that it is of: its own, which is not unequal to itself. */
-static int append_false(Transaction *self)
-{
-    vp_tx_instruction made = {.code = VP_TX_UNEQUAL, .flags = VP_TX_REGISTER, .row = self->registers, .operand = self->registers};
-    return tx_append(self, made, TX_BOOL);
-}
-
-static int require_handle(Transaction *self, PyObject *condition, uint32_t *number)
-{
-    Operand operand;
-    if (tx_operand(self, condition, &operand, "the condition"))
-        return -1;
-    *number = (uint32_t)operand.word;
-    if (operand.kind == TX_BOOL)
-        return 0;
-    PyErr_SetString(PyExc_TypeError, "require takes a condition, such as balance >= 5; found a number");
-    return -1;
-}
-
-/* Whether nobody else has a handle, which a caller has no name for. Free threads cannot tell. */
-static int is_nameless(PyObject *handle)
-{
-#if defined(Py_GIL_DISABLED)
-    (void)handle;
-    return 0;
-#elif PY_VERSION_HEX >= 0x030E0000
-    return PyUnstable_Object_IsUniqueReferencedTemporary(handle);
-#else
-    return Py_REFCNT(handle) == 1;
-#endif
-}
-
-/* Requires a register. Its how-manieth condition it is stands where others have a table and a column. A comparison that was
- * just made, and whose result nobody can ask for, becomes a condition itself. */
-static int append_require(Transaction *self, PyObject *condition, uint32_t number)
-{
-    vp_tx_instruction *last = self->count ? &self->program[self->count - 1] : NULL;
-    vp_tx_instruction required = {.code = VP_TX_REQUIRE, .row = number};
-    int is_made = last != NULL && last->code >= VP_TX_BELOW && last->code <= VP_TX_UNEQUAL && number == self->registers - 1;
-    if (is_made && tx_is_handle(condition) && is_nameless(condition)) {
-        required = *last;
-        required.code = (uint8_t)(last->code - VP_TX_BELOW + VP_TX_REQUIRE_BELOW);
-        self->count--;
-        self->registers--;
-    }
-    required.table = (uint8_t)self->conditions;
-    required.column = (uint8_t)(self->conditions >> 8);
-    return tx_append(self, required, 0);
-}
-
-static PyObject *require(Transaction *self, PyObject *const *args, Py_ssize_t count)
-{
-    uint32_t number = 0;
-    if (count != 1 && (count != 2 || !(args[1] == Py_None || PyUnicode_Check(args[1])))) {
-        PyErr_SetString(PyExc_TypeError, "require takes (condition[, reason]), and the reason is a text");
-        return NULL;
-    }
-    Recorder *recorder = tx_enter(self);
-    if (recorder == NULL)
-        return NULL;
-    int failed = 0, is_known = args[0] == Py_True;
-    self->conditions += self->conditions < UINT16_MAX;
-    if (PyBool_Check(args[0])) {
-        number = self->registers;
-        failed = !is_known && append_false(self);
-    } else {
-        failed = require_handle(self, args[0], &number);
-    }
-    if (!failed && !is_known) {
-        failed = append_require(self, args[0], number);
-        if (!failed && count == 2 && args[1] != Py_None)
-            failed = tx_reason_add(recorder, self->conditions, args[1]);
-    }
-    tx_leave(recorder);
-    return failed ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *enter_block(Transaction *self, PyObject *ignored)
@@ -108,12 +31,15 @@ static PyObject *exit_block(Transaction *self, PyObject *const *args, Py_ssize_t
         return NULL;
     int failed = 0;
     self->state = TX_IDLE;
-    if (count < 1 || args[0] != Py_None)
-        tx_log_back(recorder, &recorder->block_mark);
-    else
+    int is_dropped = count < 1 || args[0] != Py_None;
+    if (self->block != NULL)
+        failed = !is_dropped && tx_block_end(self, recorder);
+    else if (!is_dropped)
         failed = tx_log_add(recorder, VP_TX_PROGRAM, self->program, self->count, self->registers) == NULL;
-    if (failed)
+    if (self->block == NULL && (failed || is_dropped))
         tx_log_back(recorder, &recorder->block_mark);
+    tx_block_free(self->block);
+    self->block = NULL;
     tx_leave(recorder);
     return failed ? NULL : Py_NewRef(Py_False);
 }
@@ -139,6 +65,7 @@ static void transaction_dealloc(Transaction *self)
     PyTypeObject *type = Py_TYPE((PyObject *)self);
     PyMem_Free(self->program);
     PyMem_Free(self->kinds);
+    tx_block_free(self->block);
     Py_XDECREF((PyObject *)self->handle_type);
     PyObject_Free(self);
     Py_DECREF(type);
@@ -161,7 +88,7 @@ static PyMethodDef transaction_methods[] = {
     {"put_if_absent", NAMED(tx_put_if_absent), "put_if_absent(table, key, **values) -> handle: 1 if the row was put."},
     {"exists", FAST(tx_exists), "exists(table, key) -> handle: 1 if the row is there."},
     {"delete", FAST(tx_delete), "delete(table, key): the row is not there any more."},
-    {"require", FAST(require), "require(condition[, reason]): without it the transaction leaves no trace."},
+    {"require", FAST(tx_require), "require(condition[, reason]): without it the transaction leaves no trace."},
     {"least", FAST(tx_least), "least(a, b): the less of two values."},
     {"greatest", FAST(tx_greatest), "greatest(a, b): the greater of two values."},
     {"float", (PyCFunction)tx_float, METH_O, "float(a): the value as a float."},

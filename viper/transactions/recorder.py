@@ -6,6 +6,9 @@ A cycle of a task is
     publish(), collected(frontier), and somebody's Group.evaluate;
     as often as evaluated_inputs() says, take_results() and the callbacks of the next tuple; release().
 
+For a batch bolt it is start_rows(count), begin_rows(where) for each of its blocks, place(...), and then
+take_rows(count) in place of take_results().
+
 Several loads may be placed before anything is called back; callbacks come in the order of all placed tuples.
 
 What the log has no room for waits in the memory of the process until `publish` finds room, which it says.
@@ -20,7 +23,7 @@ from typing import Any, Final
 
 from viper import _rows
 from viper._backend import ffi, lib
-from viper._rows import Handle, Result, Transaction
+from viper._rows import Handle, Result, RowResults, Transaction
 from viper.errors import DivergedError, LogFullError, ResultLostError, StateFullError
 from viper.position import Position, Positions
 from viper.rows import Inbox
@@ -28,7 +31,7 @@ from viper.transactions.group import Group
 from viper.transactions.specs import Abort, ColumnSpec, TableSpec
 from viper.transactions.view import View
 
-__all__ = ["Abort", "Handle", "Recorder", "Result", "Transaction", "View"]
+__all__ = ["Abort", "Handle", "Recorder", "Result", "RowResults", "Transaction", "View"]
 
 _ERRORS: Final = (DivergedError, LogFullError, StateFullError, ResultLostError)
 
