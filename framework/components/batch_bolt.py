@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from framework.components.bolt import Bolt
 from framework.components.collector import EmitResult
 from framework.components.rows import Rows
 from framework.components.tuple import Tuple
+from framework.errors import StateError
+
+if TYPE_CHECKING:
+    from viper._rows import RowResults
+    from viper.transactions.recorder import Transaction
 
 
 class RowError(Exception):
@@ -70,6 +75,38 @@ class BatchBolt(Bolt):
     def process_rows(self, rows: Rows) -> None:
         """Process tuples of one stream; must be overridden."""
         raise NotImplementedError(f"{type(self).__name__} must define process_rows(self, rows)")
+
+    def process_results(self, rows: Rows, results: RowResults) -> None:
+        """Process what has come of transactions; must be overridden where `tables` names any.
+
+        Called for rows that `process_rows` has been given, in their order, some or all of them. What is
+        emitted here stands below these rows.
+
+        Args:
+            rows: the rows.
+            results: ``results[handle]`` is the array of what a read of a block has given, one value for each
+                transaction of that block; `aborted` has a byte for each transaction, 1 for an aborted one.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define process_results(self, rows, results)")
+
+    def transactions(self, rows: Rows, where: Any = None) -> Transaction:
+        """Begin transactions, one for each row in process: ``with self.transactions(rows) as t:``.
+
+        Keys and operands are arrays with a value for each of these rows, or one value for all. Of several
+        blocks in a call, the transactions of each row come in the order of the blocks.
+
+        Args:
+            rows: those that `process_rows` has been given.
+            where: an array of bools, one for each row: which of them have such a transaction; None for all.
+
+        Raises:
+            StateError: the bolt names no `tables`, or no rows are being given to `process_rows`.
+            ValueError: other rows.
+        """
+        raise StateError(
+            "transactions() is for the rows that process_rows() of a bolt with shared tables has just been "
+            "given: name them in the attribute tables, and call it there"
+        )
 
     def process(self, tup: Tuple) -> None:
         """Process a single tuple where somebody brings them singly; not to be overridden.

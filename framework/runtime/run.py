@@ -266,7 +266,7 @@ class Run:
             self._watching.tell_end(self._plan, workers, ended)
             self.report = self._made_report(workers, ended)
             if self._memory is not None:
-                self._memory.save_tables()
+                self._memory.shared.save()
             return self.report
 
     def _made_report(self, workers: WorkerGroup, ended: float) -> RunReport:
@@ -275,8 +275,8 @@ class Run:
         elapsed_s = self._limits.elapsed_s(ended)
         incidents = self._incidents(workers)
         report = run_report(self._plan, workers.reports(), channels, reason, elapsed_s, incidents)
-        shared = None if self._memory is None else self._memory.shared
-        return report.of_all(self._statistics(channels, report.statistics.executors), self._sources, shared)
+        found = self._statistics(channels, report.statistics.executors)
+        return report.of_all(found, self._sources, self._memory and self._memory.shared)
 
     def activate(self) -> None:
         """Have the spouts asked for tuples (again); from any thread."""
@@ -362,7 +362,7 @@ class Run:
             *(channels, executors),
             states=() if memory is None else memory.statistics(),
             groups=() if memory is None else memory.hottest(),
-            transactions=() if memory is None else memory.transactions(),
+            transactions=() if memory is None else memory.shared.statistics(),
             checkpoints=self._checkpoints_made,
             repeats=RepeatStatistics.of(self._incidents(workers), self._attempts.went_back),
             scaled=self._journal.changes,

@@ -121,7 +121,7 @@ def run_bolt(
         failed=[values[tup_id] for tup_id, acked in responses.items() if not acked and tup_id in values],
         logs=driver.logs,
         metrics=dict(driver.recorder.counters.metrics),
-        tables=memory.shared.rows() if memory is not None and memory.shared is not None else {},
+        tables={} if memory is None else memory.shared.rows(),
     )
 
 

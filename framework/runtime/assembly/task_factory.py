@@ -327,7 +327,7 @@ class TaskFactory:
             streams = streams_of_merge(self._plan, self._tasks[behind].component)
             processor = Forwarder(emitter, context.counters, acker, streams)
         elif transactional is not None:
-            processor = transactional.processor(context, inbox, acker)
+            processor = transactional.processor(context, inbox, collector.bulk, acker)
         else:
             processor = make_processor(context, slot, inbox, collector.bulk, acker, commits)
         largest = self._settings["viper.columns.rows"] if whole and received.is_typed else None

@@ -5,11 +5,14 @@ from __future__ import annotations
 from framework.planning import Plan
 from framework.runtime.assembly.network import Network
 from framework.runtime.edges.buffer import PAUSE_AT
+from framework.runtime.edges.bulk import BulkEmits
 from framework.runtime.state import MemberState, StateMemory
 from framework.runtime.tasks.context import TaskContext
 from framework.runtime.tasks.gathering import Gathering
 from framework.runtime.tasks.membership import Membership
+from framework.runtime.tasks.processors import Processor
 from framework.runtime.tasks.slot import ComponentSlot
+from framework.runtime.tasks.transaction_batches import TransactionBatches
 from framework.runtime.tasks.transaction_processor import CallbackProcessor, TransactionProcessor
 from framework.runtime.tracking.acker import Acker
 from viper.rows import Inbox
@@ -50,21 +53,25 @@ class Transactional:
         slot: ComponentSlot,
     ) -> Transactional | None:
         """Those of a task, whose group lies in the run's memory; None for one that has no transactions."""
-        state = None if memory is None or memory.shared is None else memory.shared.member(context.spec)
+        state = None if memory is None else memory.shared.member(context.spec)
         return None if state is None else cls(plan, network, state, context, slot)
 
     def processor(
-        self, context: TaskContext, inbox: Inbox, acker: Acker | None
-    ) -> TransactionProcessor:
+        self, context: TaskContext, inbox: Inbox, bulk: BulkEmits, acker: Acker | None
+    ) -> Processor:
         """What gives the task's tuples to its component.
 
         Args:
             context: the task's.
             inbox: makes the tuples that are called back.
-            acker: answers for them; None where nothing is tracked.
+            bulk: takes what a batch bolt emits.
+            acker: answers for tuples; None where nothing is tracked.
         """
+        host, most = self._slot.host, context.conf["viper.transactions.gather"]
+        if host.takes_rows:
+            keeps, parts = host.keeps_columns, (bulk, acker, context.counters, self.membership, most)
+            return TransactionBatches(self._slot, *parts, keeps=keeps)
         recorder = self.membership.recorder
         gathering = Gathering(self._slot, self._inbox, recorder)
         callbacks = CallbackProcessor(self._slot, inbox, acker, context.counters, self.membership)
-        most = context.conf["viper.transactions.gather"]
         return TransactionProcessor(gathering, callbacks, self.membership, most)

@@ -14,7 +14,7 @@ from typing import Final
 from framework.config import Settings
 from framework.errors import ConfigError
 from framework.planning import Plan, TaskSpec, WorkerKind, is_exact
-from framework.runtime.metrics.statistics import GroupStatistics, StateStatistics, TransactionStatistics
+from framework.runtime.metrics.statistics import GroupStatistics, StateStatistics
 from framework.runtime.state.shared import SharedMemory
 from framework.runtime.state.snapshot import OwnState
 from framework.runtime.state.task_state import NoStateRoomError, TaskParts, TaskState
@@ -93,8 +93,8 @@ class StateMemory:
         self._owners = _Owners(plan, self._groups)
         self._owned: Callable[[TaskSpec], range] = self._planned
         self._pool = Pool.attach(arena, offsets.pool)
-        self.shared = SharedMemory(plan, arena, offsets.shared) if offsets.shared else None
-        """The shared tables; None where no bolt names any."""
+        self.shared = SharedMemory(plan, arena, offsets.shared)
+        """The tables that transactions share."""
         self._by_key = {
             component: KeyedState.attach(
                 arena,
@@ -279,15 +279,6 @@ class StateMemory:
                     tables = _tables(state, writer, spec, number, groups)
                     found.append(OwnState(spec, tables, task.component, task.id, index, groups))
         return writer, found
-
-    def save_tables(self) -> None:
-        """Write the shared tables to their files, if they have some, at the end of the run."""
-        if self.shared is not None:
-            self.shared.save()
-
-    def transactions(self) -> Sequence[TransactionStatistics]:
-        """The transactions of each group of shared tables; from any process, at any time."""
-        return () if self.shared is None else self.shared.statistics()
 
     def statistics(self) -> Sequence[StateStatistics]:
         """How much every component remembers; from any process, at any time."""

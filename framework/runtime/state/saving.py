@@ -52,8 +52,7 @@ def load_states(memory: StateMemory | None, checkpoint: Checkpoint | None) -> No
     """
     if memory is None:
         return
-    if memory.shared is not None:
-        memory.shared.begin({} if checkpoint is None else image_in(Manifest.read(checkpoint.content)))
+    memory.shared.begin({} if checkpoint is None else image_in(Manifest.read(checkpoint.content)))
     saved = [] if checkpoint is None else states_in(checkpoint.content["states"])
     if checkpoint is None or not saved:
         return

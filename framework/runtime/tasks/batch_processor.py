@@ -30,6 +30,8 @@ class BatchProcessor:
     """Calls `process_rows` with the rows of one stream after the other."""
 
     left_open = 0
+    _callback = "process_rows"
+    """The name of what is called, for messages."""
 
     def __init__(
         self,
@@ -154,7 +156,7 @@ class BatchProcessor:
         """Deal with an exception for the next `count` rows, for which nothing was emitted."""
         self._emits.pass_over(count)
         lost = count if self._acker is None else self._acker.raised_for_all(count)
-        self._slot.raised("process_rows", error, row)
+        self._slot.raised(self._callback, error, row)
         self._counters.failed += count
         self._counters.lost += lost
         self._passed(count)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from framework.runtime.inputs import BoltInput, Inlet
 from framework.runtime.pieces import Piece, split_at
@@ -147,10 +147,6 @@ class BoltTask(TaskInGroup):
             self._parts.acker.resume()
         if self._parts.commits is not None and (self.commits is None or self.commits.has_begun):
             self._parts.commits.take_over()
-
-    def save(self) -> dict[str, Any]:
-        """As in the base class."""
-        return {**super().save(), "agenda": self._agenda.save(), "tick": self._parts.interludes.number}
 
     def _begin(self) -> None:
         self._parts.interludes.begin()

@@ -59,28 +59,37 @@ class Gathering:
 
     @contextmanager
     def _recording(self, component: Any) -> Iterator[None]:
-        before = {name: component.__dict__.get(name) for name in _REFUSED}
-        component.__dict__.update(_REFUSED)
-        component.transaction, component.alone = self._recorder.begin, self._recorder.alone
-        try:
-            yield
-        finally:
-            del component.transaction, component.alone
-            for name, value in before.items():
-                if value is None:
-                    del component.__dict__[name]
-                else:
-                    component.__dict__[name] = value
+        with refusing(component):
+            component.transaction, component.alone = self._recorder.begin, self._recorder.alone
+            try:
+                yield
+            finally:
+                del component.transaction, component.alone
+
+
+@contextmanager
+def refusing(component: Any) -> Iterator[None]:
+    """Within the block, a component that says what it wants of shared tables can neither emit nor answer."""
+    before = {name: component.__dict__.get(name) for name in _REFUSED}
+    component.__dict__.update(_REFUSED)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del component.__dict__[name]
+            else:
+                component.__dict__[name] = value
 
 
 def _refusal(name: str) -> Callable[..., NoReturn]:
     def refuse(*args: Any, **options: Any) -> NoReturn:
         raise EmitError(
-            f"{name}() in process() of a bolt with shared tables: what it wants of them is evaluated later, "
-            f"so {name}() belongs into process_result()"
+            f"{name}() where a bolt says what it wants of shared tables: that is evaluated later, so "
+            f"{name}() belongs into process_result(), of batches into process_results()"
         )
 
     return refuse
 
 
-_REFUSED: Final = {name: _refusal(name) for name in ("emit", "ack", "fail")}
+_REFUSED: Final = {name: _refusal(name) for name in ("emit", "emit_rows", "ack", "fail")}

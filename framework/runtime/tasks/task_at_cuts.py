@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from framework.runtime.control.cut_record import Proposal, Purpose
 from framework.runtime.tasks.agenda import Agenda, Entry
@@ -22,6 +23,10 @@ class TaskAtCuts(Task):
     """What does the work."""
     _agenda: Agenda
     """What is due."""
+
+    def save(self) -> dict[str, Any]:
+        """As in the base class."""
+        return {**super().save(), "agenda": self._agenda.save(), "tick": self._parts.interludes.number}
 
     def cut(self, number: int) -> None:
         """As in the base class."""

@@ -103,18 +103,9 @@ class TransactionProcessor:
     def process(self, pieces: list[Piece]) -> Iterator[None]:
         """Process tuples; yields whenever the rest has to wait, for room or for others of the group."""
         while pieces:
-            batch, pieces = split_at(pieces, self._count_at_once(pieces))
+            left = sum(piece[2] for piece in pieces)
+            batch, pieces = split_at(pieces, count_at_once(self._positions, self._first, left, self._most))
             yield from self._process_batch(batch)
-
-    def _count_at_once(self, pieces: list[Piece]) -> int:
-        """How many tuples are gathered together: those of one position always are."""
-        count, left = self._most, sum(piece[2] for piece in pieces)
-        if count >= left:
-            return left
-        positions, first = self._positions, self._first
-        while count < left and positions[first + count] == positions[first + count - 1]:
-            count += 1
-        return count
 
     def _process_batch(self, batch: list[Piece]) -> Iterator[None]:
         count, membership = sum(piece[2] for piece in batch), self.membership
@@ -135,3 +126,20 @@ class TransactionProcessor:
             count -= ready
             if count:  # its outputs are placed, and told, before the task may wait
                 yield
+
+
+def count_at_once(positions: Positions, first: int, left: int, most: int) -> int:
+    """How many tuples are gathered together: those of one position always are.
+
+    Args:
+        positions: theirs, among others.
+        first: index in there of the first one.
+        left: how many there are.
+        most: how many there should be at the most.
+    """
+    if most >= left:
+        return left
+    count = most
+    while count < left and positions[first + count] == positions[first + count - 1]:
+        count += 1
+    return count
