@@ -1,7 +1,9 @@
 """The bolts of all four applications on columns; they have the same tables, and emit the same.
 
 Each emits to one stream, as columns stay columns there: what is only passed on goes by way of the next bolt.
-Transactions of different kinds are wanted in blocks with masks, so there is one bolt for all kinds.
+Transactions of different kinds are wanted in blocks with masks, so there is one bolt for all kinds. What
+stands for a value that is read, `process_rows` leaves in `_read` for `process_results`, which is called for
+these rows before there are others.
 """
 
 import numpy as np
@@ -77,8 +79,7 @@ class Grep(BatchBolt):
     def process_rows(self, rows):
         reads, keys = rows.numpy("reads"), rows.array("keys")
         with self.transactions(rows, where=reads) as t:
-            for key in values_of(keys, reads, self._accesses):
-                t.read(records.number, key)
+            self._read = [t.read(records.number, key) for key in values_of(keys, reads, self._accesses)]
         with self.transactions(rows, where=~reads) as t:
             written = values_of(rows.array("values"), ~reads, self._accesses)
             for key, value in zip(values_of(keys, ~reads, self._accesses), written, strict=True):
@@ -87,8 +88,8 @@ class Grep(BatchBolt):
     def process_results(self, rows, results):
         reads = rows.numpy("reads")
         found = np.zeros((len(reads), self._accesses), np.int64)
-        for place in range(self._accesses):
-            found[reads, place] = results[place]
+        for place, value in enumerate(self._read):
+            found[reads, place] = results[value]
         values = lists_of(found, np.where(reads, self._accesses, 0))
         self.emit_rows({"event": rows.array("event"), "reads": rows.array("reads"), "values": values})
 
@@ -142,6 +143,7 @@ class Ledger(BatchBolt):
         with self.transactions(rows, where=chosen) as t:
             money = t.read(accounts.balance, account)
             having = t.read(assets.balance, asset)
+            self._read = {"money": money, "having": having}
             t.require((money > self._minimum) & (money > amount), "not enough money")
             t.require(having > count, "not enough of the asset")
             t.subtract(accounts.balance, account, amount)
@@ -157,8 +159,8 @@ class Ledger(BatchBolt):
         chosen, accepted = rows.numpy("transfers"), done(results)
         told = chosen & accepted
         answers = {"event": rows.array("event"), "accepted": accepted}
-        for place, name in enumerate(("money", "having")):
-            answers[name] = where(told, spread(chosen, results[place]))
+        for name, value in self._read.items():
+            answers[name] = where(told, spread(chosen, results[value]))
         self.emit_rows(answers)
 
 
@@ -204,6 +206,7 @@ class Trade(BatchBolt):
         with self.transactions(rows, where=kind == BID) as t:
             asked = t.read(items.price, key)
             left = t.read(items.quantity, key)
+            self._read = {"price": asked, "quantity": left}
             t.require(asked <= price, "the price is too low")
             t.require(left >= quantity, "not enough are left")
             t.subtract(items.quantity, key, quantity)
@@ -220,8 +223,8 @@ class Trade(BatchBolt):
     def process_results(self, rows, results):
         bids, accepted = rows.numpy("kind") == BID, done(results)
         answers = {"event": rows.array("event"), "kind": rows.array("kind"), "accepted": accepted}
-        for place, name in enumerate(("price", "quantity")):
-            answers[name] = where(bids & accepted, spread(bids, results[place]))
+        for name, value in self._read.items():
+            answers[name] = where(bids & accepted, spread(bids, results[value]))
         self.emit_rows(answers)
 
 
@@ -272,11 +275,10 @@ class TollNotification(BatchBolt):
     def process_rows(self, rows):
         segment = rows.numpy("segment")
         with self.transactions(rows) as t:
-            t.read(speeds.speed, segment)
-            t.read(vehicles.seen, segment)
+            self._read = t.read(speeds.speed, segment), t.read(vehicles.seen, segment)
 
     def process_results(self, rows, results):
-        speed, count = (np.asarray(results[place]) for place in range(2))
+        speed, count = (np.asarray(results[value]) for value in self._read)
         toll = FACTOR * (count - CROWD) ** 2 * ((count > CROWD) & (speed < SLOW))
         told = {"event": rows.array("event"), "vehicle": rows.array("vehicle")}
         self.emit_rows({**told, "speed": speed, "count": count, "toll": toll})
