@@ -31,7 +31,8 @@ static vp_txgroup shape_of(uint32_t tables, uint32_t logs)
     vp_txgroup shape = {.tables = tables, .logs = logs, .tables_at = sizeof shape};
     shape.elements_at = shape.tables_at + tables * sizeof(uint64_t);
     shape.members_at = lined(shape.elements_at + (uint64_t)tables * VP_SHARED_COLUMNS * sizeof(uint32_t));
-    shape.losers_at = shape.members_at + logs * sizeof(vp_txmember);
+    shape.cursors_at = lined(shape.members_at + logs * sizeof(vp_txmember));
+    shape.losers_at = shape.cursors_at + logs * sizeof(vp_txcursor);
     shape.heads_at = shape.losers_at + logs * sizeof(vp_contender);
     shape.entries_at = lined(shape.heads_at + logs * sizeof(vp_position *));
     return shape;

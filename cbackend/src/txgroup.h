@@ -1,6 +1,6 @@
 /* How a group of shared tables and logs lies in its region. See viper/txgroup.h.
  *
- *     | vp_txgroup | tables ... | elements ... | members ... | losers ... | heads ... | undo entries ... |
+ *     | vp_txgroup | tables ... | elements ... | members ... | cursors ... | losers ... | heads ... | undo entries ... |
  *
  * Committed words are those that the undo log gives back together with the tables: how far each log is, below what
  * position everything is evaluated, and what was counted. What others read is published from them behind the commit.
@@ -24,22 +24,26 @@ typedef struct {
     vp_word counts[VP_TXCOUNTS];
 } vp_txcommitted;
 
-/* A log. What is not atomic belongs to who has the lease, and is made anew with each evaluation. */
+/* A log, by its number. */
 typedef struct {
-    uint64_t log;  /* offset in the arena; 0: none yet */
-    vp_word done;  /* bytes evaluated; a committed word */
-    uint64_t next; /* of the log whose turn is the how-manieth among equals: its number */
-    uint64_t at, tail, reached; /* its next transaction, and behind the last one, which may be a pad before that */
+    uint64_t log; /* offset in the arena; 0: none yet */
+    vp_word done; /* bytes evaluated; a committed word */
+} vp_txmember;
+
+/* Where an evaluation is in a log; by the log's turn among those with equal positions. All but the number is made anew
+ * with each evaluation. */
+typedef struct {
+    uint64_t number;
     char *ring;
     uint64_t mask;
-    vp_position head;
-} vp_txmember;
+    uint64_t at, tail, reached; /* its next transaction, and behind the last one, which may be a pad before that */
+} vp_txcursor;
 
 struct vp_txgroup {
     uint64_t at; /* bytes from the arena's start */
     uint32_t tables, logs;
-    uint64_t tables_at, elements_at, members_at, losers_at, heads_at, entries_at;
-    uint64_t sorted; /* how many members have a place in the order; 0: to be sorted */
+    uint64_t tables_at, elements_at, members_at, cursors_at, losers_at, heads_at, entries_at;
+    uint64_t sorted; /* how many logs have their turns; 0: to be sorted */
     alignas(VP_LINE) _Atomic uint32_t holder; /* of the lease, 0: nobody */
     _Atomic uint32_t alone;                   /* the number of the log, and 1, whose task's turn it is; 0: none's */
     alignas(VP_LINE) vp_twice evaluated;
@@ -55,6 +59,11 @@ static inline char *vp_txgroup_arena(const vp_txgroup *group)
 static inline vp_txmember *vp_txgroup_members(const vp_txgroup *group)
 {
     return (vp_txmember *)((char *)group + group->members_at);
+}
+
+static inline vp_txcursor *vp_txgroup_cursors(const vp_txgroup *group)
+{
+    return (vp_txcursor *)((char *)group + group->cursors_at);
 }
 
 static inline vp_txlog *vp_txgroup_log(const vp_txgroup *group, uint64_t number)

@@ -1,1 +1,1 @@
-s/run->length = vp_undo_write(undo, run->length, &member->done, member->reached);/atomic_store(\&member->done, member->reached), (void)undo;/
+s/run->length = vp_undo_write(undo, run->length, done, cursor->reached);/atomic_store(done, cursor->reached), (void)undo;/

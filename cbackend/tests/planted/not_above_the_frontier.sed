@@ -1,1 +1,1 @@
-s/if (!is_below(&member->head, &run->frontier))/if (is_below(\&run->frontier, \&member->head) || member->at == member->tail)/
+s/if (!is_below(position, &run->frontier))/if (is_below(\&run->frontier, position) || position == \&END)/

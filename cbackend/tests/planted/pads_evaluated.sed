@@ -1,1 +1,1 @@
-s/^        find_head(member);/&\n        member->reached = member->at;/
+s/^    const vp_position \*head = find_head(cursor);/&\n    cursor->reached = cursor->at;/

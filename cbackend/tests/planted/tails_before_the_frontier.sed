@@ -1,4 +1,4 @@
-/run.frontier = /{h;d}
+/run->frontier = /{h;d
+}
 /VP_CRASH_POINT("evaluate: frontier");/d
-s/^    open_tables(&run);/    run.frontier = VP_END;/
-s/^    open_logs(&run);/    open_tables(\&run);\n    open_logs(\&run);\n    VP_CRASH_POINT("evaluate: frontier");\n    run.frontier = vp_txgroup_frontier(group, \&holding);/
+s/^    open_logs(run);/&\n    VP_CRASH_POINT("evaluate: frontier");\n    run->frontier = vp_txgroup_frontier(group, \&holding);/
