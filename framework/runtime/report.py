@@ -18,7 +18,7 @@ from framework.runtime.metrics.statistics import (
     RunStatistics,
     WorkerReport,
 )
-from framework.runtime.state import SharedMemory
+from framework.runtime.state import SharedMemory, StateMemory
 from framework.tap import is_tap
 from framework.topology import Role
 
@@ -89,11 +89,12 @@ class RunReport:
         return total / self.elapsed_s if self.elapsed_s else 0.0
 
     def of_all(
-        self, statistics: RunStatistics, sources: Mapping[str, str], shared: SharedMemory | None = None
+        self, statistics: RunStatistics, sources: Mapping[str, str], memory: StateMemory | None = None
     ) -> RunReport:
         """The same with what its processes do not know: the statistics of all, what spouts brought, and the
         shared tables."""
         made = statistics.checkpoints
+        shared = None if memory is None else memory.shared
         known = replace(self, statistics=statistics, sources=sources, shared=shared)
         return replace(known, checkpoint=made.last, checkpoints=made.count)
 

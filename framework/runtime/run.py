@@ -43,7 +43,7 @@ from framework.runtime.metrics.statistics import (
     RunStatistics,
 )
 from framework.runtime.report import Progress, RunReport, run_report
-from framework.runtime.state import StateMemory, load_states
+from framework.runtime.state import StateMemory, load_states, save_tables
 from framework.runtime.watching import Watching
 from framework.runtime.workers.going_back import Attempts, GoneBackError, quota_left
 from framework.runtime.workers.group import WorkerGroup
@@ -207,8 +207,7 @@ class Run:
                 on_written=self._attempts.written,
                 earlier=self._attempts.checkpoints,
             )
-        if self._replay is None:  # which stands in for the spouts
-            self._sources = found.sources
+        self._sources = found.sources if self._replay is None else {}  # which stands in for the spouts
 
     @contextlib.contextmanager
     def _accompanied(self) -> Iterator[None]:
@@ -265,8 +264,7 @@ class Run:
             ended = time.monotonic()
             self._watching.tell_end(self._plan, workers, ended)
             self.report = self._made_report(workers, ended)
-            if self._memory is not None:
-                self._memory.shared.save()
+            save_tables(self._memory)
             return self.report
 
     def _made_report(self, workers: WorkerGroup, ended: float) -> RunReport:
@@ -275,8 +273,8 @@ class Run:
         elapsed_s = self._limits.elapsed_s(ended)
         incidents = self._incidents(workers)
         report = run_report(self._plan, workers.reports(), channels, reason, elapsed_s, incidents)
-        found = self._statistics(channels, report.statistics.executors)
-        return report.of_all(found, self._sources, self._memory and self._memory.shared)
+        statistics = self._statistics(channels, report.statistics.executors)
+        return report.of_all(statistics, self._sources, self._memory)
 
     def activate(self) -> None:
         """Have the spouts asked for tuples (again); from any thread."""

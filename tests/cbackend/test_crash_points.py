@@ -20,9 +20,11 @@ def sources() -> dict[str, str]:
 
 def texts_of_tests() -> dict[str, str]:
     """The texts of the tests that the Makefile compiles with the points."""
-    line = re.search(r"^at_points = \$\(patsubst %,test_%,(.*)\)$", (CBACKEND / "Makefile").read_text(), re.M)
+    text = (CBACKEND / "Makefile").read_text().replace("\\\n", "")
+    line = re.search(r"^at_points = (.*)$", text, re.M)
     assert line
-    paths = [CBACKEND / "tests" / f"test_{name}.c" for name in line[1].split()]
+    names = " ".join(re.findall(r"\$\(patsubst %,test_%,([^)]*)\)", line[1])).split()
+    paths = [CBACKEND / "tests" / f"test_{name}.c" for name in names]
     return {path.name: path.read_text(encoding="utf-8") for path in paths}
 
 

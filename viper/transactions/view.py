@@ -30,7 +30,7 @@ class View:
         """The value of a column, of a set the sorted tuple of its elements; else the default.
 
         Raises:
-            KeyError: the row is not there, and there is no default.
+            Abort: the row is not there, and there is no default.
         """
         named = self._column(column)
         is_read = default is None or self.exists(named.table, key)
@@ -38,7 +38,7 @@ class View:
         if found is not None:
             return found[named.column_name]
         if default is None:
-            raise KeyError(f"no row {key!r} in {named.table.table_name}")
+            raise _missing(named.table, key)
         return default
 
     def get(self, table: TableSpec, key: Any) -> dict[str, Any] | None:
@@ -78,7 +78,7 @@ class View:
         """The column is this from now on.
 
         Raises:
-            KeyError: the row is not there, in a table of several columns without defaults.
+            Abort: the row is not there, in a table of several columns without defaults.
         """
         named = self._column(column)
         shared = self._table(named.table)
@@ -89,7 +89,7 @@ class View:
             found = shared.spec.default_values
         if found is None:
             if len(shared.spec.column_kinds) > 1:
-                raise KeyError(f"no row {key!r} in {shared.spec.table_name}")
+                raise _missing(shared.spec, key)
             found = (value,)
         values = (*found[: named.index], value, *found[named.index + 1 :])
         self._write(shared, row, True, shared.native.pack(values))
@@ -109,11 +109,11 @@ class View:
         return shared.native.enter_element(row, index, element, StateFullError)[1]
 
     def insert(self, column: ColumnSpec | TableSpec, key: Any, element: Any) -> bool:
-        """Put an element into a set; whether it was new. KeyError: there is no row, and no default."""
+        """Put an element into a set; whether it was new. Abort: there is no row, and no default."""
         shared, row, index = self._set(column, key)
         if shared.native.get(row) is None:
             if shared.spec.default_values is None:
-                raise KeyError(f"no row {key!r} in {shared.spec.table_name}")
+                raise _missing(shared.spec, key)
             self._write(shared, row, True, shared.native.pack(shared.spec.default_values))
         number, is_in = shared.native.enter_element(row, index, element, StateFullError)
         if not is_in:
@@ -176,3 +176,8 @@ class View:
         given = ffi.from_buffer("int64_t[]", words)
         if lib.vp_txgroup_alone_write(self._group.native, number, row, present, given):
             raise MemoryError("the function changes more than there is room to undo")
+
+
+def _missing(table: TableSpec, key: object) -> Abort:
+    """As of a transaction that is not alone."""
+    return Abort(f"no row {key!r} in {table.table_name}")

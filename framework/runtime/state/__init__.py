@@ -11,7 +11,7 @@ transactions  the commits that a stateful bolt is told of
 """
 
 from framework.runtime.state.memory import StateMap, StateMemory
-from framework.runtime.state.saving import StateSaver, load_states
+from framework.runtime.state.saving import StateSaver, load_states, save_tables
 from framework.runtime.state.shared import TABLES, Image, MemberState, SharedMemory, image_of
 from framework.runtime.state.snapshot import Snapshot
 from framework.runtime.state.task_state import TaskState
@@ -30,4 +30,5 @@ __all__ = [
     "Transactions",
     "image_of",
     "load_states",
+    "save_tables",
 ]

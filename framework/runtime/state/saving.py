@@ -39,6 +39,16 @@ class StateSaver:
         writer.close()
 
 
+def save_tables(memory: StateMemory | None) -> None:
+    """Write shared tables to their files, where they have some, at the end of a run.
+
+    Raises:
+        StateError: a file cannot be written.
+    """
+    if memory is not None:
+        memory.shared.save()
+
+
 def load_states(memory: StateMemory | None, checkpoint: Checkpoint | None) -> None:
     """Enter what a run begins with into its memory: what a checkpoint holds, and the first rows of tables.
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from framework.checkpoints.manifest import Manifest
 from framework.config import Settings
-from framework.errors import ConfigError, LoadError
+from framework.errors import ConfigError, LoadError, StateError
 from framework.importing import import_class
 from framework.planning import Plan, TaskSpec
 from framework.runtime.metrics.statistics import TransactionStatistics
@@ -127,11 +127,14 @@ class SharedMemory:
         """Write the tables to their files, if they have some, at the end of the run.
 
         Raises:
-            OSError: a file cannot be written.
+            StateError: a file cannot be written.
         """
         for table, memory in self._tables():
-            if table.save is not None:
-                _write(table, memory, Path(table.save))
+            try:
+                if table.save is not None:
+                    _write(table, memory, Path(table.save))
+            except OSError as error:
+                raise StateError(f"the shared table {table.table_name} cannot be saved: {error}") from error
 
     def rows(self) -> Mapping[str, tuple[tuple[Any, ...], ...]]:
         """All rows of all tables, sorted by key, by the tables' names; where nobody evaluates."""

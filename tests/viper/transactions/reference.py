@@ -153,8 +153,10 @@ class Reference:
 
     def do_read(self, values: list[Any], table: str, column: str, key: Any, default: Any) -> None:
         found = self.rows[table].get(key)
+        if default is not None:  # it is computed in any case
+            default = self.cast(table, column, value_of(default, values))
         if found is None and default is not None:
-            values.append(self.cast(table, column, value_of(default, values)))
+            values.append(default)
             return
         if found is None:
             found = self.fresh(table, None)

@@ -172,6 +172,18 @@ class TestResults:
 
         assert result_of(what).values == (7, 0.25, 1, 1)
 
+    def test_numpy_leaves_operators_to_handles(self) -> None:
+        numpy = pytest.importorskip("numpy")
+        kept: list[Any] = []
+
+        def what(t: Any) -> None:
+            n = t.read(PLACES.n, "a")
+            t.require(numpy.int64(2) < n)
+            kept.extend([numpy.int64(10) - n, numpy.float64(0.5) * n])
+
+        result = result_of(what)
+        assert repr([result[handle] for handle in kept]) == "[7, 1.5]"
+
 
 class TestBlocks:
     def test_a_block_left_by_an_exception_is_dropped(self) -> None:
