@@ -6,6 +6,7 @@ answers. Each run is in a fresh process, all of them in turn; what counts is the
 numbers of transactions that were aborted must be the same in all rounds.
 
     python -m benchmarks.transactions.applications [--only NAME ...] [--rounds N] [--events N]
+        [--gather N] [--parameters JSON] [--form tuples batches]
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ FORMS: Mapping[str, tuple[int, Mapping[str, Any]]] = {
     "batches": (2, {"viper.worker": "process", "topology.workers": 2}),
 }
 """The tasks of each bolt, and the workers."""
+BOLTS = ("grep", "sum", "parser", "deposit", "transfer", "ledger", "auth", "trade", "speed", "count", "toll")
 ACCEPTED: Mapping[str, int] = {"streaming_ledger": 1, "online_bidding": 2}
 """Where an answer says whether its transaction was done."""
 
@@ -63,43 +65,30 @@ class Answers(Sink):
         return self._answers, self._refused
 
 
-def once(name: str, form: str, events: int, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+def once(name: str, form: str, args: argparse.Namespace) -> Mapping[str, Any]:
     """What came of a run in this process."""
     sys.path.insert(0, str(FOLDER))
     build = getattr(importlib.import_module("transactions_builder"), name)
     batches = form == "batches"
     bring = importlib.import_module("transactions.batches" if batches else "transactions.spouts")
-    spout = getattr(bring, SPOUTS[name])(events, parameters=dict(parameters), held=True)
+    spout = getattr(bring, SPOUTS[name])(args.events, parameters=args.parameters, held=True)
     tasks, options = FORMS[form]
     # Another number of tasks than one is meant for bolts only: one task brings everything.
     of_each = {"events": 1, **dict.fromkeys(BOLTS, tasks)}
     from benchmarks.transactions import applications  # as other processes import it, and not as __main__
 
     sink = applications.Answers(ACCEPTED.get(name))
-    report = run_with(build(spout, sink, of_each, batches).build(name), dict(options))
+    options = {**options, "viper.transactions.gather": args.gather}
+    report = run_with(build(spout, sink, of_each, batches).build(name), options)
     answers, refused = report.result("answers")
-    return {"events": events, "answers": answers, "refused": refused, "s": report.elapsed_s}
+    return {"events": args.events, "answers": answers, "refused": refused, "s": report.elapsed_s}
 
 
-BOLTS = (
-    "grep",
-    "sum",
-    "parser",
-    "deposit",
-    "transfer",
-    "ledger",
-    "auth",
-    "trade",
-    "speed",
-    "count",
-    "toll",
-)
-
-
-def apart(name: str, form: str, events: int, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+def apart(name: str, form: str, args: argparse.Namespace) -> Mapping[str, Any]:
     """What came of a run in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.transactions.applications", "--once", name, form]
-    command += ["--events", str(events), "--parameters", json.dumps(parameters)]
+    command += ["--events", str(args.events), "--gather", str(args.gather)]
+    command += ["--parameters", json.dumps(args.parameters)]
     ran = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=FOLDER.parent)
     found: Mapping[str, Any] = json.loads(ran.stdout)
     return found
@@ -111,7 +100,7 @@ def measured(args: argparse.Namespace) -> Iterator[Mapping[str, Any]]:
     found: dict[tuple[str, str], list[Mapping[str, Any]]] = {kind: [] for kind in kinds}
     for _ in range(args.rounds):
         for (name, form), runs in found.items():
-            runs.append(apart(name, form, args.events, args.parameters))
+            runs.append(apart(name, form, args))
     for name in args.only:
         outcomes = {(run["answers"], run["refused"]) for form in args.form for run in found[name, form]}
         if len(outcomes) != 1:
@@ -137,6 +126,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--form", nargs="+", choices=FORMS, default=list(FORMS), help="(both)")
     parser.add_argument("--rounds", type=int, default=3, help="of each (3)")
     parser.add_argument("--events", type=int, default=500_000, help="of a run (500,000)")
+    parser.add_argument("--gather", type=int, default=512, help="tuples gathered and then evaluated (512)")
     parser.add_argument(
         "--parameters",
         type=json.loads,
@@ -151,7 +141,7 @@ def main() -> None:
     """Measure, and print it as JSON, a line for each."""
     args = arguments()
     if args.once:
-        print(json.dumps(once(*args.once, args.events, args.parameters)))
+        print(json.dumps(once(*args.once, args)))
         return
     for line in measured(args):
         print(json.dumps(line), flush=True)
