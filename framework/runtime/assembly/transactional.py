@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from framework.planning import Plan
 from framework.runtime.assembly.network import Network
 from framework.runtime.edges.buffer import PAUSE_AT
@@ -17,6 +19,9 @@ from framework.runtime.tasks.transaction_processor import CallbackProcessor, Tra
 from framework.runtime.tracking.acker import Acker
 from viper.rows import Inbox
 from viper.transactions.recorder import Recorder
+
+GATHER: Final = 512
+"""How many tuples are gathered where the configuration leaves it open: a slice, or the paper's punctuation."""
 
 
 class Transactional:
@@ -68,6 +73,8 @@ class Transactional:
             acker: answers for tuples; None where nothing is tracked.
         """
         host, most = self._slot.host, context.conf["viper.transactions.gather"]
+        if most is None:
+            most = context.conf["viper.columns.rows"] if host.takes_rows else GATHER
         if host.takes_rows:
             keeps, parts = host.keeps_columns, (bulk, acker, context.counters, self.membership, most)
             return TransactionBatches(self._slot, *parts, keeps=keeps)

@@ -59,7 +59,7 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.channel.bytes": (1024, 2**40),
     "viper.columns.rows": (1, 2**20),
     "viper.tables": ({},),
-    "viper.transactions.gather": (1, HUGE),
+    "viper.transactions.gather": (1, HUGE, None),
     "viper.transactions.bytes": (1 << 14, 1 << 31),
     "viper.shuffle.run": (1, 1024),
     "viper.parallelism.max": (None,),  # more wants bolts that can be scaled
