@@ -217,21 +217,21 @@ static void tell(vp_txgroup *group)
         vp_txlog *log = vp_txgroup_log(group, number);
         if (read(&log->evaluator.evaluated) != read(&member->done))
             atomic_store_explicit(&log->evaluator.evaluated, read(&member->done), memory_order_release); /* E0 -> E1 */
-        VP_CRASH_POINT("commit: log told");
+        VP_CRASH_POINT("evaluated: log told");
     }
     vp_position position = committed(group);
     if (vp_compare(position, vp_txgroup_evaluated(group)) != 0)
         vp_twice_publish(&group->evaluated, position);
-    VP_CRASH_POINT("commit: all told");
+    VP_CRASH_POINT("evaluated: all told");
 }
 
 void vp_txgroup_commit(vp_txgroup *group)
 {
-    VP_CRASH_POINT("commit: not yet");
+    VP_CRASH_POINT("evaluated: not yet");
     atomic_signal_fence(memory_order_seq_cst);
     atomic_store_explicit(&group->undo_length, 0, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst);
-    VP_CRASH_POINT("commit: done");
+    VP_CRASH_POINT("evaluated: done");
     tell(group);
 }
 

@@ -15,7 +15,7 @@ enum { LOGS = 3, LOG_BYTES = 1 << 14, PLANNED = 700, HOLDER = 7, RANDOM_DEATHS =
 
 static const char *const POINTS[] = {
     "undo: noted", "undo: counted", "undo: written", "undo: back", "lease: looked for", "lease: held still",
-    "lease: given", "commit: not yet", "commit: done", "commit: log told", "commit: all told", "evaluate: frontier",
+    "lease: given", "evaluated: not yet", "evaluated: done", "evaluated: log told", "evaluated: all told", "evaluate: frontier",
     "evaluate: begun", "evaluate: between", "evaluate: alone", "log: published", "log: collected", "twice: once", "progress: odd",
     "progress: torn", "progress: even", "bury: undone", "bury: told",
 };

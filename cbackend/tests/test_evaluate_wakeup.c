@@ -7,8 +7,8 @@ enum { LOG_BYTES = 4096 };
 
 static const vp_tx_instruction RAISE = {.code = VP_TX_ADD, .table = 2, .operand = 1};
 static const char *const POINTS[] = {
-    "lease: looked for", "evaluate: frontier", "evaluate: begun", "evaluate: between", "commit: not yet", "commit: done", "commit: log told",
-    "commit: all told", "lease: held still", "lease: given", "evaluate: alone",
+    "lease: looked for", "evaluate: frontier", "evaluate: begun", "evaluate: between", "evaluated: not yet", "evaluated: done", "evaluated: log told",
+    "evaluated: all told", "lease: held still", "lease: given", "evaluate: alone",
 };
 enum { POINT_COUNT = sizeof POINTS / sizeof *POINTS };
 

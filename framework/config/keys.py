@@ -90,7 +90,7 @@ _ALL = (
     Key("viper.key.groups", power_of_two(1 << 16), "How many groups keys fall into."),
     Key("viper.state.bytes", integer(1 << 20, 2**44), "Bytes that all declared state may take."),
     Key("viper.tables", tables(), "Room of shared tables, where rows come from and go to."),
-    Key("viper.transactions.gather", optional(integer(1)), "Tuples gathered before transactions are evaluated.", True),
+    Key("viper.transactions.gather", optional(integer(1)), "Tuples gathered before evaluation.", True),
     Key("viper.transactions.bytes", power_of_two(1 << 31, 1 << 14), "Bytes of a log of transactions."),
     Key("viper.state.key", optional(field_names()), "The fields that name the key of a bolt's state.", True),
     Key("viper.input", choice("shared", "copied", "keyed"), "Copies of tuples with derived keys.", True),

@@ -8,7 +8,7 @@ from typing import Any
 from viper._backend import ffi, lib
 from viper.errors import StateFullError
 from viper.transactions.group import Group
-from viper.transactions.specs import ColumnSpec, TableSpec
+from viper.transactions.specs import Abort, ColumnSpec, TableSpec
 from viper.transactions.tables import Table
 
 

@@ -1,1 +1,1 @@
-s/^    VP_CRASH_POINT("commit: not yet");/    tell(group);\n&/
+s/^    VP_CRASH_POINT("evaluated: not yet");/    tell(group);\n&/

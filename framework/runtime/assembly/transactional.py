@@ -21,7 +21,7 @@ from viper.rows import Inbox
 from viper.transactions.recorder import Recorder
 
 GATHER: Final = 512
-"""How many tuples are gathered where the configuration leaves it open: a slice, or the paper's punctuation."""
+"""How many tuples are gathered where the configuration leaves it open: about as many as in the paper."""
 
 
 class Transactional:
