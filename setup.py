@@ -11,12 +11,8 @@ from setuptools import Extension, find_packages, setup
 # What both modules are made of: state is written, and transactions are told, by functions of either.
 STATE_NAMES = (
     *("bytes", "changes", "heap", "keyed", "pool", "snapshot", "writer"),
-<<<<<<< HEAD
-    *("shared", "txlog", "txgroup", "program", "evaluate", "progress"),
-    *("position", "line", "bits", "array"),
-=======
     *("shared", "txlog", "txgroup", "program", "evaluation", "evaluate", "progress"),
->>>>>>> txn-core
+    *("position", "line", "bits", "array"),
 )
 STATE = [f"cbackend/src/{name}.c" for name in STATE_NAMES]
 
