@@ -11,7 +11,7 @@ from setuptools import Extension, find_packages, setup
 # What both modules are made of: state is written, and transactions are told, by functions of either.
 STATE_NAMES = (
     *("bytes", "changes", "heap", "keyed", "pool", "snapshot", "writer"),
-    *("shared", "txlog", "txgroup", "program", "evaluate", "progress"),
+    *("shared", "txlog", "txgroup", "program", "evaluation", "evaluate", "progress"),
     *("position", "line", "bits", "array"),
 )
 STATE = [f"cbackend/src/{name}.c" for name in STATE_NAMES]

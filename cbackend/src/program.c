@@ -64,11 +64,11 @@ static uint64_t discard_of_set(vp_txundo undo, uint64_t length, vp_word *count, 
 }
 
 vp_txstep vp_program_set(vp_txundo undo, uint64_t length, const vp_txtable *tables, const vp_tx_instruction *step,
-                         uint64_t number)
+                         vp_word *row)
 {
     const vp_txtable *of = &tables[step->table], *elements = &tables[of->elements[step->column]];
-    vp_word *row = vp_program_row(tables, step), *count = &row[VP_ROW_COLUMNS + step->column];
-    vp_word *element = (vp_word *)(elements->rows + number * elements->stride);
+    vp_word *count = &row[VP_ROW_COLUMNS + step->column];
+    vp_word *element = (vp_word *)(elements->rows + (uint64_t)step->operand * elements->stride);
     if (!(vp_row_word(row) & VP_ROW_PRESENT)) {
         if (!of->table->has_defaults)
             return (vp_txstep){length, 0, VP_TX_MISSING};

@@ -80,7 +80,8 @@ enum {
                                 instructions are passed over, and registers that they would write are 0 */
     VP_TX_DELETE = 9,     /* the row is not there any more; not an error where it was not */
     VP_TX_SET_ADD = 10,   /* register = whether element row `operand` of table column's elements was new. `column` is the
-                             set column; the table of its elements is the one that vp_txgroup knows for (table, column) */
+                             set column; the table of its elements is the one that vp_txgroup knows for (table, column).
+                             The operand is never a register; and an element is of one row only */
     VP_TX_SET_DISCARD = 11, /* register = whether it was in the set */
     VP_TX_SET_HAS = 12,   /* register = whether it is */
     VP_TX_EXISTS = 13,    /* register = whether the row is there */

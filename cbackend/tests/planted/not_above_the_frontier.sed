@@ -1,1 +1,1 @@
-s/if (!is_below(position, &run->frontier))/if (is_below(\&run->frontier, position) || position == \&END)/
+s/return vp_is_below(order->heads\[\*turn\], &run->frontier) ?/return !vp_is_below(\&run->frontier, order->heads[*turn]) \&\& order->heads[*turn] != \&VP_TX_END ?/

@@ -1,1 +1,1 @@
-s/^    const vp_position \*head = find_head(cursor);/&\n    cursor->reached = cursor->at;/
+s/^    const vp_position \*head = vp_cursor_head(cursor);/&\n    cursor->reached = cursor->at;/
