@@ -198,6 +198,7 @@ PyObject *tx_begin_rows(Recorder *self, PyObject *const *args, Py_ssize_t count)
     tx_block_free(transaction->block);
     transaction->block = block;
     block->serial = ++transaction->serial;
+    block->number = tx_batch(self)->block_count;
     transaction->state = TX_BEGUN;
     transaction->count = transaction->registers = transaction->conditions = 0;
     return Py_NewRef((PyObject *)transaction);

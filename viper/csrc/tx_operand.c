@@ -103,6 +103,7 @@ PyObject *tx_handle_new(Transaction *self)
     handle->serial = self->serial;
     handle->number = self->registers - 1;
     handle->kind = self->kinds[handle->number];
+    handle->block = self->block == NULL ? 0 : self->block->number;
     return (PyObject *)handle;
 }
 

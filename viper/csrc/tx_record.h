@@ -62,7 +62,8 @@ typedef struct {
 
 /* A block of a batch. */
 typedef struct {
-    uint64_t serial; /* as handles have it */
+    uint64_t serial; /* as handles have it, and the how-manieth of its batch it is */
+    uint32_t number;
     uint8_t *mask;   /* by row of the batch, whether it is for this; NULL: all are */
     uint32_t rows;   /* how many are */
     uint32_t next;   /* the how-manieth of these is written out, and then taken, next */
@@ -110,6 +111,7 @@ typedef struct {
     Transaction *transaction;
     uint64_t serial;
     uint32_t number; /* of its register */
+    uint32_t block;  /* the how-manieth of a batch its block is */
     char kind;
 } Handle;
 

@@ -208,17 +208,28 @@ static PyObject *column(const Part *part, uint32_t number)
     return view;
 }
 
+/* The block that a handle is of, or the one in its place: batches say the same one after the other, and who keeps a handle has
+ * that of the latest. NULL if that has nothing of the kind. */
+static const Part *part_of(const RowResults *self, const Handle *handle)
+{
+    const Part *part = handle->block < self->part_count ? &self->parts[handle->block] : NULL;
+    for (uint32_t i = 0; i < self->part_count; i++)
+        if (self->parts[i].serial == handle->serial)
+            part = &self->parts[i];
+    int fits = part != NULL && handle->number < part->registers && part->kinds[handle->number] == handle->kind;
+    return fits ? part : NULL;
+}
+
 static PyObject *item(RowResults *self, PyObject *key)
 {
     if (!tx_is_handle(key)) {
         PyErr_Format(PyExc_TypeError, "the values of a batch's results are had by a handle; found %.100R", key);
         return NULL;
     }
-    const Handle *handle = (Handle *)key;
-    for (uint32_t i = 0; i < self->part_count; i++)
-        if (self->parts[i].serial == handle->serial && handle->number < self->parts[i].registers)
-            return column(&self->parts[i], handle->number);
-    PyErr_SetString(PyExc_LookupError, "the handle is of another batch");
+    const Part *part = part_of(self, (Handle *)key);
+    if (part != NULL)
+        return column(part, ((Handle *)key)->number);
+    PyErr_SetString(PyExc_LookupError, "the handle is of another batch, whose blocks say something else");
     return NULL;
 }
 

@@ -334,13 +334,24 @@ def test_masks_that_are_none(where: Any, error: type[Exception], message: str) -
 
 
 def test_handles_of_another_batch() -> None:
+    """They stand for those in their place: a bolt keeps the latest, and earlier batches are called back."""
     task = Batches()
     kept: list[Any] = []
-    results = task.run(1, (None, lambda t: kept.append(t.read(PLACES.n, ["a"]))))
-    task.run(1, (None, lambda t: kept.append(t.read(PLACES.n, ["a"]))))
-    assert results[kept[0]].tolist() == [3]
-    with pytest.raises(LookupError, match="the handle is of another batch"):
-        results[kept[1]]
+
+    def what(t: Any) -> None:
+        kept.append(t.read(PLACES.n, ["a"]))
+        kept.append(t.read(PLACES.x, "a"))
+
+    def longer(t: Any) -> None:
+        kept.extend(t.read(PLACES.n, "a") for _ in range(3))
+
+    results = task.run(1, (None, what))
+    task.run(1, (None, what))
+    task.run(1, (None, longer), (None, what))
+    assert [results[handle].tolist() for handle in kept[:5]] == [[3], [0.5], [3], [0.5], [3]]
+    for other in kept[5:]:
+        with pytest.raises(LookupError, match="of another batch, whose blocks say something else"):
+            results[other]
     with pytest.raises(TypeError, match="had by a handle; found 0"):
         results[0]  # type: ignore[index]
     with pytest.raises(IndexError, match="there are 1 transactions, and none of index 1"):
