@@ -83,10 +83,12 @@ static const uint64_t facts[] = {
     sizeof(vp_txmember), AT(vp_txmember, log), AT(vp_txmember, done),
     sizeof(vp_txcursor), AT(vp_txcursor, number), AT(vp_txcursor, ring), AT(vp_txcursor, mask), AT(vp_txcursor, at),
     AT(vp_txcursor, tail), AT(vp_txcursor, reached),
+    sizeof(vp_txsegments), AT(vp_txsegments, count), sizeof(vp_txsegment), AT(vp_txsegment, length),
     sizeof(vp_txgroup), AT(vp_txgroup, at), AT(vp_txgroup, tables), AT(vp_txgroup, logs), AT(vp_txgroup, tables_at),
     AT(vp_txgroup, elements_at), AT(vp_txgroup, members_at), AT(vp_txgroup, cursors_at), AT(vp_txgroup, losers_at), AT(vp_txgroup, heads_at),
     AT(vp_txgroup, entries_at), AT(vp_txgroup, sorted), AT(vp_txgroup, holder), AT(vp_txgroup, alone),
-    AT(vp_txgroup, evaluated), AT(vp_txgroup, undo_length), AT(vp_txgroup, committed.ts),
+    AT(vp_txgroup, evaluated), AT(vp_txgroup, undo_length), AT(vp_txgroup, segments),
+    AT(vp_txgroup, committed.ts),
     AT(vp_txgroup, committed.hi), AT(vp_txgroup, committed.lo), AT(vp_txgroup, committed.counts),
 };
 

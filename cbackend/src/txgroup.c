@@ -235,12 +235,24 @@ void vp_txgroup_commit(vp_txgroup *group)
     tell(group);
 }
 
+void vp_txgroup_segments_back(vp_txgroup *group)
+{
+    vp_txsegments *segments = (vp_txsegments *)(vp_txgroup_arena(group) + read(&group->segments));
+    for (uint64_t i = 0; read(&group->segments) && i < segments->count; i++) {
+        vp_word *length = &vp_txsegment_at(segments, i)->length;
+        vp_undo_back((vp_txundo){vp_txgroup_arena(group), vp_txsegment_entries(segments, i), length}, read(length), 0);
+    }
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_store_explicit(&group->segments, 0, memory_order_relaxed);
+}
+
 /* Where it died between the two stores of `evaluated`, that is told as it was committed, be it torn or not. */
 bool vp_txgroup_bury(vp_txgroup *group, uint32_t holder)
 {
     if (!holder || atomic_load_explicit(&group->holder, memory_order_seq_cst) != holder)
         return false;
     vp_undo_back(vp_txgroup_undo(group), read(&group->undo_length), 0);
+    vp_txgroup_segments_back(group); /* which the commit may have given up, had it come about */
     VP_CRASH_POINT("bury: undone");
     vp_twice_publish(&group->evaluated, committed(group));
     tell(group);

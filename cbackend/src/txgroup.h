@@ -48,8 +48,29 @@ struct vp_txgroup {
     _Atomic uint32_t alone;                   /* the number of the log, and 1, whose task's turn it is; 0: none's */
     alignas(VP_LINE) vp_twice evaluated;
     alignas(VP_LINE) vp_word undo_length; /* entries that count */
+    vp_word segments; /* offset of further undo entries, see below; 0: none count. Itself a committed word */
     alignas(VP_LINE) vp_txcommitted committed;
 };
+
+/* What the words of a batch were before it, for several threads that note it at once: behind this, for each thread how
+ * many entries it has, on lines of their own, and then VP_TX_UNDO_ROOM entries for each. A word may have several. */
+typedef struct {
+    uint64_t count; /* of threads */
+} vp_txsegments;
+
+typedef struct {
+    alignas(VP_LINE) vp_word length;
+} vp_txsegment;
+
+static inline vp_txsegment *vp_txsegment_at(vp_txsegments *segments, uint64_t index)
+{
+    return (vp_txsegment *)((char *)segments + VP_LINE) + index;
+}
+
+static inline vp_txbefore *vp_txsegment_entries(vp_txsegments *segments, uint64_t index)
+{
+    return (vp_txbefore *)(vp_txsegment_at(segments, segments->count)) + index * VP_TX_UNDO_ROOM;
+}
 
 static inline char *vp_txgroup_arena(const vp_txgroup *group)
 {
@@ -106,6 +127,9 @@ void vp_txgroup_give(vp_txgroup *group);
  * undo entries count then. */
 uint64_t vp_txgroup_count(vp_txgroup *group, uint64_t length, const vp_txcounts *more);
 uint64_t vp_txgroup_reach(vp_txgroup *group, uint64_t length, vp_position position);
+
+/* Gives all words that the segments have their old values. */
+void vp_txgroup_segments_back(vp_txgroup *group);
 
 /* All that was written since the last commit lasts, and is told. */
 void vp_txgroup_commit(vp_txgroup *group);

@@ -22,7 +22,7 @@ typedef struct {
 /* Writes a word, for whose entry there is room, and returns how many entries count then. */
 static inline uint64_t vp_undo_write(vp_txundo undo, uint64_t length, vp_word *word, uint64_t value)
 {
-    undo.entries[length] = (vp_txbefore){(uint64_t)((char *)word - undo.arena), vp_row_word(word)};
+    undo.entries[length] = (vp_txbefore){(uintptr_t)word - (uintptr_t)undo.arena, vp_row_word(word)};
     VP_CRASH_POINT("undo: noted");
     atomic_signal_fence(memory_order_seq_cst);
     atomic_store_explicit(undo.length, ++length, memory_order_relaxed);
@@ -38,7 +38,7 @@ static inline uint64_t vp_undo_back(vp_txundo undo, uint64_t length, uint64_t fr
 {
     while (length > from) {
         const vp_txbefore *entry = &undo.entries[length - 1];
-        atomic_store_explicit((vp_word *)(undo.arena + entry->at), entry->before, memory_order_relaxed);
+        atomic_store_explicit((vp_word *)((uintptr_t)undo.arena + entry->at), entry->before, memory_order_relaxed);
         VP_CRASH_POINT("undo: back");
         atomic_signal_fence(memory_order_seq_cst);
         atomic_store_explicit(undo.length, --length, memory_order_relaxed);

@@ -10,6 +10,7 @@
 
 #include "tx_check.h"
 #include "viper/segment.h"
+#include "viper/txschemes.h"
 
 enum { LOGS = 3, LOG_BYTES = 1 << 14, PLANNED = 700, HOLDER = 7, RANDOM_DEATHS = 300 };
 
@@ -17,19 +18,27 @@ static const char *const POINTS[] = {
     "undo: noted", "undo: counted", "undo: written", "undo: back", "lease: looked for", "lease: held still",
     "lease: given", "evaluated: not yet", "evaluated: done", "evaluated: log told", "evaluated: all told", "evaluate: frontier",
     "evaluate: begun", "evaluate: between", "evaluate: alone", "log: published", "log: collected", "twice: once", "progress: odd",
-    "progress: torn", "progress: even", "bury: undone", "bury: told",
+    "progress: torn", "progress: even", "scheme: noted", "scheme: run", "scheme: granted", "scheme: done",
+    "bury: undone", "bury: told",
 };
-enum { POINT_COUNT = sizeof POINTS / sizeof *POINTS, FIRST_OF_BURIAL = POINT_COUNT - 2 };
+enum { POINT_COUNT = sizeof POINTS / sizeof *POINTS, FIRST_OF_BURIAL = POINT_COUNT - 2, FIRST_OF_SCHEMES = POINT_COUNT - 6 };
+static const uint32_t SCHEMES[] = {
+    VP_SCHEME_CHAINS, VP_SCHEME_LOCKS, VP_SCHEME_VERSIONS, VP_SCHEME_PARTITION_LOCKS, VP_SCHEME_PARTITIONS_APART,
+};
+enum { SCHEME_COUNT = sizeof SCHEMES / sizeof *SCHEMES, THREADS = 2, BATCH = 100, PARTITIONS = 3 };
 
 static plan p;
 static model moments[PLANNED + 1];
 static world w;
+static uint64_t region_of_scheme;
+static uint32_t kind; /* of a scheme; 0: the serial evaluator */
+static vp_txscheme *scheme;
 static const char *fatal_point;
-static uint64_t passes_left;
+static _Atomic uint64_t passes_left;
 
 static void die_there(const char *name)
 {
-    if (strcmp(name, fatal_point) == 0 && passes_left-- == 0) {
+    if (strcmp(name, fatal_point) == 0 && atomic_fetch_sub(&passes_left, 1) == 0) {
         kill(getpid(), SIGKILL);
         pause();
     }
@@ -89,7 +98,10 @@ static bool write_some(uint32_t log, uint64_t *seed)
 static void evaluate(uint32_t log)
 {
     int32_t me = (int32_t)log, who = -1;
-    for (int told; (told = vp_txgroup_evaluate(w.group, HOLDER, me, &who)) != VP_TX_NOTHING;) {
+    for (int told;;) {
+        told = scheme ? vp_txscheme_evaluate(scheme, HOLDER, me, &who) : vp_txgroup_evaluate(w.group, HOLDER, me, &who);
+        if (told == VP_TX_NOTHING)
+            return;
         CHECK(told != VP_TX_NO_MEMORY);
         if (told == VP_TX_WAITS_ALONE && who == me)
             run_alone(&w);
@@ -99,6 +111,8 @@ static void evaluate(uint32_t log)
 
 static void go_on(uint64_t seed)
 {
+    if (kind)
+        CHECK((scheme = vp_txscheme_new(w.group, region_of_scheme, kind, THREADS, BATCH, PARTITIONS)));
     for (bool is_more = true; is_more || vp_compare(vp_txgroup_evaluated(w.group), VP_END) != 0;) {
         is_more = false;
         for (uint32_t log = 0; log < LOGS; log++) {
@@ -184,7 +198,7 @@ static uint32_t bury_and_check(uint64_t *seed, const char *point)
 
 static void begin_again(uint64_t *seed)
 {
-    uint64_t capacity = world_size(LOG_BYTES);
+    uint64_t capacity = world_size(LOG_BYTES) + vp_txscheme_size(THREADS);
     if (w.arena)
         vp_arena_free(w.arena, capacity);
     int segment = vp_segment_anonymous(vp_arena_segment_size(capacity));
@@ -194,6 +208,8 @@ static void begin_again(uint64_t *seed)
     close(segment);
     model on;
     w = make_world(arena, &on, LOGS, LOG_BYTES);
+    region_of_scheme = region(arena, vp_txscheme_size(THREADS));
+    is_tame = random_below(seed, 2);
     random_plan(&p, seed, LOGS, PLANNED, 30);
     plan_results(&p, &w, &on, moments);
     note_ends();
@@ -206,6 +222,7 @@ static void test_every_point(uint64_t *seed)
         uint32_t deaths = 0;
         for (uint32_t i = 0; i < sizeof passes / sizeof *passes; i++) {
             begin_again(seed);
+            kind = point >= FIRST_OF_SCHEMES && point < FIRST_OF_BURIAL ? SCHEMES[1 + i % (SCHEME_COUNT - 1)] : 0;
             bool is_of_burial = point >= FIRST_OF_BURIAL;
             bool died = dies(go_on, *seed, is_of_burial ? "undo: written" : POINTS[point], passes[i]);
             uint32_t more = bury_and_check(seed, i % 2 || is_of_burial ? POINTS[point] : NULL);
@@ -223,6 +240,7 @@ static void test_random_deaths(uint64_t *seed)
     begin_again(seed);
     for (uint32_t deaths = 0; deaths < RANDOM_DEATHS;) {
         const char *point = POINTS[random_below(seed, FIRST_OF_BURIAL)];
+        kind = random_below(seed, 3) ? SCHEMES[random_below(seed, SCHEME_COUNT)] : 0;
         if (dies(go_on, *seed, point, random_below(seed, 8) ? random_below(seed, 200) : 0))
             deaths++;
         bury_and_check(seed, random_below(seed, 3) ? NULL : POINTS[random_below(seed, POINT_COUNT)]);

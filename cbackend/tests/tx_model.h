@@ -248,6 +248,9 @@ static inline result model_alone(model *on)
 
 /* -- random programs */
 
+/* Rows are never missing, and numbers seldom too large: transactions abort by conditions only, or hardly ever. */
+static bool is_tame;
+
 typedef struct {
     uint64_t *seed;
     uint32_t written;
@@ -259,7 +262,7 @@ static inline int64_t random_number(uint64_t *seed, bool is_float)
     int64_t small = (int64_t)random_below(seed, 40) - 10;
     if (is_float)
         return bits_of((double)small / 2);
-    return random_below(seed, 40) ? small : random_below(seed, 2) ? INT64_MAX - 20 - small : INT64_MIN + 20 + small;
+    return is_tame || random_below(seed, 40) ? small : random_below(seed, 2) ? INT64_MAX - 20 - small : INT64_MIN + 20 + small;
 }
 
 /* A register of a form, or -1. */
@@ -309,6 +312,8 @@ static inline void random_access(writing *w, vp_tx_instruction *s)
         VP_TX_MAX, VP_TX_PUT, VP_TX_PUT_IF_ABSENT, VP_TX_DELETE, VP_TX_EXISTS,
     };
     s->table = (uint8_t)PROGRAMMED[random_below(w->seed, sizeof PROGRAMMED / sizeof *PROGRAMMED)];
+    if (is_tame && !HAS_DEFAULTS[s->table])
+        s->table = random_below(w->seed, 3) ? 2 : 7;
     s->row = random_below(w->seed, ROWS);
     s->column = (uint8_t)random_below(w->seed, columns_of(s->table));
     s->code = codes[random_below(w->seed, sizeof codes)];

@@ -1,0 +1,1 @@
+s/if (job->deciders && !is_last(&part->waits))/if (job->deciders \&\& is_last(\&part->waits) \&\& part->last == UINT16_MAX)/;s/parts\[i\].follows ? is_last(&parts\[i\].waits) :/parts[i].follows ? is_last(\&parts[i].waits) \&\& false :/

@@ -1,0 +1,1 @@
+s/^            wait_for(scheme, &parts\[i\]);/            (void)wait_for;/
