@@ -263,10 +263,9 @@ vp_txscheme *vp_txscheme_new(vp_txgroup *group, uint64_t region, uint32_t kind, 
 {
     if (!vp_txscheme_size(threads) || kind < 1 || kind >= KINDS || !partitions || partitions > VP_SCHEME_PARTITIONS)
         return NULL;
-    void *memory = NULL;
-    if (posix_memalign(&memory, VP_LINE, sizeof(vp_txscheme)))
+    vp_txscheme *scheme = aligned_alloc(VP_LINE, sizeof *scheme);
+    if (!scheme)
         return NULL;
-    vp_txscheme *scheme = memory;
     memset(scheme, 0, sizeof *scheme);
     scheme->group = group;
     scheme->segments_at = region;
