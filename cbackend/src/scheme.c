@@ -263,8 +263,8 @@ vp_txscheme *vp_txscheme_new(vp_txgroup *group, uint64_t region, uint32_t kind, 
 {
     if (!vp_txscheme_size(threads) || kind < 1 || kind >= KINDS || !partitions || partitions > VP_SCHEME_PARTITIONS)
         return NULL;
-    vp_txscheme *scheme = aligned_alloc(VP_LINE, sizeof *scheme);
-    if (!scheme)
+    vp_txscheme *scheme = aligned_alloc(VP_LINE, (sizeof *scheme + VP_LINE - 1) / VP_LINE * VP_LINE);
+    if (scheme == NULL)
         return NULL;
     memset(scheme, 0, sizeof *scheme);
     scheme->group = group;
