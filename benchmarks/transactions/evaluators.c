@@ -1,6 +1,7 @@
 /* How fast transactions are evaluated that lie in the logs of several tasks already.
  *
- *     evaluators [--load N] [--rounds N] [--transactions N] [--logs N] [--rows N] [--accesses N] [--skew X]
+ *     evaluators [--load N] [--evaluator N] [--rounds N] [--transactions N] [--logs N] [--rows N] [--accesses N]
+ *                [--skew X] [--threads N] [--batch N] [--partitions N [--crossing X]]
  *
  * Each round begins with the same tables and logs. Times are the median of all rounds, and of processor time the best
  * one as well, which other work on the machine has disturbed least.
@@ -16,28 +17,33 @@ enum { MOST_ROUNDS = 1000 };
 
 typedef struct {
     load_shape shape;
-    uint32_t rounds;
-    int32_t only; /* a kind of load, -1: all */
+    uint32_t rounds, threads, batch, partitions; /* threads: up to so many; partitions: 0: one for each thread */
+    int32_t only, evaluator;                     /* a kind of load, and an evaluator beside the serial one; -1: all */
 } options;
 
 typedef struct {
     const char *name;
-    void (*evaluate)(vp_txgroup *group, uint32_t threads);
-    uint32_t threads;
-    bool is_wrong; /* it gives other results, and is there for comparison */
+    uint32_t scheme; /* 0: the serial evaluator */
+    bool is_wrong;   /* it gives other results, and is there for comparison */
 } evaluator;
 
-static void serial(vp_txgroup *group, uint32_t threads)
+static const evaluator EVALUATORS[] = {
+    {"serial", 0, false},
+    {"chains", VP_SCHEME_CHAINS, false},
+    {"locks", VP_SCHEME_LOCKS, false},
+    {"versions", VP_SCHEME_VERSIONS, false},
+    {"partition locks", VP_SCHEME_PARTITION_LOCKS, false},
+    {"partitions apart", VP_SCHEME_PARTITIONS_APART, false},
+    {"no locks", VP_SCHEME_NO_LOCKS, true},
+};
+
+static void evaluate(const load *of, vp_txscheme *scheme)
 {
     int32_t who;
-    (void)threads;
-    if (vp_txgroup_evaluate(group, 1, 0, &who) != VP_TX_PROGRESSED)
+    int told = scheme ? vp_txscheme_evaluate(scheme, 1, 0, &who) : vp_txgroup_evaluate(of->group, 1, 0, &who);
+    if (told != VP_TX_PROGRESSED)
         abort();
 }
-
-static const evaluator EVALUATORS[] = {
-    {"serial", serial, 1, false},
-};
 
 static double now(clockid_t clock)
 {
@@ -58,13 +64,18 @@ static double median(double *of, uint32_t count)
     return of[count / 2];
 }
 
-static void measure(const options *with, load *of, const evaluator *by, uint64_t *expected)
+static void measure(const options *with, load *of, const evaluator *by, uint32_t threads, uint64_t *expected)
 {
     double wall[MOST_ROUNDS], cpu[MOST_ROUNDS];
+    vp_txscheme *scheme = NULL;
+    load_reset(of);
+    if (by->scheme)
+        scheme = vp_txscheme_new(of->group, of->region_at, by->scheme, threads, with->batch,
+                                 with->partitions ? with->partitions : threads);
     for (uint32_t round = 0; round < with->rounds; round++) {
         load_reset(of);
         double cpu_begun = now(CLOCK_PROCESS_CPUTIME_ID), begun = now(CLOCK_MONOTONIC);
-        by->evaluate(of->group, by->threads);
+        evaluate(of, scheme);
         wall[round] = now(CLOCK_MONOTONIC) - begun;
         cpu[round] = now(CLOCK_PROCESS_CPUTIME_ID) - cpu_begun;
     }
@@ -75,11 +86,14 @@ static void measure(const options *with, load *of, const evaluator *by, uint64_t
         fprintf(stderr, "%s: results differ\n", by->name);
         exit(1);
     }
+    if (scheme)
+        vp_txscheme_free(scheme);
     vp_txcounts counts;
     vp_txgroup_counts(of->group, &counts);
     double count = of->shape.transactions, elapsed = median(wall, with->rounds), used = median(cpu, with->rounds);
-    printf("%-14s %-12s %7u %10.2f %10.1f %10.1f %8.2f %%\n", load_names[of->shape.kind], by->name, by->threads,
-           count / elapsed * 1e3, used / count, cpu[0] / count, 100.0 * (double)counts.aborted / count);
+    qsort(wall, with->rounds, sizeof *wall, compare);
+    printf("%-14s %-16s %7u %10.2f %10.2f %10.1f %10.1f %8.2f %%\n", load_names[of->shape.kind], by->name, threads,
+           count / elapsed * 1e3, count / wall[0] * 1e3, used / count, cpu[0] / count, 100.0 * (double)counts.aborted / count);
     fflush(stdout);
 }
 
@@ -94,13 +108,15 @@ static void measure_load(const options *with, load_kind kind)
     }
     uint64_t expected = 0;
     for (uint32_t i = 0; i < sizeof EVALUATORS / sizeof *EVALUATORS; i++)
-        measure(with, of, &EVALUATORS[i], &expected);
+        for (uint32_t threads = 1; threads <= (EVALUATORS[i].scheme ? with->threads : 1); threads *= 2)
+            if (with->evaluator < 0 || with->evaluator == (int32_t)i || i == 0)
+                measure(with, of, &EVALUATORS[i], threads, &expected);
     load_free(of);
 }
 
 static options read_options(int argc, char **argv)
 {
-    options with = {{.transactions = 40000, .rows = 10000, .logs = 4, .accesses = 10, .skew = 0.6, .seed = 1}, 25, -1};
+    options with = {{.transactions = 40000, .rows = 10000, .logs = 4, .accesses = 10, .skew = 0.6, .seed = 1}, 25, 2, 0, 0, -1, -1};
     for (int i = 1; i + 1 < argc; i += 2) {
         double value = strtod(argv[i + 1], NULL);
         const char *name = argv[i];
@@ -108,6 +124,16 @@ static options read_options(int argc, char **argv)
             with.only = (int32_t)value;
         else if (!strcmp(name, "--rounds"))
             with.rounds = value < MOST_ROUNDS ? (uint32_t)value : MOST_ROUNDS;
+        else if (!strcmp(name, "--threads"))
+            with.threads = value < MOST_THREADS ? (uint32_t)value : MOST_THREADS;
+        else if (!strcmp(name, "--batch"))
+            with.batch = (uint32_t)value;
+        else if (!strcmp(name, "--partitions"))
+            with.partitions = with.shape.partitions = (uint32_t)value;
+        else if (!strcmp(name, "--crossing"))
+            with.shape.crossing = value;
+        else if (!strcmp(name, "--evaluator"))
+            with.evaluator = (int32_t)value;
         else if (!strcmp(name, "--transactions"))
             with.shape.transactions = (uint32_t)value;
         else if (!strcmp(name, "--logs"))
@@ -129,8 +155,8 @@ static options read_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
     options with = read_options(argc, argv);
-    printf("%-14s %-12s %7s %10s %10s %10s %10s\n", "load", "evaluator", "threads", "M/s", "ns of CPU", "the best",
-           "aborted");
+    printf("%-14s %-16s %7s %10s %10s %10s %10s %10s\n", "load", "evaluator", "threads", "M/s", "best M/s", "ns of CPU",
+           "best ns", "aborted");
     for (uint32_t kind = 0; kind < LOADS; kind++)
         if (with.only < 0 || with.only == (int32_t)kind)
             measure_load(&with, kind);

@@ -193,14 +193,14 @@ static void make_all(load *of)
         vp_txgroup_set_log(of->group, i, of->log_at[i]);
     }
     write_logs(of);
-    memcpy(of->image, of->arena, of->capacity);
+    memcpy(of->image, of->arena, of->copied);
 }
 
 /* Behind the copy, which is larger than caches, rows are where they are while a group is evaluated again and again. */
 void load_reset(load *of)
 {
     static volatile int64_t sum;
-    memcpy(of->arena, of->image, of->capacity);
+    memcpy(of->arena, of->image, of->copied);
     for (uint32_t number = 0; number < of->tables_count; number++)
         for (uint64_t row = 0; row < of->shape.rows; row++)
             sum += vp_shared_get(of->tables[number], row, 0);
@@ -217,11 +217,12 @@ load *load_new(load_shape shape)
     of->log_bytes = power_above(most * shape.transactions / shape.logs * 5 / 4 + 4096);
     uint64_t table = vp_shared_size(shape.rows, columns_of(shape.kind), 0);
     uint64_t group = vp_txgroup_size(of->tables_count, shape.logs), log = vp_txlog_size(of->log_bytes);
-    of->capacity = of->tables_count * table + group + shape.logs * log + (1 << 16);
+    of->copied = of->tables_count * table + group + shape.logs * log + (1 << 16);
+    of->capacity = of->copied + vp_txscheme_size(MOST_THREADS) + (1 << 12);
     of->arena = vp_arena_new(of->capacity);
     of->ranks = calloc(shape.rows, sizeof *of->ranks);
     of->shares = calloc(shape.rows, sizeof *of->shares);
-    of->image = malloc(of->capacity);
+    of->image = malloc(of->copied);
     if (!of->arena || !of->ranks || !of->shares || !of->image) {
         load_free(of);
         return NULL;
@@ -231,6 +232,8 @@ load *load_new(load_shape shape)
         of->table_at[i] = vp_arena_allocate(of->arena, table);
     for (uint32_t i = 0; i < shape.logs; i++)
         of->log_at[i] = vp_arena_allocate(of->arena, log);
+    of->copied = of->arena->used + sizeof(vp_arena);
+    of->region_at = vp_arena_allocate(of->arena, vp_txscheme_size(MOST_THREADS));
     make_ranks(of);
     make_all(of);
     return of;

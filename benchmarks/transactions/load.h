@@ -6,8 +6,9 @@
 
 #include "txgroup.h"
 #include "viper/arena.h"
+#include "viper/txschemes.h"
 
-enum { MOST_LOGS = 64, MOST_TABLES = 2 };
+enum { MOST_LOGS = 64, MOST_TABLES = 2, MOST_THREADS = 8 };
 
 typedef enum {
     GREP_AND_SUM, /* half of them read a column of 10 rows, half write it; rows of 128 bytes */
@@ -29,8 +30,9 @@ typedef struct {
     load_shape shape;
     vp_arena *arena;
     char *image; /* of all of it, as it is at first */
-    uint64_t capacity;
+    uint64_t capacity, copied; /* of the arena; and what is as at first in each round */
     vp_txgroup *group;
+    uint64_t region_at; /* for schemes of MOST_THREADS threads */
     uint64_t group_at, table_at[MOST_TABLES], log_at[MOST_LOGS];
     vp_shared *tables[MOST_TABLES];
     vp_txlog *logs[MOST_LOGS];

@@ -24,21 +24,41 @@ enum { VP_MOST_INSTRUCTIONS = 1 << 17, VP_NO_PART = UINT16_MAX };
 
 typedef struct vp_part vp_part;
 
+/* What the others of its transaction have to do with a part. */
+enum {
+    VP_PART_DECIDES = 0, /* something depends on it */
+    VP_PART_FOLLOWS = 1, /* nothing does */
+    VP_PART_FREE = 2     /* likewise, nor does it depend on anything, and it is one instruction */
+};
+
+/* On one cache line. */
 struct vp_part {
     uint32_t job, record;
-    uint16_t first, last;  /* instructions; between them may be others' */
-    uint16_t register_at;  /* the register that comes next before the first one */
+    uint16_t first, last;   /* instructions; between them may be others' */
+    uint16_t register_at;   /* the register that comes next before the first one */
     bool writes;
-    bool follows;          /* nothing depends on it, in VP_SCHEME_CHAINS */
-    _Atomic uint32_t waits; /* things that a follower waits for */
-    vp_part *next;          /* of the record's chain */
-    vp_part *queued;        /* behind it in a queue of a thread's */
-    uint32_t before, writes_before; /* VP_SCHEME_LOCKS: of the record */
-    vp_part *write_before;          /* VP_SCHEME_VERSIONS: the last one that writes, and in next_write the one behind */
-    vp_part *_Atomic next_write;
-    vp_word *image, *work;          /* the row before a write, and what the transaction has */
-    _Atomic bool has_begun, is_done;
+    uint8_t role;           /* in VP_SCHEME_CHAINS */
+    union {
+        struct {
+            vp_part *next;          /* of the record's chain */
+            vp_part *queued;        /* behind it in a queue of a thread's */
+            vp_tx_instruction step; /* of a free one */
+            int64_t *result;        /* likewise, where it goes, if there is any */
+            _Atomic uint32_t waits; /* things that a follower waits for */
+        } chains;
+        struct {
+            uint32_t before, writes_before; /* requests for the record */
+        } locks;
+        struct {
+            vp_part *before;             /* the last one that writes */
+            vp_part *_Atomic next_write; /* the one behind, if it writes */
+            vp_word *image, *work;       /* the row before a write, and what the transaction has */
+            _Atomic bool has_begun, is_done;
+        } versions;
+    };
 };
+
+_Static_assert(sizeof(vp_part) <= 64, "parts are many");
 
 typedef struct {
     vp_tx *tx;
@@ -83,6 +103,7 @@ typedef struct {
 } vp_turn;
 
 typedef struct {
+    bool has_parts; /* else jobs have but their partitions */
     void (*link)(vp_txscheme_thread *self); /* NULL: nothing */
     void (*run)(vp_txscheme_thread *self);
 } vp_scheme_steps;

@@ -62,31 +62,43 @@ static bool is_write(uint8_t code)
     return is_access(code) && code != VP_TX_READ && code != VP_TX_SET_HAS && code != VP_TX_EXISTS;
 }
 
+/* The records of a transaction's parts, where these are few: they are searched one after the other. */
+typedef struct {
+    uint32_t records[FEW];
+} few;
+
 /* The part of a record in a job: that of before, or a new one. */
-static uint32_t part_at(vp_txscheme_thread *self, vp_job *job, uint32_t record)
+static uint32_t part_at(vp_txscheme_thread *self, vp_job *job, few *known, uint32_t record)
 {
-    vp_part *parts = vp_job_parts(self->scheme, job);
-    bool is_long = job->tx->program > FEW;
-    if (is_long && self->seen[record] && self->seen[record] <= job->parts && parts[self->seen[record] - 1].record == record)
-        return self->seen[record] - 1;
-    for (uint32_t i = 0; !is_long && i < job->parts; i++)
-        if (parts[i].record == record)
-            return i;
-    if (is_long)
-        self->seen[record] = job->parts + 1;
-    return job->parts++;
+    if (job->tx->program <= FEW) {
+        uint32_t at = 0;
+        while (at < job->parts && known->records[at] != record)
+            at++;
+        known->records[at] = record;
+        job->parts += at == job->parts;
+        return at;
+    }
+    const vp_part *parts = vp_job_parts(self->scheme, job);
+    uint32_t seen = self->seen[record];
+    if (seen && seen <= job->parts && parts[seen - 1].record == record)
+        return seen - 1;
+    self->seen[record] = ++job->parts;
+    return job->parts - 1;
 }
 
-static void begin_part(vp_part *part, uint32_t job, uint32_t record)
+static void begin_part(const vp_txscheme *scheme, vp_part *part, uint32_t job, uint32_t record)
 {
     part->job = job;
     part->record = record;
     part->writes = false;
-    part->follows = true;
-    part->next = NULL;
-    atomic_store_explicit(&part->next_write, NULL, memory_order_relaxed);
-    atomic_store_explicit(&part->has_begun, false, memory_order_relaxed);
-    atomic_store_explicit(&part->is_done, false, memory_order_relaxed);
+    part->role = VP_PART_FOLLOWS;
+    if (scheme->kind == VP_SCHEME_CHAINS) {
+        part->chains.next = NULL;
+    } else if (scheme->kind == VP_SCHEME_VERSIONS) {
+        atomic_store_explicit(&part->versions.next_write, NULL, memory_order_relaxed);
+        atomic_store_explicit(&part->versions.has_begun, false, memory_order_relaxed);
+        atomic_store_explicit(&part->versions.is_done, false, memory_order_relaxed);
+    }
 }
 
 /* The registers that something reads; all bits, where nothing can follow: there are too many for a word, or what is
@@ -117,18 +129,23 @@ static uint64_t owners_of(const vp_txscheme *scheme, uint64_t partitions)
     return owners;
 }
 
+/* What does not have to do with parts: partitions, and notes. */
+static void take_access(const vp_txscheme *scheme, vp_job *job, const vp_tx_instruction *step, notes *to)
+{
+    job->partitions |= UINT64_C(1) << step->row % scheme->partitions;
+    if (is_write(step->code))
+        note_step(to, scheme->run->tables, step);
+}
+
 static void take_apart(vp_txscheme_thread *self, uint32_t number, notes *to)
 {
     vp_txscheme *scheme = self->scheme;
     vp_job *job = &scheme->jobs[number];
-    const vp_txtable *tables = scheme->run->tables;
     const vp_tx_instruction *program = vp_tx_program(job->tx);
-    const bool has_chains = scheme->kind == VP_SCHEME_CHAINS;
     const bool has_versions = scheme->kind == VP_SCHEME_VERSIONS; /* which elements have not */
-    uint64_t used = has_chains ? used_registers(job->tx) : 0;
+    uint64_t used = scheme->kind == VP_SCHEME_CHAINS ? used_registers(job->tx) : 0;
     uint32_t written = 0;
-    job->parts = 0;
-    job->partitions = 0;
+    few known;
     for (uint32_t i = 0; i < job->tx->program; i++) {
         const vp_tx_instruction *step = &program[i];
         uint16_t *part_of = &scheme->part_of[job->first_part + i];
@@ -136,25 +153,41 @@ static void take_apart(vp_txscheme_thread *self, uint32_t number, notes *to)
         *part_of = VP_NO_PART;
         if (is_access(step->code)) {
             uint32_t record = (uint32_t)(scheme->first_record[step->table] + step->row), had = job->parts;
-            uint32_t index = part_at(self, job, record);
+            uint32_t index = part_at(self, job, &known, record);
             vp_part *part = vp_job_parts(scheme, job) + index;
             if (index == had) {
-                begin_part(part, number, record);
+                begin_part(scheme, part, number, record);
                 part->first = (uint16_t)i;
                 part->register_at = (uint16_t)written;
             }
             *part_of = (uint16_t)index;
             part->last = (uint16_t)i;
             part->writes |= is_write(step->code) || (has_versions && step->code == VP_TX_SET_HAS);
-            part->follows &= used != UINT64_MAX && !(writes_register && used >> written & 1);
-            job->partitions |= UINT64_C(1) << step->row % scheme->partitions;
-            if (is_write(step->code))
-                note_step(to, tables, step);
+            if (used == UINT64_MAX || (writes_register && used >> written & 1))
+                part->role = VP_PART_DECIDES;
+            take_access(scheme, job, step, to);
         }
         written += writes_register;
     }
-    job->owners = owners_of(scheme, job->partitions);
-    atomic_store_explicit(&job->is_done, false, memory_order_relaxed);
+}
+
+static void take_accesses(const vp_txscheme *scheme, vp_job *job, notes *to)
+{
+    const vp_tx_instruction *program = vp_tx_program(job->tx);
+    for (uint32_t i = 0; i < job->tx->program; i++)
+        if (is_access(program[i].code))
+            take_access(scheme, job, &program[i], to);
+}
+
+/* Nothing is decided in such a transaction, so all it takes lies in the part: a Grep and Sum takes 443 ns instead of
+ * 518 on one core, in batches of 500. */
+static void set_free(vp_job *job, vp_part *part)
+{
+    if (part->first != part->last)
+        return;
+    part->role = VP_PART_FREE;
+    part->chains.step = vp_tx_program(job->tx)[part->first];
+    part->chains.result = vp_tx_registers(job->tx) + part->register_at;
 }
 
 /* How many parts must have come before it is decided whether the transaction aborts. */
@@ -162,12 +195,15 @@ static void count_deciders(const vp_txscheme *scheme, vp_job *job)
 {
     vp_part *parts = vp_job_parts(scheme, job);
     job->deciders = 0;
-    for (uint32_t i = 0; i < job->parts; i++)
-        job->deciders += !parts[i].follows;
-    for (uint32_t i = 0; i < job->parts; i++)
-        atomic_store_explicit(&parts[i].waits, 1 + (job->deciders > 0), memory_order_relaxed);
-    atomic_store_explicit(&job->pending, job->deciders, memory_order_relaxed);
     job->stop = job->tx->program;
+    for (uint32_t i = 0; i < job->parts; i++)
+        job->deciders += parts[i].role == VP_PART_DECIDES;
+    for (uint32_t i = 0; i < job->parts; i++)
+        if (job->deciders)
+            atomic_store_explicit(&parts[i].chains.waits, 2, memory_order_relaxed);
+        else
+            set_free(job, &parts[i]);
+    atomic_store_explicit(&job->pending, job->deciders, memory_order_relaxed);
     if (job->deciders == 0)
         job->tx->status = VP_TX_DONE;
 }
@@ -178,11 +214,17 @@ void vp_batch_analyse(vp_txscheme_thread *self, uint32_t first, uint32_t end)
     notes to = {vp_txsegment_entries(scheme->segments, self->index), 0, vp_txgroup_arena(scheme->group)};
     for (uint32_t number = first; number < end; number++) {
         vp_job *job = &scheme->jobs[number];
-        take_apart(self, number, &to);
+        job->parts = 0;
+        job->partitions = 0;
+        if (scheme->steps.has_parts)
+            take_apart(self, number, &to);
+        else
+            take_accesses(scheme, job, &to);
+        job->owners = owners_of(scheme, job->partitions);
+        atomic_store_explicit(&job->pending, (uint32_t)__builtin_popcountll(job->owners), memory_order_relaxed);
+        atomic_store_explicit(&job->is_done, false, memory_order_relaxed);
         if (scheme->kind == VP_SCHEME_CHAINS)
             count_deciders(scheme, job);
-        else
-            atomic_store_explicit(&job->pending, (uint32_t)__builtin_popcountll(job->owners), memory_order_relaxed);
     }
     /* Relaxed: it counts when the first thread says so, behind a barrier. */
     atomic_store_explicit(&vp_txsegment_at(scheme->segments, self->index)->length, to.length, memory_order_relaxed);

@@ -25,7 +25,7 @@ static bool is_mine(const vp_txscheme_thread *self, const vp_part *part)
 
 static void push_local(vp_txscheme_thread *self, vp_part *part)
 {
-    part->queued = self->local;
+    part->chains.queued = self->local;
     self->local = part;
 }
 
@@ -44,7 +44,7 @@ static void link_chains(vp_txscheme_thread *self)
                 continue;
             vp_record *record = vp_record_now(scheme, &parts[i]);
             if (record->last)
-                record->last->next = &parts[i];
+                record->last->chains.next = &parts[i];
             else
                 push_local(self, &parts[i]);
             record->last = &parts[i];
@@ -70,7 +70,7 @@ static uint32_t run_some(vp_txscheme_thread *self, vp_job *job, const vp_part *o
     uint32_t status = VP_TX_DONE;
     for (; now.step < now.end; now.step++) {
         uint16_t part = part_of[now.step - program];
-        bool is_meant = only ? &parts[part] == only && part != VP_NO_PART : part == VP_NO_PART || !parts[part].follows;
+        bool is_meant = only ? &parts[part] == only && part != VP_NO_PART : part == VP_NO_PART || parts[part].role == VP_PART_DECIDES;
         if (!is_meant)
             now.next += vp_tx_writes_register(now.step->code);
         else if ((status = vp_program_step(self->undo, length, &now)) != VP_TX_DONE)
@@ -90,6 +90,15 @@ static void run_follower(vp_txscheme_thread *self, vp_part *part)
         atomic_store_explicit(&self->scheme->is_wrong, true, memory_order_relaxed);
     if (job->tx->status != VP_TX_DONE)
         vp_undo_back(self->undo, length, 0);
+}
+
+static void run_free(vp_txscheme_thread *self, vp_part *part)
+{
+    const vp_tx_instruction *step = &part->chains.step;
+    vp_program now = {self->scheme->run->tables, NULL, part->chains.result, step, step + 1, NULL, step};
+    uint64_t length = 0;
+    if (vp_program_step(self->undo, &length, &now) != VP_TX_DONE)
+        atomic_store_explicit(&self->scheme->is_wrong, true, memory_order_relaxed);
 }
 
 static void decide(vp_txscheme_thread *self, vp_job *job)
@@ -116,8 +125,8 @@ static void send(vp_txscheme_thread *self, vp_part *part)
         return;
     }
     vp_txscheme_thread *to = &self->scheme->members[part->record % self->scheme->threads];
-    part->queued = atomic_load_explicit(&to->inbox, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&to->inbox, &part->queued, part, memory_order_release, /* C1 -> C2 */
+    part->chains.queued = atomic_load_explicit(&to->inbox, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&to->inbox, &part->chains.queued, part, memory_order_release, /* C1 -> C2 */
                                                   memory_order_relaxed))
         continue;
 }
@@ -133,17 +142,20 @@ static void let_go_on(vp_txscheme_thread *self, const vp_job *job, const vp_part
 {
     vp_part *parts = vp_job_parts(self->scheme, job);
     for (uint32_t i = 0; i < job->parts; i++)
-        if (parts[i].follows ? is_last(&parts[i].waits) : &parts[i] != but)
+        if (parts[i].role == VP_PART_FOLLOWS ? is_last(&parts[i].chains.waits) : &parts[i] != but)
             send(self, &parts[i]);
 }
 
 /* From a part on that has come to the front, until one must wait. */
 static void walk(vp_txscheme_thread *self, vp_part *part)
 {
-    for (; part; part = part->next) {
+    for (; part; part = part->chains.next, self->done++) {
         vp_job *job = &self->scheme->jobs[part->job];
-        if (part->follows) {
-            if (job->deciders && !is_last(&part->waits))
+        __builtin_prefetch(part->chains.next);
+        if (part->role == VP_PART_FREE) {
+            run_free(self, part);
+        } else if (part->role == VP_PART_FOLLOWS) {
+            if (job->deciders && !is_last(&part->chains.waits))
                 return;
             run_follower(self, part);
         } else {
@@ -152,7 +164,6 @@ static void walk(vp_txscheme_thread *self, vp_part *part)
             decide(self, job);
             let_go_on(self, job, part);
         }
-        self->done++;
     }
 }
 
@@ -162,7 +173,7 @@ static vp_part *take(vp_txscheme_thread *self)
         self->local = atomic_exchange_explicit(&self->inbox, NULL, memory_order_acquire); /* C2 <- C1 */
     vp_part *part = self->local;
     if (part)
-        self->local = part->queued;
+        self->local = part->chains.queued;
     return part;
 }
 
@@ -175,13 +186,13 @@ static void run_chains(vp_txscheme_thread *self)
     while (self->done < self->own) {
         vp_part *part = take(self);
         if (part) {
-            if (part->follows)
+            if (part->role == VP_PART_FOLLOWS)
                 run_follower(self, part);
             self->done++;
-            walk(self, part->next);
+            walk(self, part->chains.next);
         } else if (fronts) {
             vp_part *front = fronts;
-            fronts = fronts->queued;
+            fronts = fronts->chains.queued;
             walk(self, front);
         } else {
             vp_relax(&times);
@@ -189,4 +200,4 @@ static void run_chains(vp_txscheme_thread *self)
     }
 }
 
-const vp_scheme_steps vp_scheme_chains = {link_chains, run_chains};
+const vp_scheme_steps vp_scheme_chains = {true, link_chains, run_chains};

@@ -11,8 +11,8 @@
 static void ask(const vp_txscheme *scheme, vp_part *part)
 {
     vp_record *record = vp_record_now(scheme, part);
-    part->before = record->requests++;
-    part->writes_before = record->writes;
+    part->locks.before = record->requests++;
+    part->locks.writes_before = record->writes;
     record->writes += part->writes;
 }
 
@@ -20,9 +20,9 @@ static void wait_for(const vp_txscheme *scheme, const vp_part *part)
 {
     const vp_record *record = vp_part_record(scheme, part);
     if (part->writes)
-        vp_wait_for(&record->released, part->before); /* L2 <- L1 */
+        vp_wait_for(&record->released, part->locks.before); /* L2 <- L1 */
     else
-        vp_wait_for(&record->writes_released, part->writes_before); /* L2 <- L1 */
+        vp_wait_for(&record->writes_released, part->locks.writes_before); /* L2 <- L1 */
 }
 
 static void release(const vp_txscheme *scheme, const vp_part *part)
@@ -59,7 +59,7 @@ static void begin_turns(vp_txscheme_thread *self)
         atomic_store_explicit(&self->scheme->turns[0].turn, 0, memory_order_relaxed);
 }
 
-const vp_scheme_steps vp_scheme_locks = {begin_turns, run_with_rows};
+const vp_scheme_steps vp_scheme_locks = {true, begin_turns, run_with_rows};
 
 /* -- partitions */
 
@@ -94,7 +94,7 @@ static void run_with_partitions(vp_txscheme_thread *self)
     }
 }
 
-const vp_scheme_steps vp_scheme_partition_locks = {give_tickets, run_with_partitions};
+const vp_scheme_steps vp_scheme_partition_locks = {false, give_tickets, run_with_partitions};
 
 /* -- no locks at all */
 
@@ -104,7 +104,7 @@ static void run_at_once(vp_txscheme_thread *self)
         vp_job_run(self, &self->scheme->jobs[number], NULL);
 }
 
-const vp_scheme_steps vp_scheme_no_locks = {NULL, run_at_once};
+const vp_scheme_steps vp_scheme_no_locks = {false, NULL, run_at_once};
 
 /* -- partitions that belong to threads */
 
@@ -132,4 +132,4 @@ static void run_apart(vp_txscheme_thread *self)
     }
 }
 
-const vp_scheme_steps vp_scheme_partitions_apart = {NULL, run_apart};
+const vp_scheme_steps vp_scheme_partitions_apart = {false, NULL, run_apart};

@@ -24,10 +24,10 @@ static vp_word *row_of(const vp_txscheme *scheme, const vp_job *job, const vp_pa
 static void ask(const vp_txscheme *scheme, vp_part *part)
 {
     vp_record *record = vp_record_now(scheme, part);
-    part->write_before = record->last;
+    part->versions.before = record->last;
     if (!part->writes)
         return;
-    vp_part *_Atomic *behind = record->last ? &record->last->next_write : &record->first_write;
+    vp_part *_Atomic *behind = record->last ? &record->last->versions.next_write : &record->first_write;
     atomic_store_explicit(behind, part, memory_order_release);
     record->last = part;
 }
@@ -51,32 +51,32 @@ static vp_word *new_image(vp_txscheme_thread *self, uint64_t words)
 static const vp_word *kept_by_next(const vp_txscheme *scheme, const vp_part *part)
 {
     vp_record *record = vp_part_record(scheme, part);
-    vp_part *_Atomic *behind = part->write_before ? &part->write_before->next_write : &record->first_write;
+    vp_part *_Atomic *behind = part->versions.before ? &part->versions.before->versions.next_write : &record->first_write;
     const vp_part *next = atomic_load_explicit(behind, memory_order_acquire);
-    bool has_begun = next && atomic_load_explicit(&next->has_begun, memory_order_acquire); /* V4 <- V0 */
-    return has_begun ? next->image : NULL;
+    bool has_begun = next && atomic_load_explicit(&next->versions.has_begun, memory_order_acquire); /* V4 <- V0 */
+    return has_begun ? next->versions.image : NULL;
 }
 
 static void take_copy(vp_txscheme_thread *self, const vp_job *job, vp_part *part)
 {
     const vp_txscheme *scheme = self->scheme;
     uint64_t words = words_of(scheme, job, part);
-    part->work = new_image(self, words);
-    copy(part->work, row_of(scheme, job, part), words);
+    part->versions.work = new_image(self, words);
+    copy(part->versions.work, row_of(scheme, job, part), words);
     if (part->writes) {
-        part->image = new_image(self, words);
-        copy(part->image, part->work, words);
+        part->versions.image = new_image(self, words);
+        copy(part->versions.image, part->versions.work, words);
         return;
     }
     const vp_word *kept = kept_by_next(scheme, part);
     if (kept)
-        copy(part->work, kept, words);
+        copy(part->versions.work, kept, words);
 }
 
 static void wait_for(const vp_part *part)
 {
-    if (part->write_before)
-        for (uint32_t times = 0; !atomic_load_explicit(&part->write_before->is_done, memory_order_acquire);) /* V3 <- V2 */
+    if (part->versions.before)
+        for (uint32_t times = 0; !atomic_load_explicit(&part->versions.before->versions.is_done, memory_order_acquire);) /* V3 <- V2 */
             vp_relax(&times);
 }
 
@@ -87,14 +87,14 @@ static void put_back(const vp_txscheme *scheme, const vp_job *job, vp_part *part
         return;
     vp_word *row = row_of(scheme, job, part);
     uint64_t words = words_of(scheme, job, part);
-    atomic_store_explicit(&part->has_begun, true, memory_order_release); /* V0 -> V4 */
+    atomic_store_explicit(&part->versions.has_begun, true, memory_order_release); /* V0 -> V4 */
     for (uint64_t i = 0; i < words; i++) {
-        uint64_t word = vp_row_word(&part->work[i]);
-        if (word != vp_row_word(&part->image[i]))
+        uint64_t word = vp_row_word(&part->versions.work[i]);
+        if (word != vp_row_word(&part->versions.image[i]))
             atomic_store_explicit(&row[i], word, memory_order_release); /* V1 -> V3 */
     }
     VP_CRASH_POINT("scheme: granted");
-    atomic_store_explicit(&part->is_done, true, memory_order_release); /* V2 -> V3 */
+    atomic_store_explicit(&part->versions.is_done, true, memory_order_release); /* V2 -> V3 */
 }
 
 static void run_on_copies(vp_txscheme_thread *self, vp_job *job)
@@ -108,7 +108,7 @@ static void run_on_copies(vp_txscheme_thread *self, vp_job *job)
         take_copy(self, job, &parts[i]);
     }
     for (uint32_t i = 0; i < job->tx->program; i++)
-        self->rows[i] = part_of[i] == VP_NO_PART ? NULL : parts[part_of[i]].work;
+        self->rows[i] = part_of[i] == VP_NO_PART ? NULL : parts[part_of[i]].versions.work;
     vp_job_run(self, job, self->rows);
     for (uint32_t i = 0; i < job->parts; i++)
         put_back(scheme, job, &parts[i]);
@@ -135,4 +135,4 @@ static void begin_turns(vp_txscheme_thread *self)
         atomic_store_explicit(&self->scheme->turns[0].turn, 0, memory_order_relaxed);
 }
 
-const vp_scheme_steps vp_scheme_versions = {begin_turns, run_with_versions};
+const vp_scheme_steps vp_scheme_versions = {true, begin_turns, run_with_versions};

@@ -1,1 +1,1 @@
-s/if (job->deciders && !is_last(&part->waits))/if (job->deciders \&\& is_last(\&part->waits) \&\& part->last == UINT16_MAX)/;s/parts\[i\].follows ? is_last(&parts\[i\].waits) :/parts[i].follows ? is_last(\&parts[i].waits) \&\& false :/
+s/if (job->deciders && !is_last(&part->chains.waits))/if (job->deciders \&\& is_last(\&part->chains.waits) \&\& part->last == UINT16_MAX)/;s/parts\[i\].role == VP_PART_FOLLOWS ? is_last(&parts\[i\].chains.waits) :/parts[i].role == VP_PART_FOLLOWS ? is_last(\&parts[i].chains.waits) \&\& false :/
