@@ -46,7 +46,8 @@ class Transactional:
         self._slot = slot
         self._inbox = Inbox(slot.host.record, None, PAUSE_AT, None)
         recorder = Recorder(self._inbox, state.group, state.number)
-        self.membership = Membership(state, recorder, network.bells_of(others), names, context)
+        bells = network.bells_of(others)
+        self.membership = Membership(state, recorder, bells, names, context, _most(context, slot))
 
     @classmethod
     def of(
@@ -72,13 +73,19 @@ class Transactional:
             bulk: takes what a batch bolt emits.
             acker: answers for tuples; None where nothing is tracked.
         """
-        host, most = self._slot.host, context.conf["viper.transactions.gather"]
-        if most is None:
-            most = context.conf["viper.columns.rows"] if host.takes_rows else GATHER
+        host = self._slot.host
         if host.takes_rows:
-            keeps, parts = host.keeps_columns, (bulk, acker, context.counters, self.membership, most)
+            keeps, parts = host.keeps_columns, (bulk, acker, context.counters, self.membership)
             return TransactionBatches(self._slot, *parts, keeps=keeps)
         recorder = self.membership.recorder
         gathering = Gathering(self._slot, self._inbox, recorder)
         callbacks = CallbackProcessor(self._slot, inbox, acker, context.counters, self.membership)
-        return TransactionProcessor(gathering, callbacks, self.membership, most)
+        return TransactionProcessor(gathering, callbacks, self.membership)
+
+
+def _most(context: TaskContext, slot: ComponentSlot) -> int:
+    """How many tuples a task gathers before they are evaluated."""
+    most: int | None = context.conf["viper.transactions.gather"]
+    if most is not None:
+        return most
+    return int(context.conf["viper.columns.rows"]) if slot.host.takes_rows else GATHER

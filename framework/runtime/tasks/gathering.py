@@ -60,11 +60,13 @@ class Gathering:
     @contextmanager
     def _recording(self, component: Any) -> Iterator[None]:
         with refusing(component):
-            component.transaction, component.alone = self._recorder.begin, self._recorder.alone
+            given = {"transaction": self._recorder.begin, "alone": self._recorder.alone}
+            component.__dict__.update(given)
             try:
                 yield
             finally:
-                del component.transaction, component.alone
+                for name in given:
+                    del component.__dict__[name]
 
 
 @contextmanager

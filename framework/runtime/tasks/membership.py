@@ -29,6 +29,7 @@ class Membership:
         others: the bells of those members that other threads run.
         names: ``component:task id`` of all members, by the numbers of their logs.
         context: the task's.
+        most: how many tuples are gathered before they are evaluated.
     """
 
     def __init__(
@@ -38,8 +39,11 @@ class Membership:
         others: Sequence[Bell],
         names: Sequence[str],
         context: TaskContext,
+        most: int,
     ) -> None:
         self._context = context
+        self.most = most
+        """How many tuples are gathered before they are evaluated."""
         self.recorder = recorder
         self._group = state.group
         self._state = state
@@ -48,7 +52,7 @@ class Membership:
         self._has_told_all = True
         """Whether none of what was gathered waits for room in the log."""
         self._come_to = LEAST
-        self.repeats = False
+        self._repeats = False
         """Whether a successor would repeat what is called back, until the task commits."""
         self.waits_at: Position | None = None
         """Where the first tuple stands whose transactions wait for others to come there; None for none."""
@@ -97,11 +101,23 @@ class Membership:
         except user_errors() as error:
             self._context.fail("alone", error)
 
+    def wait_at(self, position: Position) -> None:
+        """The tuple at a position comes next, and others have not come to its transactions."""
+        self.waits_at = position
+
+    def go_on(self) -> None:
+        """They have."""
+        self.waits_at = None
+
+    def repeat(self) -> None:
+        """From now on a successor repeats what was called back behind the last commit."""
+        self._repeats = True
+
     def ready(self) -> int:
         """How many of the tuples that were gathered, and not called back as yet, can be called back now."""
         ready = self.recorder.evaluated_inputs()
         if not (ready or self._has_told_all):
-            if self.repeats:
+            if self._repeats:
                 self._refuse()
             self._tell_more()
             ready = self.recorder.evaluated_inputs()

@@ -67,7 +67,7 @@ class TaskInGroup(TaskAtCuts):
     def _keep_membership(self) -> None:
         """Have a successor repeat transactions that it has not called back at the last commit."""
         if self._parts.membership is not None and self.commits is not None:
-            self._parts.membership.repeats = True
+            self._parts.membership.repeat()
             self.commits.keep("transactions", self._parts.membership)
             self.commits.call_behind(self._parts.membership.release)
 

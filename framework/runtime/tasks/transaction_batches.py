@@ -35,7 +35,6 @@ class TransactionBatches(BatchProcessor):
         acker: Acker | None,
         counters: TaskCounters,
         membership: Membership,
-        most: int,
         *,
         keeps: bool = True,
     ) -> None:
@@ -43,17 +42,16 @@ class TransactionBatches(BatchProcessor):
         Args:
             slot: as of the base class, like all but the following.
             membership: of the group that evaluates the transactions.
-            most: how many rows are gathered before they are evaluated.
         """
         super().__init__(slot, emits, acker, counters, keeps=keeps)
         self.membership = membership
-        self._most = most
 
     def process(self, pieces: list[Piece]) -> Iterator[None]:
         """Process tuples; yields whenever the rest has to wait, for room or for others of the group."""
         while pieces:
             left = sum(piece[2] for piece in pieces)
-            batch, pieces = split_at(pieces, count_at_once(self._positions, self._first, left, self._most))
+            count = count_at_once(self._positions, self._first, left, self.membership.most)
+            batch, pieces = split_at(pieces, count)
             yield from super().process(batch)
             if pieces:
                 yield
@@ -66,10 +64,10 @@ class TransactionBatches(BatchProcessor):
         while left:
             ready = min(membership.ready(), left)
             if not ready:
-                membership.waits_at = self._positions[self._first]
+                membership.wait_at(self._positions[self._first])
                 yield
                 continue
-            membership.waits_at = None
+            membership.go_on()
             results = membership.recorder.take_rows(ready)
             part = payload.slice(0, ready) if ready < left else payload
             if raised is None:
@@ -94,14 +92,14 @@ class TransactionBatches(BatchProcessor):
         self._slot.begin_call()
         recorder.start_rows(count)
         with refusing(component):
-            component.transactions = transactions
+            component.__dict__["transactions"] = transactions
             try:
                 self._slot.process(rows)
             except user_errors() as error:
                 recorder.discard_input()
                 return error
             finally:
-                del component.transactions
+                del component.__dict__["transactions"]
         return None
 
     def _call_back(self, rows: Rows, count: int, results: Any, payload: Payload) -> None:

@@ -71,16 +71,12 @@ class TransactionProcessor:
         gathering: has the component say what it wants.
         callbacks: tells it what has come of that.
         membership: of the group that evaluates it.
-        most: how many tuples are gathered before they are evaluated.
     """
 
-    def __init__(
-        self, gathering: Gathering, callbacks: CallbackProcessor, membership: Membership, most: int
-    ) -> None:
+    def __init__(self, gathering: Gathering, callbacks: CallbackProcessor, membership: Membership) -> None:
         self.gathering = gathering
         self._callbacks = callbacks
         self.membership = membership
-        self._most = most
         self._positions = Positions()
         self._first = 0
         """Index in there of the next tuple that is called back."""
@@ -104,7 +100,8 @@ class TransactionProcessor:
         """Process tuples; yields whenever the rest has to wait, for room or for others of the group."""
         while pieces:
             left = sum(piece[2] for piece in pieces)
-            batch, pieces = split_at(pieces, count_at_once(self._positions, self._first, left, self._most))
+            count = count_at_once(self._positions, self._first, left, self.membership.most)
+            batch, pieces = split_at(pieces, count)
             yield from self._process_batch(batch)
 
     def _process_batch(self, batch: list[Piece]) -> Iterator[None]:
@@ -114,10 +111,10 @@ class TransactionProcessor:
         while count:
             ready = membership.ready()
             if not ready:
-                membership.waits_at = self._positions[self._first]
+                membership.wait_at(self._positions[self._first])
                 yield
                 continue
-            membership.waits_at = None
+            membership.go_on()
             part, batch = split_at(batch, ready)
             self._callbacks.expect(raised)
             yield from self._callbacks.process(part)
