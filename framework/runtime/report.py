@@ -73,7 +73,7 @@ class RunReport:
     checkpoints: int = 0
     """How many it has written."""
     shared: SharedMemory | None = field(default=None, repr=False, compare=False)
-    """The shared tables; None where no bolt names any."""
+    """The shared tables; None where no component remembers anything."""
 
     @property
     def lost(self) -> int:

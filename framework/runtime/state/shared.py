@@ -52,7 +52,6 @@ class SharedMemory:
     """
 
     def __init__(self, plan: Plan, arena: Arena, layouts: Sequence[GroupLayout]) -> None:
-        self.layouts = tuple(layouts)
         self._plan = plan
         self._groups = [Group.attach(arena, layout) for layout in layouts]
         self._numbers = {
