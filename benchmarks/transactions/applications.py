@@ -1,12 +1,12 @@
 """TStream's four applications from end to end: events a second, tuple by tuple and in batches.
 
-Tuple by tuple, one inline worker runs everything with one task for each component. In batches, two worker
-processes do, with two tasks for each bolt. Events are drawn before a run begins, and a sink counts the
-answers. Each run is in a fresh process, all of them in turn; what counts is the best of all rounds. The
-numbers of transactions that were aborted must be the same in all rounds.
+Tuple by tuple, one inline worker runs everything with one task for each component. In batches, this does as
+well, or two worker processes with two tasks for each bolt. Events are drawn before a run begins, and their
+answers are counted. Each run is in a fresh process, all of them in turn; what counts is the best of all
+rounds. The numbers of transactions that were aborted must be the same in all rounds.
 
     python -m benchmarks.transactions.applications [--only NAME ...] [--rounds N] [--events N]
-        [--gather N] [--parameters JSON] [--form tuples batches]
+        [--gather N] [--parameters JSON] [--form tuples batches batches-apart]
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, cast
 
 from benchmarks.running import run_with
+from framework.components import BatchBolt, Rows
 from framework.sinks import Sink
+from framework.topology import Stream, Topology
 
 FOLDER = Path(__file__).parents[2] / "topologies"
 
@@ -32,11 +34,14 @@ SPOUTS = {
     "online_bidding": "OnlineBidding",
     "toll_processing": "TollProcessing",
 }
-FORMS: Mapping[str, tuple[int, Mapping[str, Any]]] = {
-    "tuples": (1, {"viper.worker": "inline"}),
-    "batches": (2, {"viper.worker": "process", "topology.workers": 2}),
+_OF_BATCHES: Mapping[str, Any] = {"viper.channel.tuples": 65_536}
+"""A channel has room for several blocks of columns."""
+FORMS: Mapping[str, tuple[bool, int, Mapping[str, Any]]] = {
+    "tuples": (False, 1, {"viper.worker": "inline"}),
+    "batches": (True, 1, {"viper.worker": "inline", **_OF_BATCHES}),
+    "batches-apart": (True, 2, {"viper.worker": "process", "topology.workers": 2, **_OF_BATCHES}),
 }
-"""The tasks of each bolt, and the workers."""
+"""Whether they are batches, the tasks of each bolt, and the workers."""
 BOLTS = ("grep", "sum", "parser", "deposit", "transfer", "ledger", "auth", "trade", "speed", "count", "toll")
 ACCEPTED: Mapping[str, int] = {"streaming_ledger": 1, "online_bidding": 2}
 """Where an answer says whether its transaction was done."""
@@ -65,29 +70,78 @@ class Answers(Sink):
         return self._answers, self._refused
 
 
-def once(name: str, form: str, args: argparse.Namespace) -> Mapping[str, Any]:
-    """What came of a run in this process."""
+class Counter(BatchBolt):
+    """Counts answers in columns, as the bolts have made them: rows of Python would be most of the work.
+
+    Args:
+        is_told: whether a column says that something was done.
+    """
+
+    outputs: ClassVar = [Stream(schema={"answers": "int64 not null", "refused": "int64 not null"})]
+    config: ClassVar = {"viper.stateless": True}
+
+    def __init__(self, is_told: bool) -> None:
+        super().__init__()
+        self._is_told = is_told
+
+    def process_rows(self, rows: Rows) -> None:
+        """Emit how many there are, and how many of them were refused."""
+        accepted = sum(rows.numpy("accepted").tolist()) if self._is_told else len(rows)
+        self.emit_rows([(len(rows), len(rows) - accepted)], of=[len(rows) - 1])
+
+
+class Sums(Sink):
+    """Its result: the sums of what several `Counter` have counted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._answers = self._refused = 0
+
+    def consume(self, rows: Sequence[Any]) -> None:
+        """Add them up."""
+        self._answers += sum(row[0] for row in rows)
+        self._refused += sum(row[1] for row in rows)
+
+    def result(self) -> tuple[int, int]:
+        """Both."""
+        return self._answers, self._refused
+
+
+def built(name: str, batches: bool, tasks: int, args: argparse.Namespace) -> Topology:
+    """An application, with as many tasks for each of its bolts, and something that counts its answers."""
     sys.path.insert(0, str(FOLDER))
     build = getattr(importlib.import_module("transactions_builder"), name)
-    batches = form == "batches"
     bring = importlib.import_module("transactions.batches" if batches else "transactions.spouts")
     spout = getattr(bring, SPOUTS[name])(args.events, parameters=args.parameters, held=True)
-    tasks, options = FORMS[form]
     # Another number of tasks than one is meant for bolts only: one task brings everything.
     of_each = {"events": 1, **dict.fromkeys(BOLTS, tasks)}
     from benchmarks.transactions import applications  # as other processes import it, and not as __main__
 
-    sink = applications.Answers(ACCEPTED.get(name))
-    options = {**options, "viper.transactions.gather": args.gather}
-    report = run_with(build(spout, sink, of_each, batches).build(name), options)
-    answers, refused = report.result("answers")
+    if not batches:
+        builder = build(spout, applications.Answers(ACCEPTED.get(name)), of_each, batches)
+        return cast(Topology, builder.build(name))
+    builder = build(spout, applications.Counter(name in ACCEPTED), of_each, batches)
+    builder.set_bolt("sums", applications.Sums()).global_grouping("answers")
+    return cast(Topology, builder.build(name))
+
+
+def once(name: str, form: str, args: argparse.Namespace) -> Mapping[str, Any]:
+    """What came of a run in this process."""
+    batches, tasks, given = FORMS[form]
+    options = dict(given)
+    if args.gather is not None:
+        options["viper.transactions.gather"] = args.gather
+    report = run_with(built(name, batches, tasks, args), options)
+    answers, refused = report.result("sums" if batches else "answers")
     return {"events": args.events, "answers": answers, "refused": refused, "s": report.elapsed_s}
 
 
 def apart(name: str, form: str, args: argparse.Namespace) -> Mapping[str, Any]:
     """What came of a run in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.transactions.applications", "--once", name, form]
-    command += ["--events", str(args.events), "--gather", str(args.gather)]
+    command += ["--events", str(args.events)]
+    if args.gather is not None:
+        command += ["--gather", str(args.gather)]
     command += ["--parameters", json.dumps(args.parameters)]
     ran = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=FOLDER.parent)
     found: Mapping[str, Any] = json.loads(ran.stdout)
@@ -123,10 +177,10 @@ def arguments() -> argparse.Namespace:
     """What was asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=SPOUTS, default=list(SPOUTS), help="applications (all)")
-    parser.add_argument("--form", nargs="+", choices=FORMS, default=list(FORMS), help="(both)")
+    parser.add_argument("--form", nargs="+", choices=FORMS, default=list(FORMS), help="(all)")
     parser.add_argument("--rounds", type=int, default=3, help="of each (3)")
-    parser.add_argument("--events", type=int, default=500_000, help="of a run (500,000)")
-    parser.add_argument("--gather", type=int, default=512, help="tuples gathered and then evaluated (512)")
+    parser.add_argument("--events", type=int, default=1_000_000, help="of a run (1,000,000)")
+    parser.add_argument("--gather", type=int, help="tuples gathered (512; in batches 16,384)")
     parser.add_argument(
         "--parameters",
         type=json.loads,

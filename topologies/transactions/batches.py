@@ -16,7 +16,7 @@ from transactions.columns import (
     OnlineBidding,
     StreamingLedger,
     TollProcessing,
-    lists_of,
+    joined_lists,
     values_of,
 )
 from transactions.generators import ALTER, BID, TOKEN, TOP
@@ -39,6 +39,10 @@ __all__ = [
     "Trade",
     "VehicleCount",
 ]
+
+
+RUNS = {"viper.shuffle.run": 1024}
+"""Columns are cut and put in order again run by run: of single rows, that would be most of the work."""
 
 
 def done(results):
@@ -69,6 +73,7 @@ def spread(mask, values):
 class Grep(BatchBolt):
     """Reads the records of events and passes their values on, or overwrites them and passes on none."""
 
+    config = RUNS
     tables = [records]
     outputs = [Stream(schema={"event": "int64 not null", "reads": "bool not null", "values": LIST})]
 
@@ -87,25 +92,29 @@ class Grep(BatchBolt):
 
     def process_results(self, rows, results):
         reads = rows.numpy("reads")
-        found = np.zeros((len(reads), self._accesses), np.int64)
+        found = np.empty((np.count_nonzero(reads), self._accesses), np.int64)
         for place, value in enumerate(self._read):
-            found[reads, place] = results[value]
-        values = lists_of(found, np.where(reads, self._accesses, 0))
-        self.emit_rows({"event": rows.array("event"), "reads": rows.array("reads"), "values": values})
+            found[:, place] = results[value]
+        values = joined_lists(found.ravel(), reads * self._accesses)
+        self.emit_rows(
+            {"event": rows.array("event"), "reads": rows.array("reads"), "values": values}, gives_away=True
+        )
 
 
 class Sum(BatchBolt):
     """Adds the values of each event up."""
 
     outputs = [Stream(schema={"event": "int64 not null", "sum": "int64"})]
-    config = {"viper.stateless": True}
+    config = {"viper.stateless": True, **RUNS}
 
     def process_rows(self, rows):
         values = rows.array("values")
         sums = np.concatenate((np.zeros(1, np.int64), np.cumsum(values.values.to_numpy())))
         ends = values.offsets.to_numpy()
         of_each = sums[ends[1:]] - sums[ends[:-1]]
-        self.emit_rows({"event": rows.array("event"), "sum": where(rows.numpy("reads"), of_each)})
+        self.emit_rows(
+            {"event": rows.array("event"), "sum": where(rows.numpy("reads"), of_each)}, gives_away=True
+        )
 
 
 # -- the Streaming Ledger
@@ -118,6 +127,7 @@ class Ledger(BatchBolt):
         minimum: the balance that an account must have more than.
     """
 
+    config = RUNS
     tables = [streaming_ledger.accounts, streaming_ledger.assets]
     outputs = [
         Stream(
@@ -139,7 +149,8 @@ class Ledger(BatchBolt):
         chosen = rows.numpy("transfers")
         names = ("account", "asset", "to_account", "to_asset", "amount", "assets")
         columns = [rows.numpy(name) for name in names]
-        account, asset, to_account, to_asset, amount, count = (column[chosen] for column in columns)
+        each = np.flatnonzero(chosen)
+        account, asset, to_account, to_asset, amount, count = (column.take(each) for column in columns)
         with self.transactions(rows, where=chosen) as t:
             money = t.read(accounts.balance, account)
             having = t.read(assets.balance, asset)
@@ -150,7 +161,8 @@ class Ledger(BatchBolt):
             t.add(accounts.balance, to_account, amount)
             t.subtract(assets.balance, asset, count)
             t.add(assets.balance, to_asset, count)
-        account, asset, _, _, amount, count = (column[~chosen] for column in columns)
+        others = np.flatnonzero(~chosen)
+        account, asset, _, _, amount, count = (column.take(others) for column in columns)
         with self.transactions(rows, where=~chosen) as t:
             t.add(accounts.balance, account, amount)
             t.add(assets.balance, asset, count)
@@ -161,7 +173,7 @@ class Ledger(BatchBolt):
         answers = {"event": rows.array("event"), "accepted": accepted}
         for name, value in self._read.items():
             answers[name] = where(told, spread(chosen, results[value]))
-        self.emit_rows(answers)
+        self.emit_rows(answers, gives_away=True)
 
 
 # -- Online Bidding
@@ -173,7 +185,7 @@ class Auth(BatchBolt):
     outputs = [
         Stream(schema=dict.fromkeys(("event", "kind"), "int64 not null") | {"items": LIST, "values": LIST})
     ]
-    config = {"viper.stateless": True}
+    config = {"viper.stateless": True, **RUNS}
 
     def process_rows(self, rows):
         batch, of = rows.where(rows.numpy("token") == rows.numpy("bidder") * TOKEN)
@@ -183,6 +195,7 @@ class Auth(BatchBolt):
 class Trade(BatchBolt):
     """Carries requests out."""
 
+    config = RUNS
     tables = [items]
     outputs = [
         Stream(
@@ -225,7 +238,7 @@ class Trade(BatchBolt):
         answers = {"event": rows.array("event"), "kind": rows.array("kind"), "accepted": accepted}
         for name, value in self._read.items():
             answers[name] = where(bids & accepted, spread(bids, results[value]))
-        self.emit_rows(answers)
+        self.emit_rows(answers, gives_away=True)
 
 
 # -- Toll Processing
@@ -281,4 +294,4 @@ class TollNotification(BatchBolt):
         speed, count = (np.asarray(results[value]) for value in self._read)
         toll = FACTOR * (count - CROWD) ** 2 * ((count > CROWD) & (speed < SLOW))
         told = {"event": rows.array("event"), "vehicle": rows.array("vehicle")}
-        self.emit_rows({**told, "speed": speed, "count": count, "toll": toll})
+        self.emit_rows({**told, "speed": speed, "count": count, "toll": toll}, gives_away=True)

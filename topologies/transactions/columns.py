@@ -1,6 +1,7 @@
 """The spouts on columns; and lists of numbers, from arrays to columns and back."""
 
 from array import array
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +9,8 @@ import pyarrow as pa
 from transactions import spouts
 from viperstorm import Block, Stream
 
+PORTIONS = 4
+"""Of what is drawn, so many are a block: the longer columns are, the less of the work is Python's."""
 LIST = "list<int64 not null> not null"
 
 
@@ -24,10 +27,20 @@ def lists_of(values, lengths):
         values: an array with a row for each.
         lengths: how many of its values count.
     """
-    ends = np.concatenate((np.zeros(1, np.int32), np.cumsum(lengths, dtype=np.int32)))
-    counted = values[np.arange(values.shape[1]) < lengths[:, None]]
+    return joined_lists(values[np.arange(values.shape[1]) < lengths[:, None]], lengths)
+
+
+def joined_lists(values, lengths):
+    """A column of lists.
+
+    Args:
+        values: an array of all their values, one list's behind the other's.
+        lengths: how many of them each has.
+    """
+    ends = np.zeros(len(lengths) + 1, np.int32)
+    np.cumsum(lengths, out=ends[1:])
     kind = pa.list_(pa.field("item", pa.int64(), nullable=False))
-    return pa.ListArray.from_arrays(pa.array(ends), pa.array(counted), type=kind)
+    return pa.ListArray.from_arrays(pa.array(ends), pa.array(values), type=kind)
 
 
 def values_of(column, chosen, each):
@@ -48,7 +61,9 @@ class Columns:
     def made(self, partition, start_us):
         """Those that are drawn now."""
         lists = self.draws.lists
-        for mine in self.portions(partition, start_us):
+        portions = self.portions(partition, start_us)
+        while several := list(islice(portions, PORTIONS)):
+            mine = {name: np.concatenate([each[name] for each in several]) for name in several[0]}
             columns = [
                 lists_of(mine[name], mine[lists[name]]) if name in lists else pa.array(mine[name])
                 for name in self.draws.fields

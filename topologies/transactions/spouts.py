@@ -1,5 +1,6 @@
 """Spouts that divide events among injectors: each event has a time of its own, whoever brings it."""
 
+import gc
 from array import array
 
 import numpy as np
@@ -50,6 +51,7 @@ class Drawn(PartitionedSpout):
     def initialize(self, conf, context):
         if self._holds:
             self._held = {each: list(self.made(each, None)) for each in range(self._injectors)}
+            gc.freeze()  # or a million events, which no stream would hold, are looked through again and again
 
     def blocks(self, partition, start_us):
         return iter(self._held[partition]) if self._held else self.made(partition, start_us)
