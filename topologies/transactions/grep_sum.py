@@ -36,11 +36,9 @@ class Grep(Bolt):
         _, reads, keys, values = tup.values
         with self.transaction(tup) as t:
             if reads:
-                for key in keys:
-                    t.read(records.number, key)
+                t.read_each(records.number, keys)
             else:
-                for key, value in zip(keys, values, strict=True):
-                    t.set(records.number, key, value)
+                t.set_each(records.number, keys, values)
 
     def process_result(self, tup, result):
         event, reads, _, _ = tup.values

@@ -58,11 +58,9 @@ class Trade(Bolt):
             if kind == BID:
                 self._bid(t, *keys, *values)
             elif kind == ALTER:
-                for key, price in zip(keys, values, strict=True):
-                    t.set(items.price, key, price)
+                t.set_each(items.price, keys, values)
             else:
-                for key, quantity in zip(keys, values, strict=True):
-                    t.add(items.quantity, key, quantity)
+                t.add_each(items.quantity, keys, values)
 
     def _bid(self, t, key, price, quantity):
         asked = t.read(items.price, key)

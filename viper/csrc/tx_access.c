@@ -56,6 +56,42 @@ PyObject *tx_read(Transaction *self, PyObject *const *args, Py_ssize_t count, Py
     return made;
 }
 
+/* The keys of many rows, and their number; NULL with an error set. A tuple, which nobody changes meanwhile. */
+static PyObject *keys_of(PyObject *keys, const char *method)
+{
+    if (PyUnicode_Check(keys) || PyBytes_Check(keys) || !PySequence_Check(keys)) {
+        PyErr_Format(PyExc_TypeError, "%s takes a list or tuple of keys; found %R", method, keys);
+        return NULL;
+    }
+    return PySequence_Tuple(keys);
+}
+
+PyObject *tx_read_each(Transaction *self, PyObject *const *args, Py_ssize_t count)
+{
+    Target target;
+    if (count != 2)
+        return refuse_count("read_each", "column, keys", count);
+    PyObject *keys = keys_of(args[1], "read_each"), *handles = keys == NULL ? NULL : PyTuple_New(PyTuple_GET_SIZE(keys));
+    Recorder *recorder = handles == NULL ? NULL : tx_enter(self);
+    int failed = recorder == NULL || tx_column(recorder, args[0], "read_each", &target);
+    const char kind = !failed && target.table->kinds[target.column] == TX_FLOAT ? TX_FLOAT : TX_INT;
+    for (Py_ssize_t i = 0; !failed && i < PyTuple_GET_SIZE(keys); i++) {
+        PyObject *handle = NULL;
+        if (tx_name_row(self, recorder, PyTuple_GET_ITEM(keys, i), &target) == 0 &&
+            tx_append_on(self, VP_TX_READ, &target, NULL, 0, kind) == 0)
+            handle = tx_handle_new(self);
+        failed = handle == NULL;
+        if (!failed)
+            PyTuple_SET_ITEM(handles, i, handle);
+    }
+    if (recorder != NULL)
+        tx_leave(recorder);
+    Py_XDECREF(keys);
+    if (failed)
+        Py_CLEAR(handles);
+    return handles;
+}
+
 static int refuse_set(const Target *target, const char *method)
 {
     PyObject *name = tx_column_name(target->table, target->column);
@@ -85,6 +121,53 @@ static PyObject *write_column(Transaction *self, PyObject *const *args, Py_ssize
 PyObject *tx_set(Transaction *self, PyObject *const *args, Py_ssize_t count)
 {
     return write_column(self, args, count, VP_TX_SET, "set");
+}
+
+static int write_all(Transaction *self, Recorder *recorder, const char *method, int code, PyObject *column, PyObject *keys,
+                     PyObject *operands)
+{
+    Target target;
+    Operand operand;
+    if (tx_column(recorder, column, method, &target))
+        return -1;
+    if (target.table->kinds[target.column] == TX_SET)
+        return refuse_set(&target, method);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(keys); i++)
+        if (tx_name_row(self, recorder, PyTuple_GET_ITEM(keys, i), &target) ||
+            take_operand(self, &target, PyTuple_GET_ITEM(operands, i), &operand, "the operand") ||
+            tx_append_on(self, code, &target, &operand, 0, 0))
+            return -1;
+    return 0;
+}
+
+static PyObject *write_each(Transaction *self, PyObject *const *args, Py_ssize_t count, int code, const char *method)
+{
+    if (count != 3)
+        return refuse_count(method, code == VP_TX_SET ? "column, keys, values" : "column, keys, operands", count);
+    PyObject *keys = keys_of(args[1], method), *operands = keys == NULL ? NULL : PySequence_Tuple(args[2]);
+    Recorder *recorder = operands == NULL ? NULL : tx_enter(self);
+    int failed = recorder == NULL;
+    if (!failed && PyTuple_GET_SIZE(keys) != PyTuple_GET_SIZE(operands)) {
+        PyErr_Format(PyExc_ValueError, "%s has %zd keys, and %zd values for them", method, PyTuple_GET_SIZE(keys),
+                     PyTuple_GET_SIZE(operands));
+        failed = 1;
+    }
+    failed = failed || write_all(self, recorder, method, code, args[0], keys, operands);
+    if (recorder != NULL)
+        tx_leave(recorder);
+    Py_XDECREF(keys);
+    Py_XDECREF(operands);
+    return failed ? NULL : Py_NewRef(Py_None);
+}
+
+PyObject *tx_set_each(Transaction *self, PyObject *const *args, Py_ssize_t count)
+{
+    return write_each(self, args, count, VP_TX_SET, "set_each");
+}
+
+PyObject *tx_add_each(Transaction *self, PyObject *const *args, Py_ssize_t count)
+{
+    return write_each(self, args, count, VP_TX_ADD, "add_each");
 }
 
 PyObject *tx_add(Transaction *self, PyObject *const *args, Py_ssize_t count)

@@ -251,6 +251,9 @@ PyObject *tx_greatest(Transaction *self, PyObject *const *args, Py_ssize_t count
 PyObject *tx_float(Transaction *self, PyObject *value);
 
 PyObject *tx_read(Transaction *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
+PyObject *tx_read_each(Transaction *self, PyObject *const *args, Py_ssize_t count);
+PyObject *tx_set_each(Transaction *self, PyObject *const *args, Py_ssize_t count);
+PyObject *tx_add_each(Transaction *self, PyObject *const *args, Py_ssize_t count);
 PyObject *tx_set(Transaction *self, PyObject *const *args, Py_ssize_t count);
 PyObject *tx_add(Transaction *self, PyObject *const *args, Py_ssize_t count);
 PyObject *tx_subtract(Transaction *self, PyObject *const *args, Py_ssize_t count);

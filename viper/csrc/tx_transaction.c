@@ -76,6 +76,9 @@ static void transaction_dealloc(Transaction *self)
 
 static PyMethodDef transaction_methods[] = {
     {"read", NAMED(tx_read), "read(column, key[, default]) -> handle of the value, of a set of the number of its elements."},
+    {"read_each", FAST(tx_read_each), "read_each(column, keys) -> tuple of handles: of one column in many rows."},
+    {"set_each", FAST(tx_set_each), "set_each(column, keys, values): set one column in many rows."},
+    {"add_each", FAST(tx_add_each), "add_each(column, keys, operands): add to one column in many rows."},
     {"set", FAST(tx_set), "set(column, key, value): the column is this from now on."},
     {"add", FAST(tx_add), "add(column, key, operand): the column is more by that."},
     {"subtract", FAST(tx_subtract), "subtract(column, key, operand): the column is less by that."},

@@ -57,6 +57,16 @@ WRONG: list[tuple[Any, type[Exception], str]] = [
         TypeError,
         "an element of the set places.cars is an int or a",
     ),
+    # many rows
+    (lambda t: t.read_each(ACCOUNTS, 5), TypeError, "read_each takes a list or tuple of keys; found 5"),
+    (lambda t: t.read_each(PLACES.n, "ab"), TypeError, "takes a list or tuple of keys; found 'ab'"),
+    (lambda t: t.read_each(ACCOUNTS, [1, "x"]), TypeError, "a key of table accounts is int64; found 'x'"),
+    (lambda t: t.read_each(ACCOUNTS), TypeError, r"read_each takes \(column, keys\); found 1 arguments"),
+    (lambda t: t.set_each(ACCOUNTS, [1, 2], [5]), ValueError, "set_each has 2 keys, and 1 values for them"),
+    (lambda t: t.set_each(ACCOUNTS, [1], 5), TypeError, "not iterable"),
+    (lambda t: t.set_each(PLACES.cars, ["a"], [1]), TypeError, "set_each changes a number, and places.cars"),
+    (lambda t: t.add_each(ACCOUNTS, [1]), TypeError, r"add_each takes \(column, keys, operands\); found 2"),
+    (lambda t: t.set_each(ACCOUNTS, [1], ["a"]), TypeError, "the operand"),
     # columns and tables
     (
         lambda t: t.read(PLACES, "a"),

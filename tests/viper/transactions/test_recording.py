@@ -53,6 +53,25 @@ class TestResults:
         assert repr(results[0]) == "<result: (100,)>"
         assert repr(results[2]) == "<result: aborted, not enough money>"
 
+    def test_many_rows_in_one_call(self) -> None:
+        kept: dict[str, Any] = {}
+
+        def what(t: Any) -> None:
+            t.set_each(ACCOUNTS, [7, 8, 7], (30, 40, 31))
+            kept["each"] = t.read_each(ACCOUNTS.balance, (8, 7))
+            t.set(ACCOUNTS, 9, kept["each"][0] + kept["each"][1])
+            t.set_each(ACCOUNTS, (8, 9), [kept["each"][1], t.read(ACCOUNTS, 9) - 1])
+            kept["then"] = t.read_each(ACCOUNTS, [8, 9])
+            kept["none"] = t.read_each(ACCOUNTS, [])
+            t.set_each(ACCOUNTS, (), [])
+            t.add_each(ACCOUNTS, [8, 9, 8], [1, 2, 3])
+            t.read(ACCOUNTS, 8)
+
+        result = result_of(what)
+        assert result.values == (40, 31, 71, 31, 70, 35)
+        assert [result[handle] for handle in kept["each"] + kept["then"]] == [40, 31, 31, 70]
+        assert kept["none"] == ()
+
     def test_values_by_handle_and_by_place(self) -> None:
         kept: dict[str, Any] = {}
 
