@@ -291,6 +291,32 @@ const uint8_t *vp_shared_key(const vp_shared *table, uint64_t row, uint64_t *len
     return key_of(table, vp_shared_row(table, row), length);
 }
 
+/* -- copies */
+
+static void copy_words(void *to, const void *from, uint64_t bytes)
+{
+    vp_word *target = to;
+    const vp_word *source = from;
+    for (uint64_t i = 0; i < bytes / WORD; i++)
+        if (vp_row_word(&source[i])) /* pages that are not touched take no memory there either */
+            atomic_store_explicit(&target[i], vp_row_word(&source[i]), memory_order_relaxed);
+}
+
+vp_shared *vp_shared_copy(void *arena, uint64_t offset, const vp_shared *from)
+{
+    vp_shared *to = vp_shared_at(arena, offset);
+    copy_words(to, from, sizeof *to);
+    to->at = offset;
+    const uint64_t rows = vp_shared_entered(to), heap = vp_row_word(&to->heap_used);
+    for (uint64_t row = 0; row < rows; row++) /* before the index, which has none of later ones but absent ones */
+        atomic_store_explicit(state_of(to, row), atomic_load_explicit(state_of(from, row), memory_order_acquire),
+                              memory_order_relaxed);
+    copy_words(index_of(to), index_of(from), WORD << from->index_bits);
+    copy_words(vp_shared_row(to, 0), vp_shared_row(from, 0), rows * from->stride);
+    memcpy((char *)to + to->heap_at, (const char *)from + from->heap_at, heap < from->heap_bytes ? heap : from->heap_bytes);
+    return to;
+}
+
 /* -- what rows hold */
 
 uint64_t vp_shared_word(const vp_shared *table, uint64_t row)

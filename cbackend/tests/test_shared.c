@@ -119,6 +119,32 @@ static void test_rows(void)
     vp_arena_free(arena, size_of(3));
 }
 
+/* A copy has what was there, and nothing of what comes later. */
+static void test_copies(void)
+{
+    static const int64_t words[] = {7, -7}, others[] = {8, -8};
+    vp_arena *arena = vp_arena_new(size_of(KEYS)), *apart = vp_arena_new(size_of(KEYS));
+    vp_shared *table = new_table(arena, KEYS);
+    for (uint32_t i = 0; i < KEYS / 2; i++)
+        if (enter(table, i) % 3)
+            vp_shared_put(table, (uint64_t)find(table, i), words);
+    vp_shared *copy = vp_shared_copy(apart, vp_arena_allocate(apart, size_of(KEYS)), table);
+    for (uint32_t i = 0; i < KEYS; i++)
+        vp_shared_put(table, (uint64_t)enter(table, i), others);
+    check_all(copy, KEYS / 2);
+    for (uint32_t i = 0; i < KEYS / 2; i++) {
+        uint64_t row = (uint64_t)find(copy, i);
+        CHECK_EQUAL(row, find(table, i));
+        CHECK_EQUAL(vp_shared_is_present(copy, row), row % 3 != 0);
+        CHECK_EQUAL(vp_shared_get(copy, row, 0), row % 3 ? 7 : 0);
+        CHECK_EQUAL(vp_shared_get(copy, row, 1), row % 3 ? -7 : 0);
+        CHECK_EQUAL(vp_shared_word(copy, row), vp_shared_word(copy, 0) + 4 * row);
+    }
+    check_all(table, KEYS);
+    vp_arena_free(arena, size_of(KEYS));
+    vp_arena_free(apart, size_of(KEYS));
+}
+
 static void test_sizes(void)
 {
     CHECK_EQUAL(vp_shared_size(0, 1, 0), 0);
@@ -276,6 +302,7 @@ int main(int argc, char **argv)
     make_names(seed);
     test_alone();
     test_rows();
+    test_copies();
     test_sizes();
     test_full_heap();
 #ifdef VP_CRASH_POINTS

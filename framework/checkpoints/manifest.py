@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from framework.config import Settings
@@ -49,6 +49,8 @@ class Manifest:
     """By component what its tasks have saved, by their index."""
     states: Sequence[Mapping[str, Any]]
     """The states of bolts, as the fields of `framework.checkpoints.states.SavedState`."""
+    tables: Mapping[str, str] = field(default_factory=dict)
+    """By shared table the part that holds it, see `viper.transactions.images`."""
 
     def as_object(self) -> dict[str, Any]:
         """The same as JSON can hold it."""
@@ -74,6 +76,7 @@ def manifest_of(
     times_us: Mapping[str, int],
     saved: Mapping[int, Saved],
     states: Sequence[Mapping[str, Any]],
+    tables: Mapping[str, str],
 ) -> Manifest:
     """What is to be said of a run.
 
@@ -85,6 +88,7 @@ def manifest_of(
         times_us: by spout the event time that it has come to.
         saved: what each task has saved, by its id.
         states: the states of its bolts.
+        tables: by shared table the part that holds it.
     """
     components = [component for component in plan.declared if not is_tap(component.id)]
     return Manifest(
@@ -100,6 +104,7 @@ def manifest_of(
             component.id: [saved[task.id] for task in plan.tasks_of(component.id)] for component in components
         },
         states=states,
+        tables=tables,
     )
 
 

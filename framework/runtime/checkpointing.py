@@ -326,8 +326,11 @@ class Checkpointing:
 
         def content() -> Mapping[str, Any]:
             states = joined([*(state for one in made for state in one.states), *saver.states])
+            tables = dict(saver.tables)
+            for one in made:
+                tables.update(one.tables)
             known = self._plan, self._settings, self._alike, self._sources, self._of_spouts(times_us)
-            return manifest_of(*known, saved.tasks, [asdict(state) for state in states]).as_object()
+            return manifest_of(*known, saved.tasks, [asdict(state) for state in states], tables).as_object()
 
         keep = self._settings["viper.checkpoint.keep"]
         parts = {name: part for one in made for name, part in one.parts.items()}

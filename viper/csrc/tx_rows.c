@@ -195,14 +195,20 @@ static int append_element(SharedRows *self, PyObject *found, uint64_t number)
     return failed ? -1 : 0;
 }
 
-PyDoc_STRVAR(elements_doc, "elements() -> list of (row, column, element): all that are in sets.");
+PyDoc_STRVAR(elements_doc, "elements(first=0, count=all) -> list of (row, column, element): those that are in sets, of so many of\n"
+                           "the elements that were entered.");
 
-static PyObject *elements(SharedRows *self, PyObject *nothing)
+static PyObject *elements(PyObject *object, PyObject *args)
 {
-    (void)nothing;
+    SharedRows *self = (SharedRows *)object;
+    unsigned long long first = 0, most = UINT64_MAX;
+    if (!PyArg_ParseTuple(args, "|KK", &first, &most))
+        return NULL;
     PyObject *found = PyList_New(0);
     uint64_t count = self->elements == NULL ? 0 : vp_shared_entered(self->elements);
-    for (uint64_t i = 0; found != NULL && i < count; i++)
+    if (first < count && most < count - first)
+        count = first + most;
+    for (uint64_t i = first; found != NULL && i < count; i++)
         if (append_element(self, found, i))
             Py_CLEAR(found);
     return found;
@@ -275,7 +281,7 @@ static PyMethodDef rows_methods[] = {
     {"generation", (PyCFunction)generation, METH_O, generation_doc},
     {"enter_element", (PyCFunction)enter_element, METH_VARARGS, enter_element_doc},
     {"put_element", (PyCFunction)put_element, METH_VARARGS, put_element_doc},
-    {"elements", (PyCFunction)elements, METH_NOARGS, elements_doc},
+    {"elements", elements, METH_VARARGS, elements_doc},
     {NULL, NULL, 0, NULL},
 };
 

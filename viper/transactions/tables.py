@@ -92,6 +92,21 @@ class Table:
         size = lib.vp_arena_rounded(_rows_size(spec))
         return int(size + (lib.vp_arena_rounded(_elements_size(spec)) if spec.has_sets else 0))
 
+    def copied(self) -> Table:
+        """A copy as the table is now, in memory of this process alone; it can be read, and finds no keys
+        that are entered later.
+
+        Raises:
+            ArenaError: the system has no memory for it.
+        """
+        arena = Arena.private(Table.size(self.spec))
+        offset = arena.allocate(_rows_size(self.spec))
+        elements = arena.allocate(_elements_size(self.spec)) if self.spec.has_sets else None
+        for to, origin in ((offset, self.layout.offset), (elements, self.layout.elements)):
+            if to is not None and origin is not None:
+                lib.vp_shared_copy(arena._header, to, lib.vp_shared_at(self._arena._header, origin))
+        return Table(arena, TableLayout(self.spec, offset, elements))
+
     # -- keys
 
     def enter(self, key: Any) -> int:
@@ -106,6 +121,13 @@ class Table:
     def entered(self) -> int:
         """How many keys were named, whether their rows are there or not."""
         return int(lib.vp_shared_entered(lib.vp_shared_at(self._arena._header, self.layout.offset)))
+
+    def entered_elements(self) -> int:
+        """Likewise of the elements of sets."""
+        offset = self.layout.elements
+        return (
+            0 if offset is None else int(lib.vp_shared_entered(lib.vp_shared_at(self._arena._header, offset)))
+        )
 
     def find(self, key: Any) -> int | None:
         """The number of a key's row; None if it was never named. TypeError: the key is of another kind."""
@@ -143,6 +165,14 @@ class Table:
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """All rows that are there, (key, *values), sorted by key, sets as sorted tuples."""
         yield from sorted(self._unsorted(), key=_key_of_row)
+
+    def entries(self, first: int, count: int) -> Iterator[tuple[Any, ...]]:
+        """The rows that are there among so many numbers from one on, each (key, *values), of sets how many
+        elements."""
+        for number in range(first, min(first + count, len(self.native))):
+            values = self.native.get(number)
+            if values is not None:
+                yield self.native.key(number), *values
 
     def _unsorted(self) -> Iterator[tuple[Any, ...]]:
         mine = self._elements(None) if self._sets else {}

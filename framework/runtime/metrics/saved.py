@@ -27,6 +27,13 @@ class Saved:
     """Its states, in the order of their declaration."""
     parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """Length in bytes and CRC-32 of each part that was written, by name."""
+    tables: Mapping[str, str] = field(default_factory=dict)
+    """By shared table that it keeps, the part that holds the table."""
+
+    def also(self, other: Saved) -> Saved:
+        """Both."""
+        parts, tables = {**self.parts, **other.parts}, {**self.tables, **other.tables}
+        return Saved([*self.states, *other.states], parts, tables)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@
 memory        the arena of a run's state, made by its leading process and attached by its workers
 snapshot      what one task remembers at the cut of a checkpoint, written while the task goes on
 shared        the tables that transactions share, and the logs of these
+table_images  likewise, of shared tables that a task keeps
 saving        from a checkpoint back into another run, and into one from tasks that have ended
 task_state    what a task has of it: bound to its component, committed behind each slice
 transactions  the commits that a stateful bolt is told of
@@ -12,23 +13,22 @@ transactions  the commits that a stateful bolt is told of
 
 from framework.runtime.state.memory import StateMap, StateMemory
 from framework.runtime.state.saving import StateSaver, load_states, save_tables
-from framework.runtime.state.shared import TABLES, Image, MemberState, SharedMemory, image_of
+from framework.runtime.state.shared import MemberState, SharedMemory
 from framework.runtime.state.snapshot import Snapshot
+from framework.runtime.state.table_images import TableImages
 from framework.runtime.state.task_state import TaskState
 from framework.runtime.state.transactions import Transactions
 
 __all__ = [
-    "TABLES",
-    "Image",
     "MemberState",
     "SharedMemory",
     "Snapshot",
     "StateMap",
     "StateMemory",
     "StateSaver",
+    "TableImages",
     "TaskState",
     "Transactions",
-    "image_of",
     "load_states",
     "save_tables",
 ]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from framework.checkpoints import Checkpoint
-from framework.checkpoints.manifest import Manifest
 from framework.checkpoints.states import SavedState, groups_of, states_in
 from framework.errors import CheckpointError
 from framework.planning import TaskSpec
 from framework.runtime.state.memory import StateMemory
-from framework.runtime.state.shared import image_in
 from framework.runtime.state.snapshot import written_at_once
+from framework.runtime.state.table_images import images_at_end, tables_in
 from viper.errors import StateFullError
 from viper.state import load
 
@@ -29,14 +28,20 @@ class StateSaver:
         self._tasks = tasks
         self.states: list[SavedState] = []
         """The states that were saved."""
+        self.tables: dict[str, str] = {}
+        """By shared table that was saved, the part that holds it."""
 
     def parts(self) -> Iterator[tuple[str, bytes]]:
-        """Names and contents of all parts; `states` is complete when they have been taken."""
+        """Names and contents of all parts; `states` and `tables` are complete when they have been taken."""
         if self._memory is None:
             return
         writer, owned = self._memory.owned_by(self._tasks)
         yield from written_at_once(owned, self.states)
         writer.close()
+        for task in self._tasks:
+            for table, name, content in images_at_end(self._memory.shared.kept_by(task), task.id):
+                self.tables[table] = name
+                yield name, content
 
 
 def save_tables(memory: StateMemory | None) -> None:
@@ -62,7 +67,7 @@ def load_states(memory: StateMemory | None, checkpoint: Checkpoint | None) -> No
     """
     if memory is None:
         return
-    memory.shared.begin({} if checkpoint is None else image_in(Manifest.read(checkpoint.content)))
+    memory.shared.begin(tables_in(checkpoint))
     saved = [] if checkpoint is None else states_in(checkpoint.content["states"])
     if checkpoint is None or not saved:
         return

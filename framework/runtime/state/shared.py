@@ -9,22 +9,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from framework.checkpoints.manifest import Manifest
 from framework.config import Settings
 from framework.errors import ConfigError, LoadError, StateError
 from framework.importing import import_class
 from framework.planning import Plan, TaskSpec
 from framework.runtime.metrics.statistics import TransactionStatistics
+from framework.runtime.state.table_images import restore
 from framework.tables import SharedTable, TableGroup
 from viper.arena import Arena
 from viper.errors import StateFullError
 from viper.transactions.group import Group, GroupLayout, LogSpec
 from viper.transactions.tables import Table
 
-Image = Mapping[str, Sequence[Sequence[Any]]]
-"""All rows of tables, sorted, by the tables' names, as JSON can hold them."""
-TABLES: Final = "tables"
-"""The name under which a task saves the tables of its group."""
+_KEEPER: Final = 0
+"""The number of the log of the task that saves the tables."""
 _SEPARATOR: Final = " "
 """Between the elements of a set in a file."""
 
@@ -81,10 +79,7 @@ class SharedMemory:
             Group.create(
                 arena,
                 [Table.create(arena, table) for table in group.tables],
-                [
-                    LogSpec(group.members.index(task.component), task.id)
-                    for task in plan.transactional(group)
-                ],
+                [LogSpec(group.members.index(task.component), task.id) for task in plan.transactional(group)],
                 settings["viper.transactions.bytes"],
             ).layout
             for group in plan.table_groups
@@ -95,28 +90,33 @@ class SharedMemory:
         if task.id not in self._numbers:
             return None
         index, number = self._numbers[task.id]
-        return MemberState(self._groups[index], number, 1 + self._processes[task.id], number == 0)
+        return MemberState(self._groups[index], number, 1 + self._processes[task.id], number == _KEEPER)
+
+    def kept_by(self, task: TaskSpec) -> Sequence[Table]:
+        """The tables that a task saves for checkpoints; none for most."""
+        index, number = self._numbers.get(task.id, (0, -1))
+        return self._groups[index].tables if number == _KEEPER else ()
 
     # -- for the process that leads the run
 
-    def begin(self, image: Image) -> None:
+    def begin(self, images: Mapping[str, memoryview]) -> None:
         """Enter the first rows of all tables, before any task has begun.
 
         Args:
-            image: what a checkpoint has, for those tables that it knows; the others have rows of their own.
+            images: what a checkpoint has, of those tables that it knows; the others have rows of their own.
 
         Raises:
             ConfigError: a table's rows cannot be had, or do not fit.
         """
         for table, memory in self._tables():
             try:
-                if table.table_name in image:
-                    _restore(table, memory, image[table.table_name])
+                if table.table_name in images:
+                    restore(table, memory, images[table.table_name])
                 elif table.load is not None:
                     memory.load(_rows_to_load(table))
             except (OSError, ValueError, TypeError, StateFullError, LoadError) as error:
                 what = table.load if isinstance(table.load, str | os.PathLike) else "its function"
-                what = "the checkpoint" if table.table_name in image else what
+                what = "the checkpoint" if table.table_name in images else what
                 raise ConfigError(
                     f"the first rows of the shared table {table.table_name} cannot be loaded from {what}: "
                     f"{error}"
@@ -171,25 +171,6 @@ class SharedMemory:
         for group, memory in zip(self._plan.table_groups, self._groups, strict=True):
             for table in group.tables:
                 yield table, memory.table(table.table_name)
-
-
-def image_of(group: Group) -> Image:
-    """All rows of a group's tables, for a checkpoint; where nobody evaluates."""
-    return {table.spec.table_name: list(table.rows()) for table in group.tables}
-
-
-def image_in(manifest: Manifest) -> Image:
-    """What a checkpoint has of shared tables: nothing where it was made of a topology without any."""
-    found: dict[str, Sequence[Sequence[Any]]] = {}
-    for tasks in manifest.tasks.values():
-        for saved in tasks:
-            found.update(saved.get(TABLES, {}))
-    return found
-
-
-def _restore(table: SharedTable, memory: Table, rows: Sequence[Sequence[Any]]) -> None:
-    for key, *values in rows:
-        memory.put(key if table.is_single_key else tuple(key), *values)
 
 
 def _rows_to_load(table: SharedTable) -> Iterator[Sequence[Any]]:

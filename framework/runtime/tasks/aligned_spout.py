@@ -219,7 +219,7 @@ class AlignedSpout:
             return
         if proposal.purpose is Purpose.CHECKPOINT:
             self._outcomes.cut(proposal.number)
-            self._checkpoints.cut(proposal, self._save(), None, self._cut.stood_since_s)
+            self._checkpoints.cut(proposal, self._save(), (), self._cut.stood_since_s)
             self._checkpoints.committed()
         if not self._alignment.is_asked:
             self._leave()

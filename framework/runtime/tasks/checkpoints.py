@@ -3,22 +3,75 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from math import inf
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from framework.checkpoints.folder import hidden_folder
 from framework.runtime.control.alignment import ENDED, Alignment
 from framework.runtime.control.cut_record import Proposal
 from framework.runtime.metrics.saved import Saved, SavedTask
-from framework.runtime.state import Snapshot, TaskState
 
 BUDGET_S: Final = 0.002
 """Seconds for which a task writes what it remembers, between two of its turns. For as long at least it leaves
 the executor to other tasks then: a task that wrote whenever it could came before all that are nearer to the
 spouts, and nothing moved until all was written."""
+
+
+class BeingWritten(Protocol):
+    """Something as it was at a cut, which is written piece by piece."""
+
+    @property
+    def saved(self) -> Saved:
+        """What the manifest says of it, once all is written."""
+
+    def write(self, budget_s: float) -> bool:
+        """Write for about so many seconds; whether all is written. OSError: it cannot be."""
+
+    def discard(self) -> None:
+        """The checkpoint was given up."""
+
+
+class Remembers(Protocol):
+    """Has something to be written for a checkpoint."""
+
+    def snapshot(self, number: int, folder: Path, *, full: bool) -> BeingWritten:
+        """As it is now.
+
+        Args:
+            number: the id of the checkpoint.
+            folder: where parts are written.
+            full: whether no part of a checkpoint before counts.
+        """
+
+
+class Together:
+    """All that a task has to write for a checkpoint, one behind the other.
+
+    Args:
+        parts: at least one.
+    """
+
+    def __init__(self, parts: Sequence[BeingWritten]) -> None:
+        self._parts = parts
+
+    @property
+    def saved(self) -> Saved:
+        """What the manifest says of all of them."""
+        return reduce(Saved.also, (part.saved for part in self._parts))
+
+    def write(self, budget_s: float) -> bool:
+        """Write for about so many seconds; whether all is written. OSError: it cannot be."""
+        until_s = time.monotonic() + budget_s
+        return all(part.write(until_s - time.monotonic()) for part in self._parts)
+
+    def discard(self) -> None:
+        """The checkpoint was given up."""
+        for part in self._parts:
+            part.discard()
 
 
 @dataclass(slots=True)
@@ -27,7 +80,7 @@ class PendingCut:
 
     proposal: Proposal
     saved: Mapping[str, Any]
-    snapshot: Snapshot | None
+    snapshot: Together | None
     """None for a task without declared state, and for one that has written everything."""
     held_s: float
     """Seconds for which the task stood still."""
@@ -61,7 +114,7 @@ class TaskCheckpoints:
         """What is still to be written, committed and reported."""
         self._write_at_s = 0.0
         """When more of it may be written."""
-        self._before: tuple[int, Snapshot] | None = None
+        self._before: tuple[int, Together] | None = None
         """The snapshot that was written last, and the id of its checkpoint."""
         self._is_full = True
         """Whether no snapshot of this process is in a checkpoint that exists."""
@@ -95,21 +148,25 @@ class TaskCheckpoints:
     # -- a checkpoint of a run that goes on
 
     def cut(
-        self, proposal: Proposal, saved: Mapping[str, Any], state: TaskState | None, began_s: float
+        self,
+        proposal: Proposal,
+        saved: Mapping[str, Any],
+        remembers: Sequence[Remembers],
+        began_s: float,
     ) -> None:
         """The task is saved at the cut.
 
         Args:
             proposal: where that is.
             saved: what the task has saved.
-            state: the declared state of the task; None where it has none.
+            remembers: what else it has, which is written piece by piece: its declared state, and the
+                shared tables that it keeps.
             began_s: monotonic time in seconds since which the task stands still for that.
         """
         self._settle()
-        snapshot = None
-        if state is not None:
-            folder = hidden_folder(self._folder, proposal.number)
-            snapshot = state.snapshot(proposal.number, folder, full=self._is_full)
+        folder = hidden_folder(self._folder, proposal.number)
+        taken = [each.snapshot(proposal.number, folder, full=self._is_full) for each in remembers]
+        snapshot = Together(taken) if taken else None
         self.pending = PendingCut(proposal, saved, snapshot, time.monotonic() - began_s)
 
     @property

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
 from framework.runtime.hosts.user_errors import user_errors
-from framework.runtime.state import Image, MemberState, image_of
+from framework.runtime.state import MemberState, TableImages
 from framework.runtime.tasks.context import TaskContext
 from viper.bell import Bell
 from viper.errors import LogFullError
@@ -146,9 +147,15 @@ class Membership:
         self.evaluate()
         return self._group.evaluated() >= position
 
-    def image(self) -> Image:
-        """The group's tables, as they are where all members wait for this task."""
-        return image_of(self._group)
+    def snapshot(self, number: int, folder: Path, *, full: bool) -> TableImages:
+        """The group's tables on their way into a checkpoint, where all members wait for this task.
+
+        Args:
+            number: the id of the checkpoint.
+            folder: where parts are written.
+            full: all of them are always written.
+        """
+        return TableImages(number, folder, self._group.tables, self._context.spec.id)
 
     @property
     def holder(self) -> str:

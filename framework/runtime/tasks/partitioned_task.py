@@ -272,7 +272,7 @@ class PartitionedTask(SourceTask):
         behind = cut.reached(self._merger.behind)
         proposal = cut.passed(last, behind, waits=self._merger.waits_for_rows)
         if proposal is not None and proposal.purpose is Purpose.CHECKPOINT:
-            self.context.checkpoints.cut(proposal, self.save(), None, cut.stood_since_s)
+            self.context.checkpoints.cut(proposal, self.save(), (), cut.stood_since_s)
             self.context.checkpoints.committed()
 
     def _bring(self, limit: int) -> None:

@@ -10,6 +10,7 @@ from framework.runtime.tasks.agenda import Agenda, Entry
 from framework.runtime.tasks.bolt_cut import BoltCut
 from framework.runtime.tasks.bolt_parts import BoltParts
 from framework.runtime.tasks.hand_over import HandOver
+from framework.runtime.tasks.membership import Membership
 from framework.runtime.tasks.sink_commits import CheckpointCommits
 from framework.runtime.tasks.task import Task
 from viper.position import Position
@@ -57,9 +58,10 @@ class TaskAtCuts(Task):
         return is_due or cut.has_come_to(self._parts.assigner.lineage.frontier)
 
     @property
-    def _keeps_tables(self) -> bool:
-        """Whether the task saves the shared tables of its group."""
-        return self._parts.membership is not None and self._parts.membership.is_keeper
+    def _tables_kept(self) -> Membership | None:
+        """The membership of a task that saves the shared tables of its group; None of others."""
+        membership = self._parts.membership
+        return membership if membership is not None and membership.is_keeper else None
 
     def _are_evaluated(self, position: Position) -> bool:
         """Whether all transactions below a position have been evaluated, if the task has part in any."""
@@ -124,11 +126,12 @@ class TaskAtCuts(Task):
         it goes on, so what it finds then is what all transactions below the cut have made of the tables.
         """
         assert self._parts.cut is not None
-        if self._keeps_tables and not self._are_evaluated(self._parts.cut.stands_at):
+        if self._tables_kept is not None and not self._are_evaluated(self._parts.cut.stands_at):
             return False
         self.cut(proposal.number)
         since_s = self._parts.cut.stands_since_s
-        self.context.checkpoints.cut(proposal, self.save(), self.slot.state, since_s)
+        remembers = [each for each in (self.slot.state, self._tables_kept) if each is not None]
+        self.context.checkpoints.cut(proposal, self.save(), remembers, since_s)
         return True
 
     def _stand(self) -> None:

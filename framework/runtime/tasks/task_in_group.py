@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from framework.runtime.state import TABLES
 from framework.runtime.tasks.progress import Progress
 from framework.runtime.tasks.task_at_cuts import TaskAtCuts
 from viper.position import END
@@ -52,7 +49,7 @@ class TaskInGroup(TaskAtCuts):
 
     def _may_end(self) -> bool:
         """Whether a task whose input is over may end: one that saves tables does so behind all others."""
-        return not self._keeps_tables or self._are_evaluated(END)
+        return self._tables_kept is None or self._are_evaluated(END)
 
     def _called_back(self) -> None:
         """A turn is over: what it has called back is needed no more, if no successor may repeat it."""
@@ -70,10 +67,3 @@ class TaskInGroup(TaskAtCuts):
             self._parts.membership.repeat()
             self.commits.keep("transactions", self._parts.membership)
             self.commits.call_behind(self._parts.membership.release)
-
-    def save(self) -> dict[str, Any]:
-        """As in the base class; with the tables, if it is this task that saves them."""
-        saved = super().save()
-        if self._keeps_tables and self._parts.membership is not None:
-            saved[TABLES] = self._parts.membership.image()
-        return saved

@@ -63,7 +63,7 @@ def begun(clock: Clock, told: list[SavedTask]) -> tuple[TaskCheckpoints, Pieces]
     state = SimpleNamespace(snapshot=lambda number, folder, full: cast(Snapshot, pieces))
     task.listen(told.append, Path(), alignment, lambda: None)
     assert task.write_at_s == inf
-    task.cut(PROPOSAL, cast(Any, {}), cast(TaskState, state), clock.now_s)
+    task.cut(PROPOSAL, cast(Any, {}), [cast(TaskState, state)], clock.now_s)
     return task, pieces
 
 
