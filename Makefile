@@ -139,31 +139,33 @@ clean:
 
 # The package in editable form, with more or less of what it can use: what is changed in Python counts at once, C
 # is compiled again. Each installs in one go, as that takes a third less than one after the other.
-.venv/.core: $(METADATA) $(C_SOURCES) | .venv/bin/python
+.venv/.core: $(METADATA) $(C_SOURCES) | .venv/.made
 	@echo "setting up .venv (once, and when the C sources or the metadata change) ..." >&2
 	@$(PIP) install --editable .
 	@touch $@
 
-.venv/.test: $(METADATA) $(C_SOURCES) | .venv/bin/python
+.venv/.test: $(METADATA) $(C_SOURCES) | .venv/.made
 	@echo "setting up .venv for tests (once, and when the C sources or the metadata change) ..." >&2
 	@$(PIP) install --editable '.[test]'
 	@touch .venv/.core $@
 
-.venv/.release: $(METADATA) $(C_SOURCES) | .venv/bin/python
+.venv/.release: $(METADATA) $(C_SOURCES) | .venv/.made
 	@$(PIP) install --editable '.[release]'
 	@touch .venv/.core $@
 
-.venv/.spark: $(METADATA) $(C_SOURCES) | .venv/bin/python
+.venv/.spark: $(METADATA) $(C_SOURCES) | .venv/.made
 	@$(PYTHON) .ci/prerequisites.py java
 	@echo "installing Spark (once; some 500 MB) ..." >&2
 	@$(PIP) install --editable '.[spark,flights]'
 	@touch .venv/.core $@
 
-.venv/.dev: $(METADATA) $(C_SOURCES) | .venv/bin/python
+.venv/.dev: $(METADATA) $(C_SOURCES) | .venv/.made
 	@echo "setting up .venv with all that is checked and tested, also with Spark (once; some 500 MB) ..." >&2
 	@$(PIP) install --editable '.[dev]'
 	@touch .venv/.core .venv/.release .venv/.test $@
 
-.venv/bin/python:
+# Also where making it was interrupted, which leaves a Python without pip.
+.venv/.made:
 	@$(PYTHON) .ci/prerequisites.py
-	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv .venv
+	@touch $@
