@@ -16,6 +16,7 @@ import importlib
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
@@ -47,27 +48,45 @@ ACCEPTED: Mapping[str, int] = {"streaming_ledger": 1, "online_bidding": 2}
 """Where an answer says whether its transaction was done."""
 
 
-class Answers(Sink):
-    """Its result: how many answers there are, and how many of them say that nothing was done.
+class Counts(Sink):
+    """Its result: how many answers there were, how many said that nothing was done, and their rate."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._answers = self._refused = self._first = 0
+        self._began_s = self._ended_s = 0.0
+
+    def count(self, answers: int, refused: int) -> None:
+        """So many more have come at once."""
+        self._ended_s = time.monotonic()
+        if not self._answers:
+            self._first, self._began_s = answers, self._ended_s
+        self._answers += answers
+        self._refused += refused
+
+    def result(self) -> Mapping[str, Any]:
+        """All of it. The rate is that between the first answers and the last: what comes before is the start
+        of a run, with imports of pyarrow and Pandas that take as long as half a million events."""
+        took_s = self._ended_s - self._began_s
+        rate = (self._answers - self._first) / took_s if took_s else 0.0
+        return {"answers": self._answers, "refused": self._refused, "answers_per_s": rate}
+
+
+class Answers(Counts):
+    """Counts answers row by row.
 
     Args:
-        accepted: where they say so; None if they do not.
+        accepted: where they say whether something was done; None if they do not.
     """
 
     def __init__(self, accepted: int | None = None) -> None:
         super().__init__()
         self._accepted = accepted
-        self._answers = self._refused = 0
 
     def consume(self, rows: Sequence[Any]) -> None:
         """Count them."""
-        self._answers += len(rows)
-        if self._accepted is not None:
-            self._refused += sum(not row[self._accepted] for row in rows)
-
-    def result(self) -> tuple[int, int]:
-        """Both."""
-        return self._answers, self._refused
+        at = self._accepted
+        self.count(len(rows), 0 if at is None else sum(not row[at] for row in rows))
 
 
 class Counter(BatchBolt):
@@ -90,21 +109,12 @@ class Counter(BatchBolt):
         self.emit_rows([(len(rows), len(rows) - accepted)], of=[len(rows) - 1])
 
 
-class Sums(Sink):
-    """Its result: the sums of what several `Counter` have counted."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._answers = self._refused = 0
+class Sums(Counts):
+    """Adds up what several `Counter` have counted."""
 
     def consume(self, rows: Sequence[Any]) -> None:
-        """Add them up."""
-        self._answers += sum(row[0] for row in rows)
-        self._refused += sum(row[1] for row in rows)
-
-    def result(self) -> tuple[int, int]:
-        """Both."""
-        return self._answers, self._refused
+        """Add it up."""
+        self.count(sum(row[0] for row in rows), sum(row[1] for row in rows))
 
 
 def built(name: str, batches: bool, tasks: int, args: argparse.Namespace) -> Topology:
@@ -132,8 +142,9 @@ def once(name: str, form: str, args: argparse.Namespace) -> Mapping[str, Any]:
     if args.gather is not None:
         options["viper.transactions.gather"] = args.gather
     report = run_with(built(name, batches, tasks, args), options)
-    answers, refused = report.result("sums" if batches else "answers")
-    return {"events": args.events, "answers": answers, "refused": refused, "s": report.elapsed_s}
+    found: Mapping[str, Any] = report.result("sums" if batches else "answers")
+    rate = found["answers_per_s"] or found["answers"] / report.elapsed_s  # where all have come at once
+    return {**found, "answers_per_s": rate}
 
 
 def apart(name: str, form: str, args: argparse.Namespace) -> Mapping[str, Any]:
@@ -160,7 +171,9 @@ def measured(args: argparse.Namespace) -> Iterator[Mapping[str, Any]]:
         if len(outcomes) != 1:
             raise SystemExit(f"{name}: runs differ in their answers, or in how many were refused: {outcomes}")
         for form in args.form:
-            rates = [run["events"] / run["s"] for run in found[name, form]]
+            runs = found[name, form]
+            # Each event has one answer, but those of Online Bidding without a token.
+            rates = [run["answers_per_s"] * args.events / run["answers"] for run in runs]
             answers, refused = next(iter(outcomes))
             yield {
                 "application": name,
