@@ -1,7 +1,8 @@
-"""``python -m tests.kills.evaluating FOLDER SEED KILLS``: the Streaming Ledger, killed inside evaluations.
+"""``python -m tests.kills.evaluating FOLDER SEED KILLS [SIGNAL]``: the Streaming Ledger, killed inside evaluations.
 
 Each worker process draws a named point of the evaluator, and how often it passes that before it dies, from
-the seed and from how many have died. It runs with the backend of `tests.kills.pointed`.
+the seed and from how many have died. With a SIGNAL, CONT or KILL, the first ones stop instead, until all
+others wait, and get that. It runs with the backend of `tests.kills.pointed`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import os
 import random
 import signal
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +29,7 @@ from viper.transactions.group import Group
 
 sys.path.insert(0, str(REPOSITORY / "topologies"))
 
-from tests.topologies.transactions import cases, variants  # noqa: E402
+from tests.topologies.transactions import cases, variants
 
 PLAN = "EVALUATION_KILL_PLAN"
 """The environment variable with the folder of marks, the seed and the most deaths."""
@@ -97,7 +100,33 @@ def burials() -> Iterator[list[bool]]:
         Group.bury = bury  # type: ignore[method-assign]
 
 
-def main(folder: str, seed: str, kills: str) -> int:
+def _state(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+
+
+def _times(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[11:13]
+
+
+def wake(marks: Path, number: int, woken: list[str]) -> None:
+    """Send a signal to the first process that stops, once no other worker does anything; note its state."""
+    while not (told := "".join(path.read_text() for path in marks.iterdir())).endswith("\n"):
+        time.sleep(0.01)
+    stopped = int(told)
+    while _state(stopped) != "T":
+        time.sleep(0.01)
+    others = [pid for child in multiprocessing.active_children() if (pid := child.pid) not in (None, stopped)]
+    before, quiet = None, 0
+    while quiet < 20:  # looks at which nobody has come further
+        now = [_times(pid) for pid in others if pid is not None]
+        quiet = quiet + 1 if now == before else 0
+        before = now
+        time.sleep(0.02)
+    woken.append(_state(stopped))
+    os.kill(stopped, number)
+
+
+def main(folder: str, seed: str, kills: str, then: str = "") -> int:
     """Print where processes have died, and which of them inside evaluations; 1 if that shows."""
     calm, disturbed, marks = (Path(folder, name) for name in ("calm", "disturbed", "marks"))
     for path in (calm, disturbed, marks):
@@ -107,7 +136,12 @@ def main(folder: str, seed: str, kills: str) -> int:
     rows, tables = cases.expected("streaming_ledger", events=events)
     assert expected[2].decode().splitlines() == [repr(row) for row in rows]
     assert [[row[:2] for row in found] for found in expected[:2]] == list(tables.values())
-    os.environ[PLAN] = json.dumps([str(marks), int(seed), int(kills)])
+    number = signal.SIGSTOP if then else signal.SIGKILL
+    os.environ[PLAN] = json.dumps([str(marks), int(seed), 1 if then else int(kills), number])
+    woken: list[str] = []
+    if then:
+        ends = getattr(signal, f"SIG{then}")
+        threading.Thread(target=wake, args=(marks, ends, woken), daemon=True).start()
     with burials() as buried:
         report = ledger(
             disturbed,
@@ -122,7 +156,8 @@ def main(folder: str, seed: str, kills: str) -> int:
         )
     points = [path.name.split(" ", 2)[2] for path in sorted(marks.iterdir())]
     is_same = seen(report, disturbed) == expected
-    print(json.dumps({"points": points, "inside": sum(buried), "deaths": len(buried), "same": is_same}))
+    told = {"points": points, "inside": sum(buried), "deaths": len(buried), "woken": woken, "same": is_same}
+    print(json.dumps(told))
     return 0 if is_same else 1
 
 
@@ -130,16 +165,17 @@ def _arm_worker() -> None:
     run_tasks = Worker.run
 
     def running(self: Worker) -> None:
-        folder, seed, kills = json.loads(os.environ[PLAN])
+        folder, seed, kills, number = json.loads(os.environ[PLAN])
         so_far = len(os.listdir(folder))
-        name = multiprocessing.current_process().name.replace(" ", "-")
-        chance = random.Random(f"{seed} {so_far} {name}")
+        # Of those who would stop, only one does.
+        name = "one" if number == signal.SIGSTOP else os.getpid()
+        chance = random.Random(f"{seed} {so_far} {multiprocessing.current_process().name}")
         point, passes = POINTS[(seed + so_far) % len(POINTS)], 1 + int(chance.expovariate(0.2))
         if point == "evaluate: alone":  # which is passed seldom
             passes = 1
         mark = Path(folder, f"{so_far:04} {name} {point}")
         if so_far < kills:
-            arm(point, passes, signal.SIGKILL, mark)
+            arm(point, passes, number, mark)
         try:
             run_tasks(self)
         finally:

@@ -33,7 +33,14 @@ def built(folder: Path, plant: str = "ordinary") -> Path:
     BUILD.mkdir(parents=True, exist_ok=True)
     with open(BUILD / "lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        command = ["make", "-s", "-C", str(HERE / "points"), f"-j{os.cpu_count()}", f"PYTHON={sys.executable}"]
+        command = [
+            "make",
+            "-s",
+            "-C",
+            str(HERE / "points"),
+            f"-j{os.cpu_count()}",
+            f"PYTHON={sys.executable}",
+        ]
         # What is built is the same for a make that has started the tests with options of its own.
         environ = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
         subprocess.run([*command, f"{plant}.so"], check=True, env=environ)
@@ -53,7 +60,7 @@ def arm(name: str, passes: int, number: int, mark: Path) -> None:
         name: of the point.
         passes: the how-manieth time that it is passed; 0 disarms.
         number: the signal.
-        mark: a file that is made before.
+        mark: a file that is made before, with the number of the process; nothing happens if it is there.
     """
     call = ctypes.CDLL(viper._backend.__file__).vp_crash_arm
     call.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_int, ctypes.c_char_p]

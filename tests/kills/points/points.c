@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,7 +17,8 @@ static struct {
     int number;
 } armed;
 
-/* At the point of this name, when it is passed for the how-manieth time, sends a signal to its process; 0: never. */
+/* At the point of this name, when it is passed for the how-manieth time, sends a signal to its process,
+ * unless the mark is there already; 0: never. */
 void vp_crash_arm(const char *name, uint64_t passes, int number, const char *mark)
 {
     armed.left = 0;
@@ -30,6 +32,10 @@ void vp_crash_point(const char *name)
 {
     if (!armed.left || strcmp(name, armed.name) != 0 || --armed.left)
         return;
-    close(open(armed.mark, O_CREAT | O_EXCL | O_WRONLY, 0600));
+    int mark = open(armed.mark, O_CREAT | O_EXCL | O_WRONLY, 0600);
+    if (mark < 0)
+        return;
+    dprintf(mark, "%d\n", (int)getpid());
+    close(mark);
     kill(getpid(), armed.number);
 }
