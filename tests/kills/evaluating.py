@@ -1,4 +1,4 @@
-"""``python -m tests.kills.evaluating FOLDER SEED KILLS [SIGNAL]``: the Streaming Ledger, killed inside evaluations.
+"""``python -m tests.kills.evaluating FOLDER SEED KILLS [SIGNAL]``: the ledger, killed inside evaluations.
 
 Each worker process draws a named point of the evaluator, and how often it passes that before it dies, from
 the seed and from how many have died. With a SIGNAL, CONT or KILL, the first ones stop instead, until all
