@@ -35,11 +35,12 @@ PLAN = "EVALUATION_KILL_PLAN"
 """The environment variable with the folder of marks, the seed and the most deaths."""
 POINTS = (
     *("evaluate: frontier", "evaluate: begun", "evaluate: between", "evaluate: alone"),
-    *("undo: noted", "undo: counted", "undo: written", "undo: back"),
+    *("undo: noted", "undo: counted", "undo: written"),
     *("evaluated: not yet", "evaluated: done", "evaluated: log told", "evaluated: all told"),
     *("lease: looked for", "lease: held still", "lease: given"),
 )
-"""All that the evaluator of runs passes; behind the last one the lease is given back already."""
+"""What the evaluator passes here; behind the last one the lease is given back already. The ledger takes nothing
+back, as it checks before it writes."""
 
 
 class Transfer(variants.PoorTransfer):
