@@ -62,7 +62,6 @@ def campaigns(kills: int, seed: int, shapes: list[str]) -> Iterator[tuple[str, s
         yield "suspended", "suspended", Case(name, seed, rows, max(kills // 40, 1), checkpoints=True)
 
 
-
 def deaths_of(case: Case, folder: Path) -> int:
     """As `check_killed`; returns the number of deaths."""
     return check_killed(case, folder).deaths

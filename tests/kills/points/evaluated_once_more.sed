@@ -1,0 +1,1 @@
+s:^    VP_CRASH_POINT("bury\: undone");:    for (uint32_t n = 0; n < group->logs; n++)\n        if (vp_txgroup_members(group)[n].log)\n            atomic_store(\&vp_txgroup_members(group)[n].done, vp_txlog_head(vp_txgroup_log(group, n)));\n&:
