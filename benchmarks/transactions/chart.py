@@ -67,15 +67,17 @@ def as_svg(title: str, unit: str, plots: Sequence[Plot], columns: int = 2) -> st
     parts.append(text(20, 26, escape(title), size=16))
     strong = {each.name for plot in plots for each in plot.lines if each.is_strong}
     for number, name in enumerate(names):
-        parts += _name(name, number, 20 + WIDTH_OF_NAME * (number % in_row), 48 + 20 * (number // in_row), strong)
+        x, y = 20 + WIDTH_OF_NAME * (number % in_row), 48 + 20 * (number // in_row)
+        parts += _name(name, number, (x, y), is_strong=name in strong)
     for number, plot in enumerate(plots):
         x, y = 20 + wide * (number % columns) + LEFT, top + high * (number // columns) + HEAD
         parts += _plot(plot, names, unit, (x, y))
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _name(name: str, number: int, x: float, y: float, strong: set[str]) -> Iterator[str]:
-    yield line((x, y), (x + 30, y), _style(number, is_strong=name in strong))
+def _name(name: str, number: int, corner: tuple[float, float], *, is_strong: bool) -> Iterator[str]:
+    x, y = corner
+    yield line((x, y), (x + 30, y), _style(number, is_strong=is_strong))
     yield mark(MARKS[number % len(MARKS)], x + 15, y, _fill(number))
     yield text(x + 38, y + 4, escape(name), size=12)
 

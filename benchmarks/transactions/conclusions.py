@@ -45,7 +45,7 @@ def losses(grid: Grid) -> list[Loss]:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """How many cores an evaluator needs to be as fast as the serial one on one core, if all of them are busy."""
+    """How many cores an evaluator needs to be as fast as the serial one on one, if all are busy."""
 
     application: str
     evaluator: str
@@ -100,14 +100,14 @@ class Gain:
 
     application: str
     cost: float | None
-    """Nanoseconds more for each operation, of those tried the least from which on it is; None: not of these."""
+    """Nanoseconds more for an operation, the least of those tried from which on it is; None: none."""
     batch_us: float
     """How long the serial one takes for a batch there; with None, for the dearest one that was tried."""
     faster: Cell | None
 
 
 def gains(grid: Grid) -> Iterator[Gain]:
-    """Of each application whose operations were made dearer: beyond the ranges, and for all that are dearer."""
+    """Of each application whose operations were made dearer: beyond the ranges, and for all dearer ones."""
     for application in APPLICATIONS:
         row = grid.along(along(application, "cost"))
         if len(row) < 2:

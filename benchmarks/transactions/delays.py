@@ -1,4 +1,4 @@
-"""How long events take to their callbacks: what `latency.py` has measured, as a file, a table and a figure."""
+"""How long events take to their callbacks: what `latency.py` has measured, as a file, table and figure."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def table(found: Sequence[Delays]) -> list[str]:
         rows.append([*told, *(_with_range(each.ms[name]) for name in PERCENTILES), is_met])
     heads = ["application", "place", "evaluated", "events/s", *PERCENTILES, "p99 below its aim"]
     sentence = (
-        "Milliseconds from when an event was due to when the sink has its answer, at half of the highest rate; "
-        "medians of rounds, with their range:"
+        "Milliseconds from when an event was due to when the sink has its answer, at half of the highest "
+        "rate; medians of rounds, with their range:"
     )
     return [sentence, "", *aligned(heads, rows)]
 

@@ -40,7 +40,9 @@ def put_between(page: str, lines: Sequence[str]) -> str:
 def main() -> None:
     """Draw, and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("grid", type=Path, nargs="?", default=Path("build/transactions.json"), help="(%(default)s)")
+    parser.add_argument(
+        "grid", type=Path, nargs="?", default=Path("build/transactions.json"), help="(%(default)s)"
+    )
     parser.add_argument("--latency", type=Path, help="what latency.py has written")
     parser.add_argument("--figures", type=Path, default=Path("build/figures"), help="a folder (%(default)s)")
     parser.add_argument("--page", type=Path, help="whose tables are replaced")

@@ -47,7 +47,9 @@ def measured(args: argparse.Namespace) -> Grid:
 def arguments() -> argparse.Namespace:
     """What was asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("-o", "--output", type=Path, default=Path("build/transactions.json"), help="(%(default)s)")
+    parser.add_argument(
+        "-o", "--output", type=Path, default=Path("build/transactions.json"), help="(%(default)s)"
+    )
     parser.add_argument("--rounds", type=int, default=5, help="the most through all points (5)")
     parser.add_argument("--seconds", type=float, default=350, help="that it takes at the most (350)")
     parser.add_argument("--transactions", type=int, default=8000, help="of each load (8,000)")

@@ -1,10 +1,10 @@
 """How long an event takes to its callback, at half of the highest rate, tuple by tuple.
 
-Streaming Ledger and Grep & Sum run in one inline worker with one task of each component, and on two processes
-with two tasks of each bolt. Events are drawn before the run, and come on a schedule, whatever becomes of them:
-each carries, in the place of its number, when it was due, and the sink notes how long ago that was. So an
-event that is held up by others counts for as long as it should have been there. The highest rate is that of
-the same run without a schedule, the best of as many rounds.
+Streaming Ledger and Grep & Sum run in one inline worker with one task of each component, and on two
+processes with two tasks of each bolt. Events are drawn before the run, and come on a schedule, whatever
+becomes of them: each carries, in the place of its number, when it was due, and the sink notes how long ago
+that was. So an event that is held up by others counts for as long as it should have been there. The highest
+rate is that of the same run without a schedule, the best of as many rounds.
 
 Transactions are evaluated as soon as all members of the group have come further, with at most so many tuples
 gathered before (`viper.transactions.gather`); a task that has read all there is does not wait for more of
@@ -93,7 +93,7 @@ class GrepEvents(Due):
 
 
 class Since(Sink):
-    """Its result: nanoseconds from when each event was due to its answer, and the time of that, both in order."""
+    """Its result: nanoseconds from when each event was due to its answer, and when that was, in order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -176,7 +176,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--place", nargs="+", choices=PLACES, default=list(PLACES), help="(both)")
     parser.add_argument("--rate", type=float, default=0, help="with --once: events a second")
     parser.add_argument("--together", type=int, default=1, help="with --once: events that come at once")
-    parser.add_argument("--once", nargs=2, metavar=("APPLICATION", "PLACE"), help="measure one in this process")
+    parser.add_argument(
+        "--once", nargs=2, metavar=("APPLICATION", "PLACE"), help="measure one in this process"
+    )
     return parser.parse_args()
 
 
@@ -184,7 +186,8 @@ def main() -> None:
     """Measure, print a table, and write the file."""
     args = arguments()
     if args.once:
-        print(json.dumps(once(*args.once, args)))
+        application, place = args.once
+        print(json.dumps(once(application, place, args)))
         return
     found = list(measured(args))
     save(args.output, found)

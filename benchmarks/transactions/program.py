@@ -1,4 +1,4 @@
-"""The program in C that measures evaluators of transactions: builds it, finds out what it can do, and runs it."""
+"""The program in C that measures evaluators of transactions: builds it, asks what it can do, runs it."""
 
 from __future__ import annotations
 

@@ -154,7 +154,9 @@ def _rates(row: Sequence[tuple[float, Measured]]) -> list[str]:
 
 
 def _best_in_parallel(measured: Measured) -> str:
-    several = (cell for cell in measured.right if cell.threads > 1 and cell.evaluator not in (SERIAL, DEFAULT))
+    several = (
+        cell for cell in measured.right if cell.threads > 1 and cell.evaluator not in (SERIAL, DEFAULT)
+    )
     best = max(several, key=lambda cell: cell.rate, default=None)
     return "" if best is None else f"{best.rate / measured.serial.rate:.2f} {best.evaluator}"
 
