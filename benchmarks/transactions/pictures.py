@@ -57,9 +57,9 @@ def _over_threads(title: str, measured: Measured) -> Plot:
     counts = sorted({threads for _, threads in measured.cells})
     lines = []
     for name in measured.evaluators:
-        cells = [measured.cells.get((name, count)) for count in counts]
-        if name == SERIAL:  # it has one, whatever others have
-            cells = [measured.serial] * len(counts)
+        # The serial one has one thread, whatever others have.
+        keys = [(name, 1 if name == SERIAL else count) for count in counts]
+        cells = [measured.cells.get(key) for key in keys]
         lines.append(_line(name, cells))
     return Plot(title, "threads", [str(count) for count in counts], lines)
 
@@ -71,5 +71,5 @@ def _over_values(title: str, across: str, row: Sequence[tuple[float, Measured]])
 
 
 def _line(name: str, cells: Sequence[Cell | None]) -> Line:
-    marks = [cell and Mark(cell.rate, min(cell.rates), max(cell.rates)) for cell in cells]
+    marks = [None if cell is None else Mark(cell.rate, min(cell.rates), max(cell.rates)) for cell in cells]
     return Line(name, marks, is_strong=name == SERIAL)

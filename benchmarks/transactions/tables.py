@@ -43,9 +43,9 @@ def default_losses(grid: Grid) -> Iterator[str]:
     names = {measured.default.evaluator for measured in grid.points.values()}
     default = "the default" if names == {DEFAULT} else "the serial one, which runs use,"
     if not found:
-        yield f"At none of {len(grid.points)} points, {default} is slower than another evaluator beyond the ranges."
+        yield f"At none of {len(grid.points)} points, {default} is slower than another beyond the ranges."
         return
-    yield f"At {len(found)} of {len(grid.points)} points, {default} is slower than another one beyond the ranges:"
+    yield f"At {len(found)} of {len(grid.points)} points, {default} is slower than another beyond the ranges:"
     yield ""
     rows = []
     for loss in found:
@@ -69,8 +69,8 @@ def cores_needed(grid: Grid) -> Iterator[str]:
         told = [NAMES[need.application], need.evaluator, ratio, cores]
         rows.append([*told, f"{need.bound:.1f}", f"{need.gain:.1f}"])
     yield (
-        "Processor time on one thread, of the serial evaluator's, and so how many cores it takes to come to its "
-        "speed, if none of them ever waits; how many can be busy at most, as paths of what conflicts are "
+        "Processor time on one thread, of the serial evaluator's, and so how many cores it takes to come to "
+        "its speed, if none of them ever waits; how many can be busy at most, as paths of what conflicts are "
         f"so long; and the most that follows for {CORES} cores, times the serial one:"
     )
     yield ""
@@ -92,8 +92,8 @@ def work_needed(grid: Grid) -> Iterator[str]:
         yield "From what work on parallel evaluators gain is not known: dearer operations were not measured."
         return
     yield (
-        "How much dearer operations must be before a parallel evaluator is faster than the serial one beyond the "
-        "ranges, of those measured, and the serial work of a batch then:"
+        "How much dearer operations must be before a parallel evaluator is faster than the serial one beyond "
+        "the ranges, of those measured, and the serial work of a batch then:"
     )
     yield ""
     yield from aligned(["application", "ns an operation", "µs a batch", "evaluator"], rows)
@@ -112,8 +112,8 @@ def bounds(grid: Grid) -> Iterator[str]:
                 rows.append([NAMES[name], unit, *texts])
     yield (
         f"The bound at {CORES} cores from paths alone: how many transactions, or operations, of a batch of "
-        f"{DEFAULTS['grep_sum'].batch} can be under way at once, by Zipf's exponent (in brackets for any number "
-        "of cores). Reads do not conflict with each other:"
+        f"{DEFAULTS['grep_sum'].batch} can be under way at once, by Zipf's exponent (in brackets for any "
+        "number of cores). Reads do not conflict with each other:"
     )
     yield ""
     yield from aligned(["application", "of", *values], rows)
@@ -154,9 +154,8 @@ def _rates(row: Sequence[tuple[float, Measured]]) -> list[str]:
 
 
 def _best_in_parallel(measured: Measured) -> str:
-    several = (
-        cell for cell in measured.right if cell.threads > 1 and cell.evaluator not in (SERIAL, DEFAULT)
-    )
+    others = (cell for cell in measured.right if cell.evaluator not in (SERIAL, DEFAULT))
+    several = (cell for cell in others if cell.threads > 1)
     best = max(several, key=lambda cell: cell.rate, default=None)
     return "" if best is None else f"{best.rate / measured.serial.rate:.2f} {best.evaluator}"
 
