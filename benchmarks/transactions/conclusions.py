@@ -110,7 +110,7 @@ def gains(grid: Grid) -> Iterator[Gain]:
     """Of each application whose operations were made dearer: beyond the ranges, and for all dearer ones."""
     for application in APPLICATIONS:
         row = grid.along(along(application, "cost"))
-        if len(row) < 2:
+        if not row:
             continue
         found = Gain(application, None, _batch_us(row[-1][1]), None)
         for cost, measured in reversed(row):

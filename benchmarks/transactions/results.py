@@ -119,8 +119,12 @@ class Grid:
     points: Mapping[Point, Measured]
 
     def along(self, values: Iterator[tuple[float, Point]]) -> list[tuple[float, Measured]]:
-        """Those of some points that were measured, each with the value that it is for."""
-        return [(value, self.points[point]) for value, point in values if point in self.points]
+        """Those of some points that were measured, each with the value that it is for.
+
+        None if there are not two of them, as one was not varied then.
+        """
+        found = [(value, self.points[point]) for value, point in values if point in self.points]
+        return found if len(found) > 1 else []
 
 
 def save(path: Path, grid: Grid) -> None:
