@@ -1,24 +1,27 @@
 /* How fast transactions are evaluated that lie in the logs of several tasks already.
  *
  *     evaluators [--load N] [--evaluator N] [--rounds N] [--transactions N] [--logs N] [--rows N] [--accesses N]
- *                [--skew X] [--threads N] [--batch N] [--partitions N [--crossing X]]
+ *                [--skew X] [--reads X] [--threads N] [--batch N] [--partitions N [--crossing X] [--length N]] [--json]
  *
  * Each round begins with the same tables and logs. Times are the median of all rounds, and of processor time the best
  * one as well, which other work on the machine has disturbed least.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "load.h"
+#include "paths.h"
 
-enum { MOST_ROUNDS = 1000 };
+enum { MOST_ROUNDS = 1000, PAPERS_BATCH = 500 };
 
 typedef struct {
     load_shape shape;
     uint32_t rounds, threads, batch, partitions; /* threads: up to so many; partitions: 0: one for each thread */
     int32_t only, evaluator;                     /* a kind of load, and an evaluator beside the serial one; -1: all */
+    bool as_json;                                /* an object for each line */
 } options;
 
 typedef struct {
@@ -91,10 +94,25 @@ static void measure(const options *with, load *of, const evaluator *by, uint32_t
     vp_txcounts counts;
     vp_txgroup_counts(of->group, &counts);
     double count = of->shape.transactions, elapsed = median(wall, with->rounds), used = median(cpu, with->rounds);
-    qsort(wall, with->rounds, sizeof *wall, compare);
-    printf("%-14s %-16s %7u %10.2f %10.2f %10.1f %10.1f %8.2f %%\n", load_names[of->shape.kind], by->name, threads,
-           count / elapsed * 1e3, count / wall[0] * 1e3, used / count, cpu[0] / count, 100.0 * (double)counts.aborted / count);
+    const char *form = with->as_json
+        ? "{\"load\": \"%s\", \"evaluator\": \"%s\", \"threads\": %u, \"median\": %.4f, \"best\": %.4f, "
+          "\"cpu\": %.2f, \"best_cpu\": %.2f, \"aborted\": %.4f, \"wrong\": %s}\n"
+        : "%-14s %-16s %7u %10.2f %10.2f %10.1f %10.1f %8.2f %%\n";
+    printf(form, load_names[of->shape.kind], by->name, threads, count / elapsed * 1e3, count / wall[0] * 1e3, used / count,
+           cpu[0] / count, 100.0 * (double)counts.aborted / count, by->is_wrong ? "true" : "false");
     fflush(stdout);
+}
+
+static void print_paths(const options *with, const load *of)
+{
+    load_paths found;
+    uint32_t batch = with->batch ? with->batch : PAPERS_BATCH;
+    if (!load_measure_paths(of, batch, &found))
+        abort();
+    printf("{\"load\": \"%s\", \"batch\": %u, \"batches\": %" PRIu64 ", \"transactions\": %" PRIu64
+           ", \"operations\": %" PRIu64 ", \"transactions_path\": %" PRIu64 ", \"operations_path\": %" PRIu64 "}\n",
+           load_names[of->shape.kind], batch, found.batches, found.transactions, found.operations, found.transactions_path,
+           found.operations_path);
 }
 
 static void measure_load(const options *with, load_kind kind)
@@ -107,6 +125,8 @@ static void measure_load(const options *with, load_kind kind)
         exit(1);
     }
     uint64_t expected = 0;
+    if (with->as_json)
+        print_paths(with, of);
     for (uint32_t i = 0; i < sizeof EVALUATORS / sizeof *EVALUATORS; i++)
         for (uint32_t threads = 1; threads <= (EVALUATORS[i].scheme ? with->threads : 1); threads *= 2)
             if (with->evaluator < 0 || with->evaluator == (int32_t)i || i == 0)
@@ -116,8 +136,17 @@ static void measure_load(const options *with, load_kind kind)
 
 static options read_options(int argc, char **argv)
 {
-    options with = {{.transactions = 40000, .rows = 10000, .logs = 4, .accesses = 10, .skew = 0.6, .seed = 1}, 25, 2, 0, 0, -1, -1};
-    for (int i = 1; i + 1 < argc; i += 2) {
+    options with = {{.transactions = 40000, .logs = 4, .skew = 0.6, .reads = 0.5, .seed = 1}, 25, 2, 0, 0, -1, -1, false};
+    for (int i = 1; i < argc; i += 2) {
+        if (!strcmp(argv[i], "--json")) {
+            with.as_json = true;
+            i--; /* it has no value */
+            continue;
+        }
+        if (i + 1 == argc) {
+            fprintf(stderr, "no value of option %s\n", argv[i]);
+            exit(1);
+        }
         double value = strtod(argv[i + 1], NULL);
         const char *name = argv[i];
         if (!strcmp(name, "--load"))
@@ -144,6 +173,10 @@ static options read_options(int argc, char **argv)
             with.shape.accesses = (uint32_t)value;
         else if (!strcmp(name, "--skew"))
             with.shape.skew = value;
+        else if (!strcmp(name, "--reads"))
+            with.shape.reads = value;
+        else if (!strcmp(name, "--length"))
+            with.shape.length = (uint32_t)value;
         else {
             fprintf(stderr, "no such option: %s\n", name);
             exit(1);
@@ -155,8 +188,9 @@ static options read_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
     options with = read_options(argc, argv);
-    printf("%-14s %-16s %7s %10s %10s %10s %10s %10s\n", "load", "evaluator", "threads", "M/s", "best M/s", "ns of CPU",
-           "best ns", "aborted");
+    if (!with.as_json)
+        printf("%-14s %-16s %7s %10s %10s %10s %10s %10s\n", "load", "evaluator", "threads", "M/s", "best M/s",
+               "ns of CPU", "best ns", "aborted");
     for (uint32_t kind = 0; kind < LOADS; kind++)
         if (with.only < 0 || with.only == (int32_t)kind)
             measure_load(&with, kind);

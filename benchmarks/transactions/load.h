@@ -1,5 +1,5 @@
-/* The transactions that are measured: Grep and Sum, and Streaming Ledger, of "TStream: Towards Consistent Stream
- * Processing on Multicores" (Zhang et al., ICDE 2020), written into the logs of several tasks.
+/* The transactions that are measured: the four applications of "TStream: Towards Consistent Stream Processing on
+ * Multicores" (Zhang et al., ICDE 2020), written into the logs of several tasks.
  */
 #ifndef BENCH_TX_LOAD_H
 #define BENCH_TX_LOAD_H
@@ -8,12 +8,14 @@
 #include "viper/arena.h"
 #include "viper/txschemes.h"
 
-enum { MOST_LOGS = 64, MOST_TABLES = 2, MOST_THREADS = 8 };
+enum { MOST_LOGS = 64, MOST_TABLES = 3, MOST_THREADS = 8, TOLL_SEGMENTS = 100, TOLL_VEHICLES = 1000 };
 
 typedef enum {
     GREP_AND_SUM, /* half of them read a column of 10 rows, half write it; rows of 128 bytes */
     LEDGER,       /* half of them transfer between two accounts and two assets, if there is enough; half deposit */
     LEDGER_APART, /* the same, with a comparison and a requirement as instructions of their own */
+    BIDDING,      /* three quarters bid for an item; the others alter the prices of 20, or top up their quantities */
+    TOLL,         /* three for each report: a segment's average speed, its set of vehicles, and then a read of both */
     LOADS
 } load_kind;
 
@@ -22,7 +24,9 @@ extern const char *const load_names[LOADS];
 typedef struct {
     load_kind kind;
     uint32_t transactions, rows, logs, accesses, partitions; /* partitions: rows of one in n; 0: of any */
-    double skew, crossing; /* exponent of Zipf's law; share of transactions that stay in no partition */
+    uint32_t length;       /* how many partitions those name that do not stay in one; 0: any */
+    double skew, crossing; /* exponent of Zipf's law; share of transactions that do not stay in one partition */
+    double reads;          /* share of transactions that read, of grep and sum */
     uint64_t seed;
 } load_shape;
 
@@ -42,7 +46,8 @@ typedef struct {
     double *shares;  /* cumulative */
 } load;
 
-/* NULL without memory. */
+/* What else is asked for is made to go with the kind: logs for each of its components, and its own number of rows and
+ * of accesses where these are 0. NULL without memory. */
 load *load_new(load_shape shape);
 void load_free(load *of);
 
