@@ -150,10 +150,15 @@ static void write_logs(load *of)
         (of->shape.kind == GREP_AND_SUM ? grep_and_sum : ledger)(of, &seed, &made);
         write_program(of, ends, random_below(&seed, of->shape.logs), i, &made);
     }
-    for (uint32_t log = 0; log < of->shape.logs; log++) {
+    for (uint32_t log = 0; log < of->shape.logs; log++)
         vp_txlog_publish(of->logs[log], ends[log]);
-        vp_txlog_collected(of->logs[log], VP_END);
-    }
+}
+
+void load_collect(load *of, uint32_t transactions)
+{
+    vp_position position = transactions < of->shape.transactions ? (vp_position){transactions, 0, 0, 0} : VP_END;
+    for (uint32_t log = 0; log < of->shape.logs; log++)
+        vp_txlog_collected(of->logs[log], position);
 }
 
 /* -- memory */
@@ -218,7 +223,7 @@ load *load_new(load_shape shape)
     uint64_t table = vp_shared_size(shape.rows, columns_of(shape.kind), 0);
     uint64_t group = vp_txgroup_size(of->tables_count, shape.logs), log = vp_txlog_size(of->log_bytes);
     of->copied = of->tables_count * table + group + shape.logs * log + (1 << 16);
-    of->capacity = of->copied + vp_txscheme_size(MOST_THREADS) + (1 << 12);
+    of->capacity = of->copied + vp_txchoice_size(MOST_THREADS) + (1 << 12);
     of->arena = vp_arena_new(of->capacity);
     of->ranks = calloc(shape.rows, sizeof *of->ranks);
     of->shares = calloc(shape.rows, sizeof *of->shares);
@@ -233,7 +238,7 @@ load *load_new(load_shape shape)
     for (uint32_t i = 0; i < shape.logs; i++)
         of->log_at[i] = vp_arena_allocate(of->arena, log);
     of->copied = of->arena->used + sizeof(vp_arena);
-    of->region_at = vp_arena_allocate(of->arena, vp_txscheme_size(MOST_THREADS));
+    of->region_at = vp_arena_allocate(of->arena, vp_txchoice_size(MOST_THREADS));
     make_ranks(of);
     make_all(of);
     return of;
