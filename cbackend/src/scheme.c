@@ -153,7 +153,7 @@ static void redo(vp_txscheme *scheme, vp_evaluation *run)
 
 static void evaluate_small(vp_txscheme *scheme, vp_evaluation *run)
 {
-    scheme->by_one += scheme->instructions;
+    scheme->small++;
     run_in_order(scheme, run);
     vp_evaluation_commit(run);
 }
@@ -163,7 +163,6 @@ static void evaluate_batch(vp_txscheme *scheme, vp_evaluation *run)
     vp_txgroup *group = scheme->group;
     scheme->batch++;
     scheme->batches++;
-    scheme->by_all += scheme->instructions;
     atomic_store_explicit(&scheme->is_wrong, false, memory_order_relaxed);
     barrier(scheme);
     work(&scheme->members[0]);

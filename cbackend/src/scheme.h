@@ -115,8 +115,7 @@ struct vp_txscheme {
     uint32_t kind, threads, batch_most, partitions;
     vp_scheme_steps steps;
     uint64_t batches, redone;
-    uint64_t least; /* batches of fewer instructions are evaluated by the first thread alone */
-    uint64_t by_all, by_one; /* instructions of both, ever */
+    uint64_t least, small; /* batches of fewer instructions are evaluated by the first thread alone; how many were */
     bool is_awake;  /* the others have been called */
     /* of the batch */
     uint32_t batch, count;

@@ -156,10 +156,10 @@ static int evaluate_by_one(vp_evaluation *run, share *by)
 static int evaluate_by_all(vp_txchoice *choice, vp_evaluation *run, share *by)
 {
     vp_txscheme *scheme = choice->scheme;
-    uint64_t all = scheme->by_all, one = scheme->by_one;
+    uint64_t batches = scheme->batches, small = scheme->small;
     scheme->least = choice->evaluator == VP_CHOICE_AUTO ? vp_policy_least(&choice->policy) : 0;
     int result = vp_scheme_run(run, scheme);
-    *by = (share){scheme->by_all > all, scheme->by_one > one};
+    *by = (share){scheme->batches > batches, scheme->small > small};
     return result;
 }
 

@@ -7,7 +7,7 @@
 static const uint64_t ADDED_PS = 60000, MEETING_PS = 30000000;
 
 /* An evaluation of fewer instructions tells nothing: two looks at the clock take 50 ns. One in sixteen is measured, so
- * that these are 3 ns of each; of long ones all are. */
+ * that these are 3 ns of each; of long ones all are, and the first few. */
 enum { USEFUL = 64, LONG = 4096, MEASURED_EACH = 16 };
 
 /* Threads are tried for as many evaluations as times are kept, which lose at most half of the time where they gain
@@ -122,12 +122,15 @@ static void consider(vp_txpolicy *policy)
 
 void vp_policy_note(vp_txpolicy *policy, bool by_threads, uint64_t instructions, uint64_t ns)
 {
-    policy->unmeasured = instructions < LONG ? MEASURED_EACH - 1 : 0;
+    policy->unmeasured = MEASURED_EACH - 1;
     if (instructions < USEFUL)
         return;
     uint64_t ps = ns * 1000 / instructions;
+    vp_txtimes *times = by_threads ? &policy->parallel : &policy->serial;
     policy->size = policy->size ? (3 * policy->size + instructions) / 4 : instructions;
-    add(by_threads ? &policy->parallel : &policy->serial, ps);
+    add(times, ps);
+    if (instructions >= LONG || !is_full(times))
+        policy->unmeasured = 0;
     if (!policy->is_parallel)
         consider(policy);
     else if (by_threads)

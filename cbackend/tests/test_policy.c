@@ -48,7 +48,7 @@ static void test_small_work_stays_serial(void)
     vp_policy_begin(&policy, 2);
     outcome tiny = evaluate(&policy, &TINY, 16000);
     CHECK_EQUAL(tiny.parallel, 0);
-    CHECK_EQUAL(tiny.measured, 1000); /* at 50 ns each, less than half a percent */
+    CHECK(tiny.measured <= 1000 + VP_POLICY_KEPT); /* at 50 ns each, less than half a percent */
     vp_policy_begin(&policy, 2);
     CHECK_EQUAL(evaluate(&policy, &SHORT, 10000).parallel, 0);
     CHECK_EQUAL(vp_policy_reason(&policy), VP_CHOSEN_UNKNOWN);
