@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from framework.planning.layout import Layout
 from framework.planning.evaluation import Evaluation
+from framework.planning.layout import Layout
 from framework.planning.placement import Placement
 from framework.planning.time_mode import TimeMode
 from framework.tables import TableGroup

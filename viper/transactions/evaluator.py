@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from viper._backend import ffi, lib
-
-if TYPE_CHECKING:
-    from viper.arena import Arena
-    from viper.transactions.group import Group
+from viper.arena import Arena
 
 AUTO: Final = "auto"
 SERIAL: Final = "serial"
@@ -64,7 +61,8 @@ class Evaluator:
     """What evaluates a group in one process; `Group.use` has the group evaluated by it.
 
     Args:
-        group: the group.
+        arena: has the group.
+        group: its offset.
         region: where `allocate` has made room, for this process.
         name: one of `EVALUATORS`.
         threads: how many may evaluate, those for which there is room at the most.
@@ -74,13 +72,13 @@ class Evaluator:
         MemoryError: there is no memory.
     """
 
-    def __init__(self, group: Group, region: int, name: str, threads: int) -> None:
+    def __init__(self, arena: Arena, group: int, region: int, name: str, threads: int) -> None:
         _check(name, threads)
-        group.arena._at(region, lib.vp_txchoice_size(threads))
-        native = lib.vp_txchoice_new(group.native, region, _CODES[name], threads)
+        arena._at(region, lib.vp_txchoice_size(threads))
+        native = lib.vp_txchoice_new(lib.vp_txgroup_at(arena._header, group), region, _CODES[name], threads)
         if native == ffi.NULL:
             raise MemoryError("there is no memory for an evaluator of transactions")
-        self._group = group  # whose memory the native one refers to
+        self._arena = arena  # to whose memory the native one refers
         self._native: Any = ffi.gc(native, lib.vp_txchoice_free)
 
     @staticmethod
@@ -109,10 +107,10 @@ class Evaluator:
         lib.vp_txchoice_end(self._native)
 
 
-def chosen(group: Group, region: int) -> Chosen:
-    """What the process has chosen that has its room at `region`; from any process."""
+def chosen(arena: Arena, group: int, region: int) -> Chosen:
+    """What the process has chosen that has its room at `region`; from any process. As for `Evaluator`."""
     found: Any = ffi.new("vp_txchosen *")
-    lib.vp_txchoice_chosen(group.native, region, found)
+    lib.vp_txchoice_chosen(lib.vp_txgroup_at(arena._header, group), region, found)
     return Chosen(
         int(found.serial),
         int(found.parallel),

@@ -19,7 +19,7 @@ def what_was_chosen(planned: Evaluation | None, group: Group, regions: Sequence[
         regions: where each process tells what it has chosen.
     """
     assert planned is not None, "there are tables"
-    found = [chosen(group, region) for region in regions]
+    found = [chosen(group.arena, group.layout.offset, region) for region in regions]
     most = max(found, key=lambda one: one.serial + one.parallel)
     return EvaluatorStatistics(
         evaluator=planned.evaluator,

@@ -121,7 +121,8 @@ class SharedMemory:
             if index in self._in_use:
                 return
             group, region = self._groups[index], self._layouts[index].evaluators[process]
-            group.use(Evaluator(group, region, evaluation.evaluator, evaluation.threads))
+            what = evaluation.evaluator, evaluation.threads
+            group.use(Evaluator(group.arena, group.layout.offset, region, *what))
             self._in_use[index] = process
 
     def end_threads(self) -> None:
