@@ -65,7 +65,16 @@ def _evaluators(statistics: RunStatistics) -> Sequence[str]:
         )
         for t in statistics.transactions
     ]
-    header = ("tables", "evaluator", "threads", "serially", "by threads", "ns each", "by threads", "why")
+    header = (
+        "tables",
+        "evaluator",
+        "threads",
+        "serially",
+        "by threads",
+        "ns serially",
+        "ns by threads",
+        "why",
+    )
     return table(header, rows)
 
 
