@@ -1,7 +1,8 @@
 /* How fast transactions are evaluated that lie in the logs of several tasks already.
  *
  *     evaluators [--load N] [--evaluator N] [--rounds N] [--transactions N] [--logs N] [--rows N] [--accesses N]
- *                [--skew X] [--reads X] [--threads N] [--batch N] [--partitions N [--crossing X] [--length N]] [--json]
+ *                [--skew X] [--reads X] [--threads N] [--batch N] [--partitions N [--crossing X] [--length N]]
+ *                [--cost NS] [--gather N] [--json]
  *
  * Each round begins with the same tables and logs. Times are the median of all rounds, and of processor time the best
  * one as well, which other work on the machine has disturbed least.
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cost.h"
 #include "load.h"
 #include "paths.h"
 
@@ -38,14 +40,51 @@ static const evaluator EVALUATORS[] = {
     {"partition locks", VP_SCHEME_PARTITION_LOCKS, false},
     {"partitions apart", VP_SCHEME_PARTITIONS_APART, false},
     {"no locks", VP_SCHEME_NO_LOCKS, true},
+    {"default", VP_CHOICE_AUTO, false},
 };
 
-static void evaluate(const load *of, vp_txscheme *scheme)
+/* What an evaluator has beside the group. */
+typedef struct {
+    vp_txscheme *scheme;
+    vp_txchoice *choice;
+} engine;
+
+static engine engine_new(const options *with, const load *of, const evaluator *by, uint32_t threads)
+{
+    engine made = {NULL, NULL};
+    uint32_t partitions = with->partitions ? with->partitions : threads;
+    if (by->scheme == VP_CHOICE_AUTO)
+        made.choice = vp_txchoice_new(of->group, of->region_at, by->scheme, threads);
+    else if (by->scheme)
+        made.scheme = vp_txscheme_new(of->group, of->region_at, by->scheme, threads, with->batch, partitions);
+    return made;
+}
+
+static void engine_free(engine made)
+{
+    if (made.scheme)
+        vp_txscheme_free(made.scheme);
+    if (made.choice)
+        vp_txchoice_free(made.choice);
+}
+
+static void evaluate_collected(const load *of, engine by)
 {
     int32_t who;
-    int told = scheme ? vp_txscheme_evaluate(scheme, 1, 0, &who) : vp_txgroup_evaluate(of->group, 1, 0, &who);
+    int told = by.scheme   ? vp_txscheme_evaluate(by.scheme, 1, 0, &who)
+               : by.choice ? vp_txchoice_evaluate(by.choice, 1, 0, &who)
+                           : vp_txgroup_evaluate(of->group, 1, 0, &who);
     if (told != VP_TX_PROGRESSED)
         abort();
+}
+
+static void evaluate(load *of, engine by)
+{
+    const uint32_t all = of->shape.transactions, each = of->shape.gather ? of->shape.gather : all;
+    for (uint32_t behind = 0; behind < all; behind += each) {
+        load_collect(of, behind + each);
+        evaluate_collected(of, by);
+    }
 }
 
 static double now(clockid_t clock)
@@ -70,15 +109,12 @@ static double median(double *of, uint32_t count)
 static void measure(const options *with, load *of, const evaluator *by, uint32_t threads, uint64_t *expected)
 {
     double wall[MOST_ROUNDS], cpu[MOST_ROUNDS];
-    vp_txscheme *scheme = NULL;
     load_reset(of);
-    if (by->scheme)
-        scheme = vp_txscheme_new(of->group, of->region_at, by->scheme, threads, with->batch,
-                                 with->partitions ? with->partitions : threads);
+    engine made = engine_new(with, of, by, threads);
     for (uint32_t round = 0; round < with->rounds; round++) {
         load_reset(of);
         double cpu_begun = now(CLOCK_PROCESS_CPUTIME_ID), begun = now(CLOCK_MONOTONIC);
-        evaluate(of, scheme);
+        evaluate(of, made);
         wall[round] = now(CLOCK_MONOTONIC) - begun;
         cpu[round] = now(CLOCK_PROCESS_CPUTIME_ID) - cpu_begun;
     }
@@ -89,8 +125,7 @@ static void measure(const options *with, load *of, const evaluator *by, uint32_t
         fprintf(stderr, "%s: results differ\n", by->name);
         exit(1);
     }
-    if (scheme)
-        vp_txscheme_free(scheme);
+    engine_free(made);
     vp_txcounts counts;
     vp_txgroup_counts(of->group, &counts);
     double count = of->shape.transactions, elapsed = median(wall, with->rounds), used = median(cpu, with->rounds);
@@ -177,6 +212,10 @@ static options read_options(int argc, char **argv)
             with.shape.reads = value;
         else if (!strcmp(name, "--length"))
             with.shape.length = (uint32_t)value;
+        else if (!strcmp(name, "--gather"))
+            with.shape.gather = (uint32_t)value;
+        else if (!strcmp(name, "--cost"))
+            cost_set((uint32_t)value);
         else {
             fprintf(stderr, "no such option: %s\n", name);
             exit(1);

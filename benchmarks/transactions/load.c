@@ -36,10 +36,16 @@ static void write_logs(load *of)
         uint32_t task = random_below(&seed, of->shape.logs / components);
         append(of, ends, task * components + i % components, i / components, &made);
     }
-    for (uint32_t log = 0; log < of->shape.logs; log++) {
+    for (uint32_t log = 0; log < of->shape.logs; log++)
         vp_txlog_publish(of->logs[log], ends[log]);
-        vp_txlog_collected(of->logs[log], VP_END);
-    }
+}
+
+void load_collect(load *of, uint32_t transactions)
+{
+    int64_t event = transactions / transactions_of_event(of->shape.kind);
+    vp_position position = transactions < of->shape.transactions ? (vp_position){event, 0, 0, 0} : VP_END;
+    for (uint32_t log = 0; log < of->shape.logs; log++)
+        vp_txlog_collected(of->logs[log], position);
 }
 
 /* -- tables */
@@ -151,7 +157,7 @@ static bool allocate(load *of, const form *with)
 {
     uint64_t group = vp_txgroup_size(of->tables_count, of->shape.logs), log = vp_txlog_size(of->log_bytes);
     of->copied = tables_size(with) + group + of->shape.logs * log + (1 << 16);
-    of->capacity = of->copied + vp_txscheme_size(MOST_THREADS) + (1 << 12);
+    of->capacity = of->copied + vp_txchoice_size(MOST_THREADS) + (1 << 12);
     of->arena = vp_arena_new(of->capacity);
     of->ranks = calloc(of->shape.rows, sizeof *of->ranks);
     of->shares = calloc(of->shape.rows, sizeof *of->shares);
@@ -164,7 +170,7 @@ static bool allocate(load *of, const form *with)
     for (uint32_t i = 0; i < of->shape.logs; i++)
         of->log_at[i] = vp_arena_allocate(of->arena, log);
     of->copied = of->arena->used + sizeof(vp_arena);
-    of->region_at = vp_arena_allocate(of->arena, vp_txscheme_size(MOST_THREADS));
+    of->region_at = vp_arena_allocate(of->arena, vp_txchoice_size(MOST_THREADS));
     return true;
 }
 

@@ -6,7 +6,7 @@
 
 #include "txgroup.h"
 #include "viper/arena.h"
-#include "viper/txschemes.h"
+#include "viper/txchoice.h"
 
 enum { MOST_LOGS = 64, MOST_TABLES = 3, MOST_THREADS = 8, TOLL_SEGMENTS = 100, TOLL_VEHICLES = 1000 };
 
@@ -25,6 +25,7 @@ typedef struct {
     load_kind kind;
     uint32_t transactions, rows, logs, accesses, partitions; /* partitions: rows of one in n; 0: of any */
     uint32_t length;       /* how many partitions those name that do not stay in one; 0: any */
+    uint32_t gather;       /* transactions that tasks have come past before each evaluation; 0: all */
     double skew, crossing; /* exponent of Zipf's law; share of transactions that do not stay in one partition */
     double reads;          /* share of transactions that read, of grep and sum */
     uint64_t seed;
@@ -36,7 +37,7 @@ typedef struct {
     char *image; /* of all of it, as it is at first */
     uint64_t capacity, copied; /* of the arena; and what is as at first in each round */
     vp_txgroup *group;
-    uint64_t region_at; /* for schemes of MOST_THREADS threads */
+    uint64_t region_at; /* for schemes or a choice of MOST_THREADS threads */
     uint64_t group_at, table_at[MOST_TABLES], log_at[MOST_LOGS];
     vp_shared *tables[MOST_TABLES];
     vp_txlog *logs[MOST_LOGS];
@@ -53,6 +54,9 @@ void load_free(load *of);
 
 /* Tables and logs as new, with all transactions in the logs and nothing evaluated. Always the same ones. */
 void load_reset(load *of);
+
+/* All tasks have come past so many transactions. */
+void load_collect(load *of, uint32_t transactions);
 
 /* A number for all that is in the tables, and for all results. */
 uint64_t load_checksum(load *of);

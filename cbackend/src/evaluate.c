@@ -21,7 +21,7 @@ static bool has_room(vp_evaluation *run, vp_tx *tx)
     return vp_program_words(run->tables, tx) <= room_of(run);
 }
 
-static int run_all(vp_evaluation *run, void *context)
+int vp_serial_run(vp_evaluation *run, void *context)
 {
     const vp_txundo undo = *(const vp_txundo *)context;
     vp_tournament order = run->order;
@@ -48,5 +48,5 @@ static int run_all(vp_evaluation *run, void *context)
 int vp_txgroup_evaluate(vp_txgroup *group, uint32_t holder, int32_t me, int32_t *who)
 {
     vp_txundo undo = vp_txgroup_undo(group);
-    return vp_evaluate_by(group, holder, me, who, run_all, &undo);
+    return vp_evaluate_by(group, holder, me, who, vp_serial_run, &undo);
 }

@@ -114,6 +114,9 @@ uint64_t vp_evaluation_commit_words(const vp_evaluation *run);
  * VP_TX_WAITS_ALONE or VP_TX_NO_MEMORY. */
 typedef int (*vp_evaluator)(vp_evaluation *run, void *context);
 
+/* The serial one, whose context is the group's vp_txundo. */
+int vp_serial_run(vp_evaluation *run, void *undo);
+
 /* vp_txgroup_evaluate, by an evaluator. */
 int vp_evaluate_by(vp_txgroup *group, uint32_t holder, int32_t me, int32_t *who, vp_evaluator evaluator, void *context);
 

@@ -5,6 +5,7 @@
 #ifndef VIPER_SRC_PROGRAM_H
 #define VIPER_SRC_PROGRAM_H
 
+#include "cost.h"
 #include "txlog.h"
 #include "txundo.h"
 
@@ -136,6 +137,8 @@ static inline uint32_t vp_program_step(vp_txundo undo, uint64_t *length, vp_prog
 {
     const vp_tx_instruction *step = at->step;
     const int64_t *registers = at->registers;
+    if (step->code < VP_TX_REQUIRE)
+        VP_OPERATION_COST();
     switch (step->code) {
     case VP_TX_READ: {
         const vp_word *row = vp_program_row_now(at);
@@ -223,6 +226,7 @@ static inline void vp_program_read_on(vp_program *at)
         const vp_word *row = vp_program_row_now(at);
         if (!(vp_row_word(row) & VP_ROW_PRESENT))
             return;
+        VP_OPERATION_COST();
         *at->next++ = (int64_t)vp_row_word(&row[VP_ROW_COLUMNS + at->step->column]);
         at->step++;
     }
@@ -234,6 +238,7 @@ static inline void vp_program_set_on(vp_txundo undo, uint64_t *length, vp_progra
         vp_word *row = vp_program_row_now(at);
         if (!(vp_row_word(row) & VP_ROW_PRESENT))
             return;
+        VP_OPERATION_COST();
         *length = vp_undo_write(undo, *length, &row[VP_ROW_COLUMNS + at->step->column],
                                 (uint64_t)vp_program_operand(at->step, at->registers));
         at->step++;

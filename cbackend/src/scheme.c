@@ -1,13 +1,17 @@
 /* Batches, and the threads that evaluate them.
  *
  * Threads. They sleep between calls. Within one they wait at barriers, for which they spin, and let others run now and
- *          then. What is written before a barrier is seen behind it.
+ *          then. What is written before a barrier is seen behind it. They take no signals, which are for threads that may
+ *          be asleep until one comes.
  * Undo.    When all threads have noted what the batch may change, the group is told of their notes. They are given up by
  *          a word that is logged in the group's own undo log, so by its commit. Within the batch, a transaction that
  *          aborts goes back by an undo log of its thread's.
  */
+#define _POSIX_C_SOURCE 200809L /* pthread_sigmask */
+
 #include "scheme.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +85,7 @@ static void *member(void *argument)
 
 static void call(vp_txscheme *scheme)
 {
+    scheme->is_awake = true;
     pthread_mutex_lock(&scheme->lock);
     scheme->calls++;
     pthread_cond_broadcast(&scheme->wake);
@@ -89,6 +94,9 @@ static void call(vp_txscheme *scheme)
 
 static void end_call(vp_txscheme *scheme)
 {
+    if (!scheme->is_awake)
+        return;
+    scheme->is_awake = false;
     atomic_store_explicit(&scheme->over, scheme->calls, memory_order_relaxed);
     barrier(scheme);
 }
@@ -118,6 +126,8 @@ static int collect(vp_txscheme *scheme, vp_evaluation *run)
         }
         scheme->jobs[scheme->count++] = (vp_job){.tx = tx, .first_part = (uint32_t)scheme->instructions};
         scheme->instructions = all;
+        if (!scheme->is_awake && all >= scheme->least)
+            call(scheme);
         vp_evaluation_count(run, &order, tx);
         vp_evaluation_pass(run, &order, turn, tx);
     }
@@ -125,14 +135,27 @@ static int collect(vp_txscheme *scheme, vp_evaluation *run)
     return result;
 }
 
-/* One behind the other, from the tables that the batch has begun with. */
-static void redo(vp_txscheme *scheme, vp_evaluation *run)
+/* One behind the other. */
+static void run_in_order(vp_txscheme *scheme, vp_evaluation *run)
 {
     vp_txundo undo = vp_txgroup_undo(scheme->group);
-    vp_txgroup_segments_back(scheme->group);
     for (uint32_t i = 0; i < scheme->count; i++)
         run->counts.aborted += vp_program_run(undo, &run->length, run->tables, scheme->jobs[i].tx, NULL) != VP_TX_DONE;
+}
+
+/* From the tables that the batch has begun with. */
+static void redo(vp_txscheme *scheme, vp_evaluation *run)
+{
+    vp_txgroup_segments_back(scheme->group);
+    run_in_order(scheme, run);
     scheme->redone++;
+}
+
+static void evaluate_small(vp_txscheme *scheme, vp_evaluation *run)
+{
+    scheme->small++;
+    run_in_order(scheme, run);
+    vp_evaluation_commit(run);
 }
 
 static void evaluate_batch(vp_txscheme *scheme, vp_evaluation *run)
@@ -173,15 +196,16 @@ static bool evaluate_large(vp_evaluation *run)
     return true;
 }
 
-static int run_batches(vp_evaluation *run, void *context)
+int vp_scheme_run(vp_evaluation *run, void *context)
 {
     vp_txscheme *scheme = context;
     int result;
     scheme->run = run;
-    call(scheme);
     do {
         result = collect(scheme, run);
-        if (scheme->count)
+        if (scheme->count && scheme->instructions < scheme->least)
+            evaluate_small(scheme, run);
+        else if (scheme->count)
             evaluate_batch(scheme, run);
         else if (result == VP_TX_NO_MEMORY && evaluate_large(run))
             scheme->count = 1;
@@ -192,7 +216,7 @@ static int run_batches(vp_evaluation *run, void *context)
 
 int vp_txscheme_evaluate(vp_txscheme *scheme, uint32_t holder, int32_t me, int32_t *who)
 {
-    return vp_evaluate_by(scheme->group, holder, me, who, run_batches, scheme);
+    return vp_evaluate_by(scheme->group, holder, me, who, vp_scheme_run, scheme);
 }
 
 uint64_t vp_txscheme_batches(const vp_txscheme *scheme)
@@ -237,6 +261,20 @@ static bool new_member(vp_txscheme *scheme, uint32_t index, uint64_t records)
     return entries && self->seen && (!has_versions || (self->rows && self->images));
 }
 
+static bool start_threads(vp_txscheme *scheme)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool is_started = true;
+    for (scheme->started = 1; is_started && scheme->started < scheme->threads; scheme->started += is_started) {
+        vp_txscheme_thread *next = &scheme->members[scheme->started];
+        is_started = pthread_create(&next->id, NULL, member, next) == 0;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return is_started;
+}
+
 static bool start(vp_txscheme *scheme)
 {
     uint64_t records = count_records(scheme);
@@ -250,12 +288,7 @@ static bool start(vp_txscheme *scheme)
     for (uint32_t i = 0; i < scheme->threads; i++)
         if (!new_member(scheme, i, records))
             return false;
-    for (scheme->started = 1; scheme->started < scheme->threads; scheme->started++) {
-        vp_txscheme_thread *next = &scheme->members[scheme->started];
-        if (pthread_create(&next->id, NULL, member, next))
-            return false;
-    }
-    return true;
+    return start_threads(scheme);
 }
 
 vp_txscheme *vp_txscheme_new(vp_txgroup *group, uint64_t region, uint32_t kind, uint32_t threads, uint32_t batch,

@@ -115,6 +115,8 @@ struct vp_txscheme {
     uint32_t kind, threads, batch_most, partitions;
     vp_scheme_steps steps;
     uint64_t batches, redone;
+    uint64_t least, small; /* batches of fewer instructions are evaluated by the first thread alone; how many were */
+    bool is_awake;  /* the others have been called */
     /* of the batch */
     uint32_t batch, count;
     uint64_t instructions;
@@ -180,11 +182,28 @@ static inline vp_record *vp_record_now(const vp_txscheme *scheme, const vp_part 
     return record;
 }
 
+/* Of schemes whose threads take jobs as they come: the number of the next one, and whose turn it is to ask for its rows. */
+enum { VP_TURN_TO_ASK = 0, VP_NEXT_JOB = 1 };
+
+static inline uint32_t vp_next_job(vp_txscheme *scheme)
+{
+    return atomic_fetch_add_explicit(&scheme->turns[VP_NEXT_JOB].turn, 1, memory_order_relaxed);
+}
+
+static inline void vp_begin_turns(vp_txscheme_thread *self)
+{
+    for (uint32_t i = 0; self->index == 0 && i <= VP_NEXT_JOB; i++)
+        atomic_store_explicit(&self->scheme->turns[i].turn, 0, memory_order_relaxed);
+}
+
 /* Runs a job's program as a whole. rows: as vp_program_run's. */
 void vp_job_run(vp_txscheme_thread *self, vp_job *job, vp_word *const *rows);
 
 /* Takes jobs [first, end) apart, and notes what they may write. */
 void vp_batch_analyse(vp_txscheme_thread *self, uint32_t first, uint32_t end);
+
+/* An evaluator, whose context is a scheme. */
+int vp_scheme_run(vp_evaluation *run, void *scheme);
 
 extern const vp_scheme_steps vp_scheme_chains, vp_scheme_locks, vp_scheme_versions, vp_scheme_partition_locks,
     vp_scheme_no_locks, vp_scheme_partitions_apart;

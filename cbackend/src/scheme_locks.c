@@ -1,8 +1,10 @@
 /* Schemes that lock. Threads take transactions in turn, and wait for earlier ones only; so one of them can always go on.
  *
- * Rows.       The transaction whose turn it is asks for its rows, and lets the next one ask (L0). A request to write waits
- *             until all before it have been released, one to read until all writes before it have; since those who ask
- *             later wait for it in turn, counts of what was asked for and released tell.
+ * Rows.       A thread that has nothing to do takes the next transaction. That whose turn it is asks for its rows, and lets
+ *             the next one ask (L0). A request to write waits until all before it have been released, one to read until all
+ *             writes before it have; since those who ask later wait for it in turn, counts of what was asked for and
+ *             released tell. (With transactions dealt out beforehand, threads wait for long ones of others: ledger
+ *             transactions of 2 us then gain 1.4 times on two threads, instead of 1.6.)
  * Partitions. Each has a turn of its own: tickets were given in the order of all.
  */
 #include "crash.h"
@@ -36,8 +38,8 @@ static void release(const vp_txscheme *scheme, const vp_part *part)
 static void run_with_rows(vp_txscheme_thread *self)
 {
     vp_txscheme *scheme = self->scheme;
-    _Atomic uint32_t *turn = &scheme->turns[0].turn;
-    for (uint32_t number = self->index; number < scheme->count; number += scheme->threads) {
+    _Atomic uint32_t *turn = &scheme->turns[VP_TURN_TO_ASK].turn;
+    for (uint32_t number; (number = vp_next_job(scheme)) < scheme->count;) {
         vp_job *job = &scheme->jobs[number];
         vp_part *parts = vp_job_parts(scheme, job);
         vp_wait_for(turn, number); /* L0 */
@@ -53,13 +55,7 @@ static void run_with_rows(vp_txscheme_thread *self)
     }
 }
 
-static void begin_turns(vp_txscheme_thread *self)
-{
-    if (self->index == 0)
-        atomic_store_explicit(&self->scheme->turns[0].turn, 0, memory_order_relaxed);
-}
-
-const vp_scheme_steps vp_scheme_locks = {true, begin_turns, run_with_rows};
+const vp_scheme_steps vp_scheme_locks = {true, vp_begin_turns, run_with_rows};
 
 /* -- partitions */
 

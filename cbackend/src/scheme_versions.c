@@ -117,9 +117,9 @@ static void run_on_copies(vp_txscheme_thread *self, vp_job *job)
 static void run_with_versions(vp_txscheme_thread *self)
 {
     vp_txscheme *scheme = self->scheme;
-    _Atomic uint32_t *turn = &scheme->turns[0].turn;
+    _Atomic uint32_t *turn = &scheme->turns[VP_TURN_TO_ASK].turn;
     self->images_used = 0;
-    for (uint32_t number = self->index; number < scheme->count; number += scheme->threads) {
+    for (uint32_t number; (number = vp_next_job(scheme)) < scheme->count;) {
         vp_job *job = &scheme->jobs[number];
         vp_wait_for(turn, number);
         for (uint32_t i = 0; i < job->parts; i++)
@@ -129,10 +129,4 @@ static void run_with_versions(vp_txscheme_thread *self)
     }
 }
 
-static void begin_turns(vp_txscheme_thread *self)
-{
-    if (self->index == 0)
-        atomic_store_explicit(&self->scheme->turns[0].turn, 0, memory_order_relaxed);
-}
-
-const vp_scheme_steps vp_scheme_versions = {true, begin_turns, run_with_versions};
+const vp_scheme_steps vp_scheme_versions = {true, vp_begin_turns, run_with_versions};

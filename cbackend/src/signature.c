@@ -7,6 +7,7 @@
 #include "layout.h"
 #include "quota.h"
 #include "trees.h"
+#include "txchoice.h"
 #include "txgroup.h"
 #include "viper/arena.h"
 
@@ -84,6 +85,8 @@ static const uint64_t facts[] = {
     sizeof(vp_txcursor), AT(vp_txcursor, number), AT(vp_txcursor, ring), AT(vp_txcursor, mask), AT(vp_txcursor, at),
     AT(vp_txcursor, tail), AT(vp_txcursor, reached),
     sizeof(vp_txsegments), AT(vp_txsegments, count), sizeof(vp_txsegment), AT(vp_txsegment, length),
+    sizeof(vp_txchoice_words), AT(vp_txchoice_words, serial), AT(vp_txchoice_words, parallel),
+    AT(vp_txchoice_words, serial_ps), AT(vp_txchoice_words, parallel_ps), AT(vp_txchoice_words, reason),
     sizeof(vp_txgroup), AT(vp_txgroup, at), AT(vp_txgroup, tables), AT(vp_txgroup, logs), AT(vp_txgroup, tables_at),
     AT(vp_txgroup, elements_at), AT(vp_txgroup, members_at), AT(vp_txgroup, cursors_at), AT(vp_txgroup, losers_at), AT(vp_txgroup, heads_at),
     AT(vp_txgroup, entries_at), AT(vp_txgroup, sorted), AT(vp_txgroup, holder), AT(vp_txgroup, alone),

@@ -166,7 +166,7 @@ def _tables(plan: Plan) -> Sequence[str]:
         (
             *(group, table["name"], ", ".join(table["key"])),
             ", ".join(f"{name} {kind}" for name, kind in table["columns"].items()),
-            *(table["rows"], " ".join(found["members"]), found["evaluator"]),
+            *(table["rows"], " ".join(found["members"]), found["evaluated"]),
         )
         for group, found in enumerate(_table_groups(plan), 1)
         for table in found["tables"]
@@ -188,7 +188,9 @@ def _table_groups(plan: Plan) -> list[dict[str, Any]]:
                 for table in group.tables
             ],
             "members": list(group.members),
-            "evaluator": "serial",
+            "evaluator": None if plan.evaluation is None else plan.evaluation.evaluator,
+            "threads": None if plan.evaluation is None else plan.evaluation.threads,
+            "evaluated": str(plan.evaluation),
         }
         for group in plan.table_groups
     ]

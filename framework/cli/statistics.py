@@ -53,7 +53,34 @@ def _transactions(statistics: RunStatistics) -> Sequence[str]:
         for t in statistics.transactions
     ]
     header = ("tables", "transactions of", "all", "aborted", "evaluations", "late", "held by")
-    return table(header, rows) if rows else ()
+    return (*table(header, rows), "", *_evaluators(statistics)) if rows else ()
+
+
+def _evaluators(statistics: RunStatistics) -> Sequence[str]:
+    rows = [
+        (
+            *(" ".join(t.tables), t.evaluators.evaluator, t.evaluators.threads, t.evaluators.serial),
+            *(t.evaluators.parallel, _ns(t.evaluators.serial_ns), _ns(t.evaluators.parallel_ns)),
+            t.evaluators.why,
+        )
+        for t in statistics.transactions
+    ]
+    header = (
+        "tables",
+        "evaluator",
+        "threads",
+        "serially",
+        "by threads",
+        "ns serially",
+        "ns by threads",
+        "why",
+    )
+    return table(header, rows)
+
+
+def _ns(found: float | None) -> str:
+    """What an instruction takes."""
+    return "" if found is None else f"{found:.1f}"
 
 
 def _scaled(statistics: RunStatistics) -> Sequence[str]:

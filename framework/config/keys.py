@@ -40,6 +40,8 @@ class Key:
     """Whether a component's own config may set it, too."""
 
 
+EVALUATORS = ("auto", "serial", "chains", "locks", "versions", "partition_locks", "partitions_apart")
+"""What can evaluate transactions."""
 MAX_TASKS = 1024
 """The most tasks that a component can have: a position has room for no more replicas."""
 
@@ -91,6 +93,8 @@ _ALL = (
     Key("viper.state.bytes", integer(1 << 20, 2**44), "Bytes that all declared state may take."),
     Key("viper.tables", tables(), "Room of shared tables, where rows come from and go to."),
     Key("viper.transactions.gather", optional(integer(1)), "Tuples gathered before evaluation.", True),
+    Key("viper.transactions.evaluator", choice(*EVALUATORS), "What evaluates transactions."),
+    Key("viper.transactions.threads", optional(integer(1, 16)), "Threads of a process that evaluate."),
     Key("viper.transactions.bytes", power_of_two(1 << 31, 1 << 14), "Bytes of a log of transactions."),
     Key("viper.state.key", optional(field_names()), "The fields that name the key of a bolt's state.", True),
     Key("viper.input", choice("shared", "copied", "keyed"), "Copies of tuples with derived keys.", True),

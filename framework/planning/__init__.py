@@ -1,5 +1,6 @@
 """Planning: the logical topology becomes tasks, channels and positions."""
 
+from framework.planning.evaluation import Evaluation
 from framework.planning.layout import ComponentLevel, Layout, make_layout
 from framework.planning.placement import Executor, Placement, WorkerKind
 from framework.planning.plan import Channel, Plan, Subscription, TaskSpec
@@ -13,6 +14,7 @@ __all__ = [
     "Channel",
     "ComponentLevel",
     "Draft",
+    "Evaluation",
     "Executor",
     "Layout",
     "Placement",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from framework.planning.evaluation import Evaluation
 from framework.planning.layout import Layout
 from framework.planning.placement import Placement
 from framework.planning.time_mode import TimeMode
@@ -110,6 +111,8 @@ class Plan:
     """For each task behind a merge bolt the task of that, by ids; empty but in the operator layer."""
     table_groups: tuple[TableGroup, ...] = ()
     """The groups of shared tables."""
+    evaluation: Evaluation | None = None
+    """What their transactions are evaluated by; None where there are none."""
 
     @property
     def handing_over(self) -> tuple[str, ...]:

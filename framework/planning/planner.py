@@ -19,6 +19,7 @@ from framework.planning.connections import (
     make_subscriptions,
 )
 from framework.planning.controllers import controlled, controller_problems
+from framework.planning.evaluation import evaluation_of
 from framework.planning.joins import join_problems
 from framework.planning.key_input import key_input_problems, with_key_input
 from framework.planning.keys import group_problems, state_problems, with_keys
@@ -116,7 +117,8 @@ def make_plan(topology: Topology, settings: Settings, strategy: Strategy | None 
         aligned_sources=aligned_sources(tasks, draft.subscriptions),
         scalable=can_be_scaled,
         controlled=controlled(confs, can_be_scaled),
-        table_groups=table_groups(topology, traits),
+        table_groups=(groups := table_groups(topology, traits)),
+        evaluation=evaluation_of(placement, settings) if groups else None,
     )
     plan = with_merge_bolts(plan, settings)
     return replace(plan, channels=with_chains(plan.channels, plan.placement, cyclic, settings))

@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 from framework import TopologyBuilder
+from framework.config.keys import EVALUATORS
 
 TINIEST = {
     "viper__jumbo__size": 1,
@@ -50,6 +51,8 @@ def drawn_settings(chance: random.Random, builder: TopologyBuilder, workers: int
         "topology__state__checkpoint__interval__ms": chance.choice((1, 1000)),
         "topology__acker__executors": chance.choice((0, None)),
         "viper__standby__workers": chance.choice((0, 0, 1)),
+        "viper__transactions__evaluator": chance.choice(EVALUATORS),
+        "viper__transactions__threads": chance.choice((None, 1, 2)),
     }
 
 

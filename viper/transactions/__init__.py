@@ -4,6 +4,7 @@
     tables.py    Table: a table in an arena, to be filled before a run and read behind it
     images.py    tables as bytes, for checkpoints
     group.py     Group: tables with the logs of all tasks that use them, and the evaluation of these
+    evaluator.py Evaluator: what evaluates a group in a process, alone or by several threads
     recorder.py  Recorder: what one task wants, and what came of it
     view.py      View: the tables as a function sees them that runs alone
 

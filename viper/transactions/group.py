@@ -10,6 +10,7 @@ from typing import Any, Final
 from viper._backend import ffi, lib
 from viper.arena import Arena
 from viper.position import Position, c_position, position_of
+from viper.transactions.evaluator import Evaluator
 from viper.transactions.specs import TableSpec
 from viper.transactions.tables import Table, TableLayout
 
@@ -80,6 +81,7 @@ class Group:
         for offset in layout.logs:
             arena._at(offset, lib.vp_txlog_size(layout.log_bytes))
         self.native: Any = lib.vp_txgroup_at(arena._header, layout.offset)
+        self._evaluator: Evaluator | None = None
 
     @classmethod
     def create(
@@ -145,6 +147,15 @@ class Group:
 
     # -- evaluation
 
+    def use(self, evaluator: Evaluator) -> None:
+        """Have this process evaluate by an evaluator instead of serially; before it evaluates anything."""
+        self._evaluator = evaluator
+
+    def end_threads(self) -> None:
+        """End the threads of this process that evaluate, if there are any, behind a run."""
+        if self._evaluator is not None:
+            self._evaluator.end()
+
     def evaluate(self, holder: int, me: int | None) -> tuple[Outcome, int | None]:
         """Evaluate what can be; other threads may run meanwhile.
 
@@ -161,7 +172,11 @@ class Group:
             MemoryError: a transaction changes more than there is room to undo.
         """
         who = ffi.new("int32_t *")
-        outcome = lib.vp_txgroup_evaluate(self.native, holder, NO_LOG if me is None else me, who)
+        number = NO_LOG if me is None else me
+        if self._evaluator is None:
+            outcome = lib.vp_txgroup_evaluate(self.native, holder, number, who)
+        else:
+            outcome = self._evaluator.evaluate(holder, number, who)
         if outcome == lib.VP_TX_NO_MEMORY:
             raise MemoryError("the next transaction changes more than there is room to undo: make it smaller")
         return Outcome(outcome), int(who[0]) if outcome == lib.VP_TX_WAITS_ALONE else None

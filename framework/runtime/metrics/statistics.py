@@ -111,6 +111,26 @@ class StateStatistics:
 
 
 @dataclass(frozen=True, slots=True)
+class EvaluatorStatistics:
+    """What evaluated the transactions of a group."""
+
+    evaluator: str
+    """As planned: ``auto``, ``serial`` or a scheme."""
+    threads: int
+    """How many may evaluate, of one process."""
+    serial: int
+    """Evaluations by one thread."""
+    parallel: int
+    """Evaluations by several."""
+    serial_ns: float | None
+    """What an instruction took one thread at the least of the last few times; None if that is not known."""
+    parallel_ns: float | None
+    """Likewise, all threads together."""
+    why: str
+    """Why it is done so, in one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
 class TransactionStatistics:
     """The transactions of one group of shared tables."""
 
@@ -127,6 +147,7 @@ class TransactionStatistics:
     """Transactions that came when others behind their place had been evaluated."""
     held_by: str
     """``component:task id`` of the member that has come least far, and so holds the others."""
+    evaluators: EvaluatorStatistics
 
 
 @dataclass(frozen=True, slots=True)

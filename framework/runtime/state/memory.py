@@ -15,7 +15,7 @@ from framework.config import Settings
 from framework.errors import ConfigError
 from framework.planning import Plan, TaskSpec, WorkerKind, is_exact
 from framework.runtime.metrics.statistics import GroupStatistics, StateStatistics
-from framework.runtime.state.shared import SharedMemory
+from framework.runtime.state.shared import SharedLayout, SharedMemory
 from framework.runtime.state.snapshot import OwnState
 from framework.runtime.state.task_state import NoStateRoomError, TaskParts, TaskState
 from framework.state import StateSpec
@@ -26,7 +26,6 @@ from viper.hashing import groups_of_task
 from viper.memory import available_bytes
 from viper.page import TaskPage
 from viper.state import KeyedState, KeyedTable, Pool, UndoLog, Writer
-from viper.transactions.group import GroupLayout
 
 HOTTEST: Final = 5
 """The most key groups of a component that statistics name."""
@@ -56,7 +55,7 @@ class StateMap:
     """Whether it is noted which rows of state change, for checkpoints."""
     spare_log: int
     """For the process that leads the run, before and after the tasks have their state open."""
-    shared: Sequence[GroupLayout]
+    shared: Sequence[SharedLayout]
     """The groups of shared tables."""
 
 

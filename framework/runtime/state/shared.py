@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +15,12 @@ from framework.errors import ConfigError, LoadError, StateError
 from framework.importing import import_class
 from framework.planning import Plan, TaskSpec
 from framework.runtime.metrics.statistics import TransactionStatistics
+from framework.runtime.state.evaluators import what_was_chosen
 from framework.runtime.state.table_images import restore
 from framework.tables import SharedTable, TableGroup
 from viper.arena import Arena
 from viper.errors import StateFullError
+from viper.transactions.evaluator import Evaluator
 from viper.transactions.group import Group, GroupLayout, LogSpec
 from viper.transactions.tables import Table
 
@@ -40,6 +43,15 @@ class MemberState:
     """Whether the task saves the tables for checkpoints."""
 
 
+@dataclass(frozen=True, slots=True)
+class SharedLayout:
+    """Where a group lies, for other processes of the arena."""
+
+    group: GroupLayout
+    evaluators: Sequence[int]
+    """The offsets of what each process evaluates it by."""
+
+
 class SharedMemory:
     """All groups of shared tables of a run. Made by `create`; a worker process has its own view of them.
 
@@ -49,9 +61,13 @@ class SharedMemory:
         layouts: where each lies.
     """
 
-    def __init__(self, plan: Plan, arena: Arena, layouts: Sequence[GroupLayout]) -> None:
+    def __init__(self, plan: Plan, arena: Arena, layouts: Sequence[SharedLayout]) -> None:
         self._plan = plan
-        self._groups = [Group.attach(arena, layout) for layout in layouts]
+        self._layouts = layouts
+        self._groups = [Group.attach(arena, layout.group) for layout in layouts]
+        self._in_use = dict[int, int]()
+        """By group, the process whose evaluator is in use: this one."""
+        self._lock = threading.Lock()
         self._numbers = {
             task.id: (index, number)
             for index, group in enumerate(plan.table_groups)
@@ -68,34 +84,54 @@ class SharedMemory:
     def size(plan: Plan, settings: Settings) -> int:
         """Bytes of an arena that all groups take; memory that is not touched takes none."""
         log_bytes = settings["viper.transactions.bytes"]
+        evaluators = len(plan.placement.processes) * Evaluator.size(_threads(plan))
         return sum(
-            Group.size(group.tables, len(plan.transactional(group)), log_bytes) for group in plan.table_groups
+            Group.size(group.tables, len(plan.transactional(group)), log_bytes) + evaluators
+            for group in plan.table_groups
         )
 
     @classmethod
-    def create(cls, plan: Plan, settings: Settings, arena: Arena) -> Sequence[GroupLayout]:
+    def create(cls, plan: Plan, settings: Settings, arena: Arena) -> Sequence[SharedLayout]:
         """Make all groups, with empty tables; returns where they lie."""
-        return [
-            Group.create(
-                arena,
-                [Table.create(arena, table) for table in group.tables],
-                [LogSpec(group.members.index(task.component), task.id) for task in plan.transactional(group)],
-                settings["viper.transactions.bytes"],
-            ).layout
-            for group in plan.table_groups
-        ]
+        layouts = []
+        for group in plan.table_groups:
+            tables = [Table.create(arena, table) for table in group.tables]
+            tasks = plan.transactional(group)
+            logs = [LogSpec(group.members.index(task.component), task.id) for task in tasks]
+            made = Group.create(arena, tables, logs, settings["viper.transactions.bytes"])
+            evaluators = [Evaluator.allocate(arena, _threads(plan)) for _ in plan.placement.processes]
+            layouts.append(SharedLayout(made.layout, evaluators))
+        return layouts
 
     def member(self, task: TaskSpec) -> MemberState | None:
         """The group of a task; None if it has no transactions."""
         if task.id not in self._numbers:
             return None
         index, number = self._numbers[task.id]
+        self._use_evaluator(index, self._processes[task.id])
         return MemberState(self._groups[index], number, 1 + self._processes[task.id], number == _KEEPER)
 
     def kept_by(self, task: TaskSpec) -> Sequence[Table]:
         """The tables that a task saves for checkpoints; none for most."""
         index, number = self._numbers.get(task.id, (0, -1))
         return self._groups[index].tables if number == _KEEPER else ()
+
+    def _use_evaluator(self, index: int, process: int) -> None:
+        """Have this process evaluate a group as planned; the threads of all its tasks come by here."""
+        evaluation = self._plan.evaluation
+        assert evaluation is not None, "there are tables"
+        with self._lock:
+            if index in self._in_use:
+                return
+            group, region = self._groups[index], self._layouts[index].evaluators[process]
+            what = evaluation.evaluator, evaluation.threads
+            group.use(Evaluator(group.arena, group.layout.offset, region, *what))
+            self._in_use[index] = process
+
+    def end_threads(self) -> None:
+        """End all threads of this process that evaluate transactions."""
+        for group in self._groups:
+            group.end_threads()
 
     # -- for the process that leads the run
 
@@ -142,11 +178,15 @@ class SharedMemory:
     def statistics(self) -> Sequence[TransactionStatistics]:
         """How many transactions each group has had, and who holds it back; from any process, at any time."""
         return [
-            self._statistics_of(group, memory)
-            for group, memory in zip(self._plan.table_groups, self._groups, strict=True)
+            self._statistics_of(group, memory, layout.evaluators)
+            for group, memory, layout in zip(
+                self._plan.table_groups, self._groups, self._layouts, strict=True
+            )
         ]
 
-    def _statistics_of(self, group: TableGroup, memory: Group) -> TransactionStatistics:
+    def _statistics_of(
+        self, group: TableGroup, memory: Group, regions: Sequence[int]
+    ) -> TransactionStatistics:
         counts, holding = memory.counts(), self._plan.transactional(group)[memory.holding()]
         return TransactionStatistics(
             tables={table.table_name: memory.table(table.table_name).entered() for table in group.tables},
@@ -156,6 +196,7 @@ class SharedMemory:
             evaluations=counts.evaluations,
             late=counts.late,
             held_by=f"{holding.component}:{holding.id}",
+            evaluators=what_was_chosen(self._plan.evaluation, memory, regions),
         )
 
     def bury(self, process: int) -> None:
@@ -171,6 +212,10 @@ class SharedMemory:
         for group, memory in zip(self._plan.table_groups, self._groups, strict=True):
             for table in group.tables:
                 yield table, memory.table(table.table_name)
+
+
+def _threads(plan: Plan) -> int:
+    return 1 if plan.evaluation is None else plan.evaluation.threads
 
 
 def _rows_to_load(table: SharedTable) -> Iterator[Sequence[Any]]:

@@ -98,6 +98,7 @@ class Worker:
         self._on_report = on_report
         self._on_want = on_want
         self._checkpoints = checkpoints
+        self._memory = memory
         self._recording_io = RecordingIO(recording, plan)
         beans = Beans(plan.topology.beans)
         self._factory = TaskFactory(plan, settings, network, beans, self._recording_io, memory)
@@ -143,6 +144,8 @@ class Worker:
         finally:
             ask_in_this_thread(None)
             self._threads.end()
+            if self._memory is not None:
+                self._memory.shared.end_threads()
             self._recording_io.close()
 
     def prepare(self) -> None:

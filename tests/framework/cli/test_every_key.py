@@ -60,6 +60,8 @@ ENDS: Mapping[str, tuple[Any, ...]] = {
     "viper.columns.rows": (1, 2**20),
     "viper.tables": ({},),
     "viper.transactions.gather": (1, HUGE, None),
+    "viper.transactions.evaluator": ("auto", "serial", "locks"),
+    "viper.transactions.threads": (1, 16, None),
     "viper.transactions.bytes": (1 << 14, 1 << 31),
     "viper.shuffle.run": (1, 1024),
     "viper.parallelism.max": (None,),  # more wants bolts that can be scaled

@@ -40,8 +40,9 @@ class Dies(Transfer):
         super().process_result(tup, result)
 
 
+@pytest.mark.parametrize("evaluator", ["auto", "locks"])
 @pytest.mark.parametrize("in_callback", [False, True], ids=["process", "process_result"])
-def test_money_is_kept_whatever_is_lost(in_callback: bool, tmp_path: Path) -> None:
+def test_money_is_kept_whatever_is_lost(in_callback: bool, evaluator: str, tmp_path: Path) -> None:
     given = orders(600, 3)
     builder = TopologyBuilder()
     builder.set_spout("orders", Orders(given))
@@ -49,8 +50,13 @@ def test_money_is_kept_whatever_is_lost(in_callback: bool, tmp_path: Path) -> No
     builder.set_bolt("transfer", dies, 2).shuffle_grouping("orders")
     builder.set_bolt("sink", CollectingSink).global_grouping("transfer")
     placement = {"orders": 1, "transfer": [2, 3], "sink": 1}
+    options = {"viper__transactions__evaluator": evaluator, "viper__transactions__threads": 2}
     report = Workers("process", 3).run(
-        builder, viper__placement=placement, viper__transactions__gather=16, viper__channel__tuples=1024
+        builder,
+        viper__placement=placement,
+        viper__transactions__gather=16,
+        viper__channel__tuples=1024,
+        **options,
     )
     assert len(report.incidents) == 1 and report.incidents[0].lost > 0
     assert sum(balance for _, balance, _ in report.table("accounts")) == ACCOUNTS * FIRST

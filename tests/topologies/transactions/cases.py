@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from framework import run
+from framework.config.keys import EVALUATORS
 from framework.runtime import RunReport
 from framework.sinks import CollectingSink
 from tests.framework.runtime.workers.running import Workers
@@ -70,7 +71,7 @@ def expected(name: str, loop: Any = None, events: int = EVENTS) -> Expected:
 
 
 def sizes(seed: str) -> dict[str, Any]:
-    """Where punctuations fall and how much room there is, drawn from a text."""
+    """Where punctuations fall, how much room there is, and what evaluates, drawn from a text."""
     chance = random.Random(seed)
     jumbo = chance.choice((1, 2, 7, 64, 512))
     return {
@@ -80,6 +81,8 @@ def sizes(seed: str) -> dict[str, Any]:
         "viper.channel.tuples": max(jumbo, chance.choice((1, 8, 100, 8_192))),
         "viper.channel.jumbos": chance.choice((1, 2, 64)),
         "viper.slice.tuples": chance.choice((1, 3, 100, 1_000)),
+        "viper.transactions.evaluator": chance.choice(EVALUATORS),
+        "viper.transactions.threads": chance.choice((1, 2, 2, 3)),
     }
 
 

@@ -1,0 +1,1 @@
+s/scheme->segments_at = region;/scheme->segments_at = 0;/

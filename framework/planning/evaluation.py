@@ -1,0 +1,69 @@
+"""What evaluates transactions: by which evaluator, on how many threads, and why so."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Final
+
+from framework.config import Settings
+from framework.planning.placement import Placement
+
+AUTO: Final = "auto"
+SERIAL: Final = "serial"
+MOST_THREADS: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What each process of a run evaluates transactions by."""
+
+    evaluator: str
+    """As ``viper.transactions.evaluator`` says it; ``serial`` where no threads are free for another one."""
+    threads: int
+    """How many may evaluate, of one process."""
+    why: str
+    """In words, for people."""
+
+    def __str__(self) -> str:
+        if self.threads == 1:
+            return f"{SERIAL}: {self.why}"
+        if self.evaluator == AUTO:
+            return f"serial or on {self.threads} threads, as measured: {self.why}"
+        return f"{self.evaluator} on {self.threads} threads: {self.why}"
+
+
+def evaluation_of(placement: Placement, settings: Settings, cores: int | None = None) -> Evaluation:
+    """What a run's transactions are evaluated by.
+
+    Args:
+        placement: has the run's workers.
+        settings: its configuration.
+        cores: how many there are; None: those that this process may use.
+    """
+    evaluator, asked = settings["viper.transactions.evaluator"], settings["viper.transactions.threads"]
+    if evaluator == SERIAL:
+        return Evaluation(SERIAL, 1, "viper.transactions.evaluator says so")
+    if asked is not None:
+        why = f"viper.transactions.threads is {asked}"
+        return Evaluation(SERIAL if asked == 1 else evaluator, asked, why)
+    cores = cores or usable_cores()
+    workers = sum(not executor.blocking for executor in placement.executors)
+    free = min(max(cores - workers, 0), MOST_THREADS - 1)
+    left = "none" if free == 0 else f"{free}"
+    why = f"{_counted(workers, 'worker')} on {_counted(cores, 'core')} {_verb(workers)} {left} free"
+    return Evaluation(evaluator if free else SERIAL, 1 + free, why)
+
+
+def usable_cores() -> int:
+    """How many cores this process may use."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return allowed or 1
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _verb(number: int) -> str:
+    return "leaves" if number == 1 else "leave"
