@@ -1,8 +1,8 @@
 """Topologies with transactions as Hypothesis draws them, and the components that they are of.
 
-A topology has one or two spouts; perhaps a bolt in front, which multiplies some tuples and leaves out others;
-one to three bolts with transactions, in one or two groups; and behind some of these another bolt. All that they
-do is in the tuples: for each member its calls, as programs of `tests.viper.transactions.programs`.
+A topology has one or two spouts; perhaps a bolt in front, which multiplies some tuples and leaves out
+others; one to three bolts with transactions, in one or two groups; and behind some of these another bolt. All
+that they do is in the tuples: for each member its calls, as programs of `tests.viper.transactions.programs`.
 """
 
 from __future__ import annotations
@@ -10,27 +10,29 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from framework import Bolt, Grouping, SharedTable, Spout, TopologyBuilder
+from framework import Bolt, Grouping, SeekableSpout, SharedTable, TopologyBuilder
 from framework.sinks import CollectingSink
 from tests.viper.transactions.programs import ALONE, KEYS, SPECS, programs, programs_of_sets, run_alone, say
 from tests.viper.transactions.reference import Program
 from viper.transactions.specs import TableSpec
 
 Call = tuple[str, Any]
-"""("program", a program), ("failed", one that is left by an exception), ("alone", (table, column, key, n))."""
+"""("program", a program), ("failed", one that is left by an exception), or ("alone", (table, column, key,
+amount)) with a function that adds to a number."""
 Event = tuple[int, tuple[tuple[Call, ...], ...]]
 """Its number, and for each member the calls."""
 
 FIRST_ROWS: Final[dict[str, list[tuple[Any, ...]]]] = {
-    "accounts": [(0, 100), (1, 50)],
+    "accounts": [(0, 100), (1, 50), (-5, 0)],
     "places": [("a", 7, 2.5, ("a",))],
-    "pairs": [((1, "a"), 5, (0, 1), ())],
+    "pairs": [((1, "a"), 5, (0, 1), ()), ((1, "b"), 0, (), (0,))],
 }
 """What tables have at first: keys, and the values of all columns."""
 
@@ -78,13 +80,27 @@ GROUPS: Final = (tables_of(0), tables_of(1))
 
 # -- the components
 
+STATELESS: Final = {"viper.stateless": True}
+
 
 def copies(number: int) -> int:
     """How many tuples come of one in front of the members, and behind them."""
     return (1, 2, 0, 1)[number % 4]
 
 
-class Events(Spout):
+@dataclass(frozen=True)
+class Death:
+    """A member kills its process, once."""
+
+    member: int
+    number: int
+    """The tuple's for which it does."""
+    in_callback: bool
+    mark: str
+    """A file that is there once it has."""
+
+
+class Events(SeekableSpout):
     """Brings what it is given."""
 
     outputs = ["number", "calls"]
@@ -92,15 +108,25 @@ class Events(Spout):
     def __init__(self, given: Sequence[Event]) -> None:
         super().__init__()
         self._given = list(given)
+        self._next = 0
 
     def tuples(self) -> Iterator[Event]:
-        yield from self._given
+        while self._next < len(self._given):
+            self._next += 1
+            yield self._given[self._next - 1]
+
+    def offset(self) -> int:
+        return self._next
+
+    def seek(self, offset: int) -> None:
+        self._next = offset
 
 
 class Copies(Bolt):
     """Leaves out some tuples, and multiplies others; each copy has a number of its own."""
 
     outputs = ["number", "what"]
+    config = STATELESS
 
     def process(self, tup: Any) -> None:
         number, what = tup.values
@@ -112,14 +138,14 @@ class Wants(Bolt):
     """Has the transactions that tuples tell it to have, and emits what has come of each."""
 
     outputs = ["number", "what"]
+    config = STATELESS
 
-    def __init__(self, index: int, echoes: int, death: tuple[str, int, bool] | None = None) -> None:
+    def __init__(self, index: int, echoes: int, death: Death | None = None) -> None:
         """
         Args:
             index: which of the members it is.
             echoes: how often it emits each result.
-            death: a file to mark, the number of the tuple for which it kills its process unless that file is
-                there, and whether it does so in the callback.
+            death: that of a process, if it is to be one of this member.
         """
         super().__init__()
         self._index = index
@@ -148,9 +174,11 @@ class Wants(Bolt):
             self.emit([tup.values[0], told(echo, list(result.values), result.aborted)])
 
     def _may_die(self, number: int, *, in_callback: bool) -> None:
-        if self._death and self._death[1:] == (number, in_callback) and not Path(self._death[0]).exists():
-            Path(self._death[0]).touch()
-            os.kill(os.getpid(), signal.SIGKILL)
+        death = self._death
+        if death and (death.member, death.number, death.in_callback) == (self._index, number, in_callback):
+            with suppress(FileExistsError):
+                Path(death.mark).touch(exist_ok=False)
+                os.kill(os.getpid(), signal.SIGKILL)
 
 
 class InFirst(Wants):
@@ -187,12 +215,23 @@ class Member:
 class Shape:
     """A topology with its input."""
 
-    spouts: tuple[tuple[Event, ...], ...]
+    pool: tuple[Call, ...]
+    """All calls that there are."""
+    spouts: tuple[tuple[tuple[tuple[int, ...], ...], ...], ...]
+    """Events, with for each member the numbers of calls in the pool."""
     front: int
     """How many tasks the bolt in front has, which reads from the first spout; 0: there is none."""
     is_front_last: bool
     """Whether it is defined behind all others."""
     members: tuple[Member, ...]
+
+    def events(self, spout: int) -> list[Event]:
+        """What a spout brings."""
+        brought = enumerate(self.spouts[spout])
+        return [
+            (2 * nth + spout, tuple(tuple(self.pool[call] for call in calls) for calls in event))
+            for nth, event in brought
+        ]
 
     def names(self) -> list[str]:
         """All components but the sink, in their order of definition."""
@@ -203,28 +242,26 @@ class Shape:
             found += [f"member{number}", f"behind{number}"] if member.behind else [f"member{number}"]
         return found + (front if self.is_front_last else [])
 
-    def build(self, death: tuple[int, tuple[str, int, bool]] | None = None) -> TopologyBuilder:
-        """The topology; `death`: which member kills its process, and how (see `Wants`)."""
+    def build(self, death: Death | None = None) -> TopologyBuilder:
+        """The topology; `death`: that of a process, if there is to be one."""
         builder = TopologyBuilder()
         for name in self.names():
             number = int(name[-1]) if name != "front" else 0
             if name.startswith("spout"):
-                builder.set_spout(name, Events(self.spouts[number]))
+                builder.set_spout(name, Events(self.events(number)))
             elif name == "front":
                 builder.set_bolt(name, Copies, self.front).shuffle_grouping("spout0")
             elif name.startswith("behind"):
                 behind = self.members[number].behind
                 builder.set_bolt(name, Copies, behind).shuffle_grouping(f"member{number}")
             else:
-                self._set_member(builder, number, death[1] if death and death[0] == number else None)
-        sink = builder.set_bolt("sink", CollectingSink)
+                self._set_member(builder, number, death)
+        sink = builder.set_bolt("sink", CollectingSink, config=STATELESS)  # which never dies
         for number, member in enumerate(self.members):
             sink.global_grouping(f"behind{number}" if member.behind else f"member{number}")
         return builder
 
-    def _set_member(
-        self, builder: TopologyBuilder, number: int, death: tuple[str, int, bool] | None
-    ) -> None:
+    def _set_member(self, builder: TopologyBuilder, number: int, death: Death | None) -> None:
         member = self.members[number]
         wants = (InFirst, InSecond)[member.group](number, member.echoes, death)
         declared = builder.set_bolt(f"member{number}", wants, member.tasks)
@@ -257,7 +294,7 @@ CALLS: Final = st.integers(0, 11).flatmap(
         else st.tuples(st.just("failed" if drawn == 1 else "program"), PROGRAMS)
     )
 )
-AMOUNTS: Final = st.integers(-500, 700)
+AMOUNTS: Final = st.integers(-50, 70)
 GROUPINGS: Final = (Grouping.SHUFFLE, Grouping.LOCAL_OR_SHUFFLE, Grouping.GLOBAL, Grouping.fields("number"))
 
 
@@ -275,16 +312,17 @@ def members(draw: Callable[..., Any], sources: list[str]) -> Member:
 
 @st.composite
 def shapes(draw: Callable[..., Any], most: int = 24) -> Shape:
-    """A topology with so many events at the most; they choose among few calls."""
+    """A topology whose spouts have so many events at the most, which repeat each other's calls."""
     front, spouts = draw(st.sampled_from([0, 1, 2])), draw(st.integers(1, 2))
     sources = [f"spout{number}" for number in range(spouts)] + (["front"] if front else [])
     drawn = draw(st.lists(members(sources), min_size=1, max_size=3))
-    pool = draw(st.lists(CALLS, min_size=1, max_size=8))
-    calls = st.lists(st.sampled_from(pool), max_size=3).map(tuple)
-    wanted = st.lists(st.tuples(*[calls] * len(drawn)), max_size=most)
-    given = [draw(wanted) for _ in range(spouts)]
-    events = tuple(tuple((2 * n + s, calls) for n, calls in enumerate(one)) for s, one in enumerate(given))
-    return Shape(events, front, draw(st.booleans()), tuple(drawn))
+    pool = draw(st.lists(CALLS, min_size=3, max_size=8))
+    calls = st.lists(st.integers(0, len(pool) - 1), max_size=3).map(tuple)
+    kinds = draw(st.lists(st.tuples(*[calls] * len(drawn)), min_size=3, max_size=8))
+    # Lists without a least size are empty or short most of the time.
+    counts = [draw(st.integers(0 if spout else most // 4, most)) for spout in range(spouts)]
+    events = (tuple(draw(st.lists(st.sampled_from(kinds), min_size=n, max_size=n))) for n in counts)
+    return Shape(tuple(pool), tuple(events), front, draw(st.booleans()), tuple(drawn))
 
 
 @st.composite
@@ -301,4 +339,17 @@ def options(draw: Callable[..., Any], kind: str) -> dict[str, Any]:
         "viper__slice__tuples": draw(st.sampled_from([1, 5, 64])),
         "viper__scheduling": draw(st.sampled_from(["downstream", "random"])),
         "viper__seed": draw(st.integers(0, 1000)),
+    }
+
+
+def recovering(shape: Shape) -> dict[str, Any]:
+    """Options by which nothing shows of members that die; spouts and the sink are in another process."""
+    placement: dict[str, Any] = {name: 1 for name in [*shape.names(), "sink"]}
+    for number, member in enumerate(shape.members):
+        placement[f"member{number}"] = [2 + task % 2 for task in range(member.tasks)]
+    return {
+        "topology__workers": 3,
+        "viper__placement": placement,
+        "viper__recovery": "exact",
+        "viper__transactions__bytes": 1 << 22,  # as those of a slice stay there until it is committed
     }

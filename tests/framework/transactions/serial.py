@@ -91,9 +91,9 @@ class Serial:
         return ts, (*path, *[()] * (depth - len(path)), (beside.index(name), ordinal))
 
     def _bring(self) -> None:
-        for spout, events in enumerate(self._shape.spouts):
+        for spout in range(len(self._shape.spouts)):
             name = f"spout{spout}"
-            for time, event in enumerate(events, 1):
+            for time, event in enumerate(self._shape.events(spout), 1):
                 self._emitted[name].append((self._below((time, ()), name, 1), event))
 
     def _copy(self, source: str, name: str) -> None:
@@ -106,9 +106,8 @@ class Serial:
 
     def _transact(self) -> None:
         for position, _, number, (event, calls) in self.transactions():
-            member, name, ordinal = self._shape.members[number], f"member{number}", 0
-            for result in map(self.groups[member.group].do, calls[number]):
-                for echo in range(member.echoes if result else 0):
-                    assert result is not None
-                    ordinal += 1
-                    self._emitted[name].append((self._below(position, name, ordinal), (event, told(echo, *result))))
+            member, name = self._shape.members[number], f"member{number}"
+            results = [result for result in map(self.groups[member.group].do, calls[number]) if result]
+            texts = [told(echo, *result) for result in results for echo in range(member.echoes)]
+            for ordinal, text in enumerate(texts, 1):
+                self._emitted[name].append((self._below(position, name, ordinal), (event, text)))
