@@ -66,9 +66,7 @@ def test_all_is_as_one_event_after_the_other(kind: str, examples: int) -> None:
 @pytest.mark.parametrize("examples", at_every_change([2, 25]))
 def test_a_death_does_not_show(examples: int) -> None:
     @settings(max_examples=examples, suppress_health_check=[HealthCheck.too_slow])
-    @given(
-        shape=shapes(), chosen=options("process"), place=st.integers(0, 1000), in_callback=st.booleans()
-    )
+    @given(shape=shapes(), chosen=options("process"), place=st.integers(0, 1000), in_callback=st.booleans())
     def attempt(shape: Shape, chosen: dict[str, Any], place: int, in_callback: bool) -> None:
         serial = Serial(shape)
         seen = [(member, number) for _, _, member, (number, _) in serial.transactions()]
