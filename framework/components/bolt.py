@@ -89,8 +89,8 @@ class Bolt(Component):
         """
         if isinstance(tup, Tuple) and self.is_tick(tup):
             raise StateError(
-                "a tick has no transactions, as each task has ticks of its own: have a spout bring a tuple each "
-                "time, and call transaction() or alone() for that in process()"
+                "a tick has no transactions, as each task has ticks of its own: have a spout bring a tuple "
+                "each time, and call transaction() or alone() for that in process()"
             )
         raise StateError(
             "transaction() is for the tuple that process() of a bolt with shared tables has just been given: "
