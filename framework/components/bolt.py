@@ -83,9 +83,15 @@ class Bolt(Component):
         the same tables. To be called in `process` only.
 
         Raises:
-            StateError: the bolt names no `tables`, or no tuple is being given to `process`.
+            StateError: the bolt names no `tables`, or no tuple is being given to `process`; a tick has no
+                transactions.
             ValueError: another tuple than the one in process.
         """
+        if isinstance(tup, Tuple) and self.is_tick(tup):
+            raise StateError(
+                "a tick has no transactions, as each task has ticks of its own: have a spout bring a tuple "
+                "each time, and call transaction() or alone() for that in process()"
+            )
         raise StateError(
             "transaction() is for the tuple that process() of a bolt with shared tables has just been given: "
             "name them in the attribute tables, and call it there"

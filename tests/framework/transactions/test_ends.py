@@ -43,6 +43,13 @@ class Ticks(Transfer):
             t.read(accounts.balance, 1)
 
 
+class Outside(Transfer):
+    """Begins a transaction where it is told what has come of another one."""
+
+    def process_result(self, tup: Any, result: Any) -> None:
+        self.transaction(tup)
+
+
 class Stateful(StatefulBolt):
     """Has shared tables."""
 
@@ -58,7 +65,8 @@ class Stateful(StatefulBolt):
 @pytest.mark.parametrize(
     ("bolt", "error", "told"),
     [
-        (Ticks, ComponentError, "in process_tick: .*for the tuple that process.. .* has just been given"),
+        (Ticks, ComponentError, "in process_tick: .*a tick has no transactions.*have a spout bring a tuple"),
+        (Outside, ComponentError, "in process: .*for the tuple that process.. .* has just been given"),
         (Stateful, TopologyError, "a StatefulBolt has commits of its own: declare state by attributes"),
     ],
 )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from hypothesis import strategies as st
 
 from tests.viper.transactions.reference import BINARY, Operation, Program
-from viper.transactions.recorder import Transaction
+from viper.transactions.recorder import Abort, Transaction, View
 from viper.transactions.specs import TableSpec
 
 ACCOUNTS: Final = TableSpec("accounts", "int64", {"balance": "int64"}, rows=8)
@@ -36,6 +36,12 @@ COLUMNS: Final = {
     for kind in ("int64", "float64", "set")
 }
 ELEMENTS: Final[list[Any]] = [0, 1, "a", 2**62, -1, "a long element"]
+
+ALONE: Final = [
+    *(("accounts", "balance", key) for key in KEYS["accounts"]),
+    *(("places", "n", key) for key in KEYS["places"]),
+]
+"""Places that functions add to which are alone."""
 
 INTS = st.sampled_from([0, 1, -1, 2, 3, 7, 100, 2**62, 2**63 - 1, -(2**63)])
 FLOATS = st.sampled_from([0.0, -0.0, 0.5, -1.5, 3.0, 1e308, 2.0**63])
@@ -201,15 +207,15 @@ def expressed(t: Transaction, expression: Any, handles: list[Any]) -> Any:
     return -operands[0] if name == "neg" else OPERATORS[name](*operands)
 
 
-def say(t: Transaction, program: Program) -> list[Any]:
-    """Record a program; the handles of what it reads."""
+def say(t: Transaction, program: Program, tables: Mapping[str, TableSpec] = TABLES) -> list[Any]:
+    """Record a program; the handles of what it reads. tables: those that it means, by the names it has."""
     handles: list[Any] = []
     for name, *rest in program:
         if name == "require":
             condition = expressed(t, rest[0], handles)
             t.require(*(condition, rest[1]) if rest[1] else (condition,))
             continue
-        made = said(t, TABLES[rest[0]], name, rest[1:], handles)
+        made = said(t, tables[rest[0]], name, rest[1:], handles)
         if made is not None:
             handles.append(made)
     return handles
@@ -222,10 +228,22 @@ def said(t: Transaction, table: TableSpec, name: str, rest: list[Any], handles: 
         given = {column: expressed(t, value, handles) for column, value in rest[1].items()}
         return getattr(t, name)(table, rest[0], **given)
     column, key, operand = rest
-    target = table if table is ACCOUNTS else table[column]
+    target = table if len(table.column_kinds) == 1 else table[column]
     if name == "read":
         given = [] if operand is None else [expressed(t, operand, handles)]
         return t.read(target, key, *given)
     if name in ("insert", "discard", "has"):
         return getattr(t, name)(target, key, operand)
     return getattr(t, name)(target, key, expressed(t, operand, handles))
+
+
+def run_alone(view: View, table: TableSpec, column: str, key: Any, amount: int) -> int:
+    """Add to a number, unless it gets too far from 0; how many rows there are."""
+    found = view.get(table, key)
+    before = 0 if found is None else found[column]
+    if found is not None and not view.exists(table, key):
+        view.put(table, key)
+    view.set(table[column], key, min(2**63 - 1, max(-(2**63), before + amount)))
+    if abs(before + amount) > 1000:
+        raise Abort("too much")
+    return len(list(view.rows(table)))

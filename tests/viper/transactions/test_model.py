@@ -12,20 +12,15 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.viper.transactions.programs import KEYS, SPECS, TABLES, programs, programs_of_sets, say
+from tests.viper.transactions.programs import ALONE, SPECS, TABLES, programs, programs_of_sets, run_alone, say
 from tests.viper.transactions.reference import AbortedError, Program, Reference, checked
 from tests.viper.transactions.world import Fed, Member, World
 from viper.position import Position
 from viper.transactions.group import LogSpec
-from viper.transactions.recorder import Abort, Recorder, View
+from viper.transactions.recorder import Recorder, View
 
 Call = tuple[str, Any]
 """("program", a program), ("failed", one that is left by an exception), ("alone", (place, amount))"""
-
-ALONE = [
-    *(("accounts", "balance", key) for key in KEYS["accounts"]),
-    *(("places", "n", key) for key in KEYS["places"]),
-]
 
 CALLS = st.one_of(
     st.tuples(st.just("program"), programs()),
@@ -36,17 +31,9 @@ CALLS = st.one_of(
 )
 
 
-def run_alone(view: View, place: tuple[str, str, Any], amount: int) -> int:
-    table, column, key = place
-    spec = TABLES[table]
-    found = view.get(spec, key)
-    before = 0 if found is None else found[column]
-    if found is not None and not view.exists(spec, key):
-        view.put(spec, key)
-    view.set(spec[column], key, min(2**63 - 1, max(-(2**63), before + amount)))
-    if abs(before + amount) > 1000:
-        raise Abort("too much")
-    return len(list(view.rows(spec)))
+def alone(view: View, place: tuple[str, str, Any], amount: int) -> int:
+    table, *rest = place
+    return run_alone(view, TABLES[table], *rest, amount)
 
 
 def process(recorder: Recorder, tup: Any) -> None:
@@ -54,7 +41,7 @@ def process(recorder: Recorder, tup: Any) -> None:
     calls, raises = tup.values
     for kind, what in calls:
         if kind == "alone":
-            recorder.alone(tup, lambda view, what=what: run_alone(view, *what))
+            recorder.alone(tup, lambda view, what=what: alone(view, *what))
             continue
         try:
             with recorder.begin(tup) as t:

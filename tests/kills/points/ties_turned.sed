@@ -1,0 +1,1 @@
+s/return a->component < b->component;/return a->component > b->component;/
