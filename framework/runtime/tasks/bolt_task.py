@@ -206,7 +206,8 @@ class BoltTask(TaskInGroup):
         until_s = time.monotonic() + TURN_S
         for _ in self._steps:
             self.emitter.place()
-            if time.monotonic() > until_s:
+            # One that waits for others tells how far it is all the same, or these might wait for it.
+            if time.monotonic() > until_s and not self._waits_for_members:
                 self.emitter.give_way()
                 return self.context.counters.processed - before
             if not self.unblock() or self.slot.is_gone or self._waits_for_members:

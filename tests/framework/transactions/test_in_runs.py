@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from framework.runtime.tasks import bolt_task
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
 from tests.framework.transactions.bank import bank, expected, orders
 
@@ -45,5 +46,21 @@ def test_any_schedule_does_the_same(seed: int) -> None:
         "viper__slice__tuples": 1 + seed % 13,
         "viper__jumbo__size": 1 + seed % 7,
         "viper__channel__tuples": 1 + seed % 7 + seed % 5,
+    }
+    check(INLINE.run(bank(given, 1 + seed % 4), **options), given)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_turns_that_take_too_long_hold_nobody_up(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A turn that ends as its time is over, while it waits for others, tells them how far it is."""
+    monkeypatch.setattr(bolt_task, "TURN_S", -1.0)
+    given = orders(120, seed)
+    options = {
+        "viper__scheduling": "random",
+        "viper__seed": seed,
+        "viper__transactions__gather": 1 + seed % 9,
+        "viper__slice__tuples": 1 + seed % 13,
+        "viper__jumbo__size": 1,
+        "viper__channel__tuples": 1,
     }
     check(INLINE.run(bank(given, 1 + seed % 4), **options), given)
