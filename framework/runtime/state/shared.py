@@ -65,8 +65,8 @@ class SharedMemory:
         self._plan = plan
         self._layouts = layouts
         self._groups = [Group.attach(arena, layout.group) for layout in layouts]
-        self._in_use = dict[int, int]()
-        """By group, the process whose evaluator is in use: this one."""
+        self._in_use = set[int]()
+        """The groups that this process has an evaluator for."""
         self._lock = threading.Lock()
         self._numbers = {
             task.id: (index, number)
@@ -126,7 +126,7 @@ class SharedMemory:
             group, region = self._groups[index], self._layouts[index].evaluators[process]
             what = evaluation.evaluator, evaluation.threads
             group.use(Evaluator(group.arena, group.layout.offset, region, *what))
-            self._in_use[index] = process
+            self._in_use.add(index)
 
     def end_threads(self) -> None:
         """End all threads of this process that evaluate transactions."""

@@ -10,10 +10,11 @@ import pytest
 
 from framework.config import resolve
 from framework.config.keys import EVALUATORS
-from framework.planning import Executor, Placement, WorkerKind
+from framework.planning import Executor, Placement, WorkerKind, evaluation
 from framework.planning.evaluation import evaluation_of
 from tests.framework.runtime.workers.running import INLINE, Workers, every_kind
 from tests.framework.transactions.bank import bank, expected, orders
+from viper._backend import lib
 from viper.transactions import evaluator
 
 SCHEMES = [name for name in EVALUATORS if name not in ("auto", "serial")]
@@ -91,3 +92,10 @@ def test_plans_tell_what_is_possible(workers: int, cores: int, options: dict[str
 
 def test_the_names_are_those_of_the_layer_below() -> None:
     assert evaluator.EVALUATORS == EVALUATORS
+
+
+def test_what_can_be_configured_is_what_there_is() -> None:
+    """The configuration names evaluators and counts threads without loading what is compiled."""
+    assert set(EVALUATORS) == set(evaluator.EVALUATORS)
+    assert (evaluation.AUTO, evaluation.SERIAL) == (evaluator.AUTO, evaluator.SERIAL)
+    assert evaluation.MOST_THREADS == lib.VP_SCHEME_THREADS
