@@ -18,15 +18,32 @@ def descendants(pid: int) -> set[int]:
 
 
 def named(*words: str, among: Iterable[int]) -> list[int]:
-    """The processes in whose command line one of these words stands, in the order of their numbers."""
-    return [pid for pid in sorted(among) if any(word in _command(pid) for word in words)]
+    """The processes in whose command line one of these words stands, as they have started, the newest last.
+
+    Their numbers do not tell: a system that has used up its numbers begins again with small ones.
+    """
+    found = [pid for pid in among if any(word in _command(pid) for word in words)]
+    return sorted(found, key=lambda pid: (_started(pid), pid))
 
 
 def _parent(stat: Path) -> int:
     try:
-        return int(stat.read_text().rpartition(")")[2].split()[1])
+        return int(_fields(stat)[1])
     except OSError:
         return 0
+
+
+def _started(pid: int) -> int:
+    """When a process has started, in clock ticks since the machine has."""
+    try:
+        return int(_fields(Path(f"/proc/{pid}/stat"))[19])
+    except OSError:
+        return 0
+
+
+def _fields(stat: Path) -> list[str]:
+    """What proc(5) tells of a process, from its state (the third field) on."""
+    return stat.read_text().rpartition(")")[2].split()
 
 
 def _command(pid: int) -> str:

@@ -196,6 +196,8 @@ class TestKilled:
             ("org.apache.spark.deploy.SparkSubmit", "Java process was killed by signal 9"),
             ("spark_ingest.direct.keeper", "the process that keeps the Spark job died"),
         ],
+        # A process of tests may have the name of its test as a title: the victim is not to stand in it.
+        ids=["java", "keeper"],
     )
     def test_what_leads_the_job_is_an_error_soon(self, many: Path, victim: str, message: str) -> None:
         with pytest.raises(ComponentError, match=message):
