@@ -2,9 +2,9 @@
  *
  *     evaluators [--load N] [--evaluator N] [--rounds N] [--transactions N] [--logs N] [--rows N] [--accesses N]
  *                [--skew X] [--reads X] [--threads N] [--batch N] [--partitions N [--crossing X] [--length N]]
- *                [--cost NS] [--gather N] [--json]
+ *                [--cost NS] [--gather N] [--warm-up N] [--json]
  *
- * Each round begins with the same tables and logs. Times are the median of all rounds, and of processor time the best
+ * Each round begins with the same tables and logs; those of the warm-up are not measured. Times are the median of all rounds, and of processor time the best
  * one as well, which other work on the machine has disturbed least.
  */
 #include <inttypes.h>
@@ -21,7 +21,7 @@ enum { MOST_ROUNDS = 1000, PAPERS_BATCH = 500 };
 
 typedef struct {
     load_shape shape;
-    uint32_t rounds, threads, batch, partitions; /* threads: up to so many; partitions: 0: one for each thread */
+    uint32_t rounds, warm_up, threads, batch, partitions; /* threads: up to so many; partitions: 0: one for each thread */
     int32_t only, evaluator;                     /* a kind of load, and an evaluator beside the serial one; -1: all */
     bool as_json;                                /* an object for each line */
 } options;
@@ -111,6 +111,10 @@ static void measure(const options *with, load *of, const evaluator *by, uint32_t
     double wall[MOST_ROUNDS], cpu[MOST_ROUNDS];
     load_reset(of);
     engine made = engine_new(with, of, by, threads);
+    for (uint32_t round = 0; round < with->warm_up; round++) {
+        load_reset(of);
+        evaluate(of, made);
+    }
     for (uint32_t round = 0; round < with->rounds; round++) {
         load_reset(of);
         double cpu_begun = now(CLOCK_PROCESS_CPUTIME_ID), begun = now(CLOCK_MONOTONIC);
@@ -171,7 +175,7 @@ static void measure_load(const options *with, load_kind kind)
 
 static options read_options(int argc, char **argv)
 {
-    options with = {{.transactions = 40000, .logs = 4, .skew = 0.6, .reads = 0.5, .seed = 1}, 25, 2, 0, 0, -1, -1, false};
+    options with = {{.transactions = 40000, .logs = 4, .skew = 0.6, .reads = 0.5, .seed = 1}, 25, 0, 2, 0, 0, -1, -1, false};
     for (int i = 1; i < argc; i += 2) {
         if (!strcmp(argv[i], "--json")) {
             with.as_json = true;
@@ -188,6 +192,8 @@ static options read_options(int argc, char **argv)
             with.only = (int32_t)value;
         else if (!strcmp(name, "--rounds"))
             with.rounds = value < MOST_ROUNDS ? (uint32_t)value : MOST_ROUNDS;
+        else if (!strcmp(name, "--warm-up"))
+            with.warm_up = (uint32_t)value;
         else if (!strcmp(name, "--threads"))
             with.threads = value < MOST_THREADS ? (uint32_t)value : MOST_THREADS;
         else if (!strcmp(name, "--batch"))

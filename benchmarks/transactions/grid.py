@@ -51,7 +51,7 @@ def arguments() -> argparse.Namespace:
         "-o", "--output", type=Path, default=Path("build/transactions.json"), help="(%(default)s)"
     )
     parser.add_argument("--rounds", type=int, default=5, help="the most through all points (5)")
-    parser.add_argument("--seconds", type=float, default=350, help="that it takes at the most (350)")
+    parser.add_argument("--seconds", type=float, default=600, help="that it takes at the most (600)")
     parser.add_argument("--transactions", type=int, default=8000, help="of each load (8,000)")
     parser.add_argument("--threads", type=int, default=2, help="the most of an evaluator (2)")
     parser.add_argument("--only", nargs="+", choices=APPLICATIONS, default=list(APPLICATIONS), help="(all)")

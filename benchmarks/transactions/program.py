@@ -13,6 +13,8 @@ from benchmarks.transactions.points import APPLICATIONS, PARTITIONS, Point
 FOLDER = Path(__file__).parent
 PROGRAM = FOLDER / "build" / "evaluators"
 TIMEOUT_S = 300
+WARM_UP = 50
+"""Evaluations before those that are measured, at least; by then the default has found its way."""
 
 
 class Evaluators:
@@ -29,7 +31,7 @@ class Evaluators:
         Args:
             point: the application and its parameters.
             threads: the most that evaluators have.
-            rounds: of each evaluator.
+            rounds: of each evaluator, behind a warm-up.
             transactions: of a round.
 
         Raises:
@@ -46,8 +48,10 @@ class Evaluators:
             ("length", point.length),
             ("reads", point.reads),
             ("batch", point.batch),
+            ("gather", point.batch),
             ("threads", threads),
             ("rounds", rounds),
+            ("warm-up", -(-WARM_UP * point.batch // transactions)),
             ("transactions", transactions),
             *([("cost", point.cost)] if point.cost else []),
         ]

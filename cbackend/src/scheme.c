@@ -214,6 +214,13 @@ int vp_scheme_run(vp_evaluation *run, void *context)
     return result;
 }
 
+void vp_scheme_become(vp_txscheme *scheme, uint32_t kind)
+{
+    /* The others read the steps behind the barrier that begins a batch. */
+    scheme->kind = kind;
+    scheme->steps = *STEPS[kind];
+}
+
 int vp_txscheme_evaluate(vp_txscheme *scheme, uint32_t holder, int32_t me, int32_t *who)
 {
     return vp_evaluate_by(scheme->group, holder, me, who, vp_scheme_run, scheme);

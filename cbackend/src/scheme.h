@@ -202,6 +202,10 @@ void vp_job_run(vp_txscheme_thread *self, vp_job *job, vp_word *const *rows);
 /* Takes jobs [first, end) apart, and notes what they may write. */
 void vp_batch_analyse(vp_txscheme_thread *self, uint32_t first, uint32_t end);
 
+/* Goes over to another kind, between two evaluations; none of both may be VP_SCHEME_VERSIONS, whose threads have room of
+ * their own. */
+void vp_scheme_become(vp_txscheme *scheme, uint32_t kind);
+
 /* An evaluator, whose context is a scheme. */
 int vp_scheme_run(vp_evaluation *run, void *scheme);
 

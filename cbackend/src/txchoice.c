@@ -13,14 +13,22 @@
 #include "txpolicy.h"
 #include "viper/txchoice.h"
 
-/* Where operations are dear, rows that are locked in the order of all are what gains most on two threads: with 500 ns
- * each, Grep and Sums 1.7 times and ledger transactions 1.6 times, chains 1.6 and 1.2, versions 1.5 and 1.3, and
- * partitions nothing, as each transaction has to do with several. */
-enum { SCHEME_OF_AUTO = VP_SCHEME_LOCKS };
+/* No scheme is the fastest everywhere. On two threads, locks of partitions gain most of Grep and Sums and of ledger
+ * transactions while an operation costs 50 to 200 ns (1.5 times, where locks of rows gain 1.2 times), and locks of rows
+ * above (1.8 and 1.7 times); partitions apart gain most of Toll Processing (1.3 to 1.8 times, where the others gain
+ * nothing below 500 ns). Chains and versions were the fastest of none of 98 points but by less than their range. */
+static const uint32_t SCHEMES_OF_AUTO[VP_POLICY_SCHEMES] = {
+    VP_SCHEME_PARTITION_LOCKS,
+    VP_SCHEME_LOCKS,
+    VP_SCHEME_PARTITIONS_APART,
+};
 
 /* Transactions of a batch: as many as tasks gather, about. Larger ones leave near caches before they are run: with batches
  * of 500 to 2,000, ledger transactions of 2 us gain 1.5 times, and with 10,000 of them 1.3 to 1.5 times. */
 enum { BATCH = 1024 };
+
+/* Where they are asked for by name, partitions are as many as threads. */
+enum { PARTITIONS_OF_AUTO = 16 };
 
 struct vp_txchoice {
     vp_txgroup *group;
@@ -64,7 +72,7 @@ static void tell(const vp_txchoice *choice)
     const vp_txpolicy *policy = &choice->policy;
     bool is_measured = choice->evaluator == VP_CHOICE_AUTO && choice->reason != VP_CHOSEN_NO_THREADS;
     tell_word(&choice->words->serial_ps, vp_times_least(&policy->serial));
-    tell_word(&choice->words->parallel_ps, vp_times_least(&policy->parallel));
+    tell_word(&choice->words->parallel_ps, vp_times_least(&policy->parallel[vp_policy_scheme(policy)]));
     tell_word(&choice->words->reason, is_measured ? vp_policy_reason(policy) : choice->reason);
 }
 
@@ -116,9 +124,9 @@ static vp_txscheme *scheme_of(vp_txchoice *choice)
 {
     if (choice->is_serial || choice->scheme)
         return choice->scheme;
-    uint32_t kind = choice->evaluator == VP_CHOICE_AUTO ? SCHEME_OF_AUTO : choice->evaluator;
-    choice->scheme = vp_txscheme_new(choice->group, scheme_at(choice->region), kind, choice->threads, BATCH,
-                                     choice->threads);
+    bool is_auto = choice->evaluator == VP_CHOICE_AUTO;
+    choice->scheme = vp_txscheme_new(choice->group, scheme_at(choice->region), is_auto ? SCHEMES_OF_AUTO[0] : choice->evaluator,
+                                     choice->threads, BATCH, is_auto ? PARTITIONS_OF_AUTO : choice->threads);
     choice->maker = getpid();
     if (!choice->scheme) {
         choice->is_serial = true;
@@ -162,7 +170,10 @@ static int evaluate_by_all(vp_txchoice *choice, vp_evaluation *run, share *by)
 {
     vp_txscheme *scheme = choice->scheme;
     uint64_t batches = scheme->batches, small = scheme->small;
-    scheme->least = choice->evaluator == VP_CHOICE_AUTO ? vp_policy_least(&choice->policy) : 0;
+    if (choice->evaluator == VP_CHOICE_AUTO) {
+        scheme->least = vp_policy_least(&choice->policy);
+        vp_scheme_become(scheme, SCHEMES_OF_AUTO[vp_policy_scheme(&choice->policy)]);
+    }
     int result = vp_scheme_run(run, scheme);
     *by = (share){scheme->batches > batches, scheme->small > small};
     return result;

@@ -1,1 +1,1 @@
-s/\* 11 \/ 10 >= serial_ps/* 11 \/ 1000 >= serial_ps/
+s/\* 21 \/ 20 >= serial_ps/* 21 \/ 2000 >= serial_ps/
