@@ -22,6 +22,7 @@ from framework.config.rules import (
     placement,
     power_of_two,
     tables,
+    task_counts,
     text,
     topology_name,
 )
@@ -47,6 +48,7 @@ MAX_TASKS = 1024
 
 _ALL = (
     Key("viper.worker", optional(choice("inline", "thread", "process")), "The kind of worker."),
+    Key("viper.tasks", task_counts(MAX_TASKS), "How many tasks components have, whatever they say."),
     Key("viper.placement", placement(), "Which worker runs which task."),
     Key("viper.isolated", optional(flag()), "Whether each task gets a process of its own.", True),
     Key("viper.blocking", optional(flag()), "Whether a component blocks, and so gets threads.", True),

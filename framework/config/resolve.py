@@ -121,9 +121,10 @@ def component_conf(settings: Settings, topology: Topology, component: ComponentS
 
 def task_count(component: ComponentSpec, conf: Mapping[str, Any]) -> int:
     """How many tasks a component has, whose parallelism is valid; ``conf`` is from `component_conf`."""
+    planned = conf["viper.tasks"].get(component.id)
     own = component.config.get("topology.tasks")
     configured = own if usable("topology.tasks", own) else None
-    count = component.tasks or configured or conf["topology.tasks"] or component.parallelism
+    count = planned or component.tasks or configured or conf["topology.tasks"] or component.parallelism
     return min(count, conf["topology.max.task.parallelism"] or MAX_TASKS)
 
 

@@ -140,6 +140,18 @@ def _places_components(value: object) -> bool:
     return named and all(found and all(is_integer(n) and n >= 1 for n in found) for found in numbers)
 
 
+def task_counts(most: int) -> Rule:
+    """For components, by id, how many tasks each of them has."""
+    return Rule(
+        f"for each component an integer from 1 to {most}",
+        lambda v: isinstance(v, dict) and all(_is_task_count(name, n, most) for name, n in v.items()),
+    )
+
+
+def _is_task_count(name: object, count: Any, most: int) -> bool:
+    return isinstance(name, str) and is_integer(count) and 1 <= count <= most
+
+
 def controller() -> Rule:
     """The name or the dotted path of a controller, alone or with arguments."""
     return Rule(

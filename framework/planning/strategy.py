@@ -105,6 +105,10 @@ def placement_problems(draft: Draft) -> list[Problem]:
         for name in sorted(cycles(draft.subscriptions))
         if draft.confs[name]["viper.blocking"]
     ]
+    for name in settings["viper.tasks"]:
+        if name not in draft.confs:
+            message = unknown("component", name, draft.confs)
+            found.append(Problem(settings.entries["viper.tasks"][-1].place, f"viper.tasks: {message}"))
     configured, workers = settings["viper.placement"], settings["topology.workers"]
     if isinstance(configured, Mapping):
         place = settings.entries["viper.placement"][-1].place

@@ -9,7 +9,7 @@ import pytest
 from framework import Bolt, Spout, TopologyBuilder
 from framework.config import resolve
 from framework.errors import TopologyError
-from framework.planning import Placement, WorkerKind, make_plan
+from framework.planning import Placement, Plan, WorkerKind, make_plan
 from framework.planning.placement import AsListed, ByComponent, Group, RoundRobin
 
 
@@ -177,3 +177,35 @@ def test_every_placer_stays_within_the_workers(placer: Any) -> None:
         chosen = placer.place(groups, workers)
         assert len(chosen) == len(groups)
         assert set(chosen) <= set(range(1, workers + 1))
+
+
+def planned(builder: TopologyBuilder, **options: Any) -> Plan:
+    topology = builder.build("planned")
+    settings, problems = resolve(topology, options={"viper.tasks": {}, **options})
+    assert not problems
+    return make_plan(topology, settings)
+
+
+def test_tasks_that_are_planned_outrank_all_but_the_most() -> None:
+    builder = wordcount()
+    builder.set_bolt("own", Pass, 2).shuffle_grouping("split").add_configuration("topology.tasks", 3)
+    plan = planned(builder, **{"viper.tasks": {"split": 5, "own": 1}})
+    assert {name: len(plan.tasks_of(name)) for name in ("source", "split", "count", "own")} == {
+        "source": 1,
+        "split": 5,
+        "count": 2,
+        "own": 1,
+    }
+    plan = planned(builder, **{"viper.tasks": {"split": 5}, "topology.max.task.parallelism": 2})
+    assert len(plan.tasks_of("split")) == 2
+
+
+def test_tasks_of_a_component_that_is_none_are_refused() -> None:
+    with pytest.raises(TopologyError, match=r"viper\.tasks: unknown component 'splitt'.*did you mean 'split'"):
+        planned(wordcount(), **{"viper.tasks": {"splitt": 2}})
+
+
+@pytest.mark.parametrize("said", [2, {"split": 0}, {"split": 1025}, {"split": True}, {1: 1}, ["split"], None])
+def test_a_value_that_is_no_count_of_tasks_is_refused(said: Any) -> None:
+    _, (problem,) = resolve(wordcount().build("planned"), options={"viper.tasks": said})
+    assert "expected for each component an integer from 1 to 1024" in problem.message
