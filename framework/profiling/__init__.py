@@ -1,0 +1,27 @@
+"""What the components of a topology cost: short runs of different plans, and a fit of what they took.
+
+A profile is fitted to the processor time of tasks, as BriskStream's is measured (Zhang et al., SIGMOD 2019,
+section 3.1), but within whole runs: alone, a component has caches for itself that it has to share otherwise.
+"""
+
+from framework.profiling.fitting import Fit, fit
+from framework.profiling.plans import deployments, options_of
+from framework.profiling.profiler import Profiler, Profiling, RunFailed
+from framework.profiling.samples import Sample, TaskSample, sample_of
+from framework.profiling.shapes import CannotBeModelled, machine_of, shape_of
+
+__all__ = [
+    "CannotBeModelled",
+    "Fit",
+    "Profiler",
+    "Profiling",
+    "RunFailed",
+    "Sample",
+    "TaskSample",
+    "deployments",
+    "fit",
+    "machine_of",
+    "options_of",
+    "sample_of",
+    "shape_of",
+]

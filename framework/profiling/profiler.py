@@ -1,0 +1,89 @@
+"""Short runs of different plans, each in a process of its own, in turn."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from framework.costs import Deployment, Shape
+from framework.errors import ViperError
+from framework.profiling.fitting import Fit, fit
+from framework.profiling.plans import options_of
+from framework.profiling.samples import Sample, sample_of
+
+
+class RunFailed(ViperError):
+    """A run for a profile ended with an error."""
+
+
+@dataclass(frozen=True)
+class Profiling:
+    """What was measured, and what came of it."""
+
+    plans: Sequence[Deployment]
+    samples: Mapping[int, Sequence[Sample]]
+    """By index of the plan, one for each time that it was run."""
+    fitted: Fit
+
+
+@dataclass(frozen=True)
+class Profiler:
+    """Runs a target in plans.
+
+    Args:
+        command: of a run, but for its plan: ``viper run TARGET`` with the user's options, as arguments.
+        seconds: after which a run is drained.
+        workers: places of the plans.
+    """
+
+    command: Sequence[str]
+    seconds: float
+    workers: int
+
+    def profile(
+        self, shape: Shape, plans: Sequence[Deployment], rounds: int, tell: Callable[[str], None]
+    ) -> Profiling:
+        """Measure all plans in turn, round after round, and fit.
+
+        Raises:
+            RunFailed: one of the runs did.
+            ValueError: no spout has brought anything.
+        """
+        found: dict[int, list[Sample]] = {number: [] for number in range(len(plans))}
+        for turn in range(rounds):
+            for number, plan in enumerate(plans):
+                tell(f"round {turn + 1} of {rounds}, plan {number + 1} of {len(plans)}")
+                found[number].append(self.measure(plan))
+        samples = [sample for of_plan in found.values() for sample in of_plan]
+        return Profiling(plans, found, fit(shape, samples))
+
+    def measure(self, plan: Deployment) -> Sample:
+        """One run of a plan.
+
+        Raises:
+            RunFailed: it ended with an error.
+        """
+        with tempfile.TemporaryDirectory(prefix="viper-profile-") as folder:
+            report = Path(folder) / "report.json"
+            options = options_of(plan, self.workers)
+            given = [text for key, value in options.items() for text in ("-o", f"{key}={json.dumps(value)}")]
+            ending = ["--duration", str(self.seconds), "--quiet", "--report", str(report)]
+            command = [sys.executable, "-m", "framework.cli", *self.command, *given, *ending]
+            ran = subprocess.run(
+                command,
+                check=False,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
+            if ran.returncode:
+                told = ran.stderr.decode(errors="replace").strip()
+                raise RunFailed(f"a run ended with status {ran.returncode}, with the plan {options}:\n{told}")
+            read: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
+            return sample_of(read)
