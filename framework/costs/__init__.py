@@ -7,12 +7,13 @@ tasks share one thread, or a socket with several cores; and merging the inputs o
 
 from framework.costs.deployment import Deployment
 from framework.costs.machine import Machine, Place
-from framework.costs.model import Prediction, predict
+from framework.costs.model import CostModel, Prediction, predict
 from framework.costs.profile import ComponentCost, Profile, StreamCost
 from framework.costs.shape import Flow, Node, Shape, Spread
 
 __all__ = [
     "ComponentCost",
+    "CostModel",
     "Deployment",
     "Flow",
     "Machine",

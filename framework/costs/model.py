@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from framework.costs.deployment import Deployment
 from framework.costs.machine import Machine
-from framework.costs.profile import Profile, StreamCost
-from framework.costs.runs import blocks, run_length
+from framework.costs.profile import Profile
+from framework.costs.runs import block_of, run_length
 from framework.costs.shape import Flow, Shape, Spread
 
 
@@ -63,93 +63,120 @@ def predict(shape: Shape, profile: Profile, machine: Machine, deployment: Deploy
         machine: where it runs.
         deployment: what runs where; each component has one task at least.
     """
-    return _Costing(shape, profile, machine, deployment).prediction()
+    model = CostModel(shape, profile, machine)
+    tasks: dict[tuple[str, int], float] = defaultdict(float)
+    placed: dict[str, tuple[int, ...]] = {}
+    for name in shape.names:
+        placed[name] = deployment.tasks[name]
+        for task, ns in model.added(name, placed):
+            tasks[task] += ns
+    loads: dict[int, float] = defaultdict(float)
+    for (name, index), ns in tasks.items():
+        loads[placed[name][index]] += ns
+    period, bottleneck = max(model.limits(loads, tasks))
+    rate = 1e9 / period if period else math.inf
+    counts = {name: len(places) for name, places in placed.items()}
+    runs = {flow: model.run_length(flow, counts[flow.source], counts[flow.target]) for flow in shape.flows}
+    return Prediction(rate, dict(loads), dict(tasks), bottleneck, dict(model.processed), runs)
 
 
-class _Costing:
-    def __init__(self, shape: Shape, profile: Profile, machine: Machine, deployment: Deployment) -> None:
+class CostModel:
+    """The costs of a topology on a machine, component by component, so that plans can be built up.
+
+    Args:
+        shape: the topology's.
+        profile: costs of all its components.
+        machine: where it runs.
+    """
+
+    def __init__(self, shape: Shape, profile: Profile, machine: Machine) -> None:
         self._shape = shape
         self._profile = profile
         self._machine = machine
-        self._deployment = deployment
-        self._processed, self._emitted = tuples(shape, profile)
-        self._tasks: dict[tuple[str, int], float] = defaultdict(float)
-        self._runs: dict[Flow, float] = {}
+        self.processed, self.emitted = tuples(shape, profile)
+        self._own = {name: self._own_ns(name) for name in shape.names}
 
-    def prediction(self) -> Prediction:
-        self._add_components()
-        for flow in self._shape.flows:
-            self._add_flow(flow)
-        self._add_runs()
-        loads: dict[int, float] = defaultdict(float)
-        for (name, index), ns in self._tasks.items():
-            loads[self._deployment.tasks[name][index]] += ns
-        period, bottleneck = max(self._limits(loads))
-        rate = 1e9 / period if period else math.inf
-        return Prediction(
-            rate, dict(loads), dict(self._tasks), bottleneck, dict(self._processed), dict(self._runs)
-        )
+    def least_ns(self, name: str) -> float:
+        """Nanoseconds that all tasks of a component take at least for each tuple of a spout."""
+        return self._own[name]
 
-    def _limits(self, loads: Mapping[int, float]) -> Iterator[tuple[float, str]]:
-        """Nanoseconds for each tuple of a spout that each limit sets."""
+    def added(
+        self, name: str, placed: Mapping[str, tuple[int, ...]]
+    ) -> Iterator[tuple[tuple[str, int], float]]:
+        """What is to be done in addition when a component joins those before it, for each tuple of a spout.
+
+        Args:
+            name: of the component.
+            placed: the places of its tasks, and of those of all components before it.
+
+        Yields:
+            A task, as component and index, and nanoseconds; of the component, and of those that send to it.
+        """
+        count = len(placed[name])
+        for index in range(count):
+            yield (name, index), self._own[name] / count
+        for flow in self._shape.into[name]:
+            number = self.emitted[flow.source, flow.stream]
+            length = self.run_length(flow, len(placed[flow.source]), count)
+            for index in range(count):
+                yield (name, index), number / length * self._profile.run_ns * _part(flow, index, count)
+            yield from self._ways(flow, placed[flow.source], placed[name])
+
+    def run_length(self, flow: Flow, sources: int, targets: int) -> float:
+        """The mean length of a consumer's runs of a flow, for so many tasks of its producer and its own.
+
+        Infinite where the consumer has one source only.
+        """
+        each = self._profile.components[flow.source].streams[flow.stream].selectivity
+        length = run_length(flow, block_of(self._shape, flow.source, sources), each, sources, targets)
+        if len(self._shape.into[flow.target]) == 1:
+            return length
+        # What was made of one tuple stands together, and tuples of other streams come in between.
+        return min(length, max(1.0, each if flow.spread is Spread.ALL else each / targets))
+
+    def limits(
+        self, loads: Mapping[int, float], tasks: Mapping[tuple[str, int], float]
+    ) -> Iterator[tuple[float, str]]:
+        """Nanoseconds for each tuple of a spout that each limit sets, and what it is.
+
+        Args:
+            loads: nanoseconds for each tuple of a spout, by place.
+            tasks: the same by task.
+        """
         for place, ns in loads.items():
             yield ns / self._machine.places[place].cores, f"place {place + 1}"
-        for (name, index), ns in self._tasks.items():
+        for (name, index), ns in tasks.items():
             yield ns, f"task {index} of {name}"
         yield sum(loads.values()) / self._machine.cores, "all cores"
         for name, rate in self._profile.rates.items():
-            yield 1e9 / rate * self._processed[name], f"spout {name}"
+            yield 1e9 / rate * self.processed[name], f"spout {name}"
 
-    def _add_components(self) -> None:
-        for name in self._shape.names:
-            cost = self._profile.components[name]
-            count = self._deployment.count(name)
-            ns = cost.ns * self._processed[name]
-            for flow in self._shape.into[name]:
-                special = cost.inputs.get(f"{flow.source}/{flow.stream}")
-                if special is not None:
-                    ns += (special - cost.ns) * self._emitted[flow.source, flow.stream]
-            for (source, stream), number in self._emitted.items():
-                ns += cost.streams[stream].ns * number if source == name else 0.0
-            for index in range(count):
-                self._tasks[name, index] += ns / count
+    def _own_ns(self, name: str) -> float:
+        cost = self._profile.components[name]
+        ns = cost.ns * self.processed[name]
+        for flow in self._shape.into[name]:
+            number = self.emitted[flow.source, flow.stream]
+            special = cost.inputs.get(f"{flow.source}/{flow.stream}", cost.ns)
+            ns += (special - cost.ns + self._profile.jumbo_ns / self._profile.jumbo_tuples / 2) * number
+        for flow in (flow for flow in self._shape.flows if flow.source == name):
+            ns += self._profile.jumbo_ns / self._profile.jumbo_tuples / 2 * self.emitted[name, flow.stream]
+        for stream in {flow.stream for flow in self._shape.flows if flow.source == name}:
+            ns += cost.streams[stream].ns * self.emitted[name, stream]
+        return ns
 
-    def _add_flow(self, flow: Flow) -> None:
+    def _ways(
+        self, flow: Flow, sources: tuple[int, ...], targets: tuple[int, ...]
+    ) -> Iterator[tuple[tuple[str, int], float]]:
+        """What it takes to bring tuples from place to place."""
         cost = self._profile.components[flow.source].streams[flow.stream]
-        sources, targets = self._deployment.tasks[flow.source], self._deployment.tasks[flow.target]
-        each = self._emitted[flow.source, flow.stream] / len(sources)
-        for index, place in enumerate(sources):
-            for other, reached in enumerate(targets):
-                part = each * _part(flow, other, len(targets))
-                if part:
-                    self._add_way(flow, cost, part, (index, place), (other, reached))
-
-    def _add_way(
-        self, flow: Flow, cost: StreamCost, part: float, source: tuple[int, int], target: tuple[int, int]
-    ) -> None:
-        """So many tuples from one task, whose index and place are given, to another."""
-        (index, place), (other, reached) = source, target
-        jumbo = self._profile.jumbo_ns / self._profile.jumbo_tuples / 2
-        crosses = place != reached
-        self._tasks[flow.source, index] += part * (jumbo + (cost.encode_ns if crosses else 0.0))
-        fetch = self._machine.fetch(place, reached, cost.size)
-        self._tasks[flow.target, other] += part * (jumbo + fetch + (cost.decode_ns if crosses else 0.0))
-
-    def _add_runs(self) -> None:
-        counts = {name: self._deployment.count(name) for name in self._shape.names}
-        out = {(name, stream): n / self._processed[name] for (name, stream), n in self._emitted.items()}
-        block = blocks(self._shape, counts, out)
-        for name in self._shape.names:
-            flows = self._shape.into[name]
-            for flow in flows:
-                produced = block[flow.source] * out[flow.source, flow.stream]
-                length = run_length(flow, produced, counts[name])
-                if math.isinf(length) and len(flows) > 1:
-                    length = 1.0
-                self._runs[flow] = length
-                number = self._emitted[flow.source, flow.stream] / length * self._profile.run_ns
-                for index in range(counts[name]):
-                    self._tasks[name, index] += number * _part(flow, index, counts[name])
+        each = self.emitted[flow.source, flow.stream] / len(sources)
+        for other, reached in enumerate(targets):
+            part = each * _part(flow, other, len(targets))
+            for index, place in enumerate(sources):
+                if part and place != reached:
+                    fetch = self._machine.fetch(place, reached, cost.size)
+                    yield (flow.source, index), part * cost.encode_ns
+                    yield (flow.target, other), part * (cost.decode_ns + fetch)
 
 
 def _part(flow: Flow, index: int, tasks: int) -> float:

@@ -2,64 +2,98 @@
 
 A task merges its sources by position, so how often it goes from one to another follows from how its
 producers' tasks have shared *their* input: what a tuple brings forth stands where it stood. A block is what
-one task of a component processes before another one has its turn, counted in tuples in the order of all.
+one task of a component processes before another one has its turn. A consumer's task gets a part of what was
+made of a block, or nothing at all; and of two blocks between which it got nothing, it may be that the same
+producer's task had them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from dataclasses import dataclass
 
 from framework.costs.shape import Flow, Shape, Spread
 
 
-def blocks(shape: Shape, counts: Mapping[str, int], out: Mapping[tuple[str, str], float]) -> dict[str, float]:
-    """For each component, how many tuples one of its tasks processes before another one has its turn.
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What a task of a component processes before another one has its turn."""
+
+    mean: float
+    """Tuples of all inputs together, in their order; infinite where there is a single task."""
+    by_chance: bool = False
+    """Whether each tuple goes to any task, whichever had the one before; else tasks take turns."""
+
+    def empty(self, kept: float) -> float:
+        """How likely it is that none of its tuples is kept, each of which is with some probability."""
+        if math.isinf(self.mean):
+            return 0.0
+        if not self.by_chance:
+            return float((1 - kept) ** self.mean)
+        going_on = 1 - 1 / self.mean
+        return (1 - kept) * (1 - going_on) / (1 - going_on * (1 - kept))
+
+
+def block_of(shape: Shape, name: str, tasks: int) -> Block:
+    """The blocks of a component with so many tasks.
 
     Args:
         shape: the topology's.
-        counts: how many tasks each component has.
-        out: tuples of each stream, by component and stream, for each tuple that the component processes.
-
-    Returns:
-        Tuples of all of its inputs together, in their order; infinite where it has a single task.
+        name: of the component.
+        tasks: how many it has.
     """
-    found: dict[str, float] = {}
-    for node in shape.nodes:
-        if counts[node.name] == 1:
-            found[node.name] = math.inf
-        elif node.is_spout:
-            found[node.name] = 1.0  # partitions of a spout bring tuples of any times
-        else:
-            found[node.name] = min(
-                (_block(flow, counts[node.name]) for flow in shape.into[node.name]), default=1.0
-            )
-    return found
+    if tasks == 1:
+        return Block(math.inf)
+    # Partitions of a spout bring tuples of any times.
+    by_chance = Block(tasks / (tasks - 1), by_chance=True)
+    flows = shape.into[name]
+    turns = [flow.turn for flow in flows if flow.spread is Spread.TURNS]
+    if any(flow.spread is Spread.KEYS for flow in flows) or not flows:
+        return by_chance
+    if turns:
+        return Block(float(min(turns)))
+    return Block(math.inf) if all(flow.spread is Spread.ONE for flow in flows) else by_chance
 
 
-def _block(flow: Flow, tasks: int) -> float:
-    """Consecutive tuples that go to one task of several."""
-    if flow.spread is Spread.TURNS:
-        return float(flow.turn)
-    if flow.spread is Spread.KEYS:
-        return tasks / (tasks - 1)
-    return math.inf if flow.spread is Spread.ONE else 1.0
-
-
-def run_length(flow: Flow, produced: float, consumers: int) -> float:
-    """The mean length of runs from one task of a producer to one of a consumer.
+def run_length(flow: Flow, block: Block, selectivity: float, sources: int, targets: int) -> float:
+    """The mean length of the runs of a flow that a task of the consumer takes.
 
     Args:
         flow: between both.
-        produced: tuples that a task of the producer emits in one block of its own; may be infinite.
-        consumers: tasks of the consumer.
+        block: of the producer's tasks.
+        selectivity: tuples of the flow for each one that the producer processes.
+        sources: tasks of the producer.
+        targets: tasks of the consumer.
+
+    Returns:
+        Tuples, at least 1; infinite where all come from one task.
     """
-    if math.isinf(produced):
+    if sources == 1 or math.isinf(block.mean):
         return math.inf
-    if flow.spread in (Spread.ALL, Spread.ONE) or consumers == 1:
-        return max(produced, 1.0)
-    if flow.spread is Spread.TURNS:
-        return max(1.0, min(produced, max(produced / consumers, float(flow.turn))))
-    mean = produced / consumers
-    # Runs without a tuple are none: of a Poisson number, given that there is one.
-    return max(1.0, mean / -math.expm1(-mean))
+    if selectivity <= 0:
+        return 1.0
+    part = 1.0 if flow.spread in (Spread.ALL, Spread.ONE) else 1 / targets
+    mean = block.mean * selectivity * part
+    if flow.spread is Spread.TURNS and targets > 1:
+        made = block.mean * selectivity
+        reached = min(1.0, (made + flow.turn - 1) / (flow.turn * targets))
+        return max(1.0, mean / reached)
+    # A processed tuple leaves nothing for a task where none of what was made of it goes there.
+    none = (1 - min(selectivity, 1.0) * part) ** max(selectivity, 1.0)
+    reached = 1 - block.empty(1 - none)
+    return max(1.0, mean / reached / (1 - _same(block, reached, sources)))
+
+
+def _same(block: Block, reached: float, sources: int) -> float:
+    """How likely it is that the next block of which a task gets anything is of the same producer's task.
+
+    Args:
+        block: of the producer's tasks.
+        reached: how likely it is that a task gets anything of a block.
+        sources: tasks of the producer.
+    """
+    missed = 1 - reached
+    if not block.by_chance:
+        return reached * missed ** (sources - 1) / (1 - missed**sources)
+    back = -1 / (sources - 1)
+    return float(1 / sources + (1 - 1 / sources) * reached * back / (1 - missed * back))

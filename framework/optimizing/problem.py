@@ -59,8 +59,4 @@ class Optimizer(Protocol):
         """As it is called on the command line."""
 
     def best(self, problem: Problem) -> Found:
-        """The best deployment that it finds.
-
-        Raises:
-            ValueError: there is none that keeps to what is fixed and together.
-        """
+        """The best deployment that it finds."""
