@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from framework.cli.choices import Choices, with_choices
+from framework.cli.costs import Costs, show_costs, with_costs
 from framework.cli.messages import counted
 from framework.cli.opening import accepted, chosen, open_target
 from framework.cli.parameters import target_argument, worker_option, workers_option
@@ -25,18 +26,26 @@ if TYPE_CHECKING:
 @with_choices
 @worker_option
 @workers_option
+@with_costs
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 def plan(
-    target: str | None, choices: Choices, worker: str | None, workers: int | None, as_json: bool
+    target: str | None, choices: Choices, worker: str | None, workers: int | None, costs: Costs, as_json: bool
 ) -> None:
-    """Show how TARGET would run: tasks, streams, channels, levels of positions."""
+    """Show how TARGET would run: tasks, streams, channels, levels of positions.
+
+    With --profile, show how fast it is predicted to be, and with --optimize, which plan is predicted to be
+    the fastest.
+    """
     from framework.planning import make_plan
 
     choices = choices.also({"viper.worker": worker, "topology.workers": workers})
     with prints_to_stderr():
         opened = open_target(*chosen(target, choices))
         made = make_plan(accepted(opened, to_run=True), opened.settings)
-    click.echo(json.dumps(_as_json(made), indent=2) if as_json else "\n".join(_lines(made)))
+    if costs.profile is not None:
+        show_costs(made, costs, workers, as_json=as_json)
+    else:
+        click.echo(json.dumps(_as_json(made), indent=2) if as_json else "\n".join(_lines(made)))
 
 
 def _lines(plan: Plan) -> Iterator[str]:

@@ -8,7 +8,7 @@ from framework.profiling.fitting import Fit, fit
 from framework.profiling.plans import deployments, options_of
 from framework.profiling.profiler import Profiler, Profiling, RunFailed
 from framework.profiling.samples import Sample, TaskSample, sample_of
-from framework.profiling.shapes import CannotBeModelled, machine_of, shape_of
+from framework.profiling.shapes import CannotBeModelled, deployment_of, fixed_tasks, machine_of, shape_of
 
 __all__ = [
     "CannotBeModelled",
@@ -18,8 +18,10 @@ __all__ = [
     "RunFailed",
     "Sample",
     "TaskSample",
+    "deployment_of",
     "deployments",
     "fit",
+    "fixed_tasks",
     "machine_of",
     "options_of",
     "sample_of",

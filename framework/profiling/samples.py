@@ -18,8 +18,6 @@ class TaskSample:
     """Tuples that it took in; of a spout, that it brought."""
     runs: int = 0
     """Runs that it took from one of several sources each."""
-    jumbos: int = 0
-    """Jumbo tuples that it took and sent."""
     encoded: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     """Tuples that left for another process, by ``component/consumer``."""
     decoded: dict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -135,8 +133,6 @@ def _add_channel(
             way = f"{giver.component}/{taker.component}"
             tuples, jumbos, size = sent.get(way, (0, 0, 0))
             sent[way] = (tuples + source["tuples"], jumbos + source["jumbos"], size + source["payload_bytes"])
-            giver.jumbos += source["jumbos"]
-            taker.jumbos += source["jumbos"]
             if places[source["task"]] != places[reader["task"]]:
                 crossed[way] += source["tuples"]
                 giver.encoded[way] += source["tuples"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from framework.costs import Flow, Machine, Node, Shape, Spread
+from framework.costs import Deployment, Flow, Machine, Node, Shape, Spread
 from framework.errors import ViperError
-from framework.planning import Plan, Subscription
+from framework.planning import Plan, WorkerKind
+from framework.planning.plan import Subscription
 from framework.topology import ComponentSpec, GroupingKind, Role
 
 _SPREADS = {
@@ -55,12 +56,29 @@ def fixed_tasks(plan: Plan) -> dict[str, int]:
     return {c.id: len(plan.tasks_of(c.id)) for c in plan.topology.components if not _is_free(plan, c)}
 
 
+def deployment_of(plan: Plan) -> Deployment:
+    """What runs where, as planned; places are workers, from 0."""
+    worker_of = {
+        task: executor.worker - 1 for executor in plan.placement.executors for task in executor.tasks
+    }
+    numbers = {worker: number for number, worker in enumerate(sorted(set(worker_of.values())))}
+    return Deployment(
+        {
+            c.id: tuple(numbers[worker_of[task.id]] for task in plan.tasks_of(c.id))
+            for c in plan.topology.components
+        }
+    )
+
+
 def machine_of(workers: int, cores: int | None = None) -> Machine:
     """Workers on this machine, or on so many of its cores."""
     return Machine.of_workers(workers, cores or len(os.sched_getaffinity(0)))
 
 
 def _reasons(plan: Plan) -> Iterator[str]:
+    for name, traits in plan.traits.items():
+        if traits.isolated and plan.placement.kind is not WorkerKind.INLINE:
+            yield f"each task of {name} has a process of its own: set viper.isolated to false"
     for subscription in plan.subscriptions:
         way = f"{subscription.source} -> {subscription.target}"
         if subscription.cyclic:

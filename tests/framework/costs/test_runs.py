@@ -11,7 +11,7 @@ import pytest
 from framework.costs import Flow, Node, Shape, Spread
 from framework.costs.runs import block_of, run_length
 
-TUPLES = 20_000
+TUPLES = 6_000
 
 
 def dealt(count: int, spread: Spread, turn: int, tasks: int, draw: random.Random) -> list[int]:
@@ -58,7 +58,7 @@ def test_predicted_runs_are_as_long_as_those_of_tuples(
     first, flow = Flow("a", "s", "b", before, turn), Flow("b", "s", "c", spread)
     shape = Shape((Node("a", True, 1), Node("b", False, 3), Node("c", False, 3)), (first, flow))
     predicted = run_length(flow, block_of(shape, "b", middle), selectivity, middle, last)
-    assert predicted == pytest.approx(measured(flow, first, middle, last, selectivity), rel=0.05)
+    assert predicted == pytest.approx(measured(flow, first, middle, last, selectivity), rel=0.1)
 
 
 def test_one_source_is_a_single_run() -> None:

@@ -1,0 +1,155 @@
+"""What `viper plan` shows of the costs of plans: predictions by a profile, and the best plan."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from framework.optimizing import Found, Problem
+    from framework.planning import Plan
+
+OPTIMIZERS = ("best", "exact", "local", "round-robin", "first-fit", "random")
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What was asked for."""
+
+    profile: Path | None
+    """The file of costs; None: nothing was asked for."""
+    optimizer: str | None
+    """What looks for the best plan; None: the plan is that of the configuration."""
+    cores: int | None
+    output: Path | None
+    """File for the plan that was found."""
+    picture: Path | None
+
+
+_OPTIONS = (
+    click.option("--profile", type=_FILE, help="Predict by the costs of this file (viper profile)."),
+    click.option("--optimize", is_flag=True, help="Look for the fastest plan."),
+    click.option("--optimizer", type=click.Choice(OPTIMIZERS), help="What looks for it.  [default: best]"),
+    click.option("--cores", type=click.IntRange(min=1), help="Cores to plan for.  [default: this machine's]"),
+    click.option("-O", "--output", type=_FILE, help="Write the plan that was found, for viper run --config."),
+    click.option("--picture", type=_FILE, help="Draw what was found in Mermaid."),
+)
+
+
+def with_costs(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options, and pass what they say as ``costs``."""
+
+    @functools.wraps(command)
+    def packed(
+        *args: Any,
+        profile: Path | None,
+        optimize: bool,
+        optimizer: str | None,
+        cores: int | None,
+        output: Path | None,
+        picture: Path | None,
+        **others: Any,
+    ) -> Any:
+        wanted = optimizer or ("best" if optimize else None)
+        given = {"--optimize": wanted, "--cores": cores, "--output": output, "--picture": picture}
+        if profile is None and (asked := [name for name, value in given.items() if value is not None]):
+            raise click.UsageError(f"{asked[0]} needs --profile FILE: make one with viper profile")
+        if output is not None and wanted is None:
+            raise click.UsageError("--output needs --optimize: it is for the plan that is found")
+        return command(*args, costs=Costs(profile, wanted, cores, output, picture), **others)
+
+    for option in reversed(_OPTIONS):
+        packed = option(packed)
+    return packed
+
+
+def show_costs(plan: Plan, costs: Costs, workers: int | None, *, as_json: bool) -> None:
+    """Print what a plan, or the best one, is predicted to do.
+
+    Args:
+        plan: as configured.
+        costs: what was asked for; it has a profile.
+        workers: that there may be at most; None: as many as cores.
+        as_json: whether to print JSON.
+
+    Raises:
+        ProfileError: the file is no profile.
+        CannotBeModelled: there is no model of the topology's costs.
+    """
+    from framework.optimizing import OPTIMIZERS as KNOWN
+    from framework.optimizing.telling import as_json as told
+    from framework.optimizing.telling import as_mermaid, in_words
+    from framework.profiling import options_of
+
+    problem = _problem(plan, costs, workers)
+    found = KNOWN[costs.optimizer].best(problem) if costs.optimizer else _as_configured(plan, problem)
+    options = options_of(found.deployment, len(problem.machine.places))
+    if costs.output is not None:
+        costs.output.write_text(_as_config(plan, options), encoding="utf-8")
+    if costs.picture is not None:
+        costs.picture.write_text(as_mermaid(problem, found), encoding="utf-8")
+    if as_json:
+        click.echo(json.dumps({**told(found), "options": options}, indent=2))
+        return
+    click.echo("\n".join(in_words(problem, found)))
+    if costs.optimizer:
+        now = _as_configured(plan, problem).prediction.rate
+        click.echo(
+            f"as configured: {now:,.0f} a second, so this is {found.prediction.rate / now:.2f} times as fast"
+        )
+        click.echo(_as_config(plan, options), nl=False)
+
+
+def _problem(plan: Plan, costs: Costs, workers: int | None) -> Problem:
+    from framework.costs.file import ProfileError, load
+    from framework.optimizing import Problem
+    from framework.profiling import deployment_of, fixed_tasks, machine_of, shape_of
+
+    assert costs.profile is not None, "predictions are by a profile"
+    cores = costs.cores or len(os.sched_getaffinity(0))
+    places = workers or cores
+    if costs.optimizer is None:
+        places = len(deployment_of(plan).places_used())
+    shape, profile = shape_of(plan, places), load(costs.profile)
+    if missing := [name for name in shape.names if name not in profile.components]:
+        raise ProfileError(
+            f"{costs.profile}: found no costs of {', '.join(missing)}: expected those of all components of "
+            f"{plan.topology.name}; make the profile anew with viper profile"
+        )
+    if missing := [
+        f"{flow.source}/{flow.stream}"
+        for flow in shape.flows
+        if flow.stream not in profile.components[flow.source].streams
+    ]:
+        raise ProfileError(
+            f"{costs.profile}: found nothing of the stream {missing[0]}: expected its selectivity"
+        )
+    return Problem(shape, profile, machine_of(places, cores), fixed_tasks(plan))
+
+
+def _as_configured(plan: Plan, problem: Problem) -> Found:
+    from framework.costs import Machine
+    from framework.optimizing import Found, bound_of
+    from framework.optimizing import Problem as Problem_
+    from framework.profiling import deployment_of
+
+    deployment = deployment_of(plan)
+    places = max(len(deployment.places_used()), len(problem.machine.places))
+    wide = Problem_(problem.shape, problem.profile, Machine.of_workers(places, problem.machine.cores))
+    return Found(deployment, wide.predicted(deployment), bound_of(problem), 1)
+
+
+def _as_config(plan: Plan, options: Any) -> str:
+    import yaml
+
+    return f"# A plan for {plan.topology.name}: viper run ... --config FILE\n" + yaml.safe_dump(
+        dict(options), sort_keys=False, default_flow_style=None, width=110
+    )
