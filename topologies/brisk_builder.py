@@ -8,7 +8,7 @@
 Each function takes the same arguments:
 
     lines     the spout; None for 100,000 lines
-    sink      takes what is told; None for one that counts it
+    sink      takes what is told, a mapping of names for several of them; None for one that counts it
     tasks     of each component but sinks: a number, or a mapping of some names to numbers, of others 2
     batches   whether the bolts process columns; then the spout brings columns
     bolts     by name, what takes the place of the application's own
@@ -55,7 +55,8 @@ class _Building:
 
     def sink(self, name, source):
         """A sink behind a bolt; gives the application."""
-        self.builder.set_bolt(name, self._sink).global_grouping(source)
+        sink = self._sink[name] if isinstance(self._sink, Mapping) else self._sink
+        self.builder.set_bolt(name, sink).global_grouping(source)
         return self.builder
 
     def _tasks_of(self, name):

@@ -60,6 +60,8 @@ __all__ = [
 ]
 
 NOTHING, COMMA = pa.scalar(""), pa.scalar(",")
+STATE = "^[^,]*,(?P<state>[^,]*)"
+"""Where a record has it, behind what names the transaction."""
 
 
 # -- word count
@@ -115,8 +117,7 @@ class TransactionParser(BatchBolt):
     def process_rows(self, rows):
         fits, (entity, record) = split(rows.array("line"), 2, ",")
         if not fits.all():
-            line = rows.column("line")[int(np.argmin(fits))]
-            raise ValueError(f"transaction {line!r}: expected entity,record,state")
+            raise fraud_detection.no_transaction(rows.column("line")[int(np.argmin(fits))])
         self.emit_rows({"entity": entity, "record": record}, gives_away=True)
 
 
@@ -153,13 +154,10 @@ class Predictor(BatchBolt):
 
     def _states(self, rows):
         """The state of each row."""
-        parts = pc.split_pattern(rows.array("record"), ",", max_splits=2)
-        found = pc.index_in(pc.list_element(parts, 1), self._names)
+        found = pc.index_in(pc.struct_field(pc.extract_regex(rows.array("record"), STATE), 0), self._names)
         if found.null_count:
-            (row, *_) = np.flatnonzero(~found.is_valid().to_numpy(zero_copy_only=False))
-            raise KeyError(
-                f"{rows.column('record')[row]!r} has none of the states {self._settings.model.states}"
-            )
+            row = int(np.argmin(found.is_valid().to_numpy(zero_copy_only=False)))
+            raise fraud_detection.no_state(rows.column("record")[row], self._settings.model)
         return found.to_numpy().astype(np.int64)
 
     def _recent(self, runs, states, stored):

@@ -46,6 +46,16 @@ class Settings:
         """Where the states of a window lie in its number, from the oldest to the newest."""
 
 
+def no_transaction(line):
+    """The error of a line that is none."""
+    return ValueError(f"transaction {line!r}: expected entity,record,state")
+
+
+def no_state(record, model):
+    """The error of the rest of a transaction that has none of a model's states."""
+    return ValueError(f"record {record!r}: expected record,state with one of the states {model.states}")
+
+
 class Parser(Bolt):
     """Takes the entity of a transaction from the rest."""
 
@@ -53,7 +63,10 @@ class Parser(Bolt):
     config = {"viper.stateless": True}
 
     def process(self, tup):
-        entity, record = tup.values[0].split(",", 1)
+        (line,) = tup.values
+        entity, comma, record = line.partition(",")
+        if not comma:
+            raise no_transaction(line)
         self.emit([entity, record])
 
 
@@ -81,13 +94,18 @@ class Predictor(Bolt):
     def process(self, tup):
         entity, record = tup.values
         model, places = self._settings.model, self._settings.places
-        state = model.index[record.split(",", 2)[1]]
+        _, *rest = record.split(",", 2)
+        state = model.index.get(rest[0]) if rest else None
+        if state is None:
+            raise no_state(record, model)
         recent = (self.recent.value << BITS | state + 1) & self._full
         self.recent.value = recent
         if not recent >> places[0]:
             return
         states = [(recent >> place & (1 << BITS) - 1) - 1 for place in places]
-        score = sum(model.misses[before][state] for before, state in pairwise(states))
+        score = 0.0
+        for before, state in pairwise(states):
+            score += model.misses[before][state]
         score /= len(states) - 1
         if score > self._settings.threshold:
             self.emit([entity, score, ",".join(model.states[state] for state in states)])

@@ -91,17 +91,12 @@ class SentencesParameters:
 
 
 class Sentences(Lines):
-    """A text over and over, from one of its lines on, in sentences of equally many words.
-
-    The seed says where it begins.
-    """
+    """A text over and over, in sentences of equally many words; nothing of it depends on the seed."""
 
     parameters = SentencesParameters
 
     def _prepare(self):
-        found = lines_of(self.given.path)
-        begin = int(np.random.default_rng(self._seed).integers(len(found)))
-        self._parts = found[begin:] + found[:begin]
+        self._parts = lines_of(self.given.path)
         if self.given.words is not None:
             self._parts = re.findall(r"\w+", " ".join(self._parts), re.ASCII)
 

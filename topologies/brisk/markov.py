@@ -35,11 +35,20 @@ class Model:
         for state, row in zip(self.states, rows, strict=True):
             if abs(sum(row) - 1) > 1e-6:
                 raise ValueError(f"the probabilities behind {state} add up to {sum(row)}: expected 1")
-        self.misses = tuple(
-            tuple(sum(row[:target]) + sum(row[target + 1 :]) for target in range(count)) for row in rows
-        )
+        self.rows = tuple(map(tuple, rows))
+        """How likely each state follows each other one."""
+        self.misses = tuple(tuple(_others(row, target) for target in range(count)) for row in rows)
         """For each state and the one that followed, how likely another one would have."""
         self.index = {state: number for number, state in enumerate(self.states)}
+
+
+def _others(row, target):
+    # One behind the other, as newer Pythons' sum does not add.
+    found = 0.0
+    for state, probability in enumerate(row):
+        if state != target:
+            found += probability
+    return found
 
 
 def drawn(seed=1):
