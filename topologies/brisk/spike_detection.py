@@ -4,7 +4,7 @@ The average is that of a sensor's last thousand readings with the new one. It go
 is added to and taken from again, so it is not quite that of the numbers, and is the same in every run.
 """
 
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
 
 from viperstorm import Bolt, MapState, TableState
 
@@ -18,6 +18,7 @@ FORMS = ("laboratory", "smart_grid")
 house; a device is a property of a plug."""
 GRID_FIELDS = 6
 MICROSECONDS = 1_000_000
+EPOCH, MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
 
 
 def laboratory(line):
@@ -30,9 +31,9 @@ def laboratory(line):
     if len(fields) != FIELDS:
         return None
     try:
-        time = datetime.fromisoformat(f"{fields[0]} {fields[1]}").replace(tzinfo=UTC)
-        return fields[3], round(time.timestamp() * MICROSECONDS), float(fields[4])
-    except ValueError:
+        time = datetime.fromisoformat(f"{fields[0]} {fields[1]}")
+        return fields[3], (time - EPOCH) // MICROSECOND, float(fields[4])
+    except (TypeError, ValueError):  # of the former kind if the time has a zone
         return None
 
 

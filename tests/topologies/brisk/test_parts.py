@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ import pyarrow as pa
 import pytest
 
 from framework.testing import run_bolt
-from tests.topologies.brisk.cases import part
+from tests.topologies.brisk.cases import NAMES, ODD, Case, part
+
+LINE = {"line": "string not null"}
 
 
 def drawn_texts(chance: random.Random) -> list[str]:
@@ -92,10 +95,96 @@ def test_addresses_as_numbers(path: None, text: str, number: int | None) -> None
     assert found.emitted() == ([] if place is None else [place])
 
 
+PARSERS = {
+    "word_count": ("Parser", "LineParser"),
+    "fraud_detection": ("Parser", "TransactionParser"),
+    "spike_detection": ("Parser", "ReadingParser"),
+    "log_processing": ("Parser", "RequestParser"),
+}
+
+
+def parsed(name: str, lines: list[str], **options: Any) -> list[Any]:
+    """What both parsers of an application emit for lines."""
+    one, many = (
+        run_bolt(getattr(part(module), bolt), [[line] for line in lines], schema=LINE, **options).emitted()
+        for module, bolt in zip((f"brisk.{name}", "brisk.batches"), PARSERS[name], strict=True)
+    )
+    assert one == many
+    return one
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("most_rows", [None, 1, 7])
+def test_parsers_of_both_forms_are_alike(cases: Mapping[str, Case], name: str, most_rows: int | None) -> None:
+    lines = cases[name].lines[:1_500] + list(ODD[name])
+    found = parsed(name, lines, most_rows=most_rows)
+    assert len(lines) * 0.9 < len(found) <= len(lines)
+
+
+@pytest.mark.parametrize(
+    ("line", "reading"),
+    [
+        ("2004-03-01 10:00:00.5 1 7 20.25 1 2 3", ("7", 1078135200_500000, 20.25)),
+        (" 2004-03-01\t10:00:00 1 a -1e3 1 2 3", ("a", 1078135200_000000, -1000.0)),
+        ("2004-03-01 10:00:00.1234567 1 7 20.25 1 2 3", ("7", 1078135200_123456, 20.25)),
+        ("2004-03-01 10:00:00+02:00 1 7 20.25 1 2 3", None),
+        ("2004-03-01 10:00:00 1 7 twenty 1 2 3", None),
+        ("2004-02-30 10:00:00 1 7 20.25 1 2 3", None),
+        ("2004-03-01 10:00:00 1 7 20.25 1 2", None),
+        ("", None),
+    ],
+)
+def test_readings(path: None, line: str, reading: Any) -> None:
+    assert parsed("spike_detection", [line]) == ([] if reading is None else [reading])
+
+
+@pytest.mark.parametrize(
+    ("line", "reading"),
+    [
+        ("1377986401 68.5 0 11 2 3", ("3-2-11-0", 1377986401_000000, 68.5)),
+        ("1377986401 x 0 11 2 3", None),
+        ("1377986401 68.5 0 11 2", None),
+    ],
+)
+def test_readings_of_a_smart_grid(path: None, line: str, reading: Any) -> None:
+    made = parsed("spike_detection", [line], kwargs={"form": "smart_grid"})
+    assert made == ([] if reading is None else [reading])
+
+
+NOON = 1431864000
+"""In seconds, that of the requests below in UTC."""
+
+
+@pytest.mark.parametrize(
+    ("line", "request_"),
+    [
+        (
+            '1.2.3.4 - - [17/May/2015:12:00:00 +0000] "GET / HTTP/1.1" 200 12',
+            (NOON, "GET / HTTP/1.1", 200, 12),
+        ),
+        ('1.2.3.4 x y [17/May/2015:14:00:59 +0200] "G" 304 - "from" "by"', (NOON + 59, "G", 304, 0)),
+        ('1.2.3.4 - - [17/May/2015:12:00:00 +0000] "a" 200 17" 500 3', (NOON, 'a" 200 17', 500, 3)),
+        ('1.2.3.4 - - [17/May/2015:12:00:00 +0000] "a" b" 500 3', (NOON, 'a" b', 500, 3)),
+        ('1.2.3.4 - - [17/May/2015:12:00:00] "G" 200 1', None),
+        ('1.2.3.4 - - [17/May/2015:25:00:00 +0000] "G" 200 1', None),
+        ('1.2.3.4 - - [17/May/2015:12:00:00 +0000] "G" 20 1', None),
+        ('1.2.3.4 - [17/May/2015:12:00:00 +0000] "G" 200 1', None),
+        ("", None),
+    ],
+)
+def test_requests(path: None, line: str, request_: Any) -> None:
+    found = parsed("log_processing", [line])
+    if request_ is None:
+        assert found == []
+        return
+    time, request, response, size = request_
+    assert found == [("1.2.3.4", time, NOON // 60, NOON // 60 % 60, request, response, size)]
+
+
 def test_a_transaction_of_no_form_is_told(path: None) -> None:
     for module, bolt in (("brisk.fraud_detection", "Parser"), ("brisk.batches", "TransactionParser")):
         with pytest.raises(ValueError, match="transaction 'no commas': expected entity,record,state"):
-            run_bolt(getattr(part(module), bolt), [["no commas"]], schema={"line": "string not null"})
+            run_bolt(getattr(part(module), bolt), [["no commas"]], schema=LINE)
 
 
 @pytest.mark.parametrize("record", ["r,XYZ", "LNL", "r,", ""])
