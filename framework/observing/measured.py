@@ -19,7 +19,8 @@ class MeasuredInput:
     """The other one, ``component:task id``, as everywhere here."""
     tuples: int
     streams: Mapping[str, int]
-    """The same by stream; empty where it comes from a merge bolt."""
+    """The same by stream; empty where it comes from a merge bolt. Where several streams go from one task to
+    the other, their producer counts them, so that after its death they are known by approximation."""
     runs: int
     """Stretches of one jumbo tuple that they were taken in: a run ends where the merge goes on with another
     source or another jumbo tuple, and where a take ends."""

@@ -79,7 +79,7 @@ def test_short_turns_share_a_reading_by_their_time_on_the_wall(thread: Thread) -
 
 
 def test_a_turn_on_top_of_another_has_its_own_time(thread: Thread) -> None:
-    below, above = thread.tasks
+    below, _ = thread.tasks
     thread.busy.work_for(below, thread.now_s)
     thread.passes(LONG_S, LONG_S)
     thread.runs(1, 2 * LONG_S, 2 * LONG_S)
