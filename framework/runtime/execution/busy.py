@@ -44,7 +44,7 @@ class BusyTimes:
         before, since = self._current
         if before is not None:
             self._seconds[before] += now - since
-        self._cpu.spent(before, now - since, now)
+            self._cpu.spent(before, now - since, now)
         self._current = task, now
         return before
 
