@@ -12,8 +12,8 @@ WINDOW_S: Final = 0.001
 """Seconds between two readings of the thread's clock, at least.
 
 A reading and what is done with it take 1 to 2 us, and a turn may take no more than 20. Within a window, CPU
-time is divided as the time on the wall, which is read at each turn anyway. So a turn costs 0.3 to 0.4 us more,
-all counting included, and a word count 0.4 % at most (`benchmarks/looking.py`).
+time is divided as the time on the wall, which is read at each turn anyway. So a turn costs 0.3 to 0.4 us
+more, with its count; a word count does not show that (`benchmarks/looking.py`).
 """
 
 
